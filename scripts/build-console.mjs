@@ -1,10 +1,11 @@
-// Builds packages/console if its sources changed: scripts/setup.mjs calls it, and `npm run console:build` forces it. It runs on Node 20.
+// Builds packages/console if its sources have changed. scripts/setup.mjs calls this script, and `npm run console:build` forces a build. It
+// runs on Node 20.
 import { fileURLToPath } from "node:url";
 import { buildNow, buildOnce } from "./build-once.mjs";
 
 const folder = "packages/console";
 
-/** Makes packages/console/dist what its sources say. Returns true if the console is there. */
+/** Builds the console into packages/console/dist if necessary. Returns true if a built console exists afterwards. */
 export function buildConsole(options) {
   const build = {
     ...{ name: "console", title: "the console", sources: [folder, "gen"], ignored: /\.test\.tsx?$|\.md$/ },

@@ -1,5 +1,5 @@
-// What scripts/build-console.mjs and scripts/build-site.mjs share: a folder that is built again only if its sources changed. It runs on
-// Node 20, and ends well also if the build fails: the service then starts without those pages and says why.
+// Code that scripts/build-console.mjs and scripts/build-site.mjs share: it builds a folder again only if its sources have changed. It runs
+// on Node 20. If the build fails, it still ends without an error: the service then starts without these pages and says why.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
@@ -9,9 +9,9 @@ import { fileURLToPath } from "node:url";
 const root = fileURLToPath(new URL("..", import.meta.url));
 
 /**
- * Makes `dist` of a package what its sources say, unless it is already. `sources` are files and folders of the checkout, `ignored` a pattern
- * of names in them that no build reads, and `command` builds into a folder. The output of a build that fails is left in dist/build-error.txt.
- * `isKept` keeps what is there, however old. Returns true if what was built is there.
+ * Builds the folder `dist` of a package if its sources have changed. `sources`: files and folders of the checkout. `ignored`: pattern for
+ * names in them that no build reads. `command`: builds into a folder. If the build fails, its output is written to dist/build-error.txt.
+ * `isKept`: true to keep an existing folder, even if it is outdated. Returns true if a built folder exists afterwards.
  */
 export function buildOnce({ name, title, sources, ignored, command }, { force = false, isKept = false } = {}) {
   const dist = join(root, "packages", name, "dist");
@@ -23,7 +23,8 @@ export function buildOnce({ name, title, sources, ignored, command }, { force = 
   }
   // It takes seconds, or a minute on a busy machine: nobody should wonder what they wait for.
   process.stderr.write(`svc: building ${title} (once after each change)\n`);
-  // Not in the place of the old one until it is whole: a service that starts meanwhile reads either.
+  // The new build replaces the old one only when it is complete. So a service that starts at this moment reads either the old or the new
+  // one.
   const next = join(root, ".cache", `${name}-${process.pid}`);
   const error = run(command(next));
   if (error !== undefined) {
@@ -42,14 +43,14 @@ export function buildOnce({ name, title, sources, ignored, command }, { force = 
   return false;
 }
 
-/** Builds now, prints what is wrong, and sets the exit status. */
+/** Builds a folder now, prints any errors, and sets the exit status. */
 export function buildNow(build, name) {
   const isBuilt = build({ force: true });
   if (!isBuilt) process.stderr.write(readFileSync(join(root, "packages", name, "dist/build-error.txt"), "utf8"));
   process.exitCode = isBuilt ? 0 : 1;
 }
 
-/** What a build depends on, as a hash. */
+/** Returns a hash of all files that a build depends on. */
 function fingerprint(sources, ignored) {
   const hash = createHash("sha256");
   for (const file of sources.flatMap((path) => filesAt(path, ignored))) {
@@ -66,7 +67,7 @@ function filesAt(path, ignored) {
     .flatMap((entry) => (entry.isDirectory() ? filesAt(`${path}/${entry.name}`, ignored) : [`${path}/${entry.name}`]));
 }
 
-/** Runs a command with the project's own tools. Returns the output of one that failed. */
+/** Runs a command with the project's own tools. Returns its output if it failed. */
 function run({ program, args, folder }) {
   const bin = join(root, "node_modules", ".bin");
   const env = { ...process.env, PATH: `${bin}${delimiter}${process.env.PATH ?? ""}`, NO_COLOR: "1" };

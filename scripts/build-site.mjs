@@ -1,9 +1,10 @@
-// Builds the documentation (packages/site) if docs/ or the site's sources changed. `npm start` and `npm run dev` run it, `--force` builds
-// in any case, and scripts/setup.mjs builds only what is missing: an edit of a page delays no other script. It runs on Node 20.
+// Builds the documentation (packages/site) if docs/ or the sources of the site have changed. `npm start` and `npm run dev` run this script.
+// `--force` always builds. scripts/setup.mjs builds only a missing site, so that an edit of a page delays no other script. It runs on Node
+// 20.
 import { fileURLToPath } from "node:url";
 import { buildNow, buildOnce } from "./build-once.mjs";
 
-/** Makes packages/site/dist what docs/ says. Returns true if the documentation is there. */
+/** Builds the documentation into packages/site/dist if necessary. Returns true if it exists afterwards. */
 export function buildSite(options) {
   const build = {
     ...{ name: "site", title: "the documentation", ignored: /\.test\.ts$/ },

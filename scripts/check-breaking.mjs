@@ -1,10 +1,10 @@
-// The contract breaks no caller: buf breaking against the commit this work started from.
+// Checks that changes of the contract (proto/) break no caller: runs buf breaking against the commit from which this work started.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { git, run } from "./run.mjs";
 
-/** The trimmed answer of git, or undefined when it has none. */
+/** Returns the trimmed output of a git command, or undefined if the command fails or prints nothing. */
 async function ask(...args) {
   const { code, output } = await git(...args);
   const text = output.trim();
@@ -12,9 +12,9 @@ async function ask(...args) {
 }
 
 /**
- * The commit to compare with. On a branch: where it left main, so that what main gained since does not read as taken
- * away. On main itself: where it left origin/main; when that is HEAD too, HEAD while proto/ has uncommitted changes,
- * else the commit before.
+ * Returns the commit to compare with. On a branch, it is the commit where the branch left main, so that later additions to main do not look
+ * like removals. On main, it is the commit where main left origin/main. If that is HEAD itself, it is HEAD if proto/ has uncommitted
+ * changes, and else the commit before HEAD.
  */
 async function findBase() {
   const head = await ask("rev-parse", "--verify", "--quiet", "HEAD");
@@ -27,7 +27,7 @@ async function findBase() {
   return isDirty ? head : ask("rev-parse", "--verify", "--quiet", "HEAD~1");
 }
 
-/** Writes proto/ and buf.yaml of a commit to a folder; answers whether it holds a .proto file. */
+/** Writes proto/ and buf.yaml of a commit to a folder. Returns true if the folder then contains a .proto file. */
 async function checkOut(commit, folder) {
   const names = (await ask("ls-tree", "-r", "--name-only", commit, "--", "proto", "buf.yaml"))?.split("\n") ?? [];
   for (const name of names) {

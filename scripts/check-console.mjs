@@ -1,20 +1,23 @@
-// What the built console weighs, by Vite's manifest and the files beside it: `npm run check`. A line for each budget that matters, exit
-// status 1 when one is broken. In kilobytes of 1,000 bytes, compressed by gzip.
+// Checks the size of the built console (part of `npm run check`), by Vite's manifest and the built files. Prints one line for each budget,
+// and ends with status 1 if a budget is exceeded. Sizes are in kilobytes of 1,000 bytes, compressed with gzip.
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "./run.mjs";
 
 const dist = join(root, "packages", "console", "dist");
-/** By what a chunk is for. A page is what it adds to the first load, without the parts that have a budget of their own. */
+/**
+ * Maximum size for each kind of chunk. The size of a page is what it adds to the first load, without the parts that have a budget of their
+ * own.
+ */
 const budgets = { "first load": 250, page: 40, viewer: 130, chart: 30, "link page": 90 };
-/** Parts that pages load when they show them. */
+/** Parts of the console that pages load when they need them. */
 const parts = {
   "src/ui/code/json-viewer.tsx": "viewer",
   "src/ui/code/json-write.tsx": "viewer",
   "src/ui/chart/time-chart.tsx": "chart",
 };
 
-/** Every file that is loaded for a chunk, itself and what it imports. */
+/** Returns every file that is loaded for a chunk: the chunk itself, and the files that it imports. */
 function filesOf(manifest, key, seen = new Set()) {
   const chunk = manifest[key];
   for (const file of [chunk.file, ...(chunk.css ?? [])]) seen.add(file);
@@ -22,7 +25,7 @@ function filesOf(manifest, key, seen = new Set()) {
   return seen;
 }
 
-/** Kilobytes of files as they are sent: compressed, where that was worth it. */
+/** Returns the size of files as they are sent, in kilobytes. Files that are worth it are compressed. */
 function kilobytes(files) {
   const sizes = [...files].map((file) => {
     const path = join(dist, file);
@@ -31,7 +34,7 @@ function kilobytes(files) {
   return sizes.reduce((sum, size) => sum + size, 0) / 1_000;
 }
 
-/** What is measured: its name, its budget's, and its size. */
+/** Returns the measured parts of the console. Each has its name, the name of its budget, and its size. */
 function measure(manifest) {
   const first = filesOf(manifest, "index.html");
   const beyondFirst = (key) => [...filesOf(manifest, key)].filter((file) => !first.has(file));

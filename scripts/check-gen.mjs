@@ -1,5 +1,5 @@
-// gen/src is what buf generates from proto/: generates again beside it and compares. The work tree is not touched, so
-// uncommitted changes do not matter.
+// Checks that gen/src equals what buf generates from proto/: generates it into another folder and compares. The work tree is not changed,
+// so uncommitted changes do not matter.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

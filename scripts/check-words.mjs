@@ -1,12 +1,12 @@
-// Counts texts that are hard to read at first sight (AGENTS.md, "Texts"): doc comments and prose in strings of each package, comments of the
-// contract, help of the command line, and docs. Fails if a count is above its limit in scripts/word-limits.json.
-// `node_modules/.bin/node scripts/check-words.mjs [--list PATTERN [GROUP]] [--lower]`: `--list` prints the texts that a pattern matches,
-// `--lower` writes the counts that fell as the new limits.
+// Counts texts that are hard to read at first sight (AGENTS.md, "Texts"): doc comments and prose in strings of each package, comments of
+// the contract, help of the command line, and docs. Fails if a count is above its limit in scripts/word-limits.json.
+// `node_modules/.bin/node scripts/check-words.mjs [--list PATTERN [GROUP]] [--lower]`: `--list` prints the texts that match a pattern,
+// `--lower` writes counts that have fallen as the new limits.
 import { globSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "./run.mjs";
 
-/** Ways of writing that a reader stumbles over, by name. `comments`: looked for in comments alone. */
+/** Patterns for wordings that are hard to read, by name. `comments`: true if only comments are searched. */
 const patterns = {
   "question word first": { expression: /^(?:What|Whether|Where|Who|Which|Whose|Whom)\b(?!.*\?$)/, comments: true },
   "nobody, whoever": { expression: /\b(?:nobody|somebody|anybody|whoever|whatever|whichever)\b/i },
@@ -18,7 +18,7 @@ const patterns = {
   "over 30 words": { sentence: 30 },
 };
 
-/** A text on one line, with code and addresses as one word. */
+/** Returns a text on one line, in which each piece of code and each address is replaced by one word. */
 function plain(text) {
   return text
     .replace(/`[^`]*`/g, "code")
@@ -27,12 +27,12 @@ function plain(text) {
     .trim();
 }
 
-/** Doc comments of a source. */
+/** Returns the doc comments of a source file. */
 function commentsOf(text) {
   return [...text.matchAll(/\/\*\*([\s\S]*?)\*\//g)].map(([, body = ""]) => plain(body.replace(/^\s*\* ?/gm, "")));
 }
 
-/** Strings of a source, and text between its tags, that are prose: four words or more. */
+/** Returns the prose of a source file: strings, and texts between tags, of four words or more. */
 function proseOf(text) {
   const code = text.replace(/\/\*[\s\S]*?\*\/|(?<![:"'`\w])\/\/.*$/gm, "");
   const strings = [...code.matchAll(/"((?:[^"\\\n]|\\.)*)"|`((?:[^`\\]|\\.)*)`|>([^<>{}=;]+)</g)];
@@ -46,12 +46,12 @@ function proseOf(text) {
     );
 }
 
-/** Comments of a contract: the lines of `//` that follow each other. */
+/** Returns the comments of a contract file: each group of consecutive `//` lines. */
 function contractCommentsOf(text) {
   return [...text.matchAll(/(?:^[ \t]*\/\/.*\n)+/gm)].map(([lines]) => plain(lines.replace(/^[ \t]*\/\/ ?/gm, "")));
 }
 
-/** Paragraphs and items of a page or of a help: no code, tables or headings. */
+/** Returns the paragraphs and list items of a page or help text, without code, tables and headings. */
 function paragraphsOf(text) {
   return text
     .replace(/^```[\s\S]*?^```/gm, "")
@@ -66,7 +66,10 @@ function hasPattern(text, { expression, sentence }) {
   return text.split(/(?<!\be\.g|\bi\.e)[.:;?!]+\)? |(?:^|\s)[-*•] /).some((part) => part.split(" ").length > sentence);
 }
 
-/** Texts of a help: its paragraphs, and the text of each row of its lists without the command, option or variable in front. */
+/**
+ * Returns the texts of a help: its paragraphs, and the description in each row of its lists, without the command, option or variable before
+ * it.
+ */
 function helpTextsOf(text) {
   return text
     .replace(/^(?:[A-Z]\w*:|Usage: .*)$/gm, "\n")
@@ -76,7 +79,7 @@ function helpTextsOf(text) {
     .filter((row) => row !== "");
 }
 
-/** Sources of texts: files, the group that a file's texts count for, and how they are read. */
+/** Where texts come from: the files, the group for which a file's texts are counted, and the function that reads them. */
 const kinds = [
   {
     files: "packages/*/src/**/*.{ts,tsx}",
@@ -96,7 +99,7 @@ const kinds = [
   { files: "docs/**/*.md", groupOf: () => "docs", textsOf: paragraphsOf },
 ];
 
-/** Texts by the group whose limits they count for. */
+/** Returns all texts, by the group whose limits apply to them. */
 function readGroups() {
   const groups = new Map();
   for (const { files, groupOf, textsOf, isComment = false, skip } of kinds) {
@@ -109,7 +112,7 @@ function readGroups() {
   return new Map([...groups].toSorted(([a], [b]) => a.localeCompare(b)));
 }
 
-/** The texts of a group that a pattern matches. */
+/** Returns the texts of a group that match a pattern. */
 function matchesOf(texts, { comments = false, ...pattern }) {
   return texts.filter(({ text, isComment }) => (isComment || !comments) && hasPattern(text, pattern));
 }
@@ -122,7 +125,7 @@ function list(groups, name, only) {
   }
 }
 
-/** Prints the counts, and returns those that are above their limits, as sentences. */
+/** Prints the counts. Returns a sentence for each count that is above its limit. */
 function compare(groups, limits, counts) {
   const above = [];
   for (const [group, texts] of groups) {

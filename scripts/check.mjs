@@ -1,5 +1,5 @@
-// Every check that needs no database: `npm run check`. A line and the time of each as it ends, the output of the failed
-// ones at the end, exit status 1 when there are any.
+// Runs every check that needs no database (`npm run check`). Prints a line with the time of each check when it ends, and the output of
+// failed checks at the end. Ends with status 1 if a check has failed.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { openPassedChecks } from "./passed-checks.mjs";
@@ -7,14 +7,14 @@ import { root, run } from "./run.mjs";
 
 const concurrency = 2;
 
-/** Where everything stands that decides what a check finds. One over the same files as when it passed last is not made again. */
+/** The paths of all files that can influence a check. A check that has passed is not repeated as long as its files do not change. */
 const everything = ["."];
 
-/** Ordered by how long they take, the longest first. Those without files depend on more than files, or take no time. */
+/** The checks, the longest first. A check without files depends on more than files, or takes no time. */
 const checks = [
   ["format and lint", formatAndLint, everything],
-  // What is not changed since the last time is not checked again: tsconfig.json says where that is kept. One checker, since each
-  // makes the types that all share anew: four take a third more of the processor, which the other checks have.
+  // Files that have not changed are not checked again; tsconfig.json says where this is stored. Only one checker runs, because each checker
+  // computes the shared types again: four of them would need a third more processor time, which the other checks can use.
   ["types", () => run("tsc", ["-p", ".", "--noEmit", "--checkers", "1"]), everything],
   ["types of the console", () => run("tsc", ["-p", "packages/console", "--noEmit", "--checkers", "1"]), everything],
   ["types of the documentation's pages", () => run("tsc", ["-p", "packages/site", "--noEmit"]), ["packages/site"]],
@@ -46,7 +46,7 @@ const checks = [
   ["the console within its budgets", () => script("check-console.mjs")],
 ];
 
-/** Rules that look from one file into others: they look at all files, whichever has changed. */
+/** Lint rules that read several files. They check all files, whichever has changed. */
 const acrossFiles = [
   "correctness/noPrivateImports",
   "correctness/useImportExtensions",
@@ -56,12 +56,12 @@ const acrossFiles = [
 ];
 
 /**
- * Looks at the format of files, and at what rules say that look at one file alone, only where a file has changed since all passed: together
- * that is half of what it takes to look at all.
+ * Checks the format of files, and the lint rules that read a single file, only for files that have changed since all passed. These are half
+ * of the work of checking all files.
  */
 async function formatAndLint() {
   const changed = passed.changedFiles(["biome.json"]);
-  // What a package declares decides about all of its files.
+  // A package's declaration (package.json) influences all of its files.
   const isMost =
     changed === undefined || changed.length > 500 || changed.some((file) => file.endsWith("/package.json"));
   const runs = isMost
@@ -81,7 +81,7 @@ function script(name, ...options) {
   return run("node", [join("scripts", name), ...options]);
 }
 
-/** A lockfile with a host in it installs from that host alone. Integrity hashes are all it needs. */
+/** Checks that the lockfile names no host, because it could then be installed only from that host. Integrity hashes are sufficient. */
 function checkLockfile() {
   const lines = readFileSync(join(root, "pnpm-lock.yaml"), "utf8").split("\n");
   const found = lines.flatMap((line, index) =>
@@ -94,7 +94,7 @@ const passed = await openPassedChecks();
 const failures = [];
 const waiting = [...checks];
 
-/** Takes the next check until none is left. What a check says in a line `skipped: why` or `note: what` stands beside it. */
+/** Runs the remaining checks, one after another. If a check prints a line `skipped: why` or `note: what`, it is shown next to its name. */
 async function work() {
   for (let check = waiting.shift(); check !== undefined; check = waiting.shift()) {
     const [name, perform, paths] = check;

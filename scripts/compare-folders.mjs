@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** Says which files differ between two folders, one line each; empty when they hold the same. */
+/** Returns a text that lists the files which differ between two folders, one per line. Empty if the folders are equal. */
 export function describeDifferences(present, expected) {
   const names = [...new Set([...filesIn(present), ...filesIn(expected)])].sort();
   return names.flatMap((name) => difference(name, join(present, name), join(expected, name))).join("\n");

@@ -1,5 +1,6 @@
-// Prints the size of the house: product files, lines, lines of code (without comments and empty ones), short files, exports used by one
-// other file, and type names that several files export. `node_modules/.bin/node scripts/count-house.mjs [--json] [--names] [--check] [folder]`; `--check` fails above the limits; the folder is another checkout to count, such as an old commit.
+// Prints the size of the product: files, lines, lines of code (without comments and empty lines), short files, exports that one other file
+// uses, and type names that several files export. `node_modules/.bin/node scripts/count-house.mjs [--json] [--names] [--check] [folder]`;
+// `--check` fails if a limit is exceeded; `folder` is another checkout to count, such as an old commit.
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { dirname, join, normalize, relative, resolve } from "node:path";
 
@@ -14,7 +15,7 @@ const root = resolve(
   process.argv.slice(2).find((argument) => !argument.startsWith("--")) ?? join(import.meta.dirname, ".."),
 );
 
-/** Sources of the product by path from the root: no tests, nothing that is generated, no support of tests. */
+/** Returns the sources of the product by path from the root, without tests, generated files and helpers of tests. */
 function readSources() {
   const paths = globSync("packages/*/src/**/*.{ts,tsx}", { cwd: root }).filter(
     (path) =>
@@ -25,7 +26,7 @@ function readSources() {
 
 const sources = readSources();
 
-/** The file that an import specifier of a file means, or undefined if it is not one of the product's. */
+/** Returns the file that an import in a file refers to, or undefined if it is not a file of the product. */
 function targetOf(from, specifier) {
   if (specifier.startsWith(".")) return normalize(join(dirname(from), specifier));
   const [, name, rest] = /^@svc\/([a-z]+)(\/.*)?$/.exec(specifier) ?? [];
@@ -38,7 +39,7 @@ function targetOf(from, specifier) {
   return path === undefined ? undefined : normalize(join(folder, path));
 }
 
-/** Names in the braces of an import or export: those of the other file, without aliases and `type`. */
+/** Returns the names in the braces of an import or export, as the other file exports them: without aliases and `type`. */
 function namesIn(braces) {
   return braces
     .split(",")
@@ -57,9 +58,9 @@ const declaration =
 const reexport = /^export (?:type )?\{([^}]*)\} from "([^"]+)";/gm;
 const importing = /^import (?:type )?(?:\w+,? ?)?(?:\{([^}]*)\}|\* as \w+)? ?(?:from )?"([^"]+)";/gm;
 
-/** Exports by `file#name`. */
+/** All exports of the product, by `file#name`. */
 const exported = new Map();
-/** Where a re-exported name of a file comes from. */
+/** For each name that a file re-exports: the file from which it comes. */
 const passedOn = new Map();
 for (const [path, text] of sources) {
   for (const [, kind, name] of text.matchAll(declaration))
@@ -68,7 +69,7 @@ for (const [path, text] of sources) {
     for (const name of namesIn(braces)) passedOn.set(`${path}#${name}`, `${targetOf(path, specifier)}#${name}`);
 }
 
-/** Follows a name through indexes to where it is declared. */
+/** Follows an exported name through index files, and returns where it is declared. */
 function declaredAt(key) {
   const next = passedOn.get(key);
   return next === undefined || next === key ? key : declaredAt(next);
@@ -83,7 +84,7 @@ for (const [path, text] of sources) {
 
 const all = [...exported.values()];
 
-/** The number of lines that are neither empty nor a comment alone. */
+/** Returns the number of lines that are neither empty nor only a comment. */
 function codeLinesOf(text) {
   return text.split("\n").filter((line) => !/^\s*(?:$|\/\/|\/?\*)/.test(line)).length;
 }
@@ -100,7 +101,7 @@ const typeFiles = Map.groupBy(
 const shared = [...typeFiles].filter(([, files]) => files.length > 1);
 const oneUse = all.filter(({ users }) => users.size === 1);
 
-/** The figures, overall and by package. */
+/** Returns the counts for the whole product and for each package. */
 function figures() {
   const packageOf = (path) => path.split("/")[1];
   const byPackage = Object.fromEntries(

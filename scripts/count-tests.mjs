@@ -1,16 +1,15 @@
-// node scripts/count-tests.mjs <exit status of the checks> <folder with NAME.json, vitest's report, and NAME.status, its exit status>
-// Prints "N passed, N failed" as the last line of .ci/run and exits 1 unless something passed and nothing failed. Where the folder has
-// again.json, the files that failed were run once more: how they ended then counts. Names before the last line the tests that passed
-// only then.
+// node scripts/count-tests.mjs <exit status of the checks> <folder> Prints "N passed, N failed" as the last line of .ci/run. The folder
+// contains NAME.json, a report of vitest, and NAME.status, its exit status. Exits with 1 unless something has passed and nothing has
+// failed. If the folder contains again.json, the failed files were run a second time, and that result counts. Tests that passed only the
+// second time are listed before the last line.
 //
-// node scripts/count-tests.mjs --failed-files <folder>
-// Prints the files that have a test that failed, one a line.
+// node scripts/count-tests.mjs --failed-files <folder> Prints the files that have a failed test, one per line.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 
 const [first, folder] = process.argv.slice(2);
 
-/** A run's exit status, and its files by their path; undefined where it was ended before it reported. */
+/** Returns the exit status of a run, and its files by path. The files are undefined if the run was ended before it wrote a report. */
 function readRun(name) {
   const status = readFileSync(join(folder, `${name}.status`), "utf8").trim();
   try {
@@ -23,14 +22,17 @@ function readRun(name) {
 
 const isFailed = ({ status }) => status === "failed";
 
-/** How many tests of a file ended so; a file that could not be loaded counts as one failure. */
+/** Returns how many tests of a file passed and failed. A file that could not be loaded counts as one failure. */
 function countFile({ status, assertionResults }) {
   const failed = assertionResults.filter(isFailed).length;
   const passed = assertionResults.filter((test) => test.status === "passed").length;
   return { passed, failed: failed === 0 && status === "failed" ? 1 : failed };
 }
 
-/** The sum over a run's files, each as it ended last; a run that failed without any failure of its files counts as one. */
+/**
+ * Returns the sum over the files of a run, each with its last result. A run that failed although none of its files did counts as one
+ * failure.
+ */
 function countRun({ status, files }, again) {
   if (files === undefined) return { passed: 0, failed: 1 };
   const total = { passed: 0, failed: 0 };
@@ -44,7 +46,7 @@ function countRun({ status, files }, again) {
   return total;
 }
 
-/** A line for each test, and each file that could not be loaded, that failed first and passed then. */
+/** Returns a line for each test, and for each file that could not be loaded, that failed at first and passed the second time. */
 function passedAgain(file, then) {
   if (then === undefined || !isFailed(file) || isFailed(then)) return [];
   const failures = file.assertionResults.filter(isFailed);

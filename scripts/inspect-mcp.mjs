@@ -1,5 +1,5 @@
-// Runs the recipe of docs/guides/tools/inspect-tools-at-a-terminal.md for the protocol's inspector against a service with its sandbox: it lists, reads and writes.
-// node scripts/inspect-mcp.mjs [address], with the key of a project in SVC_API_KEY.
+// Runs the steps of docs/guides/tools/inspect-tools-at-a-terminal.md with the MCP inspector against a service in sandbox mode: it lists
+// tools, reads and writes. node scripts/inspect-mcp.mjs [address], with the key of a project in SVC_API_KEY.
 import { spawnSync } from "node:child_process";
 
 const [address = "http://127.0.0.1:8080/mcp"] = process.argv.slice(2);

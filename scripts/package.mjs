@@ -1,6 +1,6 @@
-// Makes dist/svc-<version>-<system>-<processor>.tgz: the service with all it needs to run on a machine that has nothing but a C library,
-// as JavaScript, with Node and PostgreSQL in it. docs/guides/operations/install.md says how it is installed. `--folder` leaves it unpacked, in dist/package;
-// `--sketch <folder>` writes there what is not copied as it is: sources, manifest, bill of materials, licences.
+// Makes dist/svc-<version>-<system>-<processor>.tgz. The package contains the service as JavaScript with Node and PostgreSQL, so that it
+// runs on a machine that has only a C library. docs/guides/operations/install.md says how it is installed. `--folder` writes it unpacked to
+// dist/package. `--sketch <folder>` writes only the parts that are not copied unchanged: sources, manifest, bill of materials, licences.
 import { chmodSync, cpSync, mkdirSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { buildConsole } from "./build-console.mjs";
@@ -18,7 +18,7 @@ const dist = join(root, "dist");
 const [, sketch] = process.argv.join(" ").match(/ --sketch (\S+)/) ?? [];
 const folder = sketch ?? join(dist, "package");
 
-/** What the service reads in its own folder, and what a person does. */
+/** Files that the service, or a person, reads in the folder of the package. */
 const besideSources = [
   "packages/console/dist",
   "packages/site/dist",
@@ -31,10 +31,10 @@ const besideSources = [
   "docs/svc.service",
 ];
 
-/** Packages that are pages: what they depend on is in the package as parts of what was built. */
+/** Packages that consist of web pages. Their dependencies are part of their built files. */
 const pagesOf = ["@svc/console", "@svc/site"];
 
-/** The packages of the workspace that the service is. */
+/** The packages of the workspace that the service needs. */
 const members = [...workspaceOf("@svc/cli")];
 
 async function main() {
@@ -63,7 +63,7 @@ async function main() {
   process.stdout.write(`${file}: ${(statSync(file).size / 1e6).toFixed(1)} MB, ${modules.size} dependencies\n`);
 }
 
-/** A package.json says of sources that they are modules, and which version they are of. */
+/** Writes a package.json next to copied sources. It says that they are modules, and which version they have. */
 function writeManifestOf({ folder: from, manifest: { name, version, type } }) {
   write(join(from, "package.json"), `${JSON.stringify({ name, version, type, private: true }, null, 2)}\n`);
 }
@@ -101,7 +101,7 @@ step by step, docs/guides/operations has the tasks of operators, and docs/svc.se
   sbom.cdx.json to a scanner that has them, such as \`osv-scanner --sbom sbom.cdx.json\`, before you install it and from time to time after.
 `;
 
-/** Finds the package behind the link that npm makes, and its own Node. */
+/** Script that starts the service. It finds the package behind the link that npm makes, and uses the package's own Node. */
 const launcher = `#!/bin/sh
 package=$(dirname "$(dirname "$(readlink -f "$0")")")
 exec "$package/node_modules/node-${machine}/bin/node" "$package/packages/cli/src/main.js" "$@"

@@ -6,13 +6,16 @@ import { git, root } from "./run.mjs";
 const stampFile = join(root, "node_modules", ".cache", "passed-checks.json");
 
 /**
- * Remembers over which files a check passed last, so that it need not look at the same ones again. Only in a checkout of git, which tells what
- * has changed; elsewhere nothing is remembered.
+ * Remembers the files with which a check has last passed, so that the check need not be repeated for the same files. It uses git to find
+ * changes; without git, it remembers nothing.
  */
 export async function openPassedChecks() {
   const contents = await contentsOfFiles();
   const stamps = readStamps();
-  /** What decides a check: the content of every file at or below its paths, the dependencies, the checks themselves, Node's release. */
+  /**
+   * Returns a hash of everything that influences a check: the content of all files at or below its paths, the dependencies, the checks
+   * themselves, and Node's version.
+   */
   const stampOf = (paths) => {
     if (contents === undefined) return undefined;
     const hash = createHash("sha256").update(process.version);
@@ -25,8 +28,8 @@ export async function openPassedChecks() {
   };
   return {
     /**
-     * The files that are not as they were when `keepFiles` was called, without those that are gone; undefined where nobody knows, or where what
-     * decides about each of them, at `paths`, has changed itself.
+     * Returns the files that have changed since `keepFiles` was called, without deleted files. Returns undefined if this is unknown, or if
+     * a file at `paths`, which influences all results, has changed.
      */
     changedFiles: (paths) => {
       const { decidedBy, files } = stamps.files ?? {};
@@ -56,7 +59,7 @@ function readStamps() {
   }
 }
 
-/** Every file of the checkout that is not ignored, in order, with what tells its content; undefined where git does not answer. */
+/** Returns every file of the checkout that git does not ignore, in order, with a hash of its content. Returns undefined if git fails. */
 async function contentsOfFiles() {
   const [staged, changed] = await Promise.all([
     git("ls-files", "-s", "-z"),

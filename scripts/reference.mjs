@@ -1,5 +1,5 @@
-// Writes the pages of docs/reference that are made of the contract, the commands and the configuration: `npm run reference`. With
-// `--check` it writes nothing, and ends with status 1 if a page is not what it would write.
+// Writes the pages of docs/reference that are generated from the contract, the commands and the configuration (`npm run reference`). With
+// `--check`, writes nothing, and ends with status 1 if a page differs from what it would write.
 import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { commandHelp } from "@svc/cli";
@@ -13,7 +13,7 @@ import { root } from "./run.mjs";
 
 const read = (path) => readFileSync(join(root, path), "utf8");
 
-/** The commands of a call, from the table that is kept by hand. */
+/** Returns the commands for an API call, from the table that people maintain. */
 function commandsOf(table) {
   const cells = new Map(
     [...table.matchAll(/^\| `(\w+)`\s*\| (.*?)\s*\|$/gm)].map(([, method, cell]) => [method, cell]),
@@ -21,7 +21,7 @@ function commandsOf(table) {
   return ({ name }) => cells.get(name) ?? "none";
 }
 
-/** A page with its first table replaced. */
+/** Returns a page in which the first table is replaced. */
 function withTable(path, table) {
   return read(path).replace(/^\|.*\|\n(?:\|.*\|\n)+/m, () => `${table}\n`);
 }
@@ -36,7 +36,7 @@ function configurationPage() {
   return withTable("docs/reference/configuration.md", paddedTable(["variable", "default", "meaning"], rows));
 }
 
-/** The meanings are kept by hand, in the page; names, types and labels are the code's. */
+/** Returns the page of metrics. People maintain the meanings in the page; names, types and labels come from the code. */
 function metricsPage() {
   const path = "docs/reference/metrics.md";
   const meanings = new Map(

@@ -2,24 +2,24 @@ import { spawn } from "node:child_process";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** The checkout. */
+/** Root folder of the checkout. */
 export const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
 const tools = join(root, "node_modules", ".bin");
 
 /**
- * Runs a command in the checkout with the project's own tools first on PATH and nothing on stdin. Resolves to its exit
- * code (-1 when it could not be started or was killed) and its output, stdout and stderr together; never rejects.
+ * Runs a command in the checkout, with the project's own tools first on PATH and without stdin. Resolves to its exit code (-1 if it could
+ * not be started or was killed) and its output (stdout and stderr together). Never rejects.
  */
 export function run(command, args) {
   const env = {
     ...process.env,
     PATH: `${tools}${delimiter}${process.env.PATH ?? ""}`,
     NO_COLOR: "1",
-    // buf makes its cache below HOME, which need not be writable.
+    // By default buf makes its cache below HOME, which may not be writable.
     BUF_CACHE_DIR: join(root, ".cache", "buf"),
   };
-  // Node warns when both are set, and the warning would stand in every output.
+  // If both variables were set, Node would print a warning in every output.
   delete env.FORCE_COLOR;
   return new Promise((resolve) => {
     const child = spawn(command, args, { cwd: root, env, stdio: ["ignore", "pipe", "pipe"] });
@@ -35,7 +35,7 @@ export function run(command, args) {
   });
 }
 
-/** Runs git, also where the checkout belongs to another user. */
+/** Runs git, even if the checkout belongs to another user. */
 export function git(...args) {
   return run("git", ["-c", "safe.directory=*", ...args]);
 }

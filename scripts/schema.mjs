@@ -1,5 +1,5 @@
-// Writes packages/db/schema.sql, the schema that the migrations make, from the catalogs of a database of its own; with
-// --check says whether it is up to date. Needs the project's own Node: `npm run schema`.
+// Writes packages/db/schema.sql, the schema that the migrations create, as read from the catalogs of a new database. With --check, only
+// says if the file is up to date. Needs the project's own Node: `npm run schema`.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { readSchemaText } from "../packages/db/src/schema-text.ts";

@@ -1,5 +1,5 @@
-// Installs what the lockfile names and builds the console and the documentation, once: every npm script runs this first. It runs on Node 20, before the
-// project's own Node 24 is there, so it uses nothing newer and no dependency.
+// Installs the packages of the lockfile, and builds the console and the documentation, if this was not done yet. Every npm script runs this
+// script first. It runs on Node 20, before the project's own Node 24 is installed, so it uses nothing newer and no dependency.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { accessSync, constants, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -13,14 +13,17 @@ const pnpmVersion = "12.21.0";
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const stampFile = join(root, "node_modules", ".setup");
 
-/** What an install depends on; equal to the stamp means there is nothing to do (npx would ask the registry each time). */
+/**
+ * Returns a hash of everything that an install depends on. If it equals the stored stamp, nothing must be installed. Without it, npx would
+ * ask the registry each time.
+ */
 function fingerprint() {
   const hash = createHash("sha256").update(`${pnpmVersion} ${process.platform} ${process.arch}\n`);
   for (const file of ["pnpm-lock.yaml", "pnpm-workspace.yaml"]) hash.update(readFileSync(join(root, file)));
   return hash.digest("hex");
 }
 
-/** The environment for npx: caches go to .cache/ where the home folder cannot be written. */
+/** Returns the environment for npx. If the home folder is not writable, caches go to .cache/. */
 function installEnvironment() {
   const env = { ...process.env };
   const cache = env.npm_config_cache ?? join(homedir(), ".npm");

@@ -1,5 +1,5 @@
-// Writes toolkits/checked.json: that the definitions which the service ships with have no fault, so that no start has to find it
-// out again. With --check it says whether the file is as it would be written. Needs the project's own Node: `npm run toolkits`.
+// Writes toolkits/checked.json, which says that the shipped definitions have no faults, so that the server need not check them at each
+// start. With --check, says if the file is up to date. Needs the project's own Node: `npm run toolkits`.
 import { readFileSync, writeFileSync } from "node:fs";
 import { checkedFile, checkShippedToolkits } from "../packages/catalog/src/read/checked-toolkits.ts";
 

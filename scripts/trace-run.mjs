@@ -1,4 +1,5 @@
-// node scripts/trace-run.mjs <program.json>: how the run of a program wanders through the files of the engine. --help says more.
+// node scripts/trace-run.mjs <program.json> Shows which files of the engine the run of a program passes through, in order. For more, see
+// --help.
 import { chmodSync, mkdtempSync, readFileSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -35,7 +36,7 @@ entered as often as time has it: two runs may differ a little.
 
 const nodeMin = 24;
 
-/** A fault of the call rather than of what is called. */
+/** Error for a wrong use of this command. */
 class UsageError extends Error {}
 
 function readArguments() {
@@ -55,7 +56,7 @@ function readArguments() {
   }
 }
 
-/** Aborted when somebody asks this process to end. */
+/** Returns a signal that aborts when a user or the system asks this process to end. */
 function interrupted() {
   const controller = new AbortController();
   for (const name of ["SIGINT", "SIGTERM", "SIGHUP"]) {
@@ -68,12 +69,12 @@ function tell(text) {
   process.stderr.write(`${text}\n`);
 }
 
-/** Runs the program and resolves to the job and the way it went. */
+/** Runs the program. Resolves to the job and the files that it passed through. */
 async function trace(checkout, programJson) {
   layoutOf(checkout);
   const folder = mkdtempSync(join(tmpdir(), "svc-trace-"));
   try {
-    // PostgreSQL, which as root runs as another user, has to enter it.
+    // If the tests run as root, PostgreSQL runs as another user, which must be able to enter this folder.
     chmodSync(folder, 0o711);
     const to = join(folder, "trace.json");
     const job = await runTraced(checkout, programJson, { dataDir: join(folder, "data"), to });
@@ -99,7 +100,7 @@ async function runTraced(checkout, programJson, { dataDir, to }) {
     tell(server.output());
     throw error;
   } finally {
-    // What it recorded is written at its end.
+    // The server writes its recording when it ends.
     await server.stop();
   }
 }
@@ -112,7 +113,7 @@ async function main() {
   process.stdout.write(json ? `${JSON.stringify({ program, status: job.status, ...way }, null, 2)}\n` : wayText(way));
 }
 
-// Whoever reads may have seen enough, such as head.
+// The reader of the output may end early, as `head` does.
 process.stdout.on("error", () => {});
 
 try {

@@ -2,7 +2,8 @@ import { letIn, registerAgent } from "@svc/testing/agent";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type ConfirmWorld, callMcp, deleteDeal, startConfirmWorld } from "./confirm-world.ts";
 
-// Keys that an approver makes for agents: what they reach, when they end, and that they and their maker are one hand.
+// Tests of keys that an approver makes for agents: what they can access, when they end, and that they cannot act as a second person next to
+// their maker.
 
 let world: ConfirmWorld;
 const hourMs = 3_600_000;
@@ -116,7 +117,7 @@ describe("a key that an approver makes", () => {
     const revoke = (bearer: string, id: string) => as(bearer, "GrantsService/RevokeAgentKey", { id });
     for (const id of [first.apiKey.id, other.apiKey.id, "key_01h455vb4pex5vsknk084sn02q"])
       expect(await revoke(other.key, id)).toMatchObject({ status: 404, reason: "AGENT_KEY_NOT_FOUND", field: "id" });
-    // A maker's own key is none that it made.
+    // The maker's own key is not among the keys that it made.
     expect((await revoke(maker.key, maker.apiKey.id)).reason).toBe("AGENT_KEY_NOT_FOUND");
     expect((await identity(first.key)).status).toBe(200);
     const { revokedAt } = (await revoke(maker.key, first.apiKey.id)).json.apiKey;
@@ -135,7 +136,7 @@ describe("a key that an approver makes", () => {
     expect(await callMcp(world.svc.url, token, search)).toBeUndefined();
     const { apiKeys } = (await world.svc.admin("ListApiKeys", { projectId: world.projectId })).json;
     const ends = apiKeys.filter(({ makerKeyId }: { makerKeyId: string }) => makerKeyId === maker.apiKey.id);
-    // What had ended before keeps its time.
+    // A key that had already ended keeps its time of end.
     expect(ends[1].revokedAt).toBe(revokedAt);
     expect(Date.parse(ends[0].revokedAt)).toBeGreaterThan(Date.parse(revokedAt));
   });
@@ -158,7 +159,7 @@ describe("a key that an approver makes", () => {
     expect(await make(maker.key)).toMatchObject({ code: "resource_exhausted", reason: "AGENT_KEYS_EXCEEDED" });
     expect((await make((await approver()).key)).status).toBe(200);
     await as(maker.key, "GrantsService/RevokeAgentKey", { id: keys[7].id });
-    // Two at once find room for one.
+    // Of two requests at the same time, only one finds room.
     const two = await Promise.all([make(maker.key), make(maker.key)]);
     expect(two.map(({ status }) => status).toSorted()).toEqual([200, 429]);
   });
@@ -167,7 +168,7 @@ describe("a key that an approver makes", () => {
     const bound = { entityId: "ada", accessClasses: ["read", "write"], toolkitSlugs: ["sales_crm", "calendar"] };
     const confirm = { person: "destructive", contact: "lead" };
     const maker = await approver({ ...bound, confirm });
-    // What is left empty is what the maker has, and its own scope is scope enough.
+    // Fields that the request leaves empty get the values of the maker. The maker is scoped itself, so the new key is scoped as well.
     expect((await made(maker.key, { entityId: "" })).apiKey).toMatchObject({ ...bound, confirm });
     const narrower = { accessClasses: ["read"], toolkitSlugs: ["calendar"] };
     expect((await made(maker.key, narrower)).apiKey).toMatchObject({ ...bound, ...narrower });
@@ -223,7 +224,7 @@ describe("where a person confirms", () => {
     const hand = [maker.key, first.key, second.key];
     for (const asker of hand) {
       const job = await held(asker);
-      // What the maker asked reads as missing to a key that is bound to less.
+      // The question of the maker's job looks missing to a key with a narrower scope.
       for (const one of hand)
         expect(await world.answer(job, "proceed", one)).toMatchObject(
           asker === maker.key && one !== maker.key ? { status: 404 } : byCaller,

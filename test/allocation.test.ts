@@ -9,15 +9,15 @@ import { call, type ServerProcess, startServerProcess, until, vaultKey } from "@
 import { fewToolkits } from "@svc/testing/shipped-catalog";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 
-// Memory that a job allocates, collected or not. Unlike times, it hardly depends on the other work of the machine.
+// Measures the memory that a job allocates, also if it is freed later. Unlike times, it hardly depends on other work of the machine.
 
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 });
 
 /** Jobs in progress at the same time, as in the benchmark. */
 const together = 64;
-/** V8 records an allocation about every so many bytes. */
+/** V8 records about one allocation in this number of bytes. */
 const samplingInterval = 16_384;
-/** Most bytes that a job of one call may allocate. */
+/** Maximum number of bytes that a job with one call may allocate. */
 const bytesMax = 255 * 1024;
 
 let database: TestDatabase;
@@ -42,7 +42,7 @@ beforeAll(async () => {
   });
   const account = { toolkitSlug: "bench_items", entityId: "bench", scheme: "api_key", apiKey: "bench" };
   await call(server, "ConnectionsService/InitiateConnection", account);
-  // The program replaces itself once at its start, so the last inspector is the server's.
+  // The program replaces itself once when it starts, so the last inspector address in the output belongs to the server.
   const url =
     server
       .output()
@@ -78,7 +78,7 @@ const step = { id: "item", call: "bench_items.close_item", entity: "bench", args
 const programJson = JSON.stringify({ version: 1, title: "One write", steps: [step] });
 let submitted = 0;
 
-/** Runs jobs of one write to their ends. */
+/** Runs jobs with one write each, until they have ended. */
 async function runJobs(count: number): Promise<void> {
   const last = submitted + count;
   const submitUntilLast = async () => {
@@ -100,8 +100,8 @@ type Allocations = { readonly selfSize: number; readonly callFrame: Frame; reado
 type Frame = { readonly functionName: string; readonly url: string; readonly lineNumber: number };
 
 /**
- * Returns the bytes that each function allocated. Lines of the log are not counted: the slower the output takes them, the more often their
- * buffer is copied, and the benchmark writes none.
+ * Returns the bytes that each function has allocated. Log lines are not counted: if the output is slow, their buffer is copied more often,
+ * and the benchmark writes none.
  */
 function bytesOf({ selfSize, callFrame, children }: Allocations, into = new Map<string, number>()) {
   const { functionName, url, lineNumber } = callFrame;
@@ -114,7 +114,7 @@ function bytesOf({ selfSize, callFrame, children }: Allocations, into = new Map<
 
 test("a job of one write allocates at most 255 KB in the process that takes and runs it", async () => {
   const jobs = 800;
-  // Before that, functions run that are not compiled yet, and these allocate more.
+  // These jobs run first, so that the functions are compiled. Functions that are not compiled allocate more.
   await runJobs(2_400);
   await inspect("HeapProfiler.startSampling", {
     samplingInterval,

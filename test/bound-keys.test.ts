@@ -18,15 +18,15 @@ import { calendarSecret, postCalendar } from "@svc/testing/server-process";
 import { until } from "@svc/testing/until";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
-// Every call and every MCP tool, by a key that is bound to ada, at what is bob's: planted by a key that is bound to nothing, and by one
-// that is bound to bob.
+// Tests every call and every MCP tool with a key that is scoped to the entity ada, on data of the entity bob. The data were created with a
+// key without scope and with a key that is scoped to bob.
 
 let svc: TestServer;
 let adaKey: string;
 let approverKey: string;
 let projectId: string;
 const ids: Record<string, string> = {};
-/** What no answer to ada's key may hold. */
+/** Texts that no answer to ada's key may contain. */
 const bobs = () => [
   ...Object.entries(ids).flatMap(([name, id]) => (name.startsWith("bob") ? [id] : [])),
   '"bob"',
@@ -71,7 +71,7 @@ async function createKey(role: string, binding: object): Promise<string> {
   return (await svc.admin("CreateApiKey", body)).json.key;
 }
 
-/** Gives an entity an account, a call of it, jobs, a question and a standing program, by a key. */
+/** Creates an account, a call, jobs, a question and a standing program of an entity, with a key. */
 async function plant(name: string, entity: string, bearer: string): Promise<void> {
   const { account } = await made(
     "ConnectionsService/InitiateConnection",
@@ -140,7 +140,7 @@ afterAll(() => svc?.stop());
 const bound = "permission_denied ENTITY_BOUND";
 const refused: Row[] = [[{}, bound]];
 type Row = readonly [body: Record<string, unknown>, expected: string];
-/** A call that names a row of bob's by an id, each of those that there are. */
+/** Returns a case for each id of bob's data, with a call that names this id. */
 const missing = (field: string, kind: string, reason: string, more: object = {}): Row[] =>
   ["bobFree", "bobBound"].map((name) => [{ ...more, [field]: `$${name}${kind}` }, `not_found ${reason}`]);
 const noJob = (field: string, more: object = {}) => missing(field, "Job", "JOB_NOT_FOUND", more);
@@ -176,7 +176,7 @@ const table: Readonly<Record<string, readonly Row[]>> = {
   "GrantsService/ListGrants": refused,
   "GrantsService/UpdateGrant": refused,
   "GrantsService/RevokeGrant": refused,
-  // By a bound approver: test/agent-keys.test.ts.
+  // The same calls with an approver's scoped key are tested in test/agent-keys.test.ts.
   "GrantsService/CreateAgentKey": [[{ name: "agent", entityId: "bob" }, "permission_denied ROLE_REQUIRED"]],
   "GrantsService/ListAgentKeys": [[{}, "permission_denied ROLE_REQUIRED"]],
   "GrantsService/RevokeAgentKey": [[{ id: "key_01h455vb4pex5vsknk084sn02q" }, "permission_denied ROLE_REQUIRED"]],
@@ -184,7 +184,7 @@ const table: Readonly<Record<string, readonly Row[]>> = {
   "JobsService/SubmitJob": [
     [{ programJson: readsOf("bob") }, "invalid_argument PROGRAM_ENTITY_BOUND"],
     [{ programJson: readsOf("ADA") }, "invalid_argument PROGRAM_ENTITY_BOUND"],
-    // Who named it so before was another: the answer to that is not ada's.
+    // Bob used this idempotency key before. The answer to bob's request must not be returned to ada.
     [
       { programJson: skillOf("bob"), idempotencyKey: `bobFree ${skillOf("bob").length}` },
       "already_exists IDEMPOTENCY_KEY_REUSED",
@@ -262,7 +262,7 @@ const table: Readonly<Record<string, readonly Row[]>> = {
   "StatsService/WatchProject": [],
   "ToolsService/SearchTools": [[{ query: "deals of the day" }, "ok"]],
   "ToolsService/DescribeTool": [[{ slug: "skills.deals_daily" }, "ok"]],
-  // Before CallTool: the ledger quotes what ada asked for.
+  // Listed before CallTool, because the ledger later quotes the requests of ada.
   "ToolsService/ListToolCalls": [
     [{}, "ok"],
     [{ entityId: "bob" }, "ok"],
@@ -276,7 +276,7 @@ const table: Readonly<Record<string, readonly Row[]>> = {
     [{ toolSlug: "sales_crm.list_deals", connectedAccountId: "$bobFreeAccount" }, "ok no_account"],
     [{ toolSlug: "sales_crm.list_deals", connectedAccountId: "$bobFreeAccount", dryRun: true }, "ok no_account"],
     [{ toolSlug: "sales_crm.list_deals", connectedAccountId: "$bobFreeAccount", entityId: "bob" }, bound],
-    // Under the names that bob's calls were made by: neither is their answer ada's.
+    // The idempotency keys of bob's calls: their answers must not be returned to ada.
     [
       { toolSlug: "sales_crm.list_deals", connectedAccountId: "$bobBoundAccount", idempotencyKey: "named" },
       "already_exists IDEMPOTENCY_KEY_REUSED",
@@ -350,7 +350,7 @@ test("the table has every call of every service, and nothing else", () => {
   expect(Object.keys(table).toSorted()).toEqual(calls.toSorted());
 });
 
-/** `$name` stands for an id that only the running server knows. */
+/** Replaces `$name` in a request by an id that only the running server knows. */
 function resolve(body: Record<string, unknown>): Record<string, unknown> {
   const known: Record<string, string> = { ...ids, project: projectId };
   return Object.fromEntries(
@@ -368,7 +368,7 @@ function outcomeOf({ status, code, reason, json: answer }: TestAnswer): string {
   return answer.outcome === undefined ? "ok" : `ok ${answer.outcome}`;
 }
 
-/** An answer may repeat what it was asked, and nothing else of bob's. */
+/** Checks that an answer contains nothing of bob's data, except parts of the request itself. */
 function expectNothingOfBob(answer: TestAnswer, body: object): void {
   const text = json(answer.json);
   const asked = json(body);
@@ -381,7 +381,7 @@ const rows = Object.entries(table).flatMap(([name, of]) =>
 
 test.each(rows)("%s %j by a key of ada's: %s", async (name, given, expected) => {
   const body = resolve(given);
-  // What only approvers may call is refused to a bound approver for being bound.
+  // Calls for approvers only are refused to an approver's scoped key because of its scope.
   const bearer = expected === bound && given === refused[0]?.[0] ? approverKey : adaKey;
   const answer = await call(name, body, bearer);
   expect(outcomeOf(answer)).toBe(expected);
@@ -397,7 +397,7 @@ test("no call of the administrator's takes a bound key", async () => {
   }
 });
 
-/** A stream's first message, as the Connect protocol frames it; its error where it ends with one. */
+/** Returns the first message of a stream, or its error if it ends with one. */
 async function streamOf(name: string, body: object, bearer: string): Promise<string> {
   const message = Buffer.from(json(body));
   const frame = Buffer.concat([Buffer.from([0, 0, 0, 0, message.length]), message]);
@@ -472,7 +472,10 @@ test("lists of a bound key lead to nothing of bob on any of their pages, by toke
   }
 });
 
-/** What each list says that a key may read which is bound to ada, to reads and to the CRM, by the parts that leave rows of it out. */
+/**
+ * For each list, the rows that a key may read which is scoped to ada, to reads and to the CRM, by the parts of the scope that limit the
+ * list.
+ */
 const limitedLists: Readonly<Record<string, { body?: object; limitedTo: string }>> = {
   "CatalogService/ListToolkits": { limitedTo: "tools of sales_crm" },
   "CatalogService/ListTools": { limitedTo: "read tools of sales_crm" },
@@ -486,7 +489,7 @@ const limitedLists: Readonly<Record<string, { body?: object; limitedTo: string }
   "TriggersService/PollEvents": { limitedTo: 'the entity "ada" and tools of sales_crm' },
 };
 
-/** Lists of which nothing is left out for a bound key: of one job or program that it reaches, or of the key itself. */
+/** Lists that show all rows to a scoped key: those of one job or program that it can access, or of the key itself. */
 const wholeLists = [
   ...[
     "ConsoleService/ListSessions",
@@ -520,11 +523,11 @@ test.each(Object.entries(limitedLists))(
     expect(await said(await createKey("ROLE_MEMBER", { accessClasses: ["read"] }))).toBe(ofClass);
     const ofToolkit = await createKey("ROLE_MEMBER", { toolkitSlugs: ["sales_crm"] });
     expect(await said(ofToolkit)).toBe("tools of sales_crm");
-    // What is asked for by a filter and is another's is said to be left out, too.
+    // Also if a filter asks for rows of another entity, the answer says that the list is limited.
     if (limitedTo.includes("entity") && "entityId" in (table[name]?.[1]?.[0] ?? {})) {
       expect(await said(key, { entityId: "bob" })).toBe(limitedTo);
     }
-    // Answers that callers share are not changed by a bound one.
+    // An answer that several callers share is not changed by a scoped caller.
     expect(await said(svc.key)).toBe("");
   },
 );
@@ -567,7 +570,7 @@ describe("what a bound key began stays bound", () => {
       "JOB_NOT_FOUND",
     );
     expect((await session.call(seat, "svc.v1.IdentityService/GetIdentity")).json.entityId).toBe("ada");
-    // Nor does it see what others of the project are let do, or make a key, a link or an answer of bob's.
+    // A scoped session does not see the grants of others in the project, and it can make no key, link or answer for bob.
     for (const [method, body, reason] of [
       ["GrantsService/ListGrants", {}, "ENTITY_BOUND"],
       ["TriggersService/ReplayEvent", { eventId: ids["bobEvent"] }, "ENTITY_BOUND"],
@@ -614,7 +617,7 @@ describe("classes and toolkits", () => {
       expect(outcomeOf(await call("ToolsService/DescribeTool", { slug }, key))).toBe("not_found TOOL_NOT_FOUND");
       expect(outcomeOf(await call("CatalogService/GetTool", { slug }, key))).toBe("not_found TOOL_NOT_FOUND");
     }
-    // Nor is what a wider key of the same entity did: its jobs and events may hold what this one may not read.
+    // It does not see what a wider key of the same entity did either, because those jobs and events may contain data that it may not read.
     expect(outcomeOf(await call("JobsService/GetJob", { id: ids["adaJob"] }, key))).toBe("not_found JOB_NOT_FOUND");
     expect(outcomeOf(await call("TriggersService/GetEvent", { id: ids["adaEvent"] }, key))).toBe(
       "not_found EVENT_NOT_FOUND",
@@ -692,7 +695,7 @@ describe("agents", () => {
     const own = { program: JSON.parse(readsOf("ada")) };
     expect((await mcp("run_program", own)).result.isError).toBe(false);
     expect(json(await mcp("connect_account", { toolkit: "sales_crm" }))).toContain("/connect#");
-    // What is the whole project's is for nobody who is bound, whatever the key was given.
+    // Tools that show the whole project are refused to every scoped key, even if the key was given these tools.
     for (const name of ["where_is_event", "explain_delivery", "retry_delivery", "release_post"])
       for (const query of ["", `?tools=${name}`])
         expect(json(await mcp(name, { delivery_id: ids["delivery"] }, query))).toContain("Unknown tool");
@@ -703,7 +706,7 @@ describe("agents", () => {
         expect(error.message).toBe("Task not found");
       }
     }
-    // Nor does any method of its events.
+    // The MCP methods for events are refused as well.
     const name = "calendar.events_changed";
     const secret = `whsec_${Buffer.alloc(32).toString("base64")}`;
     const delivery = { mode: "webhook", url: "http://127.0.0.1:9/nobody", secret };
@@ -727,7 +730,7 @@ describe("agents", () => {
         for (const one of bobs()) expect(json(answer)).not.toContain(one);
       }
     }
-    // A step's entity is words of the program, whatever they are made of; and its names for calls and jobs are its own.
+    // The scope applies to the entity of a step even if the program computes it, and names of calls and jobs in the program do not matter.
     const stepOf = (more: object) => ({ program: { version: 1, title: "t", steps: [{ ...deals("ada"), ...more }] } });
     const byInput = {
       ...{ version: 1, title: "t", input: { who: "bob" }, steps: [deals("{input.who}")] },
@@ -761,7 +764,7 @@ describe("agents", () => {
       ...[isMalformed, isMalformed, isMalformed],
       ...[isBound, isBound, "IDEMPOTENCY_KEY_REUSED"],
     ]);
-    // By an address that names tools and another entity, too.
+    // The scope also applies if the address names tools and another entity.
     const direct = await mcp("sales_crm__list_deals", {}, "?tools=sales_crm.list_deals&entity_id=bob");
     expect(json(direct)).toContain("ENTITY_BOUND");
   });

@@ -29,7 +29,7 @@ import { type Subscriber, startSubscriber } from "@svc/testing/subscriber";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { masking, shapeOf } from "./golden/masked.ts";
 
-// Every call of the running server, as callers reach it: each case goes once as a plain JSON POST and once through the client.
+// Tests every call of the running server as callers make it. Each case is sent once as a plain JSON POST and once with the client.
 
 const noHook = "hok_01h455vb4pex5vsknk084sn02q";
 let database: TestDatabase;
@@ -73,7 +73,7 @@ afterAll(async () => {
   await database?.drop();
 });
 
-/** Gives a project a subscription, an event and a delivered delivery. */
+/** Creates a subscription, an event and a finished delivery in a project. */
 async function fill(prefix: string, key: string): Promise<Record<string, string>> {
   const { subscription } = await call<{ subscription: { id: string } }>(
     server,
@@ -108,7 +108,7 @@ async function fill(prefix: string, key: string): Promise<Record<string, string>
   };
 }
 
-/** Gives a project a connected account of the sandbox, one that is revoked, and an executed call. */
+/** Creates a connected account of the sandbox, a revoked account, and an executed call in a project. */
 async function fillLedger(prefix: string, key: string): Promise<Record<string, string>> {
   const connectAs = async (entityId: string) => {
     const body = { toolkitSlug: "sales_crm", entityId };
@@ -133,7 +133,7 @@ async function fillLedger(prefix: string, key: string): Promise<Record<string, s
   return { [`${prefix}account`]: account, [`${prefix}revoked`]: revoked, [`${prefix}call`]: made.callId };
 }
 
-/** A private toolkit to keep, and a reference that another project's account holds. */
+/** Creates a private toolkit, and an account of another project that has a reference. */
 async function fillReferences(otherProjectId: string): Promise<void> {
   await call(server, "CatalogService/PublishToolkit", { definitionJson: privateToolkit("own_shop") });
   const { key } = await adminCall<{ key: string }>("CreateApiKey", {
@@ -165,7 +165,7 @@ const ends = {
   steps: [{ id: "pause", wait: "1s" }],
 };
 
-/** Gives a project a job that waits, one that asks and its question, and one that has succeeded. */
+/** Creates a waiting job, a job that asks with its question, and a successful job in a project. */
 async function fillJobs(prefix: string, key: string): Promise<Record<string, string>> {
   type Read = { job: { id: string; status: string; pendingAsk?: object; park?: { judgment: { requestId: string } } } };
   const submit = async (program: object) => {
@@ -196,7 +196,7 @@ function adminCall<Answer>(method: string, body: object): Promise<Answer> {
 
 type Outcome = { answer: JsonValue } | { code: string; reasons: string[] };
 
-/** `$name` in a request stands for an id that only the running server knows. */
+/** Replaces `$name` in a request by an id that only the running server knows. */
 function resolve(value: JsonValue): JsonValue {
   if (typeof value === "string" && value.startsWith("$")) return known[value.slice(1)] ?? value;
   if (Array.isArray(value)) return value.map(resolve);
@@ -540,7 +540,7 @@ const catalog: Case[] = [
   ["DeleteToolkit", { slug: "shop" }, "ok "],
 ];
 
-/** A definition that a project may publish; the project itself calls it. */
+/** Returns a definition that a project may publish. Its tools call the server itself. */
 function privateToolkit(slug: string): string {
   return JSON.stringify({
     toolkit: {
@@ -663,7 +663,7 @@ const connections: Case[] = [
   ["DeleteProjectCredential", { toolkitSlug: kept }, "ok "],
   ["DeleteProjectCredential", { toolkitSlug: kept }, "not_found PROJECT_CREDENTIAL_NOT_FOUND"],
   ["DeleteProjectCredential", { toolkitSlug: "nope" }, "not_found PROJECT_CREDENTIAL_NOT_FOUND"],
-  // The sandbox answers: nothing is tried.
+  // The sandbox answers, so no real credential is tested.
   ["TestConnection", { id: "$account" }, "ok outcome,message,toolSlug,providerStatus,testedAt,callId,account"],
   ["TestConnection", { id: "$revoked" }, "failed_precondition CONNECTION_NOT_USABLE"],
   ["TestConnection", { id: missing.account }, "not_found CONNECTION_NOT_FOUND"],
@@ -925,7 +925,7 @@ const consoleCases: Case[] = [
 ];
 
 const noGrant = "grt_01h455vb4pex5vsknk084sn02q";
-// With a grant: packages/cli/src/topics/grants.test.ts, and test/authorization.
+// Calls with an existing grant are tested in packages/cli/src/topics/grants.test.ts and test/authorization.
 const grantCases: Case[] = [
   ["ListGrants", {}, "ok grants,nextPageToken"],
   ["ListGrants", { pageSize: -1 }, "invalid_argument PAGE_SIZE_NEGATIVE"],
@@ -934,7 +934,7 @@ const grantCases: Case[] = [
   ["UpdateGrant", { id: noGrant, accessClasses: ["read"] }, "not_found GRANT_NOT_FOUND"],
   ["RevokeGrant", { id: "" }, "invalid_argument ID_MALFORMED"],
   ["RevokeGrant", { id: noGrant }, "not_found GRANT_NOT_FOUND"],
-  // What else is refused, and why: test/agent-keys.test.ts.
+  // The other refusals are tested in test/agent-keys.test.ts.
   ["CreateAgentKey", { name: "agent", entityId: "ada" }, "ok apiKey,key"],
   ["CreateAgentKey", { name: "agent" }, "invalid_argument AGENT_KEY_UNSCOPED"],
   ["CreateAgentKey", { name: "", entityId: "ada" }, "invalid_argument NAME_INVALID"],
@@ -1127,7 +1127,7 @@ const tables: [DescService, Case[], () => string][] = [
   [AdminService, admin, () => adminToken],
 ];
 
-/** Methods whose answers depend on how far the engines have come: the recording holds the shape of the answers. */
+/** Methods whose answers depend on the progress of the engines. Only the form of their answers is recorded. */
 const counting: ReadonlySet<string> = new Set([
   "GetBacklog",
   "QuerySeries",
@@ -1138,7 +1138,7 @@ const counting: ReadonlySet<string> = new Set([
   "TryNow",
 ]);
 
-/** Requests and answers over plain JSON since it was last emptied, as they were sent. */
+/** Requests and answers as plain JSON since this list was last emptied, as they were sent. */
 const recorded: string[] = [];
 const mask = masking();
 
@@ -1166,7 +1166,7 @@ function describeOutcome(outcome: Outcome): string {
 test("every call of the services stands in the tables", () => {
   for (const [descriptor, cases] of tables) {
     const covered = new Set(cases.map(([method]) => method));
-    // A stream has no answer to compare: test/jobs/answers.test.ts watches jobs.
+    // A stream has no single answer to compare. test/jobs/answers.test.ts tests the streams of jobs.
     const unary = descriptor.methods.filter(({ methodKind }) => methodKind === "unary");
     expect(unary.filter((method) => !covered.has(method.name)).map((method) => method.name)).toEqual([]);
   }

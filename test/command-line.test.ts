@@ -28,7 +28,7 @@ let server: ServerProcess;
 let target: Subscriber;
 const running: SvcProcess[] = [];
 
-// Each test starts several processes, of half a second of work each.
+// Long timeout, because each test starts several processes with half a second of work each.
 vi.setConfig({ testTimeout: 90_000 });
 
 beforeAll(async () => {
@@ -59,7 +59,7 @@ afterAll(async () => {
 
 type SvcProcess = { child: ChildProcess; exitCode: Promise<number | null>; stdout: string; stderr: string };
 
-/** The variables that a shell beside the server has. */
+/** Returns the environment variables of a shell on the server's machine. */
 const shellVariables = () => ({
   SVC_URL: server.url,
   SVC_API_KEY: bootstrapKey,
@@ -68,7 +68,7 @@ const shellVariables = () => ({
   SVC_TOOLKITS: fewToolkits,
 });
 
-/** Starts the command line as a user does, but bundled. */
+/** Starts the command line as a user does, but from its bundle. */
 function startSvc(args: string[], variables: Record<string, string> = {}): SvcProcess {
   const child = spawn(process.execPath, [main, ...args], {
     env: { ...compileCache, PATH: process.env["PATH"] ?? "", ...shellVariables(), ...variables },
@@ -84,10 +84,13 @@ function startSvc(args: string[], variables: Record<string, string> = {}): SvcPr
   return started;
 }
 
-/** Commands that ran as processes. */
+/** Names of commands that have run as processes. */
 const inProcesses = new Set<string>();
 
-/** Runs a command to its end: the first of each name as a process, and the others in this one, because a process takes half a second. */
+/**
+ * Runs a command to its end. The first command of each name runs as a process, the others in this process, because starting a process takes
+ * half a second.
+ */
 async function svc(args: string[], variables?: Record<string, string>) {
   const [name = ""] = args;
   if (inProcesses.has(name)) {
@@ -135,7 +138,7 @@ test("a triggered event is listened to, forwarded as it was signed, listed and r
   expect(subscription).toMatchObject({ toolkitSlug: "calendar", active: true });
 
   const triggered = await svc(["trigger", "calendar"]);
-  // One for each project of the deployment, which the test before has made two.
+  // One event for each of the two projects that exist since the test before.
   expect(triggered).toEqual({ code: 0, stdout: "202 stored (calendar.events_changed)", stderr: "" });
   await until(() => listening.stdout.includes("-> 204"), 30_000, "the forwarded event");
   const eventId = /evt_\w+/.exec(listening.stdout)?.[0] ?? "";

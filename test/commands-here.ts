@@ -6,9 +6,8 @@ import { openEnvironment } from "@svc/server/config";
 let listening: Promise<number> | undefined;
 
 /**
- * Returns a shell function that has this process run `npx svc`, with the shell's folder, exported variables and streams, because a process takes
- * half a second of a processor for each command. `main`: the bundle that runs the commands which open a store or go on until they are
- * interrupted.
+ * Returns a shell function that makes this process run `npx svc` with the shell's folder, variables and streams. A separate process would
+ * take half a second for each command. `main`: the bundle for commands that open a database or run until they are interrupted.
  */
 export async function npxHere(main: string): Promise<string> {
   listening ??= listen();
@@ -31,7 +30,7 @@ export async function npxHere(main: string): Promise<string> {
 }`;
 }
 
-/** Listens for the commands of shells, until the worker ends. Returns the port. */
+/** Listens for commands of shells until the test worker ends. Returns the port. */
 async function listen(): Promise<number> {
   const server = createServer((socket) => void serve(socket).catch(() => socket.destroy())).unref();
   server.listen(0, "127.0.0.1");
@@ -41,7 +40,10 @@ async function listen(): Promise<number> {
   return address.port;
 }
 
-/** Runs the command that a shell sends: its folder, the number of its words, the words, and its variables; each ends with a zero. */
+/**
+ * Runs the command that a shell sends. The message contains the folder, the number of words, the words and the variables; each ends with a
+ * zero byte.
+ */
 async function serve(socket: Socket): Promise<void> {
   const fields = fieldsOf(socket);
   const next = async () => (await fields.next()).value ?? "";
@@ -84,13 +86,13 @@ async function* fieldsOf(socket: Socket): AsyncGenerator<string> {
   }
 }
 
-/** The folder of the commands that run: files are named as seen from the folder of the process. */
+/** The folder in which commands currently run. File names are relative to the folder of the process. */
 const home = process.cwd();
 let folderInUse = "";
 let running = 0;
 let idle = Promise.withResolvers<void>();
 
-/** Runs a command in a folder, once those of other folders have ended. */
+/** Runs a command in a folder, after all commands in other folders have ended. */
 async function inFolder<T>(folder: string, run: () => Promise<T>): Promise<T> {
   while (running > 0 && folderInUse !== folder) await idle.promise;
   if (running++ === 0) idle = Promise.withResolvers();

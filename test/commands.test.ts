@@ -3,19 +3,19 @@ import { expect, test } from "vitest";
 import { codeSpansOf, tableRowsOf } from "./markdown.ts";
 import { listFiles, readSources, readText } from "./source.ts";
 
-// docs/reference/calls-and-commands.md names the command of every method of the contract, or why it has none.
+// Checks that docs/reference/calls-and-commands.md names the command for every method of the contract, or the reason why there is none.
 
 type Service = { readonly kind: "service"; readonly name: string; readonly methods: readonly Method[] };
 type Method = { readonly name: string; readonly localName: string };
 
 const page = readText("docs/reference/calls-and-commands.md");
 const names = commandNames();
-/** Those that do something themselves. */
+/** Commands that do something themselves, and are not only a group of other commands. */
 const commands = names.filter((name) => !names.some((other) => other.startsWith(`${name} `)));
 const sources = readSources("packages/cli/src").filter(({ path }) => !path.endsWith(".test.ts"));
 const services = await readServices();
 
-/** Every service of every file that the contract is compiled into. */
+/** Returns every service of all files into which the contract is compiled. */
 async function readServices(): Promise<Service[]> {
   const modules = listFiles("gen/src").map((path) => path.replace(/^gen\/src\/.*?([a-z]+)_pb\.ts$/, "@svc/gen/$1"));
   const loaded: Record<string, unknown>[] = await Promise.all(modules.map((module) => import(module)));
@@ -26,7 +26,7 @@ function isService(value: unknown): value is Service {
   return typeof value === "object" && value !== null && "kind" in value && value.kind === "service";
 }
 
-/** The rows of the table below the heading of a service: method and cell. */
+/** Returns the rows of the table below a service's heading: method and cell. */
 function rowsOf(service: Service): [method: string, cell: string][] {
   const [, section = ""] = page.split(`\n### ${service.name}\n`);
   const [text = ""] = section.split(/\n##/);
@@ -67,7 +67,7 @@ test.each(services)("texts that name a method of $name name its command on the c
 test.each(services)("the command line calls every method of $name that has a command", (service) => {
   const named = new Set(rowsOf(service).flatMap(([method, cell]) => (commandsIn(cell).length === 0 ? [] : [method])));
   const uncalled = service.methods.filter(({ name, localName }) => {
-    // The last one is a function of the SDK that makes the call.
+    // The last part of the pattern is a function of the SDK that makes the call.
     const made = new RegExp(
       `\\.${localName}\\(|\\b(?:call|list)\\((?:\\w+\\.method\\.)?${localName},|\\b${localName}\\(client,`,
     );

@@ -4,10 +4,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { type DeskWorld, deleteNote, deleting, reading, sendNote, startDeskWorld, writing } from "./confirm-desk.ts";
 import { callMcp } from "./confirm-world.ts";
 
-// Ways by which one hand had a call sent that a person was to confirm, each tried against an app that notes what it is sent.
+// Attempts to have a call sent that another person must confirm. Each is tried against an app that records every request.
 
 let world: DeskWorld;
-/** A member's key, which tries; and a key of another hand, whose answer counts. */
+/** A member's key, with which the attempts are made. `other` keys belong to another person, whose answer counts. */
 let member: string;
 let person: string;
 
@@ -32,7 +32,7 @@ beforeEach(async () => {
   world.written.length = 0;
 });
 
-/** What a member may do to go on with a job that is asked about. */
+/** Tries everything that a member can do to continue a job about which a person is asked. */
 async function pressOn(id: string): Promise<void> {
   await world.answer(id, "proceed", member);
   await world.tried("JobsService/ResumeJob", { id }, member);
@@ -40,7 +40,7 @@ async function pressOn(id: string): Promise<void> {
 }
 
 describe("1. one hand with several keys", () => {
-  /** Makes a grant of a key over MCP; answers its token. */
+  /** Gives a grant for MCP with a key, and returns its token. */
   async function grantOf(key: string): Promise<string> {
     const agent = await registerAgent(world.svc.url);
     const by = { url: world.svc.url, key };
@@ -238,7 +238,7 @@ describe("4. what changes after the answer", () => {
     expect((await world.answer(id, "proceed", person)).status).toBe(200);
     await atJudge(id);
     expect(world.deletions()).toBe(0);
-    // Nothing is changed: what was confirmed is confirmed.
+    // If nothing has changed, the confirmation stays valid.
     await world.answer(id, "proceed", member);
     await world.reach(id, "SUCCEEDED");
     expect(world.written.map(({ path }) => path)).toEqual(["/notes/other"]);
@@ -293,7 +293,7 @@ describe("4. what changes after the answer", () => {
     await until(() => world.deletions() === 1);
   });
 
-  /** The job that runs a skill for another; empty while there is none. */
+  /** Returns the child job that runs a skill. Empty while there is none. */
   async function childOf(id: string): Promise<string> {
     const { jobs } = await world.made("JobsService/ListJobs", { parentJobId: id }, world.svc.key);
     return jobs.find(({ parentJobId }: { parentJobId: string }) => parentJobId === id)?.id ?? "";
@@ -302,7 +302,7 @@ describe("4. what changes after the answer", () => {
 
 describe("5. a contact that is told by a tool", () => {
   const writes = { person: "writes", contact: "lead" };
-  // Only approvers put contacts.
+  // Only approvers may change contacts.
   let approver: string;
   beforeAll(async () => {
     approver = await world.createKey("approver", { role: "ROLE_APPROVER" });

@@ -9,43 +9,43 @@ import { desk } from "@svc/testing/desk";
 import { startTestServer, type TestAnswer, type TestServer } from "@svc/testing/server";
 import { until } from "@svc/testing/until";
 
-/** The tools of the desk that write, and the one that destroys. */
+/** Tools of the test app that write, and the one that is destructive. */
 export const sendNote = "desk.send_note";
 export const deleteNote = "desk.delete_note";
 
-/** A request that changed something at the app. */
+/** A request that changed something in the test app. */
 export type Written = { readonly method: string; readonly path: string; readonly text: string };
 
-/** A service whose agents work with a desk on loopback, which notes every request that changes something. */
+/** A service with a test app on loopback, which records every request that changes something. */
 export type DeskWorld = AsyncDisposable & {
   readonly svc: TestServer;
   readonly projectId: string;
   /** Base address of the app. */
   readonly host: string;
-  /** Everything that the app was sent and that is no read, in order. */
+  /** All requests to the app that are not reads, in order. */
   readonly written: Written[];
-  /** How many deletions the app was sent. */
+  /** Returns the number of deletions that the app has received. */
   deletions(): number;
-  /** Posts a call as a key, and answers what was answered; throws if it was refused. */
+  /** Makes a call with a key, and returns the answer. Throws if the call is refused. */
   // biome-ignore lint/suspicious/noExplicitAny: tests read whatever is answered
   made(method: string, body: object, bearer: string): Promise<any>;
-  /** The same, whatever is answered. */
+  /** Makes a call and returns its answer, also if it is refused. */
   tried(method: string, body: object, bearer: string): Promise<TestAnswer>;
   createKey(name: string, more?: object): Promise<string>;
   setPolicy(confirm: object): Promise<void>;
-  /** Submits a program of these steps, without approval; answers the job's id. */
+  /** Submits a program with these steps that needs no approval. Returns the job's id. */
   submit(bearer: string, steps: readonly object[], more?: object): Promise<string>;
   // biome-ignore lint/suspicious/noExplicitAny: tests read whatever is answered
   job(id: string): Promise<any>;
-  /** Waits until a job has one of these statuses (without their prefix); answers the job. */
+  /** Waits until a job has one of these statuses (without their prefix), and returns the job. */
   // biome-ignore lint/suspicious/noExplicitAny: tests read whatever is answered
   reach(id: string, ...statuses: string[]): Promise<any>;
-  /** Waits until a job asks to be confirmed. */
+  /** Waits until a job asks a person to confirm it. */
   asked(id: string): Promise<void>;
   answer(jobId: string, continuation: string, bearer: string, more?: object): Promise<TestAnswer>;
 };
 
-/** Starts it, with the contact `lead` and an account of `ada`. A note whose text is `fail` is answered 500. */
+/** Starts the service, with the contact `lead` and an account of `ada`. A note whose text is `fail` gets the answer 500. */
 export async function startDeskWorld(): Promise<DeskWorld> {
   const written: Written[] = [];
   const app = createServer(async (req, res) => {
@@ -115,7 +115,7 @@ async function bodyOf(req: IncomingMessage): Promise<{ readonly text?: string }>
   return raw === "" ? {} : JSON.parse(raw);
 }
 
-/** Steps of programs: what they call, and as whom. */
+/** Steps of programs. Each calls a tool of the test app for the entity ada. */
 export const reading = (id = "r") => ({ id, call: "desk.list_items", entity: "ada", args: {} });
 export const writing = (note: unknown, id = "w") => ({ id, call: sendNote, entity: "ada", args: { text: note } });
 export const deleting = (note: unknown, id = "d") => ({
@@ -123,7 +123,10 @@ export const deleting = (note: unknown, id = "d") => ({
   args: { id: note, confirm: true },
 });
 
-/** The definition of a private toolkit whose one tool, `remove`, takes a note's id; it says of itself what `tool` says. */
+/**
+ * Returns the definition of a private toolkit with one tool, `remove`, which takes the id of a note. `tool`: other fields of the tool, for
+ * example its access class.
+ */
 export function ownDefinition(baseUrl: string, tool: object = {}, slug = "own"): string {
   const text = { type: "string" };
   const remove = {

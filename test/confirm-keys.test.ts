@@ -4,7 +4,7 @@ import { until } from "@svc/testing/until";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type ConfirmWorld, callMcp, deleteDeal, startConfirmWorld } from "./confirm-world.ts";
 
-// `confirm: person` of a key and of a grant, in a project whose policy has a person confirm nothing unless a test says otherwise.
+// Tests of `confirm: person` of a key and of a grant. The policy of the project itself requires no confirmation, unless a test changes it.
 
 let world: ConfirmWorld;
 let agentKey: string;
@@ -105,7 +105,7 @@ describe("a key with a rule of its own", () => {
     expect(await world.answer(id, "proceed", agentKey)).toMatchObject({ reason: "CONFIRM_BY_CALLER" });
     expect(await world.deleted()).toBe(0);
     expect((await world.answer(id, "proceed", personKey)).status).toBe(200);
-    // A deal that is gone already is not deleted again, and it was tried.
+    // The deal was already deleted, so it is not deleted again, but the call was made.
     await until(async () => /SUCCEEDED|FAILED/.test((await jobOf(id)).status));
     expect(await world.deleted()).toBe(1);
   });
@@ -156,7 +156,7 @@ describe("a grant", () => {
     expect(await narrow({ person: "writes", contact: "x" })).toMatchObject({ reason: "CONFIRM_INVALID" });
     expect((await narrow({ person: "writes", contact: "lead" })).json.grant.confirm.person).toBe("writes");
     expect(await world.deleted()).toBe(0);
-    // The key that gave it is of one hand with it, whatever rule asks.
+    // The key that gave the grant belongs to the same person as the grant, whichever rule requires the confirmation.
     const byGiver = await world.answer(held.jobId, "proceed", world.svc.key);
     expect(byGiver).toMatchObject({ status: 403, reason: "CONFIRM_BY_CALLER" });
     expect((await world.answer(held.jobId, "proceed", personKey)).status).toBe(200);
@@ -169,7 +169,8 @@ describe("a grant", () => {
     expect((await newest()).confirm).toEqual(confirm);
     const { outcome, jobId } = (await callAs(token)).structuredContent;
     expect(outcome).toBe("held");
-    // An agent that holds such a key gives itself a grant, and would confirm its calls as the key: by an answer, a link, a session or a task.
+    // An agent with such a key gives itself a grant, and tries to confirm its calls with the key: by an answer, a link, a session or a
+    // task.
     const byCaller = { status: 403, reason: "CONFIRM_BY_CALLER" };
     expect(await world.answer(jobId, "proceed", agentKey)).toMatchObject(byCaller);
     const link = { jobId, principalId: "lead" };
@@ -243,7 +244,7 @@ describe("the state that a client brings back with its user's yes", () => {
       expect((await ask({ ...asking(mine()), ...yes, requestState: forged })).resultType).toBe("input_required");
     }
     expect(await world.deleted()).toBe(0);
-    // What was moved and forged spent nothing.
+    // The moved and forged answers did not use up the state of the question.
     const done = await ask({ ...asking(mine()), ...yes, requestState });
     expect(done.structuredContent).toMatchObject({ outcome: "ok" });
   });

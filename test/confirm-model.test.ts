@@ -31,9 +31,9 @@ import {
 } from "./confirm-desk.ts";
 import { callMcp } from "./confirm-world.ts";
 
-// A key that holds every right of an approver, and so of a member, cannot have a destructive call sent under `confirm: person` by any sequence
-// of calls, nor can the keys that it makes for agents, its grants and its sessions together. The calls are those of the contract: one that is added
-// there fails the first test until it has its place here.
+// An approver's key, together with the keys that it makes for agents, its grants and its sessions, must not be able to send a destructive
+// call under `confirm: person` by any sequence of calls. The test uses all calls of the contract: a new call fails the first test until it
+// is added here.
 
 const services: readonly DescService[] = [
   ...[AdminService, CatalogService, ConnectionsService, ConsoleService, ContactsService, GrantsService],
@@ -48,23 +48,23 @@ const saga = { on: ["failed", "aborted", "cancelled"] };
 let world: DeskWorld;
 let approver: string;
 let person: string;
-/** The approver's key, and those that it made for agents. */
+/** The keys of one person: the approver's key, and the keys that it made for agents. */
 const hand: string[] = [];
-/** The key of the hand that acts. */
+/** The key with which the next call is made. */
 let acting: string;
-/** Grants of keys of the hand. */
+/** Grants that were given with these keys. */
 const grants: string[] = [];
 /** The approver's session in the console. */
 let session: Awaited<ReturnType<typeof signInToConsole>>;
 let counter = 0;
-/** What each job that was made by a call would delete, by the job's id. */
+/** The notes that each job of a call would delete, by the job's id. */
 const notes = new Map<string, Set<string>>();
-/** How often a person of another hand let each note be deleted. */
+/** For each note, the number of times that another person allowed its deletion. */
 const allowed = new Map<string, number>();
-/** What the app was sent while the policy held. */
+/** Requests that the app received while the policy was active. */
 const sent: Written[] = [];
 
-/** What a command chooses by: which of the things there are, and which form. */
+/** Random numbers for a command: `pick` chooses an object, `form` a variant. */
 type Draw = { readonly pick: number; readonly form: number };
 
 const fresh = (letter: string) => {
@@ -80,7 +80,7 @@ const standingId = async ({ pick }: Draw) =>
   chosen(await listed("StandingService/ListStandingPrograms", "standingPrograms"), pick)?.["id"] ?? "stp_";
 const skill = async ({ pick }: Draw) => chosen(await listed("JobsService/ListSkills", "skills"), pick)?.["slug"];
 
-/** Programs that destroy, each in its own way. */
+/** Returns programs that delete something, each in another way. */
 async function programOf(draw: Draw): Promise<{ readonly program: object; readonly own: readonly string[] }> {
   const [note, undone] = [fresh("n"), fresh("u")];
   const named = { $ref: "params.note" };
@@ -118,7 +118,10 @@ async function definition(draw: Draw): Promise<string> {
   return json({ version: 1, source: { schedule: { every: "1d" } }, overlap: { policy: "allow" }, program });
 }
 
-/** Answers as a key of the hand, in the console, or by a form of a client; with other values where the point takes them. */
+/**
+ * Answers a question with one of the person's keys: by a call, in the console, or by a form of an MCP client. Changes values if the
+ * question allows it.
+ */
 async function answer(draw: Draw): Promise<void> {
   const id = await jobId(draw);
   const note = fresh("o");
@@ -136,7 +139,7 @@ async function answer(draw: Draw): Promise<void> {
   if (draw.form % 5 === 0) await callMcp(world.svc.url, chosen(grants, draw.pick) ?? "", task);
 }
 
-/** Calls a tool by RPC or, as the grant, by MCP, with a form that the client answers itself. */
+/** Calls a tool by RPC, or over MCP with a grant and a form that the client answers itself. */
 async function callTool(draw: Draw): Promise<void> {
   const [id, slug] = [fresh("n"), await skill(draw)];
   const isSkill = draw.form % 3 === 0 && slug !== undefined;
@@ -170,13 +173,13 @@ async function again(method: string, draw: Draw): Promise<void> {
   keep(answered.json.job.id, own);
 }
 
-/** Has a key of the hand act. */
+/** Makes one call with one of the person's keys. */
 async function perform(name: string, draw: Draw): Promise<void> {
   acting = chosen(hand, draw.pick + draw.form) ?? approver;
   await acts[name]?.(draw);
 }
 
-/** Acts of the hand, by call. */
+/** The actions of the person, by the API call that they use. */
 const acts: Readonly<Record<string, (draw: Draw) => Promise<unknown>>> = {
   "ToolsService/CallTool": callTool,
   async "JobsService/SubmitJob"(draw) {
@@ -238,7 +241,7 @@ const acts: Readonly<Record<string, (draw: Draw) => Promise<unknown>>> = {
     const made = await by("GrantsService/CreateAgentKey", { name: fresh("k"), ...scope, confirm });
     if (made.status === 200) hand.push(made.json.key);
   },
-  // A private toolkit whose tool says that it reads or writes, and destroys.
+  // A private toolkit whose tool claims to read or write, but deletes.
   "CatalogService/PublishToolkit": async ({ form }) => {
     const tool = { class: form % 2 === 0 ? "read" : "write" };
     await by("CatalogService/PublishToolkit", { definitionJson: ownDefinition(world.host, tool) });
@@ -250,7 +253,7 @@ const acts: Readonly<Record<string, (draw: Draw) => Promise<unknown>>> = {
   },
 };
 
-/** Calls that have nothing sent to an app: why, by their names. */
+/** Calls that send nothing to an app: the reasons, each with the names of calls. */
 const places: Readonly<Record<string, readonly string[]>> = {
   "they read": [
     ...[
@@ -337,7 +340,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => world?.[Symbol.asyncDispose]());
 
-/** Waits until no job is at work: each has ended, waits for a person, or waits for a time. */
+/** Waits until no job is running: each has ended, or waits for a person or a time. */
 async function atRest(): Promise<void> {
   const moving = ["SIMULATING", "QUEUED", "RUNNING", "COMPENSATING"].map((status) => `JOB_STATUS_${status}`);
   await until(
@@ -345,13 +348,13 @@ async function atRest(): Promise<void> {
   );
 }
 
-/** A person of another hand confirms a job, and so what it deletes. */
+/** Confirms a job as another person, and so allows its deletions. */
 async function confirm({ pick }: Draw): Promise<void> {
   const known = [...notes.keys()];
   const id = chosen(known, pick);
   if (id === undefined) return;
   const own = [...(notes.get(id) ?? [])];
-  // What is confirmed may be sent before the answer is here.
+  // The allowance is counted before the answer, because the call may be sent before the answer arrives.
   allow(own, 1);
   const { status } = await world.answer(id, "proceed", person);
   if (status !== 200) allow(own, -1);
@@ -361,7 +364,7 @@ function allow(own: readonly string[], times: number): void {
   for (const note of own) allowed.set(note, (allowed.get(note) ?? 0) + times);
 }
 
-/** Notes that were deleted more often than a person said yes to it. */
+/** Returns the notes that were deleted more often than another person allowed. */
 function unconfirmed(): string[] {
   const deleted = sent.flatMap(({ method, path }) =>
     method === "DELETE" || path.startsWith("/own/") ? [path.replace(/^\/(?:notes|own)\//, "")] : [],

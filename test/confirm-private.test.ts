@@ -2,8 +2,8 @@ import { until } from "@svc/testing/until";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type DeskWorld, ownDefinition, sendNote, startDeskWorld } from "./confirm-desk.ts";
 
-// A private toolkit says of itself what its tools do. Where a person confirms what destroys, that word counts for nothing: who publishes it
-// may be who calls it.
+// A private toolkit itself declares what its tools do. If a person must confirm destructive calls, this declaration is not trusted, because
+// the publisher may also be the caller.
 
 let world: DeskWorld;
 let approver: string;
@@ -84,7 +84,7 @@ test("a skill with such a tool, and one that was promoted while the tool only re
   const step = { id: "s", call: slug, entity: "ada", args: { id: "i1" } };
   const inputSchema = { type: "object", additionalProperties: false, properties: {} };
   const jobId = await world.submit(approver, [step], { inputSchema, input: {} });
-  // A GET is what it says.
+  // A GET request only reads, so it needs no confirmation.
   await world.reach(jobId, "SUCCEEDED");
   await made("JobsService/PromoteJob", { jobId, slug: "look", description: "Looks at a note of our own." });
   const again = await publish(ownDefinition(world.host, { class: "read" }, slug.split(".")[0]));
@@ -92,7 +92,7 @@ test("a skill with such a tool, and one that was promoted while the tool only re
   await until(async () => (await call(slug, { id: "i1" })).outcome === "held");
   const before = posts();
   const run = await world.submit(approver, [{ id: "k", run: "skills.look", input: {} }]);
-  // The skill has the definition that it was promoted with, or waits for a person.
+  // The skill runs with the definition with which it was promoted, or it waits for a person.
   await world.reach(run, "SUCCEEDED", "PARKED");
   expect(posts()).toBe(before);
 });

@@ -4,13 +4,13 @@ import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type ConfirmWorld, callMcp, deleteDeal, startConfirmWorld } from "./confirm-world.ts";
 
-// Under `confirm: person` nothing that a model writes carries out a destructive call, wherever it writes it: any JSON in any place, names
-// of any case, twice, nested.
+// Under `confirm: person`, no text of a model may cause a destructive call, wherever it is written: any JSON in any place, with names of
+// any case, repeated or nested.
 
 let world: ConfirmWorld;
 let agentKey: string;
 let ownerKey: string;
-/** What the owner's key made: a job that deleted a deal, the skill of its program, and a program that stands. */
+/** Objects made with the owner's key: a job that deleted a deal, the skill of its program, and a standing program. */
 let owned: { readonly jobId: string; readonly skill: string; readonly standingId: string };
 
 const json = JSON.stringify;
@@ -40,7 +40,7 @@ async function ownWorks() {
   return { jobId: job.id, skill: "skills.drop_deal", standingId: await ownStands("drops", program) };
 }
 
-/** A standing program of the owner's; answers its id. */
+/** Creates a standing program with the owner's key, and returns its id. */
 async function ownStands(slug: string, program: object): Promise<string> {
   const definitionJson = json({
     ...{ version: 1, source: { schedule: { every: "1d" } } },
@@ -52,7 +52,7 @@ async function ownStands(slug: string, program: object): Promise<string> {
   return standingProgram.id;
 }
 
-/** An object as text, its fields in this order and as often as they stand here. */
+/** Fields of a JSON object in the order in which they are written. A name may occur several times. */
 type Fields = readonly (readonly [name: string, value: unknown])[];
 const raw = (fields: Fields) => `{${fields.map(([name, value]) => `${json(name)}:${json(value)}`).join(",")}}`;
 
@@ -66,7 +66,7 @@ const names = fc.oneof(
 const noise: fc.Arbitrary<Fields> = fc.array(fc.tuple(names, value), { maxLength: 4 });
 const slugs = fc.constantFrom(deleteDeal, "SALES_CRM.DELETE_DEAL", `${deleteDeal} `, "sales_crm__delete_deal");
 
-/** What a model writes: the arguments of a call, what else it puts beside them, and where it sends that. */
+/** What a model writes: the arguments of a call, other fields next to them, and the call. */
 type Written = {
   readonly args: Fields;
   readonly beside: Fields;
@@ -143,7 +143,7 @@ const program = (args: Fields): Fields => [
   ] as const),
   ["steps", [{ id: "s", call: deleteDeal, entity: "ada", args: objectOf(args) }]],
 ];
-/** Fails after a write, and undoes that by deleting. */
+/** Returns the steps of a program that fails after a write and undoes the write by deleting something. */
 const undoing = (args: Fields): Fields => [
   ...([
     ["version", 1],
@@ -200,7 +200,7 @@ const written: fc.Arbitrary<Written> = fc
     return { args, beside: isPlain ? [] : besides, slug: isPlain ? deleteDeal : slug, way };
   });
 
-/** What was deleted since, once nothing that was begun is on its way. */
+/** Returns the number of deletions since the last check, when nothing is running any more. */
 async function deletedAtRest(): Promise<number> {
   const isMoving = ({ status }: { status: string }) => !ends.includes(status.replace("JOB_STATUS_", ""));
   await until(async () => !(await world.made("JobsService/ListJobs", { pageSize: 500 })).jobs.some(isMoving));
@@ -224,7 +224,7 @@ test("nothing that a model writes carries out a destructive call", async () => {
 test("every one of these ways deletes, where no person confirms", async () => {
   const restricted = agentKey;
   agentKey = ownerKey;
-  // One that has no runs: those of the other wait for a person, as many as may be under way.
+  // Creates a new standing program without runs. The runs of the other one wait for a person, as many as are allowed.
   const { job } = await world.made("JobsService/GetJob", { id: owned.jobId });
   owned = { ...owned, standingId: await ownStands("drops_anew", JSON.parse(job.programJson)) };
   try {

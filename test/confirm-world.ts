@@ -1,27 +1,27 @@
 import { startTestServer, type TestAnswer, type TestServer } from "@svc/testing/server";
 import { until } from "@svc/testing/until";
 
-/** A service whose agents are to delete deals of ada's, and what became of that. */
+/** A service for tests whose agents try to delete deals of the entity ada. */
 export type ConfirmWorld = {
   readonly svc: TestServer;
   readonly projectId: string;
-  /** A call of the API by a key, and its answer. Throws where it was refused. */
+  /** Makes an API call with a key and returns its answer. Throws if it is refused. */
   // biome-ignore lint/suspicious/noExplicitAny: tests read whatever is answered
   made(method: string, body: object, bearer?: string): Promise<any>;
   createKey(name: string, more?: object): Promise<string>;
-  /** How many deals were deleted since the last time it was asked, by the ledger. */
+  /** Returns the number of deals that were deleted since the last call of this function, by the ledger. */
   deleted(): Promise<number>;
   ended(jobId: string, status: string): Promise<void>;
   answer(jobId: string, continuation: string, bearer: string): Promise<TestAnswer>;
 };
 
-/** Outcomes of calls that were not sent. */
+/** Outcomes of calls that were not sent to the app. */
 const unsent = ["held", "invalid_arguments", "no_account", "not_callable"];
 
-/** The tool that is called. */
+/** The destructive tool that the tests call. */
 export const deleteDeal = "sales_crm.delete_deal";
 
-/** Starts it, with the contact `lead` and accounts of ada and bob. */
+/** Starts the service, with the contact `lead` and accounts of the entities ada and bob. */
 export async function startConfirmWorld(): Promise<ConfirmWorld> {
   const svc = await startTestServer({ variables: { SVC_SANDBOX: "force" } });
   const projectId = (await svc.admin("ListProjects")).json.projects[0].id;

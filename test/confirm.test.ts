@@ -3,11 +3,11 @@ import { startTestServer, type TestAnswer, type TestServer } from "@svc/testing/
 import { until } from "@svc/testing/until";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 
-// Under `confirm: person` nothing that a caller writes carries out a destructive call: a person other than the caller does, once.
+// Tests that under `confirm: person` no text of a caller causes a destructive call. Only another person's confirmation does, and only once.
 
 let svc: TestServer;
 let projectId: string;
-/** The key of the person who confirms; svc.key is the agent's. */
+/** The key of the person who confirms. The key of the agent is svc.key. */
 let personKey: string;
 let counter = 0;
 let sentBefore = 0;
@@ -38,7 +38,7 @@ async function made(method: string, body: object, bearer: string = svc.key) {
   return answer.json;
 }
 
-/** An id that no other test deletes. */
+/** Returns the id of a deal that no other test deletes. */
 function freshDeal(): number {
   counter += 1;
   return 9_000 + counter;
@@ -51,13 +51,13 @@ const deleting = (dealId: number, extra: object = {}) => ({
   ...extra,
 });
 
-/** How many calls of the tool were sent, by the ledger; a job's call tells its arguments to nobody. */
+/** Returns the number of sent calls of the tool, by the ledger. The ledger does not show the arguments of a job's call. */
 async function countSent(): Promise<number> {
   const { calls } = await made("ToolsService/ListToolCalls", { toolSlug: slug, pageSize: 500 });
   return calls.filter(({ outcome }: { outcome: string }) => outcome === "ok").length;
 }
 
-/** The same, since the test began. */
+/** Returns the number of sent calls since the test began. */
 async function sent(): Promise<number> {
   return (await countSent()) - sentBefore;
 }
@@ -79,7 +79,7 @@ const version = "2026-07-28";
 // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever is answered
 type McpResult = any;
 
-/** Calls a tool by the revision whose clients can be asked. */
+/** Calls a tool with the MCP revision in which clients can be asked questions. */
 async function callMcp(
   params: Record<string, unknown>,
   { query = "", capabilities = { elicitation: {} } as object, bearer = svc.key } = {},
@@ -117,7 +117,7 @@ describe("a call that a person confirms", () => {
     expect((await answer(held.jobId, "proceed", personKey)).status).toBe(200);
     await ended(held.jobId, "JOB_STATUS_SUCCEEDED");
     expect(await sent()).toBe(1);
-    // An answer is for one call.
+    // An answer is valid for one call only.
     const next = await made("ToolsService/CallTool", deleting(deal));
     expect(next).toMatchObject({ outcome: "held" });
     expect(next.jobId).not.toBe(held.jobId);
@@ -357,7 +357,7 @@ describe("whatever a caller writes", () => {
     { approval: "proceed", continuation: "proceed", requestState: "x" },
   ];
 
-  /** Arguments of every form of the word, alone and with others that mean nothing. */
+  /** Arguments with every form of `confirm`, alone and with other fields that have no meaning. */
   const tried = confirms.flatMap((confirm) => extras.map((extra) => ({ deal_id: freshDeal(), confirm, ...extra })));
 
   async function callOlder(params: Record<string, unknown>, query: string) {

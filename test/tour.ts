@@ -48,7 +48,7 @@ export function startShell(variables: Record<string, string>) {
     ...variables,
     npm_config_loglevel: "error",
     PATH: `${join(root, "node_modules", ".bin")}:${process.env["PATH"] ?? ""}`,
-    // buf makes its cache below HOME, which need not be writable.
+    // By default buf makes its cache below HOME, which may not be writable.
     BUF_CACHE_DIR: join(root, ".cache", "buf"),
   };
   const child = spawn("bash", { cwd: root, env, stdio: ["pipe", "pipe", "inherit"], detached: true });

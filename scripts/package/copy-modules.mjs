@@ -1,4 +1,5 @@
-// Copies dependencies into the package, without what only their makers need and without links, which npm leaves out of what it installs.
+// Copies dependencies into the package. Files that only their developers need are left out. Links are replaced, because npm leaves them out
+// when it installs a package.
 import { cpSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { readManifest } from "./sources.mjs";
@@ -6,11 +7,11 @@ import { readManifest } from "./sources.mjs";
 const notNeeded =
   /\.(?:map|[mc]?ts|tsx|flow|a)$|^(?:README|CHANGELOG|HISTORY)(?:\.\w+)?$|^(?:node_modules|test|tests|__tests__|\.github|prebuilds)$/i;
 
-/** Copies `modules`, places by folders, below `target`/node_modules. */
+/** Copies `modules` (the place in the package, by the folder of the module) into `target`/node_modules. */
 export function copyModules(modules, target) {
   for (const [place, folder] of modules) {
     const to = join(target, "node_modules", place);
-    // What one needs for itself alone is copied under its own place.
+    // Modules that only this module needs are copied separately, to their own place.
     cpSync(folder, to, {
       recursive: true,
       verbatimSymlinks: true,
@@ -23,13 +24,13 @@ export function copyModules(modules, target) {
   }
 }
 
-/** Nothing of the package runs while it is installed. */
+/** Removes install scripts, so that nothing in the package runs while it is installed. */
 function withoutScripts(folder) {
   const { scripts: _, devDependencies: __, ...manifest } = readManifest(folder);
   writeFileSync(join(folder, "package.json"), `${JSON.stringify(manifest, null, 2)}\n`);
 }
 
-/** PostgreSQL's libraries under the names that its programs ask for, which are links in the package of the binaries. */
+/** Gives PostgreSQL's libraries the names that its programs look for. In the package of the binaries, these names are links. */
 function settleLibraries(native) {
   const links = JSON.parse(readFileSync(join(native, "pg-symlinks.json"), "utf8"));
   for (const name of ["include", "lib/pkgconfig"]) rmSync(join(native, name), { recursive: true, force: true });

@@ -1,11 +1,14 @@
-// The licences of what is in the package: from the package.json of each dependency, with the texts that it comes with.
+// Collects the licences of everything in the package: from the package.json of each dependency, with its licence texts.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { readManifest } from "./sources.mjs";
 
 const licenceFile = /^(?:licen[cs]e|notice|copying)/i;
 
-/** One text: each dependency with its version and licence, then the texts of those that have one. Throws for one without a licence. */
+/**
+ * Returns one text: a list of all dependencies with version and licence, and then the licence texts. Throws an Error for a dependency
+ * without a licence.
+ */
 export function licencesText(folders) {
   const found = [...folders].map((folder) => ({ folder, manifest: readManifest(folder) }));
   const names = (a, b) => (titleOf(a.manifest) < titleOf(b.manifest) ? -1 : 1);

@@ -1,12 +1,12 @@
-// The dependencies that the service needs to run, as they are installed here from the lockfile.
+// Finds the dependencies that the service needs to run, as the lockfile has installed them here.
 import { existsSync, realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { root } from "../run.mjs";
 import { readManifest, workspace } from "./sources.mjs";
 
 /**
- * Every package that is not of the workspace, with where it goes below `node_modules`: at the top, or, where another version is there
- * already, inside of the package that needs it.
+ * Returns every package that is not part of the workspace, with its place below `node_modules`: at the top, or inside the package that
+ * needs it if another version is at the top.
  */
 export function runtimeModules(names) {
   const placed = new Map();
@@ -24,7 +24,7 @@ export function runtimeModules(names) {
   return placed;
 }
 
-/** What Node finds by a name from a place in the package: in each node_modules on the way up. */
+/** Returns the module that Node finds by a name from a place in the package. Node looks into each node_modules on the way up. */
 function seenFrom(placed, name, within) {
   for (let at = within; at !== ""; at = at.slice(0, Math.max(0, at.lastIndexOf("/node_modules/")))) {
     const inside = placed.get(`${at}/node_modules/${name}`);
@@ -33,7 +33,9 @@ function seenFrom(placed, name, within) {
   return placed.get(name);
 }
 
-/** What a package in `folder` names and is installed; optional ones of other machines are not. */
+/**
+ * Returns the installed dependencies of the package in `folder`. Optional dependencies for other machines are not installed and left out.
+ */
 function dependenciesOf(folder) {
   const { dependencies = {}, optionalDependencies = {} } = readManifest(folder);
   return Object.keys({ ...dependencies, ...optionalDependencies }).flatMap((name) => {
@@ -44,7 +46,7 @@ function dependenciesOf(folder) {
   });
 }
 
-/** As Node looks: in each node_modules from the folder up. */
+/** Returns the folder of a module. It looks into each node_modules from `folder` upwards, as Node does. */
 function installed(name, folder) {
   for (let at = folder; ; at = dirname(at)) {
     const candidate = join(at, "node_modules", name);

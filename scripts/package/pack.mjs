@@ -1,11 +1,14 @@
-// One compressed archive of a folder, the same bytes for the same files.
+// Packs a folder into one compressed archive. The same files always give the same bytes.
 import { createReadStream, createWriteStream, lstatSync, readdirSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
 import { pack } from "tar-stream";
 
-/** Writes what is below `folder` to `file`, every path below `package/`, as npm has them. Complete under its name or not there. */
+/**
+ * Writes the files below `folder` to the archive `file`. Every path begins with `package/`, as in npm's archives. The archive appears under
+ * its name only when it is complete.
+ */
 export async function packFolder(folder, file) {
   const archive = pack();
   const written = pipeline(archive, createGzip({ level: 6 }), createWriteStream(`${file}.part`));
@@ -17,7 +20,7 @@ export async function packFolder(folder, file) {
 
 async function addFile(archive, folder, path) {
   const { size, mode } = lstatSync(join(folder, path));
-  // npm's own archives have this time too.
+  // The time that npm writes into its own archives.
   const header = {
     name: `package/${path}`,
     size,
@@ -30,7 +33,7 @@ async function addFile(archive, folder, path) {
   });
 }
 
-/** Files below a folder, sorted. Throws for a link: npm would leave it out. */
+/** Returns the files below a folder, sorted. Throws an Error for a link, because npm would leave it out. */
 function filesIn(folder, below = "") {
   return readdirSync(join(folder, below), { withFileTypes: true })
     .sort((a, b) => (a.name < b.name ? -1 : 1))

@@ -1,4 +1,4 @@
-// The bill of materials, as CycloneDX has it.
+// Makes the bill of materials in the format CycloneDX.
 import { Contrib, Enums, Models, Serialize, Spec } from "@cyclonedx/cyclonedx-library";
 import { PackageURL } from "packageurl-js";
 import parseExpression from "spdx-expression-parse";
@@ -8,7 +8,10 @@ const { Builders, Factories } = Contrib.FromNodePackageJson;
 const licences = new Contrib.License.Factories.LicenseFactory(parseExpression);
 const builder = new Builders.ComponentBuilder(new Factories.ExternalReferenceFactory(), licences);
 
-/** JSON of every package in `folders`, whose root is the service described by `manifest`. The same for the same packages: no time, no number. */
+/**
+ * Returns the bill of materials as JSON. It lists every package in `folders`; the service itself is described by `manifest`. It contains no
+ * time and no random number, so the same packages give the same text.
+ */
 export function sbomOf(manifest, folders) {
   const bom = new Models.Bom();
   const service = componentOf(manifest, Enums.ComponentType.Application);

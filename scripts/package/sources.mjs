@@ -1,22 +1,22 @@
-// The packages of the workspace, and the programs that are made of them.
+// Finds the packages of the workspace, and writes the programs that consist of them.
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import { rolldown } from "rolldown";
 import { root } from "../run.mjs";
 
-/** Folders of the workspace that the service consists of, by the names they are imported by. */
+/** Folders of the packages in the workspace, by the names under which they are imported. */
 export const workspace = new Map(
   ["gen", ...readdirSync(join(root, "packages")).map((name) => `packages/${name}`)]
     .filter((folder) => existsSync(join(root, folder, "package.json")))
     .map((folder) => [readManifest(join(root, folder)).name, { folder, manifest: readManifest(join(root, folder)) }]),
 );
 
-/** The package.json of a folder. */
+/** Returns the parsed package.json of a folder. */
 export function readManifest(folder) {
   return JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
 }
 
-/** The packages of the workspace that `name` needs to run, itself first. */
+/** Returns the packages of the workspace that `name` needs to run, beginning with itself. */
 export function workspaceOf(name, known = new Set()) {
   if (known.has(name)) return known;
   known.add(name);
@@ -26,9 +26,10 @@ export function workspaceOf(name, known = new Set()) {
 }
 
 /**
- * Writes a program of the checkout as JavaScript into the same folder below `target`: one file with all that it imports at once, dependencies
- * too, and one for each part that it imports later. An idle process that starts from them needs 20 MB less than from 2,500 modules. Files that the
- * sources read beside themselves are copied; programs of threads are written as the program is.
+ * Writes a program of the checkout as JavaScript into the same folder below `target`. One file contains everything that it imports at the
+ * start, with dependencies; there is one more file for each part that it imports later. An idle process that starts from these files needs
+ * 20 MB less memory than with 2,500 modules. Files that the sources read from their own folder are copied. Programs of threads are written
+ * in the same way.
  */
 export async function writeProgram(program, target) {
   const folder = dirname(program);
@@ -51,18 +52,18 @@ export async function writeProgram(program, target) {
   for (const file of named) await (file.endsWith(".ts") ? writeProgram(file, target) : copyFile(file, target));
 }
 
-/** Files that a source finds by its own place. */
+/** Pattern for code that finds a file by the place of its own source. */
 const besideItself = /\bnew URL\("([^"]+)", import\.meta\.url\)/g;
 
 /**
- * Dependencies that name their own place and work without it. commander names it in comments only. open then uses the xdg-open of the system
- * instead of its own copy.
+ * Dependencies that use the place of their own source and also work without these files. commander uses it only in comments. open then uses
+ * the xdg-open of the system and not its own copy.
  */
 const worksAlone = /\/node_modules\/(?:commander|open)\//;
 
 /**
- * Returns a module's code with the paths of files that it reads, as seen from the folder of the bundle. Undefined if the module reads no file
- * by its own place.
+ * Returns the code of a module, with the paths of files that it reads changed to be relative to the folder of the bundle. Returns undefined
+ * if the module reads no file by its own place.
  */
 function placed(code, file, { folder, named }) {
   if (!code.includes("import.meta.")) return undefined;

@@ -1,4 +1,4 @@
-// docs/reference/api: a page for each call, for each service, and for each message that more than one page needs.
+// Writes docs/reference/api: a page for each call, for each service, and for each message that several pages need.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { getOption } from "@bufbuild/protobuf";
@@ -10,7 +10,7 @@ import { blocks, kebab, page, plain, table } from "./write.mjs";
 const linesMax = 250;
 const folder = "docs/reference/api";
 
-/** Writes the pages of the contract: text by path. `commandsOf` returns the commands that make a call, as Markdown. */
+/** Returns the pages of the contract as text, by path. `commandsOf`: returns the commands that make a call, as Markdown. */
 export function writeApi({ services, messages, enums, comments }, commandsOf) {
   const commentOf = (name) => comments.get(name) ?? "";
   const kinds = new Map([...messages, ...enums].map((kind) => [kind.typeName, kind]));
@@ -20,7 +20,7 @@ export function writeApi({ services, messages, enums, comments }, commandsOf) {
   const pageOfCall = (method) => `${folder}/${folderOf(method.parent)}/${kebab(method.name)}.md`;
   const callPages = new Map(calls.map((method) => [method.name, pageOfCall(method)]));
 
-  /** A text of the contract as Markdown: calls that it names are links. */
+  /** Returns a text of the contract as Markdown. API calls in it become links. */
   const textOf = (comment, from) =>
     plain(comment).replace(/(?<![\w`/.])([A-Z][a-z]+(?:[A-Z][a-z]+)+)(?![\w`(])/g, (name) => {
       const to = callPages.get(name);
@@ -28,7 +28,7 @@ export function writeApi({ services, messages, enums, comments }, commandsOf) {
     });
   const lineOf = (comment, from) => textOf(comment.replace(/\s*\n\s*/g, " "), from);
 
-  /** A comment as an item of a list: its own lists and further paragraphs are below it. */
+  /** Returns a comment as a list item. Its own lists and other paragraphs are placed below the item. */
   const itemOf = (comment, from) =>
     textOf(comment, from)
       .split(/\n\n+/)
@@ -120,7 +120,7 @@ export function writeApi({ services, messages, enums, comments }, commandsOf) {
   if (long.length > 0) throw new Error(`longer than ${linesMax} lines: ${long.map(([path]) => path).join(", ")}`);
   return new Map(pages);
 
-  /** Where a message or an enum is shown: on the one page that needs it, or, undefined, on a page of its own. */
+  /** Decides where each message or enum is shown: on the only page that needs it, or on a page of its own (undefined). */
   function placeKinds() {
     const owners = new Map();
     for (const method of calls)
@@ -140,7 +140,7 @@ export function writeApi({ services, messages, enums, comments }, commandsOf) {
   }
 }
 
-/** Notes for each message and enum below a message who needs it: a call, or another message. */
+/** Notes, for each message and enum inside a message, which call or message needs it. */
 function addOwners(message, owner, owners) {
   for (const kind of kindsIn(message)) {
     const isKnown = owners.has(kind.typeName);
@@ -150,7 +150,7 @@ function addOwners(message, owner, owners) {
   }
 }
 
-/** The messages and enums of svc.v1 that the fields of a message have. */
+/** Returns the messages and enums of svc.v1 that occur in the fields of a message. */
 function kindsIn(message) {
   return message.fields.map((field) => field.message ?? field.enum).filter((kind) => kind !== undefined && isOwn(kind));
 }
@@ -186,7 +186,7 @@ function pageOfKind(kind) {
   return `${folder}/messages/${kebab(nameOf(kind).replaceAll(".", ""))}.md`;
 }
 
-/** The way from a page to another, as a link has it. */
+/** Returns the relative link from one page to another. */
 function way(from, to) {
   const [own, other] = [from.split("/"), to.split("/")];
   let same = 0;
@@ -222,7 +222,7 @@ const wellKnown = {
   "google.protobuf.Value": "JSON value",
 };
 
-/** The type of a field, as JSON has it. */
+/** Returns the type of a field in JSON. */
 function typeOf(field, linkOf) {
   const one = field.message ?? field.enum;
   const name = one === undefined ? scalars[field.scalar] : (wellKnown[one.typeName] ?? linkOf(one));
@@ -231,7 +231,7 @@ function typeOf(field, linkOf) {
   return field.proto.proto3Optional ? `${name}, optional` : name;
 }
 
-/** The text of a comment, and the errors that it lists. */
+/** Returns the text of a comment, and separately the errors that it lists. */
 function splitErrors(comment) {
   const [says = "", list = ""] = comment.split(/^Errors:$/m);
   const errors = [...list.matchAll(/^- (\w+) (\w+): ([\s\S]*?)(?=^- |^$|$(?![\s\S]))/gm)];
@@ -264,7 +264,7 @@ function factsOf(method, commands) {
     .join("\n");
 }
 
-/** A call that was made by a test, with its answer. */
+/** Returns an example of a call: a request that a test has made, with its answer. */
 function exampleOf(method, { request, response }) {
   const isAdmin = getOption(method, required_role) === Role.ADMIN;
   const body = JSON.stringify(request).replaceAll("'", "'\\''");

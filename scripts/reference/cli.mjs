@@ -1,12 +1,12 @@
-// docs/reference/cli: a page for each topic of the command line, or for each command of a topic with many.
+// Writes docs/reference/cli: a page for each topic of the command line, or for each command if the topic has many.
 import { blocks, kebab, page, plain, table } from "./write.mjs";
 
 const linesMax = 250;
 const folder = "docs/reference/cli";
-/** Options that commands share: they are on the first page alone. */
+/** Options that all commands have. They are shown only on the first page. */
 const shared = ["--url <url>", "--api-key <key>", "--admin-token <token>", "-h, --help"];
 
-/** Writes the pages of the command line, by the help of its commands: text by path. */
+/** Returns the pages of the command line as text, by path. They are made from the help of its commands. */
 export function writeCli(commands) {
   const pages = commands.flatMap((command) => pagesOf(command));
   return new Map([[`${folder}/index.md`, indexPage(commands)], ...pages]);
@@ -60,7 +60,10 @@ function terms(head, all) {
       );
 }
 
-/** What follows the options: notes as they are printed, and examples. `svc serve` prints its configuration there, which has a page. */
+/**
+ * Returns the part after the options of a help: notes as they are printed, and examples. `svc serve` prints its configuration there, which
+ * has a page of its own.
+ */
 function notesOf({ name, more }) {
   const [notes = "", examples = ""] = more.split(/^Examples:\n/m);
   const lines = examples.split("\n").map((line) => line.slice(2));

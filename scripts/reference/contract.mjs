@@ -1,4 +1,4 @@
-// The contract as its own files have it: what is generated of it (gen/), and the comments that stay behind in proto/.
+// Reads the contract from generated code (gen/), and its comments from proto/, because generated code does not contain them.
 import { execFileSync } from "node:child_process";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -6,7 +6,7 @@ import { fromBinary } from "@bufbuild/protobuf";
 import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
 import { root } from "../run.mjs";
 
-/** Reads every service, message and enum of svc.v1, and the comment of each name, such as `svc.v1.TriggersService.GetEvent`. */
+/** Returns every service, message and enum of svc.v1, and the comment of each full name, such as `svc.v1.TriggersService.GetEvent`. */
 export async function readContract() {
   const names = readdirSync(join(root, "proto/svc/v1")).map((file) => file.replace(".proto", ""));
   const modules = await Promise.all(names.map((name) => import(`@svc/gen/${name}`)));
@@ -52,7 +52,7 @@ function textOf(comment) {
     .trim();
 }
 
-/** Full names by their path in the file's descriptor. */
+/** Returns the full names in a file, by their path in the file's descriptor. */
 function namesOf(file) {
   const names = new Map();
   const add = (items, before, path, inside) => {

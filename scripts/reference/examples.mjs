@@ -1,4 +1,4 @@
-// Requests and responses that tests recorded (test/golden/calls), with values in the place of what differs from run to run.
+// Requests and responses that tests have recorded (test/golden/calls). Values that differ from run to run are replaced by fixed values.
 
 const shown = [
   ["TIME", "2026-03-14T09:00:00Z"],
@@ -7,7 +7,10 @@ const shown = [
 ];
 const charactersMax = 3_000;
 
-/** The first call of each method that succeeded: `Service.Method` to its request and response. A list in a response has one item, and a long response is left out. */
+/**
+ * Returns the first successful call of each method: request and response by `Service.Method`. A list in a response has only one item, and
+ * long responses are left out.
+ */
 export function examplesOf(recordings) {
   const examples = new Map();
   for (const [service, text] of recordings) {
@@ -22,7 +25,7 @@ export function examplesOf(recordings) {
   return examples;
 }
 
-/** A response with one item of each list of objects: the others look alike. */
+/** Returns a response in which each list of objects has only one item, because the others look alike. */
 function shorten(value) {
   if (Array.isArray(value)) return (typeof value[0] === "object" ? value.slice(0, 1) : value).map(shorten);
   if (typeof value !== "object" || value === null) return value;

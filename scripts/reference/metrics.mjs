@@ -1,9 +1,9 @@
-// The metrics of the service, as its sources declare them.
+// Reads the metrics of the service from the sources that declare them.
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "../run.mjs";
 
-/** Every metric by its name: its type, labels and help. */
+/** Returns every metric by name: its type, labels and help. */
 export function readMetrics() {
   const files = globSync("packages/server/src/**/*.ts", { cwd: root }).filter((path) => !path.endsWith(".test.ts"));
   const found = files.flatMap((file) => {

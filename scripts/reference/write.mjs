@@ -1,6 +1,6 @@
-// Shared parts of the generated pages.
+// Functions that all generators of pages use.
 
-/** The name of a page: `CreateApiKey` as `create-api-key`. */
+/** Returns the name of a page: `create-api-key` for `CreateApiKey`. */
 export function kebab(name) {
   return name
     .replace(/(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])/g, "-")
@@ -8,7 +8,7 @@ export function kebab(name) {
     .toLowerCase();
 }
 
-/** Blocks of a page, with an empty line between two; empty ones are left out. */
+/** Returns the blocks of a page, joined with empty lines. Empty blocks are left out. */
 export function blocks(...parts) {
   return parts
     .flat()
@@ -16,18 +16,18 @@ export function blocks(...parts) {
     .join("\n\n");
 }
 
-/** A whole page, marked as generated. */
+/** Returns a whole page with a note that it is generated. */
 export function page(...parts) {
   return `${blocks(...parts, "<!-- Written by `npm run reference`. -->")}\n`;
 }
 
-/** A table as Markdown, without padding. */
+/** Returns a table as Markdown, without padding. */
 export function table(heads, rows) {
   const line = (cells) => `| ${cells.map(cell).join(" | ")} |`;
   return [line(heads), line(heads.map(() => "---")), ...rows.map(line)].join("\n");
 }
 
-/** A table as the formatter writes it: each column as wide as its widest cell. */
+/** Returns a table in the form of the formatter: each column is as wide as its widest cell. */
 export function paddedTable(heads, rows) {
   const cells = [heads, ...rows].map((row) => row.map(cell));
   const widths = heads.map((_, column) => Math.max(3, ...cells.map((row) => row[column].length)));
@@ -40,7 +40,7 @@ function cell(text) {
   return text.replaceAll("\n", " ").replaceAll("|", "\\|").trim();
 }
 
-/** Plain text as Markdown: no angle bracket makes a tag of it. Code spans stay. */
+/** Returns a plain text as Markdown. Angle brackets are escaped, so that they do not become tags. Code spans stay unchanged. */
 export function plain(text) {
   return text
     .split(/(`[^`]*`)/)

@@ -1,6 +1,6 @@
 import { parse } from "acorn";
 
-/** A callback written in the call of one of these is the body of a loop: no function of its own, so that both read alike in a trace. */
+/** Array methods whose callback counts as the body of a loop and not as a separate function, so that both look alike in a trace. */
 const arrayMethods = new Set(
   "every filter find findIndex findLast findLastIndex flatMap forEach from map reduce reduceRight some sort toSorted".split(
     " ",
@@ -8,9 +8,9 @@ const arrayMethods = new Set(
 );
 
 /**
- * Makes JavaScript tell `globalThis.traceRun` of every function that is entered: `enter(id)`, where ids count up from `firstId` in the
- * order of the text. A function that `roots` names does its work within `run(job, work)`. Nothing moves to another line.
- * Answers the code and the names of the functions in the order of their ids; throws when a root is not among them.
+ * Adds calls to JavaScript code that report to `globalThis.traceRun`. Each function calls `enter(id)` when it is entered; the ids count up
+ * from `firstId` in the order of the text. A function named in `roots` does its work inside `run(job, work)`. No code moves to another
+ * line. Returns the code and the names of the functions, in the order of their ids. Throws an Error if a root is not among them.
  */
 export function instrument(code, { firstId, roots }) {
   const names = [];
@@ -26,7 +26,7 @@ export function instrument(code, { firstId, roots }) {
     const { start, end } = isEntered ? inside(node.body) : node;
     if (before !== "") insert(start, before);
     for (const child of childrenOf(node)) visit(child, node, scope);
-    // After those of the children: what ends at the same place ends from the inside out.
+    // Inserted after those of the children, so that at the same place the inner ones end first.
     if (after !== "") insert(end, after);
   };
   visit(parse(code, { ecmaVersion: "latest", sourceType: "module" }), undefined, { name: "", isClass: false });
@@ -37,7 +37,7 @@ export function instrument(code, { firstId, roots }) {
   return { code: applyEdits(code, edits), names };
 }
 
-/** What goes before and after the body of a function. */
+/** Returns the code that is inserted before and after the body of a function. */
 function callsOf(node, id, root) {
   const isBlock = node.body.type === "BlockStatement";
   const enter = `globalThis.traceRun.enter(${id})`;
@@ -47,7 +47,7 @@ function callsOf(node, id, root) {
   return isBlock ? [`return ${open}{${enter};`, "});"] : [`${open}(${enter}, `, "))"];
 }
 
-/** A block without its braces. */
+/** Returns the range of a block without its braces. */
 function inside({ type, start, end }) {
   return type === "BlockStatement" ? { start: start + 1, end: end - 1 } : { start, end };
 }
@@ -62,7 +62,7 @@ function isArrayCallback(node, parent) {
   return type === "MemberExpression" && !computed && arrayMethods.has(property.name);
 }
 
-/** The name of the innermost function or class around a node's children, the names around it before it. */
+/** Returns the names of the functions and classes around the children of a node, the innermost last. */
 function ownScope(node, parent, owner, code) {
   const isClass = node.type === "ClassDeclaration" || node.type === "ClassExpression";
   if (!isClass && !isFunction(node)) return owner;
@@ -77,7 +77,7 @@ function within(owner, name) {
   return owner.name === "" ? name : `${owner.name}${owner.isClass ? "." : "/"}${name}`;
 }
 
-/** What a function or class is called by what it is the value of. */
+/** Returns the name of a function or class that has no name of its own, by the variable or property to which it is assigned. */
 function givenName(parent, node, code) {
   switch (parent?.type) {
     case "MethodDefinition":

@@ -4,8 +4,8 @@ const lookMs = 100;
 const endMs = 600_000;
 
 /**
- * Runs a program to its end on a service that knows nothing yet: connects the accounts of its calls and puts the contacts of its
- * questions, then submits it and answers every question with `proceed`, as the first contact that it reached. Resolves to the job.
+ * Runs a program to its end on a new service. Connects the accounts of its calls and creates the contacts of its questions. Then submits
+ * the program, and answers every question with `proceed`, as the first contact that svc asked. Resolves to the job.
  */
 export async function runProgram(service, programJson, { signal, tell }) {
   const program = JSON.parse(programJson);
@@ -35,7 +35,7 @@ async function followJob(service, id, { signal, tell }) {
   }
 }
 
-/** The accounts that the calls of a program need, each once. */
+/** Returns the accounts that the calls of a program need, without duplicates. */
 function accountsOf(program) {
   const calls = objectsIn(program).filter(({ call, entity }) => typeof call === "string" && typeof entity === "string");
   const names = calls.map(({ call, entity }) => JSON.stringify([call.slice(0, call.lastIndexOf(".")), entity]));
@@ -45,13 +45,15 @@ function accountsOf(program) {
   });
 }
 
-/** The contacts that a program's questions climb to, each once; those named in none are the service's own. */
+/**
+ * Returns the contacts in the escalations of a program's questions, without duplicates. If there are none, svc's own contacts are asked.
+ */
 function contactsOf(program) {
   const principals = objectsIn(program).flatMap(({ escalation }) => (Array.isArray(escalation) ? escalation : []));
   return new Set(principals.map(({ principal }) => principal));
 }
 
-/** Every object in a value, the outer before the inner. */
+/** Returns every object inside a value, outer objects before inner ones. */
 function objectsIn(value) {
   if (typeof value !== "object" || value === null) return [];
   const inner = Object.values(value).flatMap(objectsIn);

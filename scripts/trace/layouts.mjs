@@ -1,13 +1,13 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** Where the functions that count are, whatever the layout; a folder that a checkout lacks holds none. */
+/** Folders whose functions are traced, in any version of the source tree. A folder may be missing in a checkout. */
 const tracedFolders = ["packages/jobs/src", "packages/program/src", "packages/asks/src"];
 
 /**
- * Where runs begin in a checkout, one row a layout; a checkout is of the first row whose roots it has. A root is a function that works
- * for one run: what it enters, and what that starts, belongs to the run. `function` is its name (`Class.method`, `Class.#method` or
- * `name`), `job` an expression over its parameters that is the id of the job.
+ * Functions at which runs begin, one row for each layout (version of the source tree). A checkout has the first layout all of whose roots
+ * it contains. A root is a function that works for one run: everything that it calls or starts belongs to the run. `function`: its name
+ * (`Class.method`, `Class.#method` or `name`). `job`: an expression over its parameters that gives the id of the job.
  */
 const layouts = [
   {
@@ -36,7 +36,7 @@ const layouts = [
 const table = "scripts/trace/layouts.mjs";
 const testFile = /(?:^|\/)(?:test-[^/]+|testing)\.ts$|\.(?:test|testing|fixture)\.ts$/;
 
-/** The layout of a checkout. Throws when the table has no row for it. */
+/** Returns the layout of a checkout. Throws an Error if the table has no row for it. */
 export function layoutOf(checkout) {
   const found = layouts.find(({ roots }) => roots.every((root) => holds(checkout, root)));
   if (found === undefined) throw new Error(`${checkout} is laid out like no row of ${table}: add a row for it`);
@@ -45,11 +45,11 @@ export function layoutOf(checkout) {
 
 function holds(checkout, root) {
   const path = join(checkout, root.file);
-  // Whether it is a function there is found out when the file is parsed.
+  // Only the text is searched here. If the function really exists is checked when the file is parsed.
   return existsSync(path) && readFileSync(path, "utf8").includes(root.function.split(".").at(-1));
 }
 
-/** Whether entries of a file, named relative to the checkout, count. */
+/** True if the functions of a file are traced. `file`: path relative to the checkout. */
 export function isTraced(file) {
   return file.endsWith(".ts") && !testFile.test(file) && tracedFolders.some((folder) => file.startsWith(`${folder}/`));
 }

@@ -1,5 +1,5 @@
-// node --import "record.mjs?checkout=<folder>&to=<file>": records which functions of the traced files the process enters on behalf of
-// each job, and writes it to the file when the process ends: {functions: [{file, name}], jobs: {<id>: [<index of a function>, …]}}.
+// node --import "record.mjs?checkout=<folder>&to=<file>": Records which functions of the traced files the process enters for each job.
+// Writes them to the file when the process ends: {functions: [{file, name}], jobs: {<id>: [<index of a function>, …]}}.
 import { AsyncLocalStorage } from "node:async_hooks";
 import { readFileSync, writeFileSync } from "node:fs";
 import { registerHooks, stripTypeScriptTypes } from "node:module";
@@ -12,7 +12,7 @@ import { isTraced, layoutOf } from "./layouts.mjs";
 
 const { searchParams } = new URL(import.meta.url);
 
-/** Traces the modules that are loaded from now on. */
+/** Traces all modules that are loaded from now on. */
 function record(checkout, to) {
   const layout = layoutOf(checkout);
   const functions = [];
@@ -33,7 +33,7 @@ function record(checkout, to) {
   process.on("exit", () => writeFileSync(to, JSON.stringify({ functions, jobs: Object.fromEntries(jobs) })));
 }
 
-/** Answers the functions entered so far by job; what `instrument` wrote into the code adds to it. */
+/** Returns the functions entered so far, by job. The code that `instrument` has inserted adds to them. */
 function followJobs() {
   const jobs = new Map();
   const entries = new AsyncLocalStorage();
@@ -47,10 +47,10 @@ function followJobs() {
   return jobs;
 }
 
-// Threads of the process load this too, and drive no job.
+// Threads of the process load this file as well, but they run no jobs.
 if (isMainThread) {
   record(searchParams.get("checkout"), searchParams.get("to"));
-  // Whoever asked for the recording is gone, and nobody else ends this process.
+  // The process that asked for the recording has ended, and no other process would end this one.
   process.once("disconnect", () => process.kill(process.pid, "SIGTERM"));
   process.channel?.unref();
 }

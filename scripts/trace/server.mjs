@@ -7,15 +7,15 @@ import process from "node:process";
 import { setTimeout as wait } from "node:timers/promises";
 
 const apiKey = "key-of-the-traced-service-0123456789";
-/** What runs `svc`, by layout: the second is where version 0.1 has it. */
+/** Main file of `svc`, by layout. The second one is the file of version 0.1. */
 const mains = ["packages/cli/src/main.ts", "packages/server/src/main.ts"];
 const startMs = 60_000;
-/** Longer than the service takes to drain and to close its store. */
+/** Milliseconds within which the service must have finished its work and closed its database. */
 const stopMs = 20_000;
 
 /**
- * Starts the service of a checkout with the module `preload` loaded before it: on a free port, with the sandbox, and with its database
- * below `dataDir`. `call` posts JSON to a method and resolves to the answer; `stop` resolves once the process is gone.
+ * Starts the service of a checkout on a free port with the sandbox. The module `preload` is loaded first, and the database is below
+ * `dataDir`. `call`: posts JSON to a method and resolves to the answer. `stop`: resolves when the process has ended.
  */
 export async function startServer(checkout, { dataDir, preload, signal }) {
   const port = await freePort();
@@ -24,7 +24,7 @@ export async function startServer(checkout, { dataDir, preload, signal }) {
   const options = ["--disable-warning=ExperimentalWarning", "--import", preload];
   const child = spawn(process.execPath, [...options, main, "serve"], {
     cwd: checkout,
-    // The channel tells it when this process is gone.
+    // Through this channel, the service notices when this process has ended.
     stdio: ["ignore", "pipe", "pipe", "ipc"],
     env: environment(port, dataDir),
   });
@@ -39,7 +39,7 @@ export async function startServer(checkout, { dataDir, preload, signal }) {
   const server = {
     call: (method, body) => post(`${url}/svc.v1.${method}`, body, signal),
     stop: () => end(child, closed),
-    /** What it wrote last. */
+    /** Returns the output of the service. */
     output: () => output.trim(),
   };
   try {
@@ -52,12 +52,12 @@ export async function startServer(checkout, { dataDir, preload, signal }) {
   }
 }
 
-/** Little of the caller's: its own settings of the service stay out. */
+/** Returns the environment of the service. It contains little of this process's environment, so that its settings for svc do not apply. */
 function environment(port, dataDir) {
   return {
     PATH: process.env.PATH ?? "",
     HOME: process.env.HOME ?? "",
-    // What is compiled here is not what the checkout's next start is to find in its cache.
+    // The instrumented code must not get into the cache that later starts of the checkout use.
     NODE_DISABLE_COMPILE_CACHE: "1",
     SVC_PORT: String(port),
     SVC_DATA_DIR: dataDir,

@@ -1,6 +1,7 @@
 /**
- * The way of a run: its stations, each a stay in one file with the functions entered there, in order and each once; how often each
- * file was visited, most visited first; and the figures. `entries` are indices into `functions`.
+ * Returns the way of a run through the files. It consists of stations, each a stay in one file with the functions entered there, in order
+ * and without duplicates. Also returns how often each file was visited, most visited first, and the counts. `entries`: indexes into
+ * `functions`.
  */
 export function wayOf(functions, entries) {
   const stations = [];
@@ -22,10 +23,10 @@ export function wayOf(functions, entries) {
   };
 }
 
-/** Functions of a station that are named in the text. */
+/** Maximum number of functions of a station that the text names. */
 const namesMax = 4;
 
-/** A way as text: the stations, the visits, the figures. */
+/** Returns the way of a run as text: the stations, the visits and the counts. */
 export function wayText({ stations, visits, files, returns }) {
   const widest = Math.max(0, ...visits.map(({ file }) => file.length));
   const digits = String(stations.length).length;

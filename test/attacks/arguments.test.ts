@@ -15,7 +15,7 @@ import { createProjectKey } from "./projects.ts";
 import { bystanderP99MaxMs, rounds, rssMaxMiB, timed } from "./rounds.ts";
 
 const isWhole = rounds > 1;
-/** What a refusal may take of the server's processor, milliseconds: reading the request, and little more. */
+/** Maximum processor time of the server for one refusal, in milliseconds: that of reading the request, and little more. */
 const cpuMsMax = 250;
 const crm = fileURLToPath(new URL("../../toolkits/sales_crm", import.meta.url));
 const closing: (() => Promise<unknown>)[] = [];
@@ -85,7 +85,7 @@ const putContact = (argsJson: string) => {
 const publish = (definition: object) =>
   rpc("CatalogService/PublishToolkit", { definitionJson: JSON.stringify(definition) });
 
-/** Everything here is refused. Each has about 650 kB, or as much as its door takes. */
+/** Requests that must be refused. Each has about 650 kB, or as much as its path accepts. */
 const posts: readonly (readonly [string, Post])[] = [
   ["60,000 unknown arguments", callTool(JSON.stringify(named(60_000)))],
   ["60,000 unknown arguments of a faulty kind", callTool(JSON.stringify({ limit: {}, ...named(60_000) }))],
@@ -125,7 +125,7 @@ async function send({ path, body }: Post): Promise<{ status: number; text: strin
   return { status: answer.status, text: await answer.text() };
 }
 
-/** Requests at once: enough that what one takes is told from what all take together. */
+/** Number of requests at the same time. It is large enough to tell the cost of one request from that of all. */
 const atOnce = isWhole ? 10 : 2;
 
 const refusal = /invalid_argument|resource_exhausted|-32602|"isError":true/;
@@ -136,7 +136,7 @@ test.each(posts)("refused briefly, at little cost: %s", async (_, post) => {
     const answers = await Promise.all(Array.from({ length: atOnce }, () => send(post)));
     for (const { text } of answers) {
       expect(text.length).toBeLessThan(post.body.length + 8_000);
-      // There may be no room for so many large bodies of one sender.
+      // The server may have no room for so many large bodies of one sender.
       expect(text).toMatch(new RegExp(`${refusal.source}|NODE_OVERLOADED`));
     }
     expect(answers.some(({ text }) => refusal.test(text))).toBe(true);
@@ -150,11 +150,15 @@ test("another project's calls were answered meanwhile", async () => {
   const { calls, failures, p99Ms } = await bystander.stop();
   expect(calls).toBeGreaterThan(0);
   expect(failures).toEqual([]);
-  // Beside other test files a queue of calls builds up that is none of the server's: their cost, above, is what is held there.
+  // If other test files run at the same time, calls may be queued for reasons outside the server. So in `npm test` only the cost above is
+  // checked.
   if (isWhole) expect(p99Ms).toBeLessThan(bystanderP99MaxMs);
 });
 
-/** Texts that become far more than they are: lists of nothing, names, and what is no JSON only at its end. */
+/**
+ * Texts that need far more memory when they are parsed: lists of empty objects, names, and texts that turn out not to be JSON only at their
+ * end.
+ */
 const swelling: readonly (readonly [string, string])[] = [
   ["99,000 empty objects", callTool(`{"limit":[${"{},".repeat(99_000)}{}]}`).body],
   ["300,000 empty objects", callTool(`{"limit":[${"{},".repeat(300_000)}{}]}`).body],
@@ -167,7 +171,7 @@ const everyFlood = swelling.flatMap(([name, body]) => [
   [name, "compressed", body, true] as const,
 ]);
 
-// `npm test` has no time for floods.
+// `npm test` has no time for floods of requests.
 const floods = isWhole ? everyFlood : [];
 
 test.each(everyFlood)("whoever sends nothing else has an answer to %s, %s", async (_name, _how, body, isCompressed) => {
@@ -192,7 +196,7 @@ test.each(floods)("workers that send %s, %s, cost others little", timed, async (
     workers: 150,
     isCompressed,
   });
-  // That is the time that the flood has.
+  // The duration of the flood, in checks.
   const looks = 80;
   let look = 0;
   let most = 0;

@@ -3,7 +3,7 @@ import { fewToolkits } from "@svc/testing/shipped-catalog";
 import { expect, onTestFinished, test } from "vitest";
 import { rounds } from "./rounds.ts";
 
-// One vault for the servers of a database, and nobody says who receives events unless a test does.
+// Starts a server. All servers of a database have one vault key, and the audience of events is set only if a test sets it.
 async function start(variables: Record<string, string> = {}): Promise<TestServer> {
   const svc = await startTestServer({
     variables: {
@@ -20,7 +20,7 @@ async function start(variables: Record<string, string> = {}): Promise<TestServer
 const create = (svc: TestServer, name: string) => svc.admin("CreateProject", { name });
 const undeclared = { status: 400, code: "failed_precondition", reason: "AUDIENCE_UNDECLARED" };
 
-/** Posts an event of the calendar and gives what was stored of it. */
+/** Posts an event of the calendar. Returns the answer. */
 async function post({ url }: TestServer): Promise<unknown> {
   const headers = {
     "x-calendar-resource-state": "exists",
@@ -33,7 +33,7 @@ async function post({ url }: TestServer): Promise<unknown> {
 }
 
 test("while nobody says who receives events there is one project, over both nodes and however many ask at once", async () => {
-  // Without the key no project is made at the start.
+  // With this variable empty, no project is created at the start.
   const one = await start({ SVC_BOOTSTRAP_KEY: "" });
   const two = await start({ SVC_BOOTSTRAP_KEY: "", SVC_DATABASE_URL: one.database.url });
   const names = Array.from({ length: 20 * rounds }, (_, index) => `tenant ${index}`);
@@ -75,7 +75,7 @@ test("a start that forgets what an earlier one was told keeps the projects apart
     forgetful.logs.filter((line) => line.includes("SVC_WEBHOOK_AUDIENCE and SVC_DEPLOYMENT are unset")),
   ).toHaveLength(1);
   expect(await post(forgetful)).toEqual({ accepted: 0 });
-  // Neither is what it does taken for what it was told.
+  // The setting that this server uses is not stored as if it had been configured.
   expect(await post(await start(shared))).toEqual({ accepted: 0 });
   expect((await create(forgetful, "third")).code).toBe("ok");
   expect(await post(await start({ ...shared, SVC_WEBHOOK_AUDIENCE: "projects" }))).toEqual({ accepted: 1 });

@@ -24,7 +24,7 @@ const looks = isWhole ? 20 : 1;
 const benchToolkits = fileURLToPath(new URL("../../bench/toolkits", import.meta.url));
 const ordersSecret = "orders-secret-of-the-tests-0123456789";
 let server: ServerProcess;
-/** Keys of projects that attack. */
+/** Keys of the attacking projects. */
 const keys: string[] = [];
 let posted = 0;
 const closing: (() => Promise<unknown>)[] = [];
@@ -50,7 +50,7 @@ afterAll(async () => {
   for (const close of closing.reverse()) await close();
 });
 
-/** A request of which `sent` bytes of the body arrive, and never the rest. */
+/** Returns a request of which `sent` bytes of the body arrive, and the rest never does. */
 function unfinished(path: string, sent: number, headers: Record<string, string> = {}): string {
   const all = { host: "127.0.0.1", "content-length": String(sent + 1), "content-type": "application/json", ...headers };
   const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}`);
@@ -61,7 +61,7 @@ const large = 1_000_000;
 const submitJob = "/svc.v1.JobsService/SubmitJob";
 const asAttacker = (index = 0) => ({ authorization: `Bearer ${keys[index % keys.length]}` });
 
-/** Where a body can be sent to, and a request that holds one there. */
+/** Places to which a body can be sent, each with a request whose body stays incomplete there. */
 const places: [string, (index: number) => string][] = [
   ["posts that are announced and never sent", () => unfinished("/webhooks/bench_orders", large).slice(0, -large)],
   ["posts of a toolkit", () => unfinished("/webhooks/bench_orders", large)],
@@ -114,7 +114,8 @@ test("bodies that are held, wherever they are sent to, cost little and nobody el
       expect(await postCalendar(server, "channel", posted++), name).toBe(202);
       expect((await fetch(`${server.url}/readyz`)).status, name).toBe(200);
     }
-    // From the address of the attack, and to where it goes: there slow bodies give way after two seconds.
+    // The orders come from the address of the attack and go to the same place. After two seconds, slow bodies are discarded in their
+    // favour.
     await until(async () => (await postOrder()) === 202, 10_000, `orders beside ${name}`);
     await until(async () => (await checkHealth()) === 200, 10_000, `health calls beside ${name}`);
     expect(await residentMiB(server.process.pid), name).toBeLessThan(rssMaxMiB);
@@ -132,7 +133,7 @@ test("whoever is over a share, or a quota, is told when to come back", async () 
   }
 });
 
-/** What one read of a connection holds thousands of: each costs the node far more than its bytes say. */
+/** Data of which one read of a connection contains thousands of pieces. Each piece costs the node far more than its bytes suggest. */
 const fine: readonly (readonly [string, string])[] = [
   ["a call's body in chunks of one byte", chunked(submitJob, {})],
   ["a project's call in chunks of one byte", chunked(submitJob, asAttacker())],
@@ -150,7 +151,7 @@ function chunked(path: string, headers: Record<string, string>): string {
 test.each(fine)("a few connections that send %s keep nobody waiting", timed, async (_, bytes) => {
   await using bystander = await startBystander(server, { key: bootstrapKey });
   for (let round = 0; round < (isWhole ? 20 : 2); round++) {
-    // From an address of its own, which is not heard for a while.
+    // These connections come from a separate address, which is held back for a while afterwards.
     await using held = await hold(server, { count: 20, bytes: () => bytes, localAddress: "127.0.0.2" });
     await until(() => held.open() === 0, 10_000, "all are ended");
   }

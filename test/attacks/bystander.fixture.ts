@@ -1,8 +1,9 @@
 import { performance } from "node:perf_hooks";
 
 /**
- * Another project that works while one attacks, as a process of its own: it calls every `everyMs`, whatever became of the call before,
- * and answers the line "stop" with what it saw. Arguments: URL of the call, key, body, milliseconds between two calls.
+ * Another project that works during an attack, as a separate process. It makes a call every `everyMs` milliseconds, even if the call before
+ * is not answered. On the line "stop", it prints what it has observed. Arguments: URL of the call, key, body, milliseconds between two
+ * calls.
  */
 const [url = "", key = "", body = "{}", everyMs = "20"] = process.argv.slice(2);
 const times: number[] = [];
@@ -25,7 +26,7 @@ async function callOnce(): Promise<void> {
   times.push(performance.now() - before);
 }
 
-// The first calls open connections and compile; they are no measure.
+// The first calls open connections and compile code, so they are not measured.
 for (let call = 0; call < 20; call++) await callOnce();
 times.length = 0;
 failures.length = 0;

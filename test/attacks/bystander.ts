@@ -3,19 +3,21 @@ import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 
-/** What another project saw while one attacked; times in milliseconds. */
+/** Observations of another project during an attack. Times are in milliseconds. */
 export type BystanderReport = {
   readonly calls: number;
-  /** What was not answered with 200, as status and text. */
+  /** Status and text of each answer that was not 200. */
   readonly failures: readonly string[];
   readonly p50Ms: number;
   readonly p99Ms: number;
   readonly maxMs: number;
 };
 
-/** Another project at work, in a process of its own, so that the attacker's does not slow its clock. */
+/**
+ * Another project that makes calls during an attack. It runs in a separate process, so that the attacker's work does not slow its clock.
+ */
 export type Bystander = AsyncDisposable & {
-  /** Ends it and gives what it saw since it started. */
+  /** Ends the process. Returns what it has observed since its start. */
   stop(): Promise<BystanderReport>;
 };
 
@@ -23,16 +25,16 @@ export type Bystander = AsyncDisposable & {
 export type BystanderOptions = {
   /** Key of a project that does not attack. */
   readonly key: string;
-  /** The call, as `CatalogService/GetTool`. Default: a small one that reads the store, `TriggersService/ListSubscriptions`. */
+  /** The call, for example `CatalogService/GetTool`. Default: a small call that reads the database, `TriggersService/ListSubscriptions`. */
   readonly call?: string;
   readonly body?: object;
-  /** Between two calls, whatever became of the first. Default 20. */
+  /** Milliseconds between two calls, even if the first is not answered. Default 20. */
   readonly everyMs?: number;
 };
 
 const fixture = fileURLToPath(new URL("bystander.fixture.ts", import.meta.url));
 
-/** Starts a bystander and waits until its connections are open and its first calls answered. */
+/** Starts another project in a separate process. Waits until its connections are open and its first calls are answered. */
 export async function startBystander(server: { url: string }, options: BystanderOptions): Promise<Bystander> {
   const { key, call = "TriggersService/ListSubscriptions", body = {}, everyMs = 20 } = options;
   const child = fork(fixture, [`${server.url}/svc.v1.${call}`, key, JSON.stringify(body), String(everyMs)]);
@@ -52,7 +54,7 @@ export async function startBystander(server: { url: string }, options: Bystander
   };
 }
 
-/** Resident memory of a process, MiB; from /proc, so on Linux alone. */
+/** Returns the resident memory of a process in MiB. It is read from /proc, which only Linux has. */
 export async function residentMiB(pid: number | undefined): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, "utf8");
   return Number(/^VmRSS:\s+(\d+)/m.exec(status)?.[1] ?? Number.NaN) / 1024;

@@ -12,7 +12,7 @@ import { startBystander } from "./bystander.ts";
 import { connectGuest, type GuestApp, sendNotes, startGuestApp } from "./guest-app.ts";
 import { bystanderP99MaxMs, rounds } from "./rounds.ts";
 
-// svc as a guest of its apps: what waits at a limit keeps nobody else waiting, and nodes hold to it together.
+// Tests of call limits: calls that wait for a limit delay no other calls, and all nodes together keep the limit.
 
 const isSample = process.env["SVC_ATTACK_ROUNDS"] === undefined;
 const rows = isSample ? 2_000 : 10_000;
@@ -40,13 +40,13 @@ beforeEach(() => {
   app.underWay.most = 0;
 });
 
-/** Puts the limit, which the other node holds to half a second later. */
+/** Sets a limit. The other node applies it half a second later. */
 async function putLimit(limit: object): Promise<void> {
   await call(one, "ToolsService/PutCallLimit", { limit: { name: "desk", keyExpression: "accountId", ...limit } });
   await until(passed(600), 2_000);
 }
 
-/** Calls until it is told to stop, whatever became of the call before; resolves to the statuses that were answered. */
+/** Makes calls one after another until `isOver` returns true, whatever the answers are. Resolves to the statuses of the answers. */
 async function keepCalling(server: ServerProcess, isOver: () => boolean): Promise<number[]> {
   const statuses: number[] = [];
   while (!isOver()) statuses.push(await sendNote(server));
@@ -64,7 +64,7 @@ async function sendNote(server: ServerProcess): Promise<number> {
   return answer.status;
 }
 
-/** Cancels a job and waits until none of its calls is under way. */
+/** Cancels a job, and waits until none of its calls is running. */
 async function cancel(id: string): Promise<void> {
   await call(one, "JobsService/CancelJob", { id });
   await until(async () => {
@@ -90,7 +90,7 @@ test("rows that wait at the limit of one account delay another account's calls b
     return watched.stop();
   };
   const delays: number[] = [];
-  // What else the machine does shows in one pair or another, what waits at the limit in each.
+  // Other work of the machine affects only some of the pairs of measurements. Calls that wait for the limit would affect all of them.
   for (let pair = 0; pair < (isSample ? 1 : 3); pair++) {
     const alone = await watch(lastsMs / 2);
     app.notes.length = 0;
@@ -119,7 +119,7 @@ test.each(Array.from({ length: rounds }, (_, round) => round))(
     );
     await Promise.all(jobs.map(cancel));
     expect(app.underWay.most).toBeLessThanOrEqual(3);
-    // A call is counted when it is let go; what it takes to arrive, on a machine that is busy, is no part of the promise.
+    // A call is counted when it may start. The time until it arrives on a busy machine is not limited.
     const most = app.notes.map((fromMs, first) => {
       return app.notes.slice(first).filter((atMs) => atMs < fromMs + 0.7 * perMs).length;
     });

@@ -14,7 +14,7 @@ import { residentMiB, startBystander } from "./bystander.ts";
 import { hold } from "./held.ts";
 import { bystanderP99MaxMs, rounds, rssMaxMiB, timed } from "./rounds.ts";
 
-// The sample has a node with a tenth of the limits, attacked by a tenth of the connections.
+// The sample in `npm test` uses a node with a tenth of the limits and a tenth of the connections.
 const isWhole = rounds > 1;
 const count = isWhole ? 10_000 : 1_000;
 const looks = isWhole ? 20 : 1;
@@ -38,7 +38,7 @@ afterAll(async () => {
   for (const close of closing.reverse()) await close();
 });
 
-/** Everything that a stranger or another project may ask, on connections of their own. */
+/** Checks that the service answers requests of strangers and of another project, each on a new connection. */
 async function expectService(): Promise<void> {
   const fresh = { headers: { connection: "close" } };
   for (const path of ["/healthz", "/readyz"]) {
@@ -77,7 +77,7 @@ test("idle connections, whatever they sent, do not keep others from being served
   expect(report.p99Ms).toBeLessThan(bystanderP99MaxMs);
 });
 
-// A connection has 10 s for its headers, too long for the sample; http-server.test.ts has the same with less.
+// Only in the full run, because a connection has 10 s for its headers. http-server.test.ts tests the same with a shorter time.
 test.runIf(isWhole)("connections that are told 408 are gone, though their clients hold on to them", async () => {
   await using held = await hold(server, { count: 1_000, bytes: () => "GET / HTTP/1.1\r\n" });
   const open = async () => Number(/svc_http_connections\{standing="half_open"\} (\d+)/.exec(await metrics())?.[1]);

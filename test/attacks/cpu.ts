@@ -1,9 +1,12 @@
 import { readFile } from "node:fs/promises";
 
-/** Milliseconds of a clock tick, of which Linux has 100 a second wherever Node runs. */
+/** Length of a clock tick in milliseconds. Linux has 100 ticks a second on every system on which Node runs. */
 const tickMs = 10;
 
-/** CPU time that a process has used, milliseconds: others on the machine do not count. From /proc, so on Linux alone. */
+/**
+ * Returns the CPU time that a process has used, in milliseconds. Other processes do not affect it. It is read from /proc, which only Linux
+ * has.
+ */
 export async function cpuMsOf(pid: number | undefined): Promise<number> {
   const stat = await readFile(`/proc/${pid}/stat`, "utf8");
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");

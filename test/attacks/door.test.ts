@@ -23,13 +23,13 @@ async function start(variables: Record<string, string>): Promise<TestServer> {
   return own;
 }
 
-/** A request as a browser or a scraper would send it. */
+/** Returns a raw request as a browser or a scraper would send it. */
 function head(line: string, host: string, more: readonly string[] = [], body = ""): string {
   const headers = [`Host: ${host}`, "Content-Type: application/json", `Content-Length: ${body.length}`, ...more];
   return `${line} HTTP/1.1\r\n${headers.join("\r\n")}\r\nConnection: close\r\n\r\n${body}`;
 }
 
-/** Everything that tells or does anything, each with the credential that opens it. */
+/** Returns all paths that return data or change something, each with the credential for it. */
 function surfaces(): { line: string; more: string[]; body: string }[] {
   const [key, token] = [[`Authorization: Bearer ${svc.key}`], [`Authorization: Bearer ${svc.adminToken}`]];
   const ping = '{"jsonrpc":"2.0","id":1,"method":"ping"}';
@@ -95,7 +95,7 @@ test.each(["GET /healthz", "GET /metrics", "POST /webhooks/calendar?token=swordf
       const bytes = `${line} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 0\r\n${second}\r\n\r\n`;
       expect(await svc.raw(bytes), second).toMatch(/^HTTP\/1\.1 400 .*REQUEST_MALFORMED/s);
     }
-    // Beyond the 2,000 headers that Node keeps unless told otherwise.
+    // The header line after these is beyond the 2,000 headers that Node keeps by default.
     const hidden = "a:\r\n".repeat(2_100);
     expect(await svc.raw(`${line} HTTP/1.1\r\nHost: 127.0.0.1\r\n${hidden}Host: evil.com\r\n\r\n`)).toMatch(
       /^HTTP\/1\.1 400 /,
@@ -118,7 +118,7 @@ test.each([
 
 const watchPath = "grpc.health.v1.Health/Watch";
 
-/** What the last frame of a stream says of its error. */
+/** Returns the error in the last frame of a stream. */
 async function lastFrame(
   frame: Buffer,
   type = "json",
@@ -211,7 +211,7 @@ test("administration and metrics on a listener of their own are nowhere else, an
   expect(await ask(adminUrl, listProjects, own.key)).toBe(403);
 });
 
-/** GET over TLS by a client that trusts `ca` alone; resolves with the status and the certificate's fingerprint. */
+/** Makes a GET request over TLS with a client that trusts only `ca`. Resolves to the status and the certificate's fingerprint. */
 function getOverTls(url: string, ca: string): Promise<{ status: number | undefined; fingerprint: string }> {
   return new Promise((resolve, reject) => {
     const req = request(url, { ca, agent: false }, (res) => {
@@ -246,7 +246,7 @@ test("TLS is spoken from 1.2 on and nothing else, and an exchanged certificate h
     new Promise((resolve, reject) => old.on("secureConnect", resolve).on("error", reject)),
   ).rejects.toThrow();
 
-  // A connection that is open stays; a pair that does not fit changes nothing.
+  // Open connections stay open when the certificate changes. A certificate and key that do not match change nothing.
   const kept = connectTls({ port, host: "127.0.0.1", ca: one.cert });
   onTestFinished(() => void kept.destroy());
   await new Promise((resolve) => kept.once("secureConnect", resolve));
@@ -254,7 +254,7 @@ test("TLS is spoken from 1.2 on and nothing else, and an exchanged certificate h
   await own.server.reloadTls();
   expect(await getOverTls(`${own.url}/readyz`, one.cert)).toEqual(first);
   writeFileSync(certFile, two.cert);
-  // Nobody need be told: the files are looked at, every 2 seconds.
+  // No signal is needed, because the server reads the files every 2 seconds.
   if (rounds === 1) await own.server.reloadTls();
   await expect
     .poll(() => getOverTls(`${own.url}/readyz`, two.cert).then(({ status }) => status, String), { timeout: 20_000 })

@@ -10,9 +10,9 @@ import { type Provider, startProvider } from "../tools/provider.ts";
 import { postToLedger, writeLedgerApp } from "./ledger-app.ts";
 import { rounds } from "./rounds.ts";
 
-// Numbers as JSON text throughout: parsed and written by anything less exact, they would be others here already.
+// Numbers are JSON texts in these tests. A parser that is less exact would already change them here.
 
-/** Neighbours that are one double, the ends of int64 and uint64, and what no double is at all. */
+/** Ids that a double cannot tell apart, the ends of int64 and uint64, and numbers outside the range of a double. */
 const ids = [
   "9007199254740992",
   "9007199254740993",
@@ -57,7 +57,7 @@ test("from post over event, delivery and replay, no digit is lost", async () => 
   expect(json.warnings).toEqual([]);
   for (let round = 0; round < rounds; round++) {
     receiver.requests.length = 0;
-    // Another number of digits each round, so that no post is a repetition.
+    // The ids have another digit in each round, so that no post repeats an earlier one.
     const own = ids.map((id) => `${id}${round === 0 ? "" : round}`);
     for (const id of [...own, ...own]) {
       const posted = await postToLedger(server, `{"kind":"entry","owner":${id},"id":${id},"amount":${amount}}`);
@@ -94,7 +94,7 @@ test("in a call's arguments, its request, its result, its repetition and the led
     const { json: got } = await server.call("svc.v1.ToolsService/GetToolCall", { id: listed.calls[0].id });
     expect(got.call).toMatchObject({ argumentsJson, resultJson: `{"id":${id},"amount":${amount}}` });
   }
-  // Neighbours that are one double are two calls: under one key the second is refused.
+  // Two ids that a double cannot tell apart make two different calls. With the same idempotency key, the second is refused.
   const other = { toolSlug: "ledger.update_entry", entityId: "ann", idempotencyKey: `k${ids[0]}` };
   const reused = await server.call("svc.v1.ToolsService/CallTool", {
     ...other,
@@ -103,7 +103,7 @@ test("in a call's arguments, its request, its result, its repetition and the led
   expect(reused.reason).toBe("IDEMPOTENCY_KEY_REUSED");
 });
 
-/** The number behind a name in a JSON text, as it stands there. */
+/** Returns the number after a name in a JSON text, exactly as it is written. */
 const numberIn = (text: string, name: string) => new RegExp(`"${name}":([-+.eE\\d]+)`).exec(text)?.[1] ?? "none";
 const runs = { numRuns: 25 * rounds, endOnFailure: true };
 
@@ -222,7 +222,7 @@ test("any number in a program, its input and its rows is what is sent and what c
       for (const [index, text] of sent.entries())
         expect(isSameDecimal(text, index === 4 ? row : number), `${number}, ${row}: sent ${sent.join(" ")}`).toBe(true);
       if (job.receipt.resultJson === "") {
-        // A row that fails is counted in the job's error; its call tells the reason.
+        // The job's error only counts the rows that failed. The call of a row contains the reason.
         const { json } = await server.call("svc.v1.ToolsService/ListToolCalls", { pageSize: 1 });
         const { outcome, message } = json.calls[0];
         const told = /^ROWS_FAILED/.test(job.lastError) ? `${outcome}: ${message}` : job.lastError;
@@ -246,7 +246,7 @@ test("any number in a program, its input and its rows is what is sent and what c
       ],
     },
   );
-  // Nearly all of them are numbers that the app's schema takes.
+  // Nearly all of them are numbers that the app's schema accepts.
   expect(ended).toBeGreaterThan(6 * rounds);
 }, 120_000);
 

@@ -9,8 +9,8 @@ import { residentMiB, startBystander } from "./bystander.ts";
 import { createProjectKey } from "./projects.ts";
 import { bystanderP99MaxMs, rounds, rssMaxMiB } from "./rounds.ts";
 
-// Two nodes on one database: the programs once froze the node that ran them, then the one that took them over, and both again
-// after a restart.
+// Tests with two nodes on one database. These programs once blocked the node that ran them, then the node that took them over, and both
+// again after a restart.
 
 vi.setConfig({ testTimeout: 180_000 });
 const isWhole = rounds > 1;
@@ -51,7 +51,7 @@ afterAll(async () => {
 
 type Job = { status: string; lastError: string; stepReceipts: { stepId: string; errors?: { code: string }[] }[] };
 
-/** A program over many deals whose filter is `where`. Its params are a long list and a long text. */
+/** Returns a program with a filter over many deals. `where`: the condition of the filter. Its params are a long list and a long text. */
 function programOf(where: string): object {
   return {
     version: 1,
@@ -86,7 +86,7 @@ async function read(id: string): Promise<Job> {
   return (await call<{ job: Job }>(nodes[0]!, "JobsService/GetJob", { id })).job;
 }
 
-/** Runs an attack while another project calls both nodes, and holds it to what those must see. */
+/** Runs an attack while another project calls both nodes. Checks the answers that this project gets. */
 async function besideBystanders(attack: () => Promise<void>): Promise<void> {
   await using first = await startBystander(nodes[0]!, { key: bystandersKey });
   await using second = await startBystander(nodes[1]!, { key: bystandersKey });
@@ -95,7 +95,7 @@ async function besideBystanders(attack: () => Promise<void>): Promise<void> {
   for (const [index, { failures, p99Ms, calls }] of reports.entries()) {
     expect(calls).toBeGreaterThan(0);
     expect(failures).toEqual([]);
-    // Beside other test files a call may wait for the processor; that the node answers at all is what was lost.
+    // In `npm test`, a call may wait for the processor because of other tests. It only checks that the node answers at all.
     expect(p99Ms).toBeLessThan(isWhole ? bystanderP99MaxMs : 10_000);
     expect(await residentMiB(nodes[index]!.process.pid)).toBeLessThan(rssMaxMiB);
   }
@@ -109,7 +109,7 @@ const tooExpensive = [
 
 test("filters that multiply patterns, texts and items fail their step, and nobody else waits for them", async () => {
   await besideBystanders(async () => {
-    // Of the sample each expression on one of them.
+    // In the sample, each expression runs on only one of the nodes.
     const submitted = tooExpensive.flatMap((where, index) =>
       nodes
         .filter((_node, place) => isWhole || place === index % nodes.length)
@@ -129,14 +129,14 @@ test("filters that multiply patterns, texts and items fail their step, and nobod
 test("a filter that is as expensive as it may be, row after row, is cancelled at once", async () => {
   await besideBystanders(async () => {
     for (let round = 0; round < rounds; round++) {
-      // About 20 ms a row, over 1,000 rows and more.
+      // About 20 ms for each of more than 1,000 rows.
       const id = await submit(nodes[round % 2]!, "!(params.long + row.title).matches('^(a|aa)+$') && row.title != ''");
       await until(async () => (await read(id)).stepReceipts.some(({ stepId }) => stepId === "some"), 60_000);
       const startedMs = performance.now();
       await call(nodes[1]!, "JobsService/CancelJob", { id });
       await until(async () => hasEnded(await read(id)), 30_000, "the job ended");
       expect((await read(id)).status).toBe("JOB_STATUS_CANCELLED");
-      // The lease tells another node's driver within 10 s.
+      // If the job runs on another node, its driver notices the request when it renews the lease, within 10 s.
       expect(performance.now() - startedMs).toBeLessThan(15_000);
     }
   });

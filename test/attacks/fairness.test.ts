@@ -6,11 +6,11 @@ import { startFlood } from "./flood.ts";
 import { createAttackProject } from "./project.ts";
 import { bystanderP99MaxMs, rounds, rssMaxMiB } from "./rounds.ts";
 
-// 50 workers of one project that list all tools moved another project's median from 5 ms to 1.3 s.
+// In an earlier version, 50 workers of one project that listed all tools raised the median of another project's calls from 5 ms to 1.3 s.
 
-/** What the median of another project's calls may be meanwhile, milliseconds; beside other tests it tells nothing. */
+/** Maximum median of another project's calls during the flood, in milliseconds. With other tests running, it is not meaningful. */
 const bystanderP50MaxMs = process.env["SVC_ATTACK_ROUNDS"] === undefined ? bystanderP99MaxMs : 20;
-/** How long each flood lasts. */
+/** Duration of each flood, in milliseconds. */
 const floodMs = rounds > 1 ? 10_000 : 1_000;
 
 const database = await createTestDatabase();

@@ -1,6 +1,6 @@
 /**
- * Workers, as a process of its own: each makes the same request again as soon as it is answered, and reads the answer to
- * its end. Is told what to do by a message, and answers "stop" with how many answers of each status there were.
+ * Workers in a separate process. Each repeats the same request as soon as it is answered, and reads the whole answer. A message says which
+ * request. On the message "stop", the process answers with the number of answers by status.
  */
 import { once } from "node:events";
 import type { FloodOrder } from "./flood.ts";

@@ -3,16 +3,16 @@ import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 
-/** What the workers of a flood were answered. */
+/** The answers that the workers of a flood have received. */
 export type FloodReport = { readonly statuses: Readonly<Record<string, number>>; readonly bytes: number };
 
-/** Workers that call without pause, in a process of their own. */
+/** Workers in a separate process that make calls without a pause. */
 export type Flood = AsyncDisposable & {
-  /** Lets each finish its call, and gives what all of them were answered. */
+  /** Lets each worker finish its call. Returns the answers of all workers. */
   stop(): Promise<FloodReport>;
 };
 
-/** What the process of a flood is told to do: `body` is in base64. */
+/** The request that the process of a flood must repeat. `body` is in base64. */
 export type FloodOrder = {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -23,19 +23,19 @@ export type FloodOrder = {
 /** Options of `startFlood`. */
 export type FloodOptions = {
   readonly key: string;
-  /** The call, as `CatalogService/ListTools`. */
+  /** The call, for example `CatalogService/ListTools`. */
   readonly call: string;
-  /** A text is sent as it is. Default: no field is set. */
+  /** Body of the call. A text is sent unchanged. Default: an object without fields. */
   readonly body?: object | string;
-  /** Default 50. */
+  /** Number of workers. Default 50. */
   readonly workers?: number;
-  /** Whether the body is sent as gzip. */
+  /** True if the body is sent compressed with gzip. */
   readonly isCompressed?: boolean;
 };
 
 const fixture = fileURLToPath(new URL("flood.fixture.ts", import.meta.url));
 
-/** Starts workers that make a call again and again. */
+/** Starts workers that repeat an API call. */
 export async function startFlood(
   server: { url: string },
   { key, call, body = {}, workers = 50, isCompressed = false }: FloodOptions,
@@ -49,7 +49,7 @@ export async function startFlood(
   return startRequests(server, `/svc.v1.${call}`, { headers, body: isCompressed ? gzipSync(text) : text, workers });
 }
 
-/** Starts workers that send a request again and again, whatever it is. */
+/** Starts workers that repeat any HTTP request. */
 export async function startRequests(
   server: { url: string },
   path: string,

@@ -7,19 +7,19 @@ import { writeToolkits } from "@svc/testing/catalog";
 import { desk } from "@svc/testing/desk";
 import { call } from "@svc/testing/server-process";
 
-/** The desk as an app of its own, which notes how it is called; times in milliseconds, by the clock of this process. */
+/** The test app `desk` as a separate app that records how it is called. Times are in milliseconds by the clock of this process. */
 export type GuestApp = AsyncDisposable & {
-  /** Variables of servers that call it. */
+  /** Environment variables for servers that call the app. */
   readonly variables: Readonly<Record<string, string>>;
-  /** When each note came. */
+  /** Time at which each note arrived. */
   readonly notes: number[];
-  /** Notes under way: now, and the most there ever were. */
+  /** Number of notes that the app is processing: now, and the maximum so far. */
   readonly underWay: { now: number; most: number };
-  /** How long the app takes for a note; undefined while it answers none. */
+  /** Milliseconds that the app takes for a note. Undefined while it answers none. */
   takesMs: number | undefined;
 };
 
-/** Starts the desk with so many items. */
+/** Starts the test app with `items` items. */
 export async function startGuestApp(items: number): Promise<GuestApp> {
   const notes: number[] = [];
   const underWay = { now: 0, most: 0 };
@@ -57,7 +57,7 @@ export async function startGuestApp(items: number): Promise<GuestApp> {
   return app;
 }
 
-/** Connects an entity to the desk. */
+/** Connects an entity to the test app. */
 export async function connectGuest(server: { url: string }, entityId: string): Promise<void> {
   await call(server, "ConnectionsService/InitiateConnection", { toolkitSlug: "desk", entityId, scheme: "none" });
 }

@@ -1,28 +1,29 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 
-/** Connections that an attacker holds open. */
+/** Connections that an attacker keeps open. */
 export type Held = AsyncDisposable & {
-  /** Those that the server has not ended. */
+  /** Returns the number of connections that the server has not ended. */
   open(): number;
-  /** What each was sent, as far as it was sent anything. */
+  /** Returns the answers that the connections have received, as far as there are any. */
   answers(): string[];
 };
 
-/** What is opened, and what is sent over each. */
+/** Options of `hold`: the number of connections, and the data that is sent over each. */
 export type HoldOptions = {
   readonly count: number;
   readonly bytes?: (index: number) => string;
-  /** Where they come from, of the addresses of this machine. */
+  /** Address of this machine from which the connections come. */
   readonly localAddress?: string;
 };
 
-// So many are opened at once: more than the system's queue of connections would be answered late.
+// Number of connections that are opened at the same time. If there were more than fit into the system's queue, the rest would be answered
+// late.
 const atOnce = 256;
 
 /**
- * Opens connections and sends over each what `bytes` gives for it, as little as nothing. They are never closed by this side, also when the server ends its
- * half.
+ * Opens connections and sends over each the data that `bytes` returns, which may be empty. This side never closes them, even if the server
+ * has ended its half.
  */
 export async function hold(
   { port }: { port: number },

@@ -3,7 +3,7 @@ import { until } from "@svc/testing/server-process";
 import { openBrowser } from "../tools/browser.ts";
 import type { Playing } from "./leaks-playing.ts";
 
-/** Projects, keys, and credentials of every kind. */
+/** Creates projects, keys, and credentials of every kind. */
 export async function useKeys({ call, server, secrets }: Playing): Promise<void> {
   const admin = (method: string, body: object) => call(`AdminService/${method}`, body, server.adminToken);
   const name = "embeddings_key";
@@ -80,7 +80,7 @@ const ownToolkit = (slug: string, auth: object) => ({
   },
 });
 
-/** Calls that go well, are repeated, held, tried dry, refused, and refused by the app, over both doors. */
+/** Makes tool calls with every outcome over RPC and MCP: successful, repeated, held, dry run, refused by svc, and refused by the app. */
 export async function useTools({ call, secrets, words, server, pages }: Playing): Promise<void> {
   const exchange = "bank_link.exchange_public_token";
   const args = { public_token: secrets["argument"] };
@@ -132,7 +132,7 @@ export async function useTools({ call, secrets, words, server, pages }: Playing)
   }
 }
 
-/** A consent, and calls with its token. */
+/** Connects an account through a consent, and makes calls with its token. */
 export async function useOauth({ call, server, secrets, pages }: Playing): Promise<void> {
   const calendar = { toolkitSlug: "calendar", entityId: "ann", scheme: "oauth2" };
   for (const tail of [`code=${secrets["code"]}`, `error=access_denied&code=${secrets["code"]}`]) {
@@ -147,7 +147,7 @@ export async function useOauth({ call, server, secrets, pages }: Playing): Promi
   await call("ToolsService/CallTool", list);
 }
 
-/** Subscriptions, an event and its delivery, and a post that becomes none. */
+/** Creates subscriptions, an event with its delivery, and a post that becomes no event. */
 export async function usePosts({ call, server, secrets, words, receiver, pages }: Playing): Promise<void> {
   const endpointUrl = receiver.url;
   const { subscription } = await call("TriggersService/CreateSubscription", { endpointUrl, toolkitSlug: "calendar" });
@@ -172,7 +172,7 @@ export async function usePosts({ call, server, secrets, words, receiver, pages }
   await subscribeAsAgent({ server, secrets, pages });
 }
 
-/** Events of the project's own, to an endpoint with credentials, whose signing secret is changed. */
+/** Publishes events of the project to an endpoint with credentials, and rotates its signing secret. */
 async function publishEvents({ call, secrets, words }: Pick<Playing, "call" | "secrets" | "words">): Promise<void> {
   await using receiver = await startTestReceiver();
   const credentials = {
@@ -195,7 +195,7 @@ async function publishEvents({ call, secrets, words }: Pick<Playing, "call" | "s
   );
 }
 
-/** An agent's subscription over MCP, whose secret it changes. */
+/** Creates an agent's subscription over MCP, and changes its secret. */
 async function subscribeAsAgent({
   server,
   secrets,

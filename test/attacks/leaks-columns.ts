@@ -1,11 +1,11 @@
 /**
- * What the columns hold that could hold anything, by table. `sealed`: under the vault key. `digest`: what leads back to nothing. `name`:
- * ids, and what callers named something, which is shown everywhere. `definition`: what a project declared. `event`: what an app posted.
- * `told`: what happened, sensitive values masked. `quoted`: the same, in an app's own words too. `before`: empty since version 0.2.
+ * Kinds of content in columns, by table. `sealed`: encrypted under the vault key. `digest`: values that cannot be reversed. `name`: ids and
+ * names by callers, which are shown everywhere. `definition`: declared by a project. `event`: posted by an app. `told`: records of what
+ * happened, with sensitive values masked. `quoted`: such records that may quote an app. `before`: empty since version 0.2.
  */
 export type ColumnKind = "sealed" | "digest" | "name" | "definition" | "event" | "told" | "quoted" | "before";
 
-/** Every column of text, bytes or documents. One that is added is put here, by what it holds. */
+/** Every column of text, bytes or documents, by its kind of content. A new column must be added here. */
 const columnKinds: Readonly<Record<string, Partial<Record<ColumnKind, string>>>> = {
   account_references: {
     name: "entity_id reference toolkit_slug",
@@ -269,7 +269,7 @@ const columnKinds: Readonly<Record<string, Partial<Record<ColumnKind, string>>>>
   },
 };
 
-/** What each column holds, by `table.column`. */
+/** The kind of content of each column, by `table.column`. */
 export const kindOfColumn: ReadonlyMap<string, ColumnKind> = new Map(
   Object.entries(columnKinds).flatMap(([table, kinds]) =>
     Object.entries(kinds).flatMap(([kind, names]) =>

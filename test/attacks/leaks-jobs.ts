@@ -26,7 +26,7 @@ const item = {
   args: { access_token: { $ref: "steps.exchange.access_token" } },
 };
 
-/** Rows with a secret each: told to one app, refused by another, and taken back. */
+/** A program over rows that contain a secret each: they are sent to one app, refused by another, and taken back. */
 const overRows = {
   approval: { plan: "never" },
   points: {},
@@ -59,7 +59,10 @@ const overRows = {
   ],
 };
 
-/** Jobs that take, read, ask about, answer with and fail over secrets; a skill of one; asks that go to people and endpoints. */
+/**
+ * Runs jobs that read secrets, ask about them, are answered with them and fail because of them. One of them is a skill, and some questions
+ * go to people and endpoints.
+ */
 export async function useJobs(scene: Playing): Promise<void> {
   const { call, secrets, words, server, receiver } = scene;
   const reach = { toolSlug: "messaging_bot.send_message", entityId: "ann" };
@@ -105,7 +108,7 @@ export async function useJobs(scene: Playing): Promise<void> {
     ...program,
     points: {},
     result: {},
-    // Neither takes a secret, by its tool: only the program knows what it hands them.
+    // Neither tool marks its arguments as sensitive. Only the program knows that it passes a secret.
     steps: [
       { id: "tell", call: "sales_crm.create_deal", entity: "ann", args: { title: { $text: "fail {input.token}" } } },
     ],
@@ -149,7 +152,7 @@ export async function useJobs(scene: Playing): Promise<void> {
   }
 }
 
-/** A skill as a step of another program, which hands it a secret. */
+/** Runs a skill as a step of another program, which passes a secret to it. */
 async function useSkills(scene: Playing): Promise<void> {
   const { call, secrets } = scene;
   const input = { token: { $ref: "input.token" } };
@@ -167,7 +170,7 @@ async function useSkills(scene: Playing): Promise<void> {
   await ended(scene, parent);
 }
 
-/** Requests with a secret of the vault in every place that takes one, to a host that repeats it, in a good answer and in a refusal. */
+/** Makes HTTP requests with a secret in every place that accepts one. The host repeats it, in a successful answer and in an error. */
 async function useRequests(scene: Playing): Promise<void> {
   const { call, server, app } = scene;
   const { projectId } = await call("IdentityService/GetIdentity");
@@ -201,10 +204,10 @@ async function useRequests(scene: Playing): Promise<void> {
   await ended(scene, await submit(scene, program(vaulted, { ...item, id: "again" })));
 }
 
-/** A read that its app answers when it is let. */
+/** A read whose answer the app holds back until the test allows it. */
 const slow = { id: "slow", call: "sales_crm.list_deals", entity: "ann", args: { status: "lost" } };
 
-/** Parks a job in the middle of a call, by the administrator. */
+/** Parks a job in the middle of a call, as the administrator, and releases it. */
 async function parkAndRelease(scene: Playing, program: object): Promise<void> {
   const { call, server, held } = scene;
   const jobId = await submit(scene, program);
@@ -230,7 +233,7 @@ async function ended(scene: Playing, id: string): Promise<void> {
   await until(async () => (await read(scene, id)).finishedAt !== undefined, 10_000, "the end of a job");
 }
 
-/** Waits for a question that was not answered before, and answers it; what is refused leaves it. */
+/** Waits for a question that is not answered yet, and answers it. A refused answer does not settle the question. */
 async function answerOnce(scene: Playing, jobId: string, answer: object): Promise<void> {
   await until(async () => (await read(scene, jobId)).pendingAsk !== undefined, 10_000, "a question");
   await scene.call("JobsService/CreateAnswerLink", { jobId, principalId: "lead" });

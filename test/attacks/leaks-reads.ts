@@ -5,14 +5,14 @@ import { signInToConsole } from "@svc/testing/console-session";
 import { until } from "@svc/testing/server-process";
 import type { Json, Playing } from "./leaks-playing.ts";
 
-/** Seals everything anew under another vault key: what follows reads that. */
+/** Encrypts everything again with another vault key. The steps that follow read that. */
 export async function rotateVault({ call, server }: Playing): Promise<void> {
   await call("AdminService/RotateVault", {}, server.adminToken);
   const state = async () => (await call("AdminService/GetVaultRotation", {}, server.adminToken)).rotation;
   await until(async () => (await state()).state === "done", 60_000, "the end of the rotation");
 }
 
-/** Every call that reads, over all there is, and those that end something. */
+/** Makes every call that reads, with all stored data, and calls that end something. */
 export async function readAll(scene: Playing): Promise<void> {
   const { app, call, server, pages } = scene;
   const admin = (method: string, body: object = {}) => call(`AdminService/${method}`, body, server.adminToken);
@@ -35,7 +35,7 @@ export async function readAll(scene: Playing): Promise<void> {
     await call("CatalogService/GetToolkitConnectSpec", { slug, projectId });
   }
   await call("CatalogService/GetTool", { slug: "bank_link.get_item" });
-  // Until the endpoint was asked, which is once vectors of tools are there.
+  // Waits until the endpoint was asked, which happens when the tools have vectors.
   await until(async () => {
     await call("ToolsService/SearchTools", { query: "exchange a token of a bank" });
     return app.seen.some(({ path, body }) => path === "/embeddings" && body.includes("token of a bank"));
@@ -71,7 +71,7 @@ export async function readAll(scene: Playing): Promise<void> {
   await call("CatalogService/DeleteToolkit", { slug: "own_client" });
 }
 
-/** What waits, what was counted, and the first notice of what is new. */
+/** Reads the backlog, the counts, and the first message of a watch. */
 async function readStats({ call, server, answers }: Playing): Promise<void> {
   await call("StatsService/GetBacklog");
   await call("StatsService/QuerySeries");
@@ -84,7 +84,7 @@ async function readStats({ call, server, answers }: Playing): Promise<void> {
   }
 }
 
-/** Everything there is of the entity whose accounts have the credentials. */
+/** Exports all data of the entity whose accounts have the credentials. */
 async function exportAnn({ server, answers }: Playing, projectId: string): Promise<void> {
   const { admin } = createSvcAdminClient({ baseUrl: server.url, adminToken: server.adminToken });
   const lines: string[] = [];
@@ -92,7 +92,7 @@ async function exportAnn({ server, answers }: Playing, projectId: string): Promi
   answers.push({ method: "AdminService/ExportEntity", isOk: true, text: lines.join("\n") });
 }
 
-/** A link to sign in by, a session of the key, and its end. */
+/** Creates a link for signing in, a session of the key, and ends it. */
 async function readConsole(call: Playing["call"], server: Playing["server"]): Promise<void> {
   await call("ConsoleService/CreateSignInLink");
   await signInToConsole(server, { key: server.key });
@@ -100,7 +100,7 @@ async function readConsole(call: Playing["call"], server: Playing["server"]): Pr
   await call("ConsoleService/EndSession", { id: sessions[0].id });
 }
 
-/** A grant that an agent was given, narrowed and ended, and a key made for another. */
+/** Gives a grant to an agent, narrows and ends it, and makes a key for another agent. */
 async function readGrants(call: Playing["call"], server: Playing["server"]): Promise<void> {
   const agent = await registerAgent(server.url);
   await agent.change((await letIn(server, agent)).get("code") ?? "");
@@ -180,7 +180,7 @@ async function readStanding(call: Playing["call"]): Promise<void> {
   await call("StandingService/DeleteStandingProgram", { id });
 }
 
-/** Polls that find nothing, and polls that the app refuses in words of its own. */
+/** Polls that find nothing, and polls that the app refuses with a text of its own. */
 async function readPolls(call: Playing["call"]): Promise<void> {
   const polls = {
     "new-events": { call: "calendar.list_events", args: { calendar_id: "primary" } },

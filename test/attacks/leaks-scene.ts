@@ -8,20 +8,20 @@ import type { Answered, Json, Playing } from "./leaks-playing.ts";
 import { readAll, rotateVault } from "./leaks-reads.ts";
 import { type PlantedKinds, plant } from "./planted.ts";
 
-/** A deployment in which everything was done that takes or makes something secret, and everything was read. */
+/** The result of a deployment in which every call that takes or creates a secret was made, and everything was read. */
 export type Scene = PlantedKinds &
   AsyncDisposable & {
     readonly server: TestServer;
     readonly app: Provider;
-    /** Every answer of every call, in order. */
+    /** The answers of all calls, in order. */
     readonly answers: readonly Answered[];
-    /** What subscribers and ask endpoints were posted. */
+    /** The requests that subscribers and endpoints of contacts received. */
     readonly posted: readonly string[];
-    /** Pages of the service's own, and what stands in its metrics. */
+    /** Pages of the service itself, and the text of its metrics. */
     readonly pages: readonly string[];
   };
 
-/** Parts of answers that hold a secret because that is what the call is for. They are not searched. */
+/** Parts of answers that contain a secret on purpose. They are not searched. */
 const handedOut: Readonly<Record<string, { readonly fields: readonly string[]; readonly why: string }>> = {
   "AdminService/CreateApiKey": { fields: ["key"], why: "the key, once" },
   "GrantsService/CreateAgentKey": { fields: ["key"], why: "the key, once" },
@@ -32,7 +32,7 @@ const handedOut: Readonly<Record<string, { readonly fields: readonly string[]; r
   "AdminService/GetQuarantinedPost": { fields: ["body"], why: "the post as it came, to the administrator" },
 };
 
-/** Does all of it, and reads everything. */
+/** Makes all calls of the scene, and reads everything. */
 export async function playLeaks(): Promise<Scene> {
   const secrets = Object.fromEntries(
     `apiKey otherKey username password clientSecret projectSecret webhookSecret code access refresh argument unknownName
@@ -66,7 +66,8 @@ export async function playLeaks(): Promise<Scene> {
     variables: {
       SVC_SANDBOX: "off",
       SVC_DEPLOYMENT: deployment.path,
-      // It has vectors of tools, and refuses what is searched for in words that repeat all it was sent.
+      // The test app also serves as the embeddings endpoint. It returns vectors of tools, and refuses search texts with a message that
+      // repeats the whole request.
       SVC_EMBEDDINGS_URL: `${app.url}/embeddings`,
       SVC_EMBEDDINGS_MODEL: "any",
       CALENDAR_ID: "client-1",
@@ -87,7 +88,7 @@ export async function playLeaks(): Promise<Scene> {
     pages,
     held: [] as (() => void)[],
     receiver,
-    /** Makes a call and keeps what it answered; what it hands out is planted from then on. */
+    /** Makes a call and keeps its answer. Secrets that the answer returns on purpose are searched for from then on. */
     async call(method: string, body: object = {}, bearer = server.key): Promise<Json> {
       const { code, json } = await server.call(`svc.v1.${method}`, body, { bearer });
       const shown = { ...json };
@@ -116,7 +117,7 @@ export async function playLeaks(): Promise<Scene> {
   };
 }
 
-/** An app that quotes whatever it is sent in whatever it refuses, and repeats tokens where nobody expects them. */
+/** Starts an app that quotes the whole request in each refusal, and repeats tokens at unexpected places. */
 function playApp(
   { secrets, words, held }: Playing,
   { path, query, headers, body, method }: Seen,

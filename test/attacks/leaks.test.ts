@@ -7,7 +7,8 @@ import { kindOfColumn } from "./leaks-columns.ts";
 import { playLeaks, type Scene } from "./leaks-scene.ts";
 import { findPlanted } from "./planted.ts";
 
-// Every place that takes or makes a secret gets one of its own. Then everything there is is searched: columns, answers, logs, posts.
+// Every place that takes or creates a secret gets a different one. Then everything is searched for these secrets: columns, answers, logs
+// and requests to endpoints.
 
 let scene: Scene;
 beforeAll(async () => {
@@ -15,12 +16,15 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => scene?.[Symbol.asyncDispose]());
 
-/** Methods that this file does not call, each with why. */
+/** API methods that this file does not call, each with the reason. */
 const uncalled: Readonly<Record<string, string>> = {
   "AdminService/ResumeRestored": "it needs a restored store: test/restored.test.ts resumes one",
 };
 
-/** Sealed by the vault key itself; everything else by a data key that one of these holds. */
+/**
+ * Columns that are encrypted with the vault key itself. All others are encrypted with a data key, and data keys are in one of these
+ * columns.
+ */
 const underVaultKey = new Set(["data_keys.wrapped", "vault_check.sealed"]);
 
 const isFree = ({ sqlType, isWord }: StoredColumn) => !isWord && /text|json|bytea|char/.test(sqlType);
@@ -38,11 +42,11 @@ test("sealed columns hold sealed values, and each of them holds some, none under
   expect(Number(rotation?.["resealed"])).toBeGreaterThan(50);
   const firstNew = dataKeyHeader(Number(rotation?.["last"]) + 1);
   for (const { table, column } of storedColumns().filter((one) => kindOfColumn.get(nameOf(one)) === "sealed")) {
-    // An empty value holds nothing: of a job's call no arguments are kept.
+    // Empty values are left out. For a job's call, for example, no arguments are stored.
     const rows = await sql`select ${sql(column)} as value from ${sql(table)} where length(${sql(column)}) > 0`;
     const name = `${table}.${column}`;
     expect(rows.length, name).toBeGreaterThan(0);
-    // The first byte says what a value is sealed with: the vault key, or a data key.
+    // The first byte says how a value is encrypted: with the vault key or with a data key.
     for (const { value } of rows) expect((value as Buffer)[0], name).toBe(underVaultKey.has(name) ? 1 : 2);
     if (!underVaultKey.has(name))
       for (const { value } of rows) expect(firstNew.compare(value as Buffer), name).toBeLessThanOrEqual(0);

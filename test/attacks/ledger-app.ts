@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { stringify } from "yaml";
 
-/** Signs the posts of the app. */
+/** Secret with which the app signs its posts. */
 export const ledgerSecret = "ledger-secret-of-the-tests";
 
 const entry = { type: "object", properties: { id: { type: "integer" }, amount: { type: "number" } } };
@@ -80,7 +80,7 @@ const tools = {
   },
 };
 
-/** Definitions and deployment of an app that books entries with ids of 64 bits, as a server of the tests loads them. */
+/** Writes the definitions and the deployment file of an app that books entries with 64-bit ids. A test server loads them. */
 export async function writeLedgerApp(
   appUrl: string,
 ): Promise<{ readonly variables: Record<string, string> } & AsyncDisposable> {
@@ -123,10 +123,10 @@ export async function writeLedgerApp(
   };
 }
 
-/** What a provider is answered. */
+/** Answer of svc to a post. */
 export type PostAnswer = { readonly status: number; readonly text: string; readonly headers: Headers };
 
-/** Posts as the app would: the raw bytes are signed, whatever they are. */
+/** Posts a body to svc as the app would. The raw bytes are signed, whatever they are. */
 export async function postToLedger(
   { url }: { url: string },
   body: string | Buffer,

@@ -13,7 +13,7 @@ import { type TestContext, test } from "vitest";
 const main = await bundled(join(checkoutDir, "packages/cli/src/main.ts"));
 const serve = [process.execPath, main, "serve"];
 
-/** Runs a command with these variables; what it writes to both streams is one text, as a collector of logs has it. */
+/** Runs a command with these variables. Returns the output of both streams as one text, as a log collector sees it. */
 function run(
   { onTestFinished }: TestContext,
   [command = "", ...args]: readonly string[],
@@ -40,7 +40,7 @@ function linesOf(written: string): Record<string, unknown>[] {
     .map((line) => JSON.parse(line) as Record<string, unknown>);
 }
 
-// Most of a test is the start of a process, so they go on side by side.
+// Most of the time of a test is the start of a process, so the tests run concurrently.
 test.concurrent("without a terminal every line is JSON, at the level that tells most too, and none has a key or a token", async (context) => {
   const { expect } = context;
   const folder = await dataDir(context);
@@ -67,7 +67,7 @@ test.concurrent("without a terminal every line is JSON, at the level that tells 
   const statuses = [
     await post("/svc.v1.TriggersService/ListEvents", key),
     await post("/svc.v1.AdminService/ListProjects", secrets.SVC_ADMIN_TOKEN),
-    // The wrong way round, and where no key belongs.
+    // Sends keys to calls of the wrong kind, and to places where no key belongs.
     await post("/svc.v1.AdminService/ListProjects", key),
     await post("/svc.v1.TriggersService/ListEvents", secrets.SVC_ADMIN_TOKEN),
     await post(`/svc.v1.TriggersService/GetEvent?key=${key}`, key, { id: key }),
@@ -103,7 +103,7 @@ test.concurrent("a start that is refused without a terminal tells so in JSON, wi
   }
 });
 
-// Of util-linux: it runs a command on a terminal.
+// The program `script` of util-linux, which runs a command on a terminal.
 const terminal = "script";
 
 test.concurrent("on a terminal a person reads the first key", async (context) => {
@@ -117,7 +117,7 @@ test.concurrent("on a terminal a person reads the first key", async (context) =>
     expect(written()).toContain(readFileSync(join(folder, "first-key"), "utf8").trim());
     expect(written()).toMatch(/INFO.*svc .* listens on/);
   } finally {
-    // As Ctrl-C at that terminal.
+    // Sends Ctrl-C to the terminal.
     child.stdin.write("\x03");
     await closed;
   }

@@ -1,6 +1,6 @@
 /**
- * Loaded into a server before it starts: notes what the processor's time between two looks at the event loop was, a millisecond apart, and writes
- * it to standard error when it is told to by SIGUSR2. Other processes on the machine do not count.
+ * Loaded into a server before it starts. Measures the processor time between two turns of the event loop a millisecond apart, and writes it
+ * to standard error on SIGUSR2. Other processes on the machine do not affect it.
  */
 const cpuMs = (): number => {
   const { user, system } = process.threadCpuUsage();

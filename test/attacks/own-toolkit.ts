@@ -1,4 +1,4 @@
-/** The definition of a private toolkit with one read. */
+/** Returns the definition of a private toolkit with one tool that reads. */
 export function ownToolkit(slug: string): string {
   return JSON.stringify({
     toolkit: {

@@ -11,14 +11,14 @@ import {
 } from "../crash/jobs-bench.ts";
 import { rounds } from "./rounds.ts";
 
-// A job that takes down whichever node drives it, and one whose node hangs: neither is left to the nodes that are still there.
+// Tests with a job that ends every node that runs it, and a job whose node hangs. Neither may harm the remaining nodes.
 
-/** Leases in a row that a job may lose. */
+/** Number of leases in a row that a job may lose. */
 const lossesMax = 3;
-/** Each round starts four processes. */
+/** Few rounds, because each starts four processes. */
 const killRounds = Math.min(rounds, 5);
 const timeout = 60_000 + rounds * 20_000;
-/** The bound of a park from another node: a test's machine has other work. */
+/** Maximum time to park a job from another node, in milliseconds. It is long because the machine also does other work. */
 const parkMsMax = 2_000;
 
 type Entry = { seq: number; type: string; payloadJson: string; principalChain: string[] };
@@ -26,7 +26,7 @@ type Seen = { readonly job: JobAnswer; readonly log: readonly Entry[] };
 
 let database: TestDatabase;
 let bench: JobsBench;
-/** Drives nothing: what it is asked about jobs it does by force. */
+/** A node that runs no jobs. It parks and releases them for the administrator. */
 let desk: ServerProcess;
 let projectId: string;
 let jobs = 0;
@@ -67,7 +67,7 @@ async function reach(id: string, status: string): Promise<Seen> {
   return seen;
 }
 
-/** Status, reason and who caused it, of every change of status. */
+/** Returns every change of status: the new status, the reason and the cause. */
 function movesOf({ log }: Seen): (readonly [string, string, string | undefined])[] {
   return log.flatMap(({ type, payloadJson, principalChain }) => {
     if (type !== "job-status-changed") return [];
@@ -96,7 +96,7 @@ test("a node that hangs in a job is relieved of it at once by another, and write
     const parked = await see(id);
     expect(movesOf(parked).at(-1)).toEqual(["parked", "administrator", "administrator"]);
     driving.process.kill("SIGCONT");
-    // It gets the answer of its call, and finds its lease gone when it commits that.
+    // The node gets the answer of its call. When it tries to commit the answer, it finds that its lease is gone.
     const refusals = () => driving.output().split("a driver found its job parked").length - 1;
     await until(() => refusals() > lost);
     lost = refusals();
@@ -104,7 +104,7 @@ test("a node that hangs in a job is relieved of it at once by another, and write
     await administer("ReleaseJob", id);
     const ended = await reach(id, "SUCCEEDED");
     expect(movesOf(ended).map(([to]) => to)).toEqual(["running", "parked", "running", "succeeded"]);
-    // What the app was sent was recorded, and is not sent again.
+    // The write that the app received was recorded and is not sent again.
     expect(arrived()).toBe(1);
     expect(ended.job.receipt?.calls).toMatchObject({ write: 1 });
   }

@@ -18,7 +18,7 @@ afterAll(async () => {
   await definitions[Symbol.asyncDispose]();
 });
 
-/** A post of its own each time. */
+/** Returns the text of a new post. */
 const entryText = (fields: object = {}) => JSON.stringify({ kind: "entry", owner: "o", id: ++next, ...fields });
 const statusAndText = ({ status, text }: PostAnswer) => [status, text];
 const stored = [202, '{"accepted":1}'];
@@ -80,7 +80,7 @@ test("a bomb ends at the bound of a body, and an encoding that is not read is re
     expect(headers.get("accept-encoding")).toBe("gzip, deflate, br");
   }
   expect(statusAndText(await postToLedger(server, entryText()))).toEqual(stored);
-  // What claims to be compressed and is not was signed all the same: it is kept.
+  // This post is signed but not compressed as it claims, so it is kept in quarantine.
   const broken = await postToLedger(server, entryText(), { headers: { "content-encoding": "br" } });
   expect(statusAndText(broken)).toEqual(kept);
 });
@@ -120,7 +120,7 @@ test("a quarantined post stands nowhere in the clear, and its detail quotes noth
   for (const { detail, headers, query } of own) {
     expect(detail).not.toBe("");
     expect(detail).not.toContain("PLANTED");
-    // Its administrator reads it whole.
+    // The administrator can read the whole post.
     expect(headers).toMatchObject({ "x-planted": planted });
     expect(query).toEqual({ [planted]: planted });
   }

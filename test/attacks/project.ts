@@ -1,9 +1,9 @@
 import { adminToken, call } from "@svc/testing/server-process";
 
-/** A project beside `default`, with a member's key. */
+/** A project in addition to `default`, with a member's key. */
 export type AttackProject = { readonly projectId: string; readonly key: string };
 
-/** Makes a project with a key of its own; `quotas` are those that are set. */
+/** Creates a project with a key. `quotas`: the quotas to set. */
 export async function createAttackProject(
   server: { url: string },
   name: string,

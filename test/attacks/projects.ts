@@ -1,6 +1,6 @@
 import { adminToken, call } from "@svc/testing/server-process";
 
-/** A project of its own with a key, as an administrator makes one. */
+/** Creates a project as the administrator, and returns a key of it. */
 export async function createProjectKey(server: { url: string }, name: string): Promise<string> {
   type Project = { project: { id: string } };
   const { project } = await call<Project>(server, "AdminService/CreateProject", { name }, adminToken);

@@ -17,7 +17,8 @@ import { ownToolkit } from "./own-toolkit.ts";
 import { type AttackProject, createAttackProject } from "./project.ts";
 import { rounds } from "./rounds.ts";
 
-// A project that passes one of its quotas is refused, with the quota's reason, and nobody else is; on two nodes of one database.
+// Tests that a project which exceeds a quota is refused with the reason of the quota, and no other project is. They use two nodes on one
+// database.
 
 let database: TestDatabase;
 let nodes: readonly [ServerProcess, ServerProcess];
@@ -26,7 +27,7 @@ let projects = 0;
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  // Deliveries are left pending: nothing sends them.
+  // The nodes send no deliveries, so that these stay pending.
   const variables = {
     SVC_DATABASE_URL: database.url,
     SVC_VAULT_KEY: vaultKey(),
@@ -54,12 +55,12 @@ async function post(node: { url: string }, method: string, body: object, key: st
   );
 }
 
-/** The same call many times at once, over both nodes in turn. */
+/** Makes the same call many times at the same time, on both nodes in turn. */
 function postMany(count: number, method: string, body: (n: number) => object, key: string): Promise<TestAnswer[]> {
   return Promise.all(Array.from({ length: count }, (_, n) => post(nodes[n % 2 === 0 ? 0 : 1], method, body(n), key)));
 }
 
-/** A call at the first node whose body never comes. */
+/** Makes a call on the first node whose body never arrives. */
 async function openUnfinishedCall(key: string): Promise<Socket> {
   const socket = connect(nodes[0].port, "127.0.0.1");
   await once(socket, "connect");
@@ -75,7 +76,7 @@ async function othersGoOn(): Promise<void> {
     expect((await post(node, "TriggersService/ListEvents", {}, bystander.key)).status).toBe(200);
 }
 
-/** Expects that so many were taken, and all others refused with the reason. Answers how many those are. */
+/** Checks that `taken` calls were accepted and all others were refused with the reason. Returns the number of refused calls. */
 function expectTaken(answers: readonly TestAnswer[], taken: number, reason: string): number {
   const refused = answers.filter(({ status }) => status !== 200);
   expect(new Set(refused.map((answer) => `${answer.status} ${answer.code} ${answer.reason}`))).toEqual(
@@ -93,7 +94,7 @@ describe("calls", () => {
         Array.from({ length: 100 }, () => post(nodes[0], "TriggersService/ListEvents", {}, key)),
       );
       const refused = answers.filter(({ status }) => status === 429);
-      // A second's worth at once, and what a slow machine lets come after it.
+      // The calls of one second are accepted at once, and a few more on a slow machine.
       expect(refused.length).toBeGreaterThan(20);
       expect(answers.filter(({ status }) => status === 200).length).toBeGreaterThanOrEqual(round === 0 ? 20 : 0);
       expect(new Set(refused.map(({ reason }) => reason))).toEqual(new Set(["QUOTA_CALLS"]));
@@ -128,7 +129,7 @@ describe("calls", () => {
     const { key } = await newProject({ concurrentCalls: 5 });
     const sockets: Socket[] = [];
     const read = () => post(nodes[0], "TriggersService/ListEvents", {}, key);
-    // The read that finds a place free may have kept one of these from it: they come until none is left.
+    // One of these calls may have been refused while the read occupied the last free place. So calls are added until no place is left.
     await until(async () => {
       sockets.push(await openUnfinishedCall(key));
       return (await read()).reason === "QUOTA_CONCURRENT_CALLS";
@@ -191,7 +192,7 @@ describe("what is counted over all nodes", () => {
     expect((await submit()).reason).toBe("QUOTA_JOBS");
     const { id } = first.json.job;
     await post(nodes[1], "JobsService/CancelJob", { id }, key);
-    // An api node drives nothing: the job ends as it would on a worker.
+    // The node has the role `api` and runs no jobs. So the job is ended here, as a worker would do it.
     const db = openDatabase({ url: database.url, connectionsMax: 1 });
     await db.sql`update jobs set status = 'cancelled', finished_at = now() where project_id in
       (select project_id from jobs where cancel_requested_at is not null) and cancel_requested_at is not null`;
@@ -272,7 +273,7 @@ describe("posts", () => {
     let message = 0;
     const send = (count: number) =>
       Promise.all(Array.from({ length: count }, () => postCalendar(nodes[0], "channel-quota", ++message)));
-    // While another project has room, the one that is over receives everything, and owes it.
+    // As long as the other project has room, the project that is over its quota also receives all posts, and they are charged to it.
     expect(new Set(await send(40))).toEqual(new Set([202]));
     expect([await eventsOf(over.key, since), await eventsOf(bystander.key, since)]).toEqual([40, 40]);
     const usage = await post(nodes[0], "AdminService/GetProjectUsage", { projectId: over.projectId }, adminToken);
@@ -298,7 +299,7 @@ describe("posts", () => {
       let message = 0;
       const answer = () => postCalendar(nodes[0], `channel-${Object.keys(quotas)}`, ++message);
       if ("pendingDeliveries" in quotas) {
-        // The others have no subscription, hence room.
+        // The other projects have no subscription, so they have room.
         for (let n = 0; n < 20; n++) expect(await answer()).toBe(202);
       } else {
         await until(async () => (await answer()) === 429, 20_000, "the quota of bytes");

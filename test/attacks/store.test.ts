@@ -13,18 +13,18 @@ test("a store that takes no writes takes the node out of traffic, and back when 
   const own = await startTestServer({ variables: { SVC_TOOLKITS: fewToolkits } });
   onTestFinished(() => own.stop());
   const [{ name } = { name: "" }] = await own.database.db.sql<{ name: string }[]>`select current_database() as name`;
-  // A session of another database: the settings do not concern it.
+  // A session of another database, which the settings do not affect.
   const other = openDatabase({ url: process.env["SVC_TEST_DATABASE_URL"] ?? "", connectionsMax: 1 });
   onTestFinished(() => other.close());
   const { sql } = other;
   const ready = async () => (await fetch(`${own.url}/readyz`)).text();
-  // New sessions have a setting; those that are open are ended.
+  // New sessions get the setting, and open sessions are ended.
   const set = async (setting: string) => {
     await sql.unsafe(`alter database "${name}" ${setting}`);
     await sql`select pg_terminate_backend(pid) from pg_stat_activity where datname = ${name} and pid <> pg_backend_pid()`;
   };
   expect(await ready()).toBe('{"status":"ready"}');
-  // No file may grow, as on a full disk; then a failover to what is a standby still.
+  // First no file may grow, as on a full disk. Then the database is read-only, as after a failover to a server that is still a standby.
   const settings = ["temp_file_limit = 0", "default_transaction_read_only = on"];
   for (const setting of settings.slice(0, rounds)) {
     await set(`set ${setting}`);
@@ -34,7 +34,7 @@ test("a store that takes no writes takes the node out of traffic, and back when 
   }
 });
 
-/** A small disk of memory; undefined where this account may mount none. */
+/** Mounts a small disk in memory. Returns its folder, or undefined if this account may not mount a disk. */
 function mountSmallDisk(): string | undefined {
   const folder = mkdtempSync(join(tmpdir(), "svc-disk-"));
   const run = (command: string, ...args: string[]) => spawnSync(command, args).status === 0;
@@ -43,7 +43,7 @@ function mountSmallDisk(): string | undefined {
     if (isMounted) run("umount", folder);
     rmSync(folder, { recursive: true });
   });
-  // The account that PostgreSQL gets from root has to enter it.
+  // If root runs the test, PostgreSQL runs as another user, which must be able to enter the folder.
   chmodSync(folder, 0o711);
   return isMounted ? folder : undefined;
 }
@@ -59,7 +59,7 @@ test.skipIf(rounds === 1)("a full disk takes the node out of traffic, and back o
     try {
       writeFileSync(filler, Buffer.alloc(bavail * bsize));
     } catch (error) {
-      // The store took some of it meanwhile: it is full all the same.
+      // The database has used some of the space in the meantime, so the disk is already full.
       expect(error).toMatchObject({ code: "ENOSPC" });
     }
     await expect.poll(ready, { timeout: 20_000 }).toBe(503);

@@ -31,7 +31,7 @@ test("nobody is led to an address that the client did not register, character by
   }
   const unknown = await person.open(agent.authorizeUrl({ client_id: "client_of_nobody" }));
   expect(unknown).toMatchObject({ status: 400, location: "" });
-  // A program on this machine takes whatever port is free.
+  // A program on this machine may use any free port.
   expect((await person.open(agent.authorizeUrl({ redirect_uri: "http://127.0.0.1:50001/callback" }))).status).toBe(200);
 });
 
@@ -84,18 +84,18 @@ test("a form is taken from this page in the browser that opened it: not of anoth
   await other.open(agent.authorizeUrl());
   const typed = { key: svc.key, decision: "next" };
   expect(await person.send(asked, "key", typed, "https://evil.example")).toMatchObject({ status: 403, location: "" });
-  // The port of another program on this machine is another origin, though the same site.
+  // Another port of this machine is another origin, although it is the same site.
   expect(await person.send(asked, "key", typed, "http://127.0.0.1:1")).toMatchObject({ status: 403, location: "" });
   expect(await other.send(asked, "key", typed)).toMatchObject({ status: 400, location: "" });
   const decided = await person.send(asked, "key", typed);
   expect(await other.send(decided, "vouched", choice)).toMatchObject({ status: 400, location: "" });
-  // What was asked never passes for what somebody vouched for.
+  // A request that no person has vouched for must not be accepted as one that a person has vouched for.
   const swapped = { ...asked, html: asked.html.replaceAll('name="asked"', 'name="vouched"') };
   expect(await person.send(swapped, "vouched", choice)).toMatchObject({ status: 400, location: "" });
   expect((await person.send(decided, "vouched", choice)).status).toBe(303);
 });
 
-/** What stands in a page's boxes, by the name of their field; those that are ticked. */
+/** Returns the boxes of a page by the name of their field, and which of them are ticked. */
 function boxesOf({ html }: { html: string }) {
   const boxes = [...html.matchAll(/type="checkbox" name="([\w-]+)" value="(\w+)"( checked)?/g)];
   const named = (isTicked: boolean) =>
@@ -126,7 +126,7 @@ test("a request for more than the key has is cut to it, and a grant has what is 
   const { offered, ticked } = boxesOf(page);
   expect(offered["access"]).toEqual(["read", "write"]);
   expect(offered["toolkit"]?.toSorted()).toEqual(["calendar", "sales_crm"]);
-  // To see and to mend the whole project is for nobody who is bound to a part of it.
+  // A key that is scoped to a part of the project cannot give tools for seeing and repairing the whole project.
   expect(offered["agent-tools"]).toEqual(["programs", "connect"]);
   expect(ticked).toEqual({ access: ["read", "write"], toolkit: ["sales_crm"] });
   expect(page.html).not.toContain('name="entity"');
@@ -140,12 +140,12 @@ test("a request for more than the key has is cut to it, and a grant has what is 
   expect(await grantOf(page, { access: ["read", "write"], toolkit: ["sales_crm"] })).toMatchObject({
     ...{ entityId: "ada", accessClasses: ["read", "write"], toolkitSlugs: ["sales_crm"], agentTools: [] },
   });
-  // What is posted beside the boxes is not there to choose.
+  // Values that the form sends but the page did not offer are not granted.
   const posted = { entity: "bob", "any-entity": "yes", access: ["read", "destructive"], toolkit: ["calendar"] };
   expect(await grantOf(page, { ...posted, "agent-tools": ["connect", "operate", "repair", "all"] })).toMatchObject({
     ...{ entityId: "ada", accessClasses: ["read"], toolkitSlugs: ["calendar"], agentTools: ["connect"] },
   });
-  // It named toolkits: who leaves none of them has not given all others.
+  // The client asked for toolkits. A person who chooses none of them has not given access to all others.
   expect(page.html).toContain("It also asks for messaging_bot, which this key may not give.");
   const none = { access: ["read"] };
   for (const typed of [
@@ -157,7 +157,7 @@ test("a request for more than the key has is cut to it, and a grant has what is 
     expect(await grantOf(page, typed)).toMatchObject({ status: 400, location: "" });
   const every = { access: ["read"], toolkit: ["sales_crm"], "any-toolkit": "yes" };
   expect(await grantOf(page, every)).toMatchObject({ toolkitSlugs: ["calendar", "sales_crm"] });
-  // A key of the whole project may give both halves of an operator's tools, but none to who acts for one entity.
+  // A key of the whole project may give both groups of operator tools, but not to a client that acts for one entity.
   const whole = await decide(await keyOf({ agentTools: ["operate", "repair"] }), { scope: "read" });
   expect(boxesOf(whole).offered["agent-tools"]).toEqual(["programs", "connect", "operate", "repair"]);
   expect(boxesOf(whole).ticked).toEqual({ access: ["read"] });

@@ -5,7 +5,7 @@ import { until } from "@svc/testing/until";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
 let svc: TestServer;
-/** Keys of the project: the member's that gives grants, another member's; and one of another project. */
+/** Keys of the project: the member's key that gives grants, and another member's key. `foreign`: a key of another project. */
 const keys = { giver: "", other: "", foreign: "" };
 beforeAll(async () => {
   svc = await startTestServer({ variables: { SVC_SANDBOX: "force" } });
@@ -100,7 +100,7 @@ test("a grant is its giver's and the approvers' to change; to another project it
   expect((await call("RevokeGrant", { id }, keys.giver)).status).toBe(200);
 });
 
-/** An agent with a code that it has not changed yet. */
+/** Returns an agent with an authorization code that is not exchanged yet. */
 async function agentWithCode() {
   const agent = await registerAgent(svc.url);
   const code = (await letIn({ url: svc.url, key: keys.giver }, agent)).get("code") ?? "";
@@ -108,8 +108,8 @@ async function agentWithCode() {
 }
 
 /**
- * Makes requests meet in the store: each has read the row of `digest` as unspent, as on nodes that know nothing of one another, before one of
- * them may change it.
+ * Makes requests meet in the database: each has read the row of `digest` as unused, before one of them may change it. This can happen on
+ * nodes that do not know of each other.
  */
 async function meeting<Answer>(
   table: "grant_codes" | "grant_tokens",

@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => svc.stop());
 
-/** An agent that was let in, with its first tokens. */
+/** Returns an agent that was given access, with its first tokens. */
 async function agentInside() {
   const agent = await registerAgent(svc.url);
   const answer = await letIn(svc, agent);
@@ -66,7 +66,7 @@ test("a token is good at the address of MCP alone, and no key is a token", async
   const { tokens } = await agentInside();
   const call = await svc.call("svc.v1.IdentityService/GetIdentity", {}, { bearer: tokens.access_token });
   expect(call).toMatchObject({ status: 401, reason: "API_KEY_INVALID" });
-  // The same service by another name is another resource.
+  // The same service under another host name is another OAuth resource.
   const other = svc.url.replace("127.0.0.1", "localhost");
   const elsewhere = await askMcp(other, tokens.access_token, "tools/list");
   expect(elsewhere.status).toBe(401);
@@ -85,7 +85,7 @@ test("codes and tokens are of one client, one address and one verifier", async (
     const agent = await registerAgent(svc.url);
     const code = (await letIn(svc, agent)).get("code") ?? "";
     expect(await agent.change(code, changes)).toMatchObject(invalid);
-    // Whoever guesses has one guess.
+    // After a wrong attempt, the right code is refused as well, so an attacker can guess only once.
     expect(await agent.change(code)).toMatchObject(invalid);
   }
   const { agent, tokens } = await agentInside();
@@ -126,7 +126,7 @@ test("a call beyond the grant is refused with the scopes that it needs; a key is
   const challenge = refused.headers.get("www-authenticate") ?? "";
   expect(challenge).toContain('error="insufficient_scope"');
   expect(challenge).toContain('scope="read destructive toolkit:calendar toolkit:sales_crm"');
-  // The client asks for what it was told, and finds it chosen.
+  // The client asks for the scopes that the answer named, and the page preselects them.
   const person = createPerson(svc.url);
   const scope = /scope="([^"]+)"/.exec(challenge)?.[1] ?? "";
   const asked = await person.open(agent.authorizeUrl({ scope }));
@@ -145,14 +145,14 @@ test("a grant is bound as the person chose, and as the person's own key is", asy
   const choice = { access: ["read", "destructive"], toolkit: "calendar", entity: "bob" };
   const answer = await letIn({ url: svc.url, key: made.json.key }, agent, choice);
   const tokens = await agent.change(answer.get("code") ?? "");
-  // What the key has not is not there to choose.
+  // Scopes that the person's key does not have are not granted.
   expect(tokens.json.scope).toBe("read toolkit:calendar");
   const calls = await svc.admin("ListApiKeys", { projectId });
   expect(calls.json.apiKeys[0]).toMatchObject({
     ...{ name: "Test agent", role: "ROLE_MEMBER", entityId: "ada" },
     ...{ accessClasses: ["read"], toolkitSlugs: ["calendar"] },
   });
-  // The key of a person ends what it vouched for.
+  // If the key of a person ends, the grants that were given with it end as well.
   expect((await askMcp(svc.url, tokens.json.access_token, "tools/list")).status).toBe(200);
   await svc.admin("RevokeApiKey", { id: made.json.apiKey.id });
   expect((await askMcp(svc.url, tokens.json.access_token, "tools/list")).status).toBe(401);

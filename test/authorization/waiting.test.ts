@@ -4,7 +4,7 @@ import { startTestServer, type TestServer } from "@svc/testing/server";
 import { until } from "@svc/testing/until";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-// Requests that wait, and whose caller ends meanwhile: nothing more is handed out.
+// Tests of requests that wait while their caller loses its access: they must return nothing more.
 
 let svc: TestServer;
 let projectId: string;
@@ -23,7 +23,7 @@ async function makeKey(): Promise<{ id: string; token: string }> {
   return { id: json.apiKey.id, token: json.key };
 }
 
-/** A grant that a key vouched for; `token` is its access token. */
+/** Creates a grant that was given with a key. `token`: its access token. */
 async function makeGrant(key: string): Promise<{ id: string; token: string }> {
   const agent = await registerAgent(svc.url);
   const answer = await letIn({ url: svc.url, key }, agent, {
@@ -36,7 +36,7 @@ async function makeGrant(key: string): Promise<{ id: string; token: string }> {
   return { id: listed.json.grants[0].id, token: json.access_token };
 }
 
-/** A poll that is held; `ended` is told once it was answered. */
+/** Starts a poll that waits. `ended`: resolves when it is answered. */
 async function startPoll(token: string) {
   const first = await askMcp(svc.url, token, "events/poll", { name });
   const { cursor } = ((await first.json()) as { result: { cursor: string } }).result;
@@ -64,7 +64,7 @@ async function post(): Promise<void> {
 const grants = (method: string, body: object, bearer: string) =>
   svc.call(`svc.v1.GrantsService/${method}`, body, { bearer });
 
-/** How a caller that waits ends, each with what it waits with, and what it is then told. */
+/** The ways in which a waiting caller can lose its access, each with its request and the error that it then gets. */
 const endings: Record<
   string,
   () => Promise<{ token: string; end: () => Promise<unknown>; status: number; says: string }>
@@ -111,7 +111,7 @@ test.each(Object.keys(endings))("a poll that waits ends, and hands out nothing, 
   const { token, end, status, says } = (await endings[what]?.()) ?? expect.unreachable();
   const { poll, answered } = await startPoll(token);
   await end();
-  // What a node remembers of a key is a second old at most.
+  // A node caches a key for at most a second.
   await until(() => poll.isOver, "the poll ends");
   await post();
   const answer = await answered;

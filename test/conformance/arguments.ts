@@ -2,10 +2,10 @@ import { createValidator, type JsonSchema } from "@svc/catalog";
 import fc from "fast-check";
 import { drawText, type TextUse } from "./texts.ts";
 
-/** How many of the optional properties are given. Rules between arguments may still ask for some, or refuse some. */
+/** Which of the optional properties are given. Rules between arguments may require or forbid some of them. */
 export type Optionals = "none" | "some" | "all";
 
-/** Values in the making. `draw` is fast-check's generator value; `useOf` tells the use of a top-level argument. */
+/** State while values are drawn. `draw`: fast-check's generator. `useOf`: returns the purpose of a top-level argument. */
 export type Drawing = {
   readonly draw: fc.GeneratorValue;
   readonly optionals: Optionals;
@@ -16,8 +16,8 @@ type Values = Record<string, unknown>;
 type Context = { readonly draw: fc.GeneratorValue; readonly optionals: Optionals; readonly use: TextUse };
 
 /**
- * Draws arguments from an input schema. The schema's own rules (anyOf, oneOf, not, if, dependentRequired, bounds on the number
- * of properties) are steered towards, not proven: the caller filters by the tool's validator.
+ * Draws random arguments for an input schema. Rules of the schema (anyOf, oneOf, not, if, dependentRequired, limits on the number of
+ * properties) are followed as far as possible but not guaranteed. So the caller must filter the result with the tool's validator.
  */
 export function drawArguments(schema: JsonSchema, { draw, optionals, useOf }: Drawing): Values {
   return drawObject(schema, { draw, optionals, use: "any" }, useOf);
@@ -45,13 +45,13 @@ function drawValue(schema: JsonSchema, context: Context): unknown {
   }
 }
 
-/** A text of a schema with several types is drawn as one of them, where the app takes either. */
+/** Returns one type of a schema that allows several types. */
 function typeOf(schema: JsonSchema, draw: fc.GeneratorValue): unknown {
   const types = [schema["type"] ?? (schema["properties"] === undefined ? "anything" : "object")].flat();
   return types.length === 1 ? types[0] : draw(fc.constantFrom, ...types);
 }
 
-/** One of a scalar's `anyOf` alternatives, merged into it. */
+/** Returns the schema of a scalar, merged with one of its `anyOf` alternatives. */
 function withBranch(schema: JsonSchema, draw: fc.GeneratorValue): JsonSchema {
   const branches = schema["anyOf"] as JsonSchema[] | undefined;
   if (branches === undefined) return schema;
@@ -74,7 +74,7 @@ const integerBetween = (min: number, max: number) => fc.integer({ min: Math.ceil
 
 function drawNumber(schema: JsonSchema, draw: fc.GeneratorValue): number {
   const { minimum = -1000, maximum = Math.max(minimum, 0) + 100_000 } = schema as Record<string, number | undefined>;
-  // Adding 0 turns -0, which JSON cannot say, into 0.
+  // Adding 0 converts -0 to 0, because JSON cannot express -0.
   return draw(numberBetween, minimum, maximum) + 0;
 }
 
@@ -97,12 +97,12 @@ function drawObject(schema: JsonSchema, context: Context, useOf: Drawing["useOf"
     if (maker.isRequired(name) || isGiven) maker.add(name);
   }
   addFreeProperties(schema, maker.values, context);
-  // Meeting one rule may call for another.
+  // Repeated, because satisfying one rule may require another.
   for (let round = 0; round < 3; round++) steer(schema, schema, maker, context);
   return maker.values;
 }
 
-/** Entries of a map: its values have a schema, or it takes anything. */
+/** Adds free properties to an object that is a map: its values have a schema, or any value is allowed. */
 function addFreeProperties(schema: JsonSchema, values: Values, context: Context): void {
   const { additionalProperties = true, minProperties = 0 } = schema as { minProperties?: number } & JsonSchema;
   const isMap = typeof additionalProperties === "object" || schema["properties"] === undefined;
@@ -113,7 +113,7 @@ function addFreeProperties(schema: JsonSchema, values: Values, context: Context)
   for (let index = 0; index < count; index++) values[`key${index}`] = drawValue(of, context);
 }
 
-/** An object that grows by drawing properties and shrinks by those that no rule requires. */
+/** Builds an object by drawing properties and removing those that no rule requires. */
 class ObjectMaker {
   readonly values: Values;
   readonly schema: JsonSchema;
@@ -133,7 +133,7 @@ class ObjectMaker {
     if (!Object.hasOwn(this.values, name)) this.values[name] = this.#draw(name);
   }
 
-  /** Removes a property, and those that cannot stand without it. */
+  /** Removes a property, and the properties that require it. */
   remove(name: string): void {
     if (this.isRequired(name) || !Object.hasOwn(this.values, name)) return;
     delete this.values[name];
@@ -142,7 +142,7 @@ class ObjectMaker {
   }
 }
 
-/** Brings an object towards rules: those of its own schema, or of one of their branches. */
+/** Changes an object so that it satisfies rules: those of its own schema, or of one of their branches. */
 function steer(rules: JsonSchema, schema: JsonSchema, maker: ObjectMaker, context: Context): void {
   for (const name of requiredOf(rules)) maker.add(name);
   for (const [name, others] of Object.entries((rules["dependentRequired"] ?? {}) as Record<string, string[]>)) {
@@ -184,7 +184,7 @@ function steerCount(rules: JsonSchema, maker: ObjectMaker, context: Context): vo
   for (const name of Object.keys(maker.values).slice(maxProperties)) maker.remove(name);
 }
 
-/** What a rule says of single properties: a value, a bound, that it must not be there, or what is inside it. */
+/** Applies the rules for single properties: a value, a limit, that the property must be absent, or rules for its content. */
 function steerProperties(rules: JsonSchema, schema: JsonSchema, maker: ObjectMaker, context: Context): void {
   for (const [name, rule] of Object.entries(propertiesOf(rules))) {
     const value = maker.values[name];

@@ -1,6 +1,6 @@
 import type { ToolFacts } from "./describe-action.ts";
 
-/** The public tools that complete the calendar's counts, in the form of the specification's rows. */
+/** Facts about the public tools of the calendar, in the form of the rows of the specification. */
 export const calendarFacts: readonly ToolFacts[] = [
   {
     tool: "import_event",

@@ -73,7 +73,7 @@ test.each<[tool: string, given: object, accepted: boolean]>([
   expect(faults.length === 0, JSON.stringify(faults)).toBe(accepted);
 });
 
-/** A post as the app sends it: everything in headers, no body. */
+/** Returns a post as the calendar sends it: all data are in headers, and the body is empty. */
 function notification(more: Record<string, string> = {}) {
   const headers = {
     "x-calendar-channel-id": "channel-1",

@@ -4,7 +4,7 @@ import { actionOf, actions, catalog } from "./definitions.ts";
 import { describeAction, sortFacts } from "./describe-action.ts";
 import { rowsByToolkit } from "./rows.ts";
 
-/** The specification's summary: tools, then read / write / destructive, then triggers. */
+/** Numbers in the specification: tools; read, write and destructive tools; triggers. */
 const summary: Readonly<Record<string, readonly [number, number, number, number, number]>> = {
   issue_tracker: [38, 17, 18, 3, 0],
   incident_mgmt: [35, 14, 15, 6, 0],
@@ -90,7 +90,7 @@ const oauth = (refresh: boolean, ...defaultScopes: string[]) => {
 const signatureScopes = ["basic_account_info", "request_signature", "account_access"];
 signatureScopes.push("signature_request_access", "template_access", "team_access");
 
-/** The specification's authentication table, schemes in order. */
+/** Authentication schemes in the specification, in order, by toolkit. */
 const authentication: Readonly<Record<string, readonly object[]>> = {
   issue_tracker: [oauth(true, "read", "write"), key("Authorization", "{key}")],
   incident_mgmt: [key("Authorization", "Token token={key}")],

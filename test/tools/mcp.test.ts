@@ -18,7 +18,7 @@ async function open(key: string = server.key): Promise<Client & AsyncDisposable>
   const transport = new StreamableHTTPClientTransport(new URL(`${server.url}/mcp`), {
     requestInit: { headers: { authorization: `Bearer ${key}` } },
   });
-  // The library's types disagree with each other under exactOptionalPropertyTypes.
+  // The cast is needed, because two types of the library do not match under exactOptionalPropertyTypes.
   await client.connect(transport as unknown as Parameters<Client["connect"]>[0]);
   return Object.assign(client, { [Symbol.asyncDispose]: () => client.close() });
 }

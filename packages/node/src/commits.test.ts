@@ -25,7 +25,7 @@ const programJson = JSON.stringify({
   steps: [{ id: "note", call: "desk.send_note", entity: "ops", args: { text: "x" } }],
 });
 
-/** Average cost of a job for the store. */
+/** Average cost of a job for the database. */
 type Cost = { readonly commits: number; readonly statements: number; readonly walBytes: number };
 
 /** Returns the number of commits of the database since its creation. Closed connections are counted completely. */
@@ -36,7 +36,7 @@ async function commits(): Promise<number> {
   return Number(row?.count);
 }
 
-/** Returns the WAL bytes of a pool's connections. Full pages are left out, because they depend on checkpoints. */
+/** Returns the WAL bytes that a pool's connections wrote. Full page images are left out, because they depend on checkpoints. */
 async function walBytes(applicationName: string): Promise<number> {
   const [row] = await database.db.sql.unsafe<{ bytes: string }[]>(
     `select coalesce(sum(w.wal_bytes - 8192 * w.wal_fpi), 0) as bytes
@@ -46,7 +46,7 @@ async function walBytes(applicationName: string): Promise<number> {
   return Number(row?.bytes);
 }
 
-/** Returns the names of the statements that are sent through a pool, in their order. The list grows. */
+/** Returns a list of the names of the statements that are sent through a pool, in their order. The list grows while the pool is used. */
 function noteStatements(db: Database): string[] {
   const names: string[] = [];
   const send = db.sql.unsafe.bind(db.sql);
@@ -59,11 +59,11 @@ function noteStatements(db: Database): string[] {
   return names;
 }
 
-/** Runs single-step jobs through a node, so many at once. */
+/** Runs jobs of a single step through a node, many at the same time, and returns their average cost. */
 async function costOfJobs(): Promise<Cost> {
   const connectionsMax = 20;
   const db = openDatabase({ url: database.url, connectionsMax, applicationName: "counted" });
-  // Each connection reports its part at the end of a transaction after it is asked to.
+  // A connection reports its statistics at the end of a transaction in which it is asked to.
   const tell = () => db.sql.begin((sql) => sql.unsafe("select pg_stat_force_next_flush(), pg_sleep(0.05)"));
   const tellAll = () => Promise.all(Array.from({ length: connectionsMax }, tell));
   await tellAll();
@@ -108,7 +108,7 @@ const isShared = ({ commits: committed, statements, walBytes: bytes }: Cost) =>
   committed < commitsMax && statements < statementsMax && bytes < walBytesMax;
 
 test("a job of one write costs two shares of a commit under load: its beginning, and its end", async () => {
-  // On a busy machine, jobs that would share a commit drift apart. The least of five rounds is the real cost.
+  // On a busy machine, jobs that would share a commit do not end at the same time. So the lowest cost of five rounds is taken.
   const rounds = [await costOfJobs()];
   while (rounds.length < 5 && !rounds.some(isShared)) rounds.push(await costOfJobs());
   const { commits: committed, statements, walBytes: bytes } = rounds.find(isShared) ?? rounds[0]!;
@@ -139,7 +139,7 @@ test.each([
     const args = tool === "get_item" ? { id: "i1" } : { text: "x" };
     const steps = [{ id: "one", call: `desk.${tool}`, entity: "ops", args }];
     const submission = { programJson: JSON.stringify({ version: 1, title: "One", steps }), waitSeconds: 30 };
-    // The first job fills the caches. The clock stands still, so they stay fresh.
+    // The first job fills the caches. They stay valid, because the clock does not move.
     await client.submitJob(submission);
     names.length = 0;
     const { job } = await client.submitJob(submission);

@@ -4,7 +4,7 @@ import { afterAll, beforeEach, expect, test } from "vitest";
 import { deadTaskSweep } from "./dead-tasks.ts";
 
 const { db, url, drop } = await createTestDatabase();
-/** One connection, so that the server's counts are complete when it has reported its own. */
+/** Only one connection is used, so that the server's counts are complete as soon as it has reported its own. */
 const one = openDatabase({ url, connectionsMax: 1 });
 afterAll(async () => {
   await one.close();
@@ -48,17 +48,17 @@ test("a table with few dead rows is left alone, one with many is compacted, and 
   await endTasks(300);
   expect(await sweep(sweeps, nowMs + 5_000)).toEqual({ epoch: few.epoch, bytes: 0 });
 
-  // From here on a reader holds the table, as a dump does.
+  // From here on, a reader holds a snapshot of the table, as a dump does.
   await reader.sql`select count(*) from delivery_tasks`;
   await endTasks(300);
   const held = await sweep(sweeps, nowMs + 10_000);
   expect(held).toMatchObject({ epoch: few.epoch + 1 });
   expect(held.bytes).toBeGreaterThan(0);
-  // Not again until there are so many more.
+  // The sweep does not try again before many more rows are dead.
   expect(await sweep(sweeps, nowMs + 15_000)).toEqual(held);
   await endTasks(100);
   expect(await sweep(sweeps, nowMs + 20_000)).toMatchObject({ epoch: few.epoch + 2 });
-  // The reader has ended.
+  // The reader ends here, so its snapshot no longer prevents the compaction.
   await reader.close();
   await endTasks(1);
   expect(await sweep(sweeps, nowMs + 75_000)).toEqual({ epoch: few.epoch + 2, bytes: 0 });
@@ -73,7 +73,7 @@ test("of two nodes one begins an epoch, and the other knows", async () => {
   const { epoch } = await state();
   await endTasks(150);
   await sweep(first, nowMs);
-  // This sweep knows nothing of the current epoch yet.
+  // This sweep does not know the current epoch yet.
   expect(await sweep(second, nowMs)).toMatchObject({ epoch: epoch + 2 });
   await endTasks(100);
   expect(await sweep(first, nowMs + 5_000)).toMatchObject({ epoch: epoch + 2 });

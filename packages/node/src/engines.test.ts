@@ -19,7 +19,7 @@ test("counters of minutes go after 48 hours and those of hours with the events, 
           return { projectId, series: "calls", subject: `tool_${n}`, at, outcome: "ok", count: 1 };
         }),
       );
-    // More than one batch of minutes is too old.
+    // More than one batch of counts per minute is too old and must be deleted.
     await addActivityMinutes(db, [...countsOf([47], 3), ...countsOf([49], 2_100)]);
     await addActivityHours(db, countsOf([71, 73], 3));
     const sweep = activitySweep({ db, eventRetentionMs: 72 * hourMs });

@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => database?.drop());
 
-/** Creates a grant of an agent in use, with a code and two tokens. */
+/** Creates the grant of an agent that uses it, with an authorization code and two tokens. */
 async function plant(): Promise<void> {
   const { db } = database;
   const { id: projectId } = await createProject(db, "agents", nowMs);
@@ -53,7 +53,7 @@ async function plant(): Promise<void> {
   await touchGrantClient(db, "client_used", nowMs);
 }
 
-/** Returns the rows that are left after a round at that time. */
+/** Returns the rows that are left after a round of the sweep at the time `atMs`. */
 async function leftAfter(atMs: number): Promise<string[]> {
   for await (const isFull of grantSweep(database).round(atMs)) expect(isFull).toBe(false);
   const rows = await database.db.sql<{ what: string }[]>`
@@ -68,7 +68,7 @@ test("codes, tokens and clients go at their times and none of them before: of a 
   expect(await leftAfter(nowMs)).toEqual(all);
   expect(await leftAfter(nowMs + dayMs / 24)).toEqual(all);
   expect(await leftAfter(nowMs + dayMs / 24 + 1)).toEqual(all.filter((one) => one !== "access"));
-  // A used code is kept for a day after it expired, so that presenting it again ends its grant.
+  // A used code is kept for a day after it expired. If it is used a second time within that day, its grant ends.
   expect(await leftAfter(nowMs + dayMs)).toContain("client_idle");
   expect(await leftAfter(nowMs + dayMs + 60_000)).toEqual(["client_used", "code", "grant", "refresh"]);
   expect(await leftAfter(nowMs + dayMs + 60_001)).toEqual(["client_used", "grant", "refresh"]);

@@ -13,7 +13,7 @@ afterAll(drop);
 
 const lanes = 10_000;
 
-/** Creates queues of dead endpoints, each with one delivery that is tried again in three hours. */
+/** Creates endpoints that always fail, each with one delivery that is due again in three hours. */
 async function fillLanes(nowMs: number): Promise<void> {
   const projectId = uuidOfId((await createProject(db, "dead", systemClock.now())).id);
   const id = "md5('lane' || n)::uuid";
@@ -33,7 +33,7 @@ async function fillLanes(nowMs: number): Promise<void> {
   );
 }
 
-/** Counts statements through a pool, and reports when none was in progress for some turns of the event loop. */
+/** Counts the statements that are sent through a pool. Reports when no statement has been running for some turns of the event loop. */
 function watchStatements(pool: Database): { count(): number; settled(): Promise<void> } {
   let count = 0;
   let underWay = 0;

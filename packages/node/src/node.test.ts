@@ -26,7 +26,7 @@ async function setUp() {
   return { db, world, clock, projectId, node, [Symbol.asyncDispose]: database.drop };
 }
 
-/** Calls a tool of the desk. The app has received the call when `world` has seen it. */
+/** Calls a tool of the test app. `world` contains the call when the app has received it. */
 function sendNote({ apps }: TestNode, projectId: ProjectId) {
   return apps.caller.call({
     caller: { projectId, keyId: createId("key", 1) },
@@ -39,13 +39,13 @@ function sendNote({ apps }: TestNode, projectId: ProjectId) {
   });
 }
 
-/** Returns the calls in the ledger. */
+/** Returns the calls of a project in the ledger. */
 function callsOf(db: Database, projectId: ProjectId) {
   const all = { toolSlug: undefined, entityId: undefined, outcome: undefined, sinceMs: undefined, untilMs: undefined };
   return toolCallsForProject(db, projectId).list(all, { after: undefined, limit: 10 });
 }
 
-/** Makes the app answer nothing until the returned function is called. */
+/** Holds back the app's answers until the returned function is called. */
 function holdAnswers(world: World): () => void {
   const { promise, resolve } = Promise.withResolvers<undefined>();
   world.script = () => promise;

@@ -4,7 +4,7 @@ import { until } from "@svc/testing/until";
 import { expect, test } from "vitest";
 import { startRetention } from "./retention.ts";
 
-/** Returns a sweep whose rounds have as many full batches as the list says, or fail. */
+/** Returns a sweep. For each round, the list contains the number of full batches, or the error with which the round fails. */
 function sweepOf(rounds: (number | Error)[], everyMs = 1_000) {
   const startedAt: number[] = [];
   let batches = 0;

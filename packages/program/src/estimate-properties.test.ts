@@ -8,7 +8,7 @@ import { languageOf, type Step, stepKinds } from "./steps/index.ts";
 
 const context = await testContext();
 
-/** Tools by class, each with arguments that it takes. */
+/** Tools by access class, each with valid arguments. */
 const tools = {
   read: { call: "messaging_bot.get_me", entity: "ops" },
   write: { call: "messaging_bot.send_message", entity: "ops", args: { chat_id: "@team", text: "x" } },
@@ -20,15 +20,18 @@ const tools = {
 };
 const classes = Object.keys(tools) as (keyof typeof tools)[];
 
-/** A list under making: numbers that decide, ids that are taken, sets that are known there, whether no step follows that may be skipped. */
+/**
+ * State while a list of random steps is made. `draw`: returns the next random number. `ids`: counts the ids in use. `sets`: sets that exist
+ * at this place. `isLast`: true if no step follows that an answer may skip.
+ */
 type Making = {
   readonly draw: (count: number) => number;
   readonly ids: { count: number };
   readonly sets: string[];
   readonly isLast: boolean;
-  /** The kinds of the steps that the list stands in. */
+  /** Kinds of the steps that contain the list. */
   readonly inside: readonly Step["kind"][];
-  /** Whether it handles an error. */
+  /** True if the list belongs to an error handler. */
   readonly isHandling: boolean;
 };
 
@@ -41,7 +44,7 @@ function makeCall(making: Making): object {
   return { ...call, ...makeWhen(making) };
 }
 
-/** A condition, of one step in four. */
+/** Returns a condition for one step in four, and an empty object for the others. */
 function makeWhen({ draw }: Making): object {
   return draw(4) === 0 ? { when: "1.0 < 2.0" } : {};
 }
@@ -72,7 +75,7 @@ function makeRun(making: Making, skills: readonly string[]): object {
   return { id: makeId(making), run: `skills.${skills[making.draw(skills.length)]}`, input: { text: "x" } };
 }
 
-/** Makes a step of each kind, from one of the sets that are known. */
+/** Makes a step of each kind. Its input is one of the existing sets. */
 const makers: Readonly<Record<Step["kind"], (making: Making, set: string) => object>> = {
   call: (making) => (making.draw(2) === 0 ? makeCall(making) : makeRows(making)),
   http: (making) => makeRequest(making),
@@ -84,7 +87,7 @@ const makers: Readonly<Record<Step["kind"], (making: Making, set: string) => obj
   map(making, set) {
     const isAsking = making.draw(2) === 0;
     const onRows = isAsking ? { onRows: { failed: "rows" } } : {};
-    // Rows whose skill may write are not run again.
+    // Rows are not run again if their skill may write.
     const skills = isAsking ? ["look"] : ["look", "announce", "erase"];
     const make = [makeCall, makeRequest, (one: Making) => makeRun(one, skills)];
     const calls = Array.from({ length: 1 + making.draw(2) }, () =>
@@ -104,7 +107,7 @@ const makers: Readonly<Record<Step["kind"], (making: Making, set: string) => obj
   },
   group: (making, set) => makeSet(making, { group: set, by: ["id", "attendees"], as: { all: "count" } }),
   compute: (making, set) => makeSet(making, { compute: set, fields: { id: "string(row.id)" } }),
-  // Its rows have no list any more: nothing is made of its set.
+  // The rows of the new set contain no list, so no later step uses the set.
   flatten: (making, set) => ({ id: makeId(making), flatten: set, field: "attendees", keep: { who: "item" } }),
   take: (making) => makeSet(making, { take: "input.list", keep: ["id", "attendees"] }),
   reduce: (making, set) => ({ id: makeId(making), reduce: set, as: { all: "count" } }),
@@ -127,7 +130,7 @@ const makers: Readonly<Record<Step["kind"], (making: Making, set: string) => obj
   run: (making) => makeRun(making, ["look", "announce", "erase", "relay"]),
 };
 
-/** What a step of some kinds says of its errors, now and then. */
+/** Returns an error handler for one step in several, if its kind can have one. */
 function makeOnError(making: Making): { readonly onError?: { readonly do: object[]; readonly then: string } } {
   if (making.isHandling || making.draw(3) > 0) return {};
   const steps = makeInner({ ...making, isHandling: true }, "wait", 2);
@@ -135,7 +138,7 @@ function makeOnError(making: Making): { readonly onError?: { readonly do: object
   return { onError: { do: steps, then: making.draw(2) === 0 ? "continue" : "fail" } };
 }
 
-/** Whose error is handled has no set for others, and none for those who handle it. */
+/** Returns a step whose error is handled. Neither other steps nor its error handler can use its set. */
 function withOnError({ sets, ...making }: Making, step: { readonly id?: string }): object {
   const others = sets.filter((set) => set !== step.id);
   const { onError } = makeOnError({ ...making, sets: others });
@@ -143,7 +146,7 @@ function withOnError({ sets, ...making }: Making, step: { readonly id?: string }
   return { ...step, ...(onError && { onError }) };
 }
 
-/** Makes a list in a step of a kind, which none of its own kind may stand in. */
+/** Makes the inner list of a step. The list contains no step of the same kind, which would be refused. */
 function makeInner(making: Making, within: Step["kind"], most: number): object[] {
   const inside = [...making.inside, within];
   const kinds = stepKinds.filter((kind) => {
@@ -153,17 +156,19 @@ function makeInner(making: Making, within: Step["kind"], most: number): object[]
   return makeSteps({ ...making, inside, sets: [...making.sets] }, kinds, most);
 }
 
-/** What a judge may let an answer skip. */
+/** Kinds of steps that an answer to a judge step may skip. */
 const skippable: ReadonlySet<string> = new Set(["call", "http", "map", "run", "if", "until", "parallel"]);
 
-/** Makes at most so many steps. Five, branches of three and maps of two calls stay below the 100 of a program. */
+/**
+ * Makes at most `most` steps. With five steps, branches of three steps and maps of two calls, a program stays below its limit of 100 steps.
+ */
 function makeSteps(making: Making, kinds: readonly Step["kind"][], most: number): object[] {
   const length = 1 + making.draw(most);
   const drawn = Array.from({ length }, () => kinds[making.draw(kinds.length)] ?? "wait");
   return drawn.map((kind, index) => {
     const set = making.sets[making.draw(Math.max(1, making.sets.length))];
     const here = { ...making, isLast: !skippable.has(drawn[index + 1] ?? "") };
-    // Before there is a set, a call makes one.
+    // As long as no set exists, a call is made that fetches one.
     if (set === undefined) return makeRows(here);
     const step = { ...makers[kind](here, set), ...makeWhen(here) };
     return languageOf(kind).takesOnError === true ? withOnError(here, step) : step;
@@ -185,7 +190,7 @@ const generated = fc
       skip: { question: "?", continuations: ["proceed", "skip"], escalation },
       rows: { question: "?", continuations: draw(2) === 0 ? ["retry-with", "skip"] : ["skip"], escalation },
     };
-    // One that no step asks is refused.
+    // Questions that no step asks are left out, because such a program is refused.
     const isAsked = ([id]: readonly [string, unknown]) => JSON.stringify(steps).includes(`:"${id}"`);
     return {
       version: 1,
@@ -197,17 +202,17 @@ const generated = fc
     };
   });
 
-/** The tools that requests count with, by what they may do. */
+/** The tools as which HTTP requests are counted, by method. */
 const requests = { GET: tools.read.call, POST: tools.write.call, DELETE: tools.destructive.call };
-/** How often a call is made for its pages. */
+/** Returns how many times a call is made for its pages. */
 function pagesOf(rows: unknown): number {
   const page = isObject(rows) ? rows["page"] : undefined;
   return isObject(page) ? Number(page["max"]) : 1;
 }
 
 /**
- * How many calls of some tools a program's text can make, of two branches those of the one with more, of rounds those of all. Knows no
- * kinds of steps: it finds whatever has a `call` or an `http`, however deep it stands. Undo calls do not count.
+ * Returns the maximum number of calls of some tools that the text of a program allows. Of two branches, the one with more calls counts; of
+ * rounds, all count. It knows no kinds of steps: it finds every `call` and `http` at any depth. Undo calls do not count.
  */
 function callsIn(value: unknown, tools: readonly string[]): number {
   const sum = (values: readonly unknown[]) => values.reduce<number>((total, item) => total + callsIn(item, tools), 0);

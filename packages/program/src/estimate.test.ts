@@ -29,7 +29,7 @@ test("the bounds of the documentation's program are its limits where rows decide
     destructiveMax: 0,
     rowsMax: 20_000,
     asksMax: 10,
-    // What it sends is undone by deleting it.
+    // The message that the program sends is undone by deleting it, which is a destructive call.
     accessClasses: ["read", "write", "destructive"],
     toolkits: ["calendar", "messaging_bot"],
     entities: ["ops"],
@@ -99,7 +99,7 @@ test("questions about rows are counted without any judge, each as often as an an
 
 test("a plan needs approval as the program says, and as the project demands at least", async () => {
   const { program, estimate } = await checked(everyConstruct());
-  // Its undo is destructive, which counts.
+  // The program has a destructive undo call, which counts.
   expect(needsPlanApproval(program, estimate, "never")).toBe(true);
   const writes = { ...estimate, accessClasses: ["read", "write"] as const };
   expect(needsPlanApproval(program, writes, "never")).toBe(false);

@@ -7,7 +7,10 @@ import { createPinReader, pinsOf } from "./pins.ts";
 const { view } = await testContext();
 const actions = [...view.tools.values()].filter((tool) => tool.kind === "action");
 
-/** What is left of an action without its functions. How new rows of a list are found is not pinned: polls read live definitions. */
+/**
+ * Returns an action without its functions and without its rule for polling. That rule is not pinned, because polls use the live
+ * definitions.
+ */
 function dataOf({ poll: _, ...action }: Action) {
   return JSON.parse(JSON.stringify(action)) as unknown;
 }

@@ -13,7 +13,7 @@ import { stepKinds } from "./steps/index.ts";
 
 vi.setConfig({ testTimeout: 600_000 });
 
-/** A sixth of the runs of a property; `npm run test:crash` makes ten times as many as it has. */
+/** Returns the number of runs of a property: a sixth in `npm test`, and ten times `count` in `npm run test:crash`. */
 const runs = (count: number) => (process.env["SVC_CRASH_ROUNDS"] === undefined ? Math.ceil(count / 6) : count * 10);
 
 const odd = fc.oneof(
@@ -47,7 +47,7 @@ const odd = fc.oneof(
   fc.jsonValue({ maxDepth: 3 }),
 );
 
-/** A program in which one to four values, wherever they stand, were replaced, removed, doubled or renamed. */
+/** Generates copies of a program in which one to four values at any place were replaced, removed, duplicated or renamed. */
 function mutationsOf(program: unknown): fc.Arbitrary<unknown> {
   const edit = fc.record({
     seed: fc.nat(),
@@ -85,7 +85,7 @@ function slotsOf(value: unknown): Slot[] {
   return Object.entries(value).flatMap(([name, child]) => [{ holder, name }, ...slotsOf(child)]);
 }
 
-/** Whether a pointer names a value of a document. */
+/** True if the pointer of a fault leads to a value of the document. */
 function resolves(document: unknown, { pointer }: ProgramFault): boolean {
   let value = document;
   for (const step of pathOf(pointer)) {
@@ -125,7 +125,7 @@ test("no text makes the check throw", async () => {
 const beyondSchemas =
   /surrogate|U\+0000|__proto__|twice|as \/.* is|is nested|is not a time|is not a valid schema|not a keyword|not the path|not a path|contains no schemas|neither true nor false|only \$ref|only \$text|is (?:an? |null|true or false|nothing).*, not (?:a text|the text of a path|a CEL expression)|contains a reference|not a scalar|is (?:not allowed )?next to|no such number|is not the name of a secret|only \$secret|of at most 100 characters|but (?:GET|HEAD) has none|svc sets|requests another method|already a header|is not a header name|white space|does not write|absolute https|carries credentials|has a fragment|is http, which|no name system|the end of its host|begin with https|longer than/;
 
-/** Faults of a program's form, as far as schemas can tell them. */
+/** Returns the faults of a program's form that a JSON Schema can express. */
 function formFaultsOf(program: unknown): readonly ProgramFault[] {
   const { faults } = readProgram(JSON.stringify(program));
   return faults.list().filter(({ code, pointer, message }) => {

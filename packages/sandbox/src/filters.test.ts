@@ -3,13 +3,16 @@ import { createApps } from "./test-apps.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** The value at a path of names inside an answer. */
+/** Returns the value at a path of names in an answer. */
 function at(body: unknown, path: string): unknown {
   const steps = path === "" ? [] : path.split(".");
   return steps.reduce<unknown>((held, step) => (held as Record<string, unknown> | undefined)?.[step], body);
 }
 
-/** A separate sandbox, and a function that returns the rows of a list by tool, arguments and the path of the rows. */
+/**
+ * Creates a separate sandbox, and a function that returns the rows of a list. The function takes the tool, its arguments and the path of
+ * the rows.
+ */
 function createLists() {
   const apps = createApps();
   const rows = async (slug: string, args: object, path: string) =>
@@ -17,7 +20,7 @@ function createLists() {
   return { ...apps, rows };
 }
 
-/** A list, the argument that filters it, a value of it, and the field of the rows that it filters by. */
+/** Lists with a filter: the tool, its required arguments, the path of the rows, the field by which they are filtered, and a value of it. */
 const choices: [slug: string, args: object, path: string, field: string, value: unknown][] = [
   ["incident_mgmt.list_incidents", { status: "triggered" }, "incidents", "status", "triggered"],
   ["incident_mgmt.list_incidents", { status: "resolved" }, "incidents", "status", "resolved"],

@@ -3,7 +3,7 @@ import { createApps } from "./test-apps.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** The value at a path of names inside an answer. */
+/** Returns the value at a path of names in an answer. */
 function at(body: unknown, path: string): unknown {
   const steps = path === "" ? [] : path.split(".");
   return steps.reduce<unknown>((held, step) => (held as Record<string, unknown> | undefined)?.[step], body);

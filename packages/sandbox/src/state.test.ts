@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
 import { createApps } from "./test-apps.ts";
 
-/** Returns a value inside an answer. */
+/** Returns the value at a path in an answer. */
 function at(body: unknown, ...steps: (string | number)[]): unknown {
   return steps.reduce<unknown>((held, step) => (held as Record<string | number, unknown> | undefined)?.[step], body);
 }
 
-/** The life of one object, by the tools of a toolkit. Paths lead to the object in the answers. */
+/** The life of one object: the tools that create, read, change and delete it. Paths lead to the object in the answers. */
 type Life = {
   readonly toolkit: string;
   readonly create: [tool: string, args: Record<string, unknown>, path: string[]];

@@ -16,7 +16,7 @@ afterEach(async () => {
 
 type Seen = { path: string; contentType: string; authorization: string };
 
-/** A real HTTP server with `routes`; `seen` lists the requests it received. */
+/** Starts a real HTTP server that serves `routes`. `seen`: the requests that it received. */
 async function startServer(routes: (router: ConnectRouter) => void): Promise<{ baseUrl: string; seen: Seen[] }> {
   const seen: Seen[] = [];
   const handle = connectNodeAdapter({ routes });
@@ -33,7 +33,7 @@ async function startServer(routes: (router: ConnectRouter) => void): Promise<{ b
   return { baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, seen };
 }
 
-/** A service whose calls fail with `code` the first `failures` times; `fault` may add headers. */
+/** Returns a service whose first `failures` calls fail with `code`. `headers`: headers of the errors. */
 function failing(failures: number, code: Code, headers?: Record<string, string>) {
   let calls = 0;
   const attempt = () => {

@@ -42,7 +42,7 @@ const services = [
 ];
 const methods = services.flatMap((service) => service.methods);
 
-/** A client whose requests are not sent: `sent` counts those that would have been. */
+/** Returns a client that sends no requests. `sent` counts the requests that it would have sent. */
 function untypedClient() {
   const sent: string[] = [];
   const fetch = async (url: string | URL | Request) => {
@@ -145,7 +145,7 @@ test("answers of a client, lists and spreads of them are written by JSON.stringi
   const { events } = await svc.triggers.listEvents({});
   expect(JSON.parse(JSON.stringify(events))).toMatchObject(answer.events);
   expect(JSON.parse(JSON.stringify({ ...events[0] }))).toMatchObject(answer.events[0] as JsonObject);
-  // The property is hidden: comparing, copying and listing fields work as before.
+  // `toJSON` is hidden, so that comparing, copying and listing fields work as before.
   expect(Object.keys(events[0] as object)).not.toContain("toJSON");
 });
 
@@ -168,7 +168,7 @@ test("an option that a client does not have is refused by name", () => {
   );
 });
 
-/** One frame of Connect's streaming protocol. */
+/** Returns one frame of Connect's streaming protocol. */
 function frame(flags: number, message: object): Buffer {
   const body = Buffer.from(JSON.stringify(message));
   const head = Buffer.alloc(5);
@@ -177,13 +177,13 @@ function frame(flags: number, message: object): Buffer {
   return Buffer.concat([head, body]);
 }
 
-/** The first message of a stream. */
+/** Returns the first message of a stream. */
 async function firstOf(stream: AsyncIterable<unknown>): Promise<unknown> {
   for await (const message of stream) return message;
   return undefined;
 }
 
-/** A message with every field set, as JSON; a message inside itself is left out. */
+/** Returns a message as JSON in which every field is set. A message that contains its own type is not nested further. */
 function sampleOf(desc: DescMessage, outer: readonly DescMessage[] = []): JsonObject {
   const entries = desc.fields.flatMap((field) => {
     const value = sampleValue(field, [...outer, desc]);
@@ -207,7 +207,7 @@ function sampleValue(field: DescField, outer: readonly DescMessage[]): JsonValue
   return field.scalar === ScalarType.UINT64 ? "18446744073709551615" : 7;
 }
 
-/** Requests with one unknown field, at the top or in a message inside, each with the path of that field. */
+/** Yields requests with one unknown field, at the top level or in a nested message, each with the path of that field. */
 function* withUnknownField(desc: DescMessage, outer: readonly DescMessage[] = []): Generator<[unknown, string]> {
   yield [{ noSuchField: 1 }, "noSuchField"];
   for (const field of desc.fields) {
@@ -220,7 +220,9 @@ function* withUnknownField(desc: DescMessage, outer: readonly DescMessage[] = []
   }
 }
 
-/** A part of an answer as JSON.stringify writes it: enums keep their numbers, because only a message knows their names. */
+/**
+ * Returns a part of an answer in the form that JSON.stringify gives it. Enums are numbers in it, because only a message knows their names.
+ */
 function partOf(desc: DescMessage, localName: string, json: JsonValue | undefined): JsonValue | undefined {
   const field = desc.fields.find((candidate) => candidate.localName === localName);
   if (field?.enum === undefined) return json ?? null;

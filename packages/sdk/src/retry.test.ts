@@ -5,7 +5,9 @@ import { createReadRetry } from "./retry.ts";
 
 const nowMs = Date.parse("2026-01-02T03:04:05Z");
 
-/** The waits between the attempts of one read that stays unavailable, with the given Retry-After. */
+/**
+ * Returns the waits between the attempts of a read that always fails as unavailable. `retryAfter`: the Retry-After header of the answers.
+ */
 async function waitsOf(retryAfter: string | undefined, random = 0.5): Promise<number[]> {
   const waits: number[] = [];
   const clock = {

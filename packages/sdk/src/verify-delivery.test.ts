@@ -23,7 +23,7 @@ const event = {
 };
 const body = JSON.stringify(event);
 
-/** Signs as the wire documentation describes, with node:crypto, independently of the code under test. */
+/** Signs a delivery as the documentation describes it. Uses only node:crypto, so that it is independent of the code under test. */
 function sign(text: string | Uint8Array, { key = secret, atMs = nowMs, id = deliveryId } = {}): Record<string, string> {
   const timestamp = String(Math.floor(atMs / 1000));
   const standardKey = Buffer.from(key.slice("whsec_".length), "base64");
@@ -58,7 +58,7 @@ async function reasonOf(verification: Promise<unknown>): Promise<string> {
 
 const signed = sign(body);
 const otherSigned = sign(body, { key: otherSecret });
-/** A delivery during a rotation from `otherSecret` to `secret`. */
+/** Headers of a delivery during a rotation of the secret from `otherSecret` to `secret`. */
 const rotating: Record<string, string> = {
   ...signed,
   "x-svc-signature": otherSigned["x-svc-signature"] ?? "",
@@ -236,7 +236,7 @@ test("any character changed in a header is refused, whichever signature it belon
   const places = [
     ...Object.keys(signed).map((name) => ({ headers: signed, name })),
     ...standardHeaders.map((name) => ({ headers: standardOnly, name })),
-    // X-Svc-Signature alone covers the body and not the id next to it.
+    // The header X-Svc-Signature covers only the body, not the delivery id.
     { headers: bodyOnly, name: "x-svc-signature" },
   ].map(({ headers, name }) => ({ headers, name, value: headers[name] ?? "" }));
   const change = fc.constantFrom(...places).chain((place) =>

@@ -2,7 +2,10 @@ import { expect, test } from "vitest";
 import { describeError } from "./describe-error.ts";
 import { createLogger } from "./logger.ts";
 
-/** Returns an error like drizzle-orm's: the statement with its values, and the driver's error with the row as its cause. */
+/**
+ * Returns an error of the kind that drizzle-orm throws: it contains the statement with its values, and as its cause the driver's error with
+ * the row.
+ */
 function queryError(): Error {
   const driver = Object.assign(new Error('duplicate key value violates unique constraint "projects_name"'), {
     name: "PostgresError",

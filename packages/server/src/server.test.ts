@@ -9,7 +9,7 @@ async function start(variables: Record<string, string> = {}): Promise<TestServer
   return svc;
 }
 
-/** Starts an endpoint that answers 200 and keeps the received bodies. */
+/** Starts an endpoint that answers with 200 and keeps the bodies that it receives. */
 async function startEndpoint(): Promise<{ url: string; bodies: string[] }> {
   const bodies: string[] = [];
   const server = createServer(async (req, res) => {

@@ -24,12 +24,12 @@ afterAll(async () => {
   await database.drop();
 });
 
-// A sample; `npm run test:crash` runs more.
+// Number of random walks. It is small here; `npm run test:crash` runs more.
 const rounds = Number(process.env["SVC_STANDING_ROUNDS"] ?? 3);
-/** Few walks may come to nothing: those of the sample are always the same ones. */
+/** With few walks, some may have no effect. So the sample always has the same seed. */
 const sample = process.env["SVC_STANDING_ROUNDS"] === undefined ? { seed: 1 } : {};
 
-/** Key of the calls: a member's, the approver's who makes versions, or another approver's. */
+/** The caller's key: of a member, of the approver who makes versions, or of another approver. */
 type Caller = "member" | "approver" | "other";
 
 type Action = {
@@ -88,7 +88,7 @@ test(`${rounds} times, nothing is destroyed that an approver did not approve, wh
     }),
     { ...sample, numRuns: rounds, endOnFailure: true },
   );
-  // Else nothing was tried.
+  // Without a deletion, the test would have checked nothing.
   expect(destroyed).toBeGreaterThan(0);
 });
 
@@ -97,7 +97,7 @@ const last: Action = { call: "time", by: "approver", variant: 0, says: "abort" }
 type Facts = {
   readonly project: StandingProject;
   readonly notes: readonly string[];
-  /** Versions that the approver who made them has approved. */
+  /** Ids of versions that the approver who made them has approved. */
   readonly approved: Set<string>;
   readonly other: KeyId;
 };
@@ -108,13 +108,13 @@ async function take({ project, notes, approved, other }: Facts, { call, by, vari
   const key = by === "other" ? other : keyId;
   const note = notes[variant] ?? "";
   const id = "clears";
-  // Nobody else deletes the note: whoever does had to be approved for that.
+  // Only this program deletes the note. So if the note was deleted, the program must have been approved.
   const definitionJson = definitionText({
     program: clearing(note),
     source: { schedule: { every: "1m" } },
     overlap: { policy: "allow" },
   });
-  // Most calls are refused, and what they are refused for is not the matter here.
+  // Most calls are refused. The reasons do not matter here.
   const tried = (promise: Promise<unknown>) => promise.catch(() => undefined);
   const client = as(role, key);
   switch (call) {
@@ -143,7 +143,7 @@ async function take({ project, notes, approved, other }: Facts, { call, by, vari
       for (const { jobId, requestId, question } of asks) {
         const answer = { jobId, requestId, principalId: "owner", continuation: says };
         const asked = notes.find((one) => question.includes(`"Clear ${one}"`));
-        // By the time the answer is there, what it allows may have begun.
+        // The approval is noted before the answer, because the allowed run may already start when the answer arrives.
         const isNew = role === "approver" && says === "proceed" && asked !== undefined && !approved.has(asked);
         if (isNew) approved.add(asked);
         const isTaken = await jobsAs(role, key)

@@ -60,7 +60,7 @@ test("acceptance 12: a destructive program asks once; its runs ask nobody again"
   expect(versions).toMatchObject([
     { version: 1, approval: "granted", jobId: job?.id, approvalId: job?.planApprovalId },
   ]);
-  // The whole hundred is `npm run test:crash`.
+  // `npm run test:crash` makes all hundred runs.
   const count = Number(process.env["SVC_STANDING_RUNS_AFTER_APPROVAL"] ?? 4);
   for (let minute = 1; minute <= count; minute++) {
     world.goTo(Date.UTC(2026, 3, 1, 9, minute, 5));
@@ -137,11 +137,12 @@ test("acceptance 13: a larger estimate or a larger day asks anew, and the old ve
   await decide(id, "proceed");
   const update = async (definitionJson: string) =>
     (await standing.updateStandingProgram({ id, definitionJson })).standingProgram;
-  // Less often, another title, another policy: it does nothing else, and no more of it.
+  // The new definition starts less often and has another title and overlap policy. It does nothing else and nothing more, so the approval
+  // still covers it.
   const covered = { title: "Clears", source: { schedule: { every: "45m" } }, overlap: { policy: "queueAll" } };
   const first = (await standing.getStandingProgram({ id })).standingProgram?.approvalId;
   expect(await update(text(covered))).toMatchObject({ version: 2, pendingVersion: 0, approvalId: first });
-  // What was approved is measured by, and not what is there now.
+  // The limits of the approved version count, not those of the present version.
   expect(await update(text({}))).toMatchObject({ version: 3, pendingVersion: 0, approvalId: first });
   const two = { ...destructive.steps[0], id: "two" };
   const larger = { ...destructive, steps: [...destructive.steps, two] };
@@ -155,7 +156,7 @@ test("acceptance 13: a larger estimate or a larger day asks anew, and the old ve
   world.goTo("2026-04-04T09:30:05Z");
   const [run] = await runs(id, 1);
   expect(run).toMatchObject({ version: 3 });
-  // One question at a time: those of versions that others took the place of are withdrawn.
+  // Only one question is open at a time. Questions about versions that were replaced are withdrawn.
   const open = await settled(async () => {
     const found = (await jobs.listJobs({ mode: "rehearse" })).jobs.filter(({ finishedAt }) => finishedAt === undefined);
     return found.length === 1 && found;
@@ -223,7 +224,7 @@ test("a member's key takes a failed run of a granted program on as it was approv
   await member.retryJob({ id: failed.id });
   await settled(async () => (await jobs.getJob({ id: failed.id })).job?.status === JobStatus.SUCCEEDED);
   expect(deleted("ripe")).toBe(1);
-  // It was a run, and is one: none was added.
+  // The waiting run was started; no second run was added.
   expect((await standing.listStandingRuns({ standingProgramId: id })).runs).toHaveLength(1);
   world.world.script = () => undefined;
 });

@@ -41,7 +41,7 @@ async function create({ standing }: StandingProject, slug: string, definition: o
   return standingProgram?.id ?? "";
 }
 
-/** A backfill once it has ended; the clock is moved on a second at a time. */
+/** Returns a backfill when it has ended. The clock is moved forward by a second at a time. */
 const ended = ({ standing }: StandingProject, backfill: Backfill | undefined) =>
   settled(async () => {
     const { backfill: now } = await standing.getBackfill({ id: backfill?.id ?? "" });
@@ -50,7 +50,7 @@ const ended = ({ standing }: StandingProject, backfill: Backfill | undefined) =>
     return undefined;
   });
 
-/** Returns the causes of a program's runs, oldest first. */
+/** Returns the times for which a program's runs were made, oldest first. */
 const timesOf = async (project: StandingProject, id: string, count: number) =>
   (await project.runs(id, count)).map(({ fireAt }) => new Date(Number(fireAt?.seconds ?? 0n) * 1_000).toISOString());
 
@@ -83,7 +83,7 @@ test("what was missed is made up for, and what ran is not; a time that was decid
   const id = await create(project, "missed", hourly);
   world.goTo("2026-01-07T01:00:01Z");
   await settled(async () => (await project.runs(id, 1)).every(({ jobStatus }) => jobStatus === "succeeded"));
-  // Away for four hours: the newest of them alone is started.
+  // The service was not running for four hours. Only the newest missed time gets a run.
   world.goTo("2026-01-07T05:30:00Z");
   const runs = await project.runs(id, 2);
   expect(runs.map(({ missed }) => missed)).toEqual([0, 3]);
@@ -131,7 +131,7 @@ test("what was skipped is decided anew, and takes the place of what it was", asy
   const { backfill } = await project.standing.backfillStandingProgram({ ...range, policy: "allow" });
   expect(await ended(project, backfill)).toMatchObject({ total: 2, started: 1, passed: 1 });
   expect((await project.runs(id, 3)).map(stateOf)).toEqual(["started", "skipped overlap", "started"]);
-  // By the program's own policy it would have been left out again.
+  // With the overlap policy of the program itself, the run is skipped again.
   const forced = await project.standing.backfillStandingProgram({ ...range, again: true, policy: "skip" });
   expect(await ended(project, forced.backfill)).toMatchObject({ total: 2, started: 0, skipped: 2 });
 });
@@ -151,7 +151,7 @@ test("runs that wait hold a backfill back; cancelled, it leaves out those that w
     return undefined;
   });
   expect(waiting).toMatchObject({ state: BackfillState.RUNNING, started: 21 });
-  // Who looks at the program sees it, and sees none once it has ended.
+  // A program shows its running backfill, and shows none after the backfill has ended.
   const named = async () => (await project.standing.getStandingProgram({ id })).backfill;
   expect(await named()).toMatchObject({ id: backfill?.id, total: backfill?.total, started: 21, reason: "waiting" });
   const { backfill: cancelled } = await project.standing.cancelBackfill({ id: backfill?.id ?? "" });
@@ -183,7 +183,7 @@ test("a backfill that begins while the task of the one before is looked at goes 
   const next = createId("bkf", world.now());
   await withTransaction(database.db, async (tx) => {
     await lockStandingPrograms(tx, [parseId("stp", id)!]);
-    // Its task is still there: the engine takes it, finds no backfill, and waits for the program.
+    // The task of the backfill still exists. The engine claims it, finds no backfill, and waits for the lock of the program.
     world.goTo(world.now() + 120_000);
     await until(async () => {
       const waiting = await database.db.sql`
@@ -231,7 +231,8 @@ test("events of the past make a run each by condition and key; those that have o
   const tried = await project.standing.backfillStandingProgram({ id, since, dryRun: true });
   expect(tried.backfill).toMatchObject({ total: 5, passed: 2, started: 3 });
   const { backfill } = await project.standing.backfillStandingProgram({ id, since });
-  // The second early one has the title of the third; the last that of the live one.
+  // The second early incident has the same title as the third, and the last one has the title of the live incident. So these two are
+  // duplicates.
   const done = await ended(project, backfill);
   expect(done).toMatchObject({ total: 5, started: 1, skipped: 2, passed: 2 });
   const runs = await project.runs(id, 4);
@@ -239,7 +240,7 @@ test("events of the past make a run each by condition and key; those that have o
   expect(made.map(stateOf).filter((state) => !state.startsWith("skipped"))).toHaveLength(1);
   expect(made.every(({ eventIds }) => /^evt_/.test(eventIds[0] ?? ""))).toBe(true);
   await settled(async () => world.world.seen.some(({ body }) => body["text"] === "made up: early-2"));
-  // What comes by itself now is the same as what was made up for.
+  // An incident that now arrives normally is a duplicate of one that the backfill has handled.
   const { backfill: again } = await project.standing.backfillStandingProgram({ id, since });
   expect(await ended(project, again)).toMatchObject({ total: 5, started: 0 });
   await project.standing.deleteStandingProgram({ id });
@@ -289,7 +290,7 @@ test("every refusal names what is at fault; another project's program and backfi
   const notPossible = ["FailedPrecondition", "BACKFILL_NOT_POSSIBLE"];
   expect(await refusal({ id: collecting })).toEqual([...notPossible, "id"]);
   await standing.deleteStandingProgram({ id: collecting });
-  // Its runs of the first days are gone by then.
+  // Retention has deleted the runs of the first days by then.
   world.goTo("2026-03-30T00:00:30Z");
   expect(await refusal({ until: at("2026-02-22T00:00:00Z") })).toEqual([...notPossible, "since"]);
   const range = { since: at("2026-02-19T00:00:00Z"), until: at("2026-02-19T00:02:00Z") };

@@ -21,7 +21,7 @@ afterAll(async () => {
 
 const tell = (id: string, text: string) => ({ id, call: "desk.send_keyed", entity: "ops", args: { text } });
 
-/** A program as a skill, once a job of it has succeeded. */
+/** Promotes a program to a skill after a job of it has succeeded. */
 async function promote({ jobs }: StandingProject, slug: string): Promise<void> {
   const inputSchema = { type: "object", properties: {} };
   const program = { version: 1, title: "Tell", inputSchema, input: {}, steps: [tell("tell", "by the skill")] };

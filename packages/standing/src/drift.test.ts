@@ -19,7 +19,7 @@ import { sealDefinition } from "./versions.ts";
 
 let database: TestDatabase;
 let world: StandingWorld;
-/** A node whose desk is of another version; it alone looks at what is due. */
+/** A node with another version of the test app's toolkit. Only this node claims due tasks. */
 let later: TestNode;
 beforeAll(async () => {
   database = await createTestDatabase();
@@ -37,7 +37,7 @@ afterAll(async () => {
 const clientOf = ({ projectId, keyId }: StandingProject, role: "member" | "approver" = "approver") =>
   later.client(StandingService, { projectId, keyId, role });
 
-/** A program that stood before its tools changed, at its first time after that. */
+/** Creates a program, and returns it at its first time after its tools have changed. */
 async function drifted(slug: string, definition: object, approves = false) {
   world.goTo("2026-06-01T09:00:30Z");
   const project = await world.project();
@@ -62,7 +62,7 @@ test("acceptance 16: a tool that changed is followed: what is due starts as anot
   const { versions, standingProgram } = await standing.getStandingProgram({ id });
   expect(standingProgram).toMatchObject({ version: 2, state: StandingState.ACTIVE });
   expect(versions.map(({ note }) => note)).toEqual(["follows desk.get_item: version 1.2.3 -> 1.3.0", ""]);
-  // Once it has followed there is nothing more to follow.
+  // The program has followed the change, so it gets no second new version.
   world.goTo("2026-06-01T09:30:05Z");
   expect((await runs(id, 2)).map(({ version }) => version)).toEqual([2, 2]);
 });
@@ -114,7 +114,7 @@ test("acceptance 16: what people approved pauses, and is asked about anew by an 
   expect(await refusalOf(refused)).toMatchObject({ reason: "POLICY_INVALID", field: "definitionJson/drift" });
 });
 
-/** All items of the desk, by a poll. */
+/** A source that polls all items of the test app. */
 const polling = {
   source: {
     poll: {

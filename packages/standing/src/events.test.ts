@@ -29,7 +29,7 @@ afterAll(async () => {
 
 const trigger = { trigger: { slug: "alerts.incident_opened" } };
 
-/** Sends a note with a text of what it is given. */
+/** A program that sends a note with a text from its input. */
 const noteProgram = {
   version: 1,
   title: "Tell of an incident",
@@ -50,17 +50,17 @@ const countsOf = async ({ standing }: StandingProject, id: string) =>
 /** Deletes a program, so that it gets no events of later tests. */
 const end = ({ standing }: StandingProject, id: string) => standing.deleteStandingProgram({ id });
 
-/** Lets the engine look at what is due now. */
+/** Gives the engine time to claim the tasks that are due now. */
 const systemTurn = () => systemClock.wait(100);
 
-/** The incident of an event. */
+/** Returns the event of an incident. */
 async function eventOf({ projectId }: StandingProject, id: string): Promise<{ readonly event: string }> {
   const client = world.node.client(TriggersService, { projectId, role: "member" });
   const { event } = await client.getEvent({ id });
   return { event: String(JSON.parse(event?.payloadJson ?? "{}").id) };
 }
 
-/** No event is left that nothing was decided about. */
+/** Resolves when every event was decided. */
 const decided = () =>
   settled(async () => {
     const [row] = await database.db.sql<{ count: number }[]>`select count(*)::int4 as count from standing_arrivals`;
@@ -158,7 +158,7 @@ test("a post that comes again is one event, and starts one run", async () => {
   await end(project, id);
 });
 
-// A thousand of them are `npm run test:crash`.
+// `npm run test:crash` runs a thousand of these races.
 const races = 5 * Number(process.env["SVC_STANDING_ROUNDS"] ?? 4);
 
 test("acceptance 7: an event that races with Create starts a run, or was received before; the next one starts one", {
@@ -221,7 +221,7 @@ test("what was received while a program was paused is not its own; what a pause 
   await end(project, id);
 });
 
-/** Incidents, one second after the other from a time on. */
+/** Posts incidents, one second apart, beginning at a time. */
 async function postEach(count: number, from: number, incident: (index: number) => Incident): Promise<void> {
   for (let index = 0; index < count; index++) {
     world.goTo(from + index * 100);
@@ -229,7 +229,7 @@ async function postEach(count: number, from: number, incident: (index: number) =
   }
 }
 
-/** The texts of the notes that were sent. */
+/** Returns the texts of the notes that were sent. */
 const notes = () => world.world.seen.flatMap(({ body }) => (typeof body["text"] === "string" ? [body["text"]] : []));
 
 test("acceptance 7: what has a key that was seen starts no other run, until the window is over", async () => {

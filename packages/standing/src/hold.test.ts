@@ -4,7 +4,8 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { postIncident } from "./test-alerts.ts";
 import { createStandingWorld, definitionText, type StandingWorld, settled, stateOf } from "./test-standing.ts";
 
-// A store that stands as it stood hours ago, and nodes that do all they do but start standing programs (SVC_STANDING=hold).
+// Tests of a database that was restored to its state of some hours ago. Its nodes do all their work except starting standing programs
+// (SVC_STANDING=hold).
 
 let database: TestDatabase;
 let world: StandingWorld;
@@ -36,7 +37,7 @@ test("acceptance 25: held on an older backup nothing starts of what is due; rele
   }
   world.goTo("2026-03-02T12:02:00Z");
   await postIncident(world.node, { id: "while-held" });
-  // What people ask for is done meanwhile: the node is at work, and has looked at what is due of its jobs.
+  // Jobs of callers run meanwhile: the node works, and claims due tasks of jobs.
   for (let count = 0; count < 3; count++) {
     const steps = [{ id: "look", call: "desk.get_item", entity: "ops", args: { id: `i${count}` } }];
     const { job } = await jobs.submitJob({ programJson: JSON.stringify({ version: 1, title: "Look", steps }) });

@@ -25,14 +25,14 @@ afterAll(async () => {
 
 type Told = { readonly id: string; readonly type: string; readonly standingProgramId: string };
 
-/** A receiver of a project's notices, with the notices that it received. */
+/** Returns a receiver of a project's notices, and the notices that it has received. */
 async function listening(project: Awaited<ReturnType<StandingWorld["project"]>>, eventTypes: string[]) {
   const receiver = await startTestReceiver();
   const { signingSecret, askEndpoint } = await project.jobs.createAskEndpoint({
     endpointUrl: receiver.url,
     eventTypes,
   });
-  // Where the clock is moved while one is under way its lease runs out, and it comes once more, by the same id.
+  // If the clock is moved while a notice is being sent, its lease expires and the notice is sent again with the same id.
   const told = () => {
     const all = receiver.requests.map(({ body }) => JSON.parse(body.toString("utf8")) as Told);
     return [...new Map(all.map((one) => [one.id, one])).values()];
@@ -46,7 +46,7 @@ async function listening(project: Awaited<ReturnType<StandingWorld["project"]>>,
   };
 }
 
-/** Result for a program that svc has paused and that had missed times before. */
+/** Returns the decisions about a program that svc has paused, and that had missed times before. */
 function pausedAndMissed(projectId: ProjectId, id: StandingProgramId): DecidedProgram {
   const program = { id, projectId, slug: "herd", title: "Herd", version: 1, state: "active" };
   const nothing = { runs: new DecidedRuns(), failedStarts: [] };
@@ -54,7 +54,7 @@ function pausedAndMissed(projectId: ProjectId, id: StandingProgramId): DecidedPr
   return { program, version: { definition: {} }, decisions } as unknown as DecidedProgram;
 }
 
-/** A connection that reports each statement. */
+/** Returns a connection that reports each statement. */
 function counting(tx: Executor, onStatement: () => void): Executor {
   const sql = Object.create(tx.sql) as typeof tx.sql;
   const unsafe: typeof tx.sql.unsafe = (...statement) => {
@@ -64,7 +64,7 @@ function counting(tx: Executor, onStatement: () => void): Executor {
   return { ...tx, sql: Object.assign(sql, { unsafe }) };
 }
 
-/** It is refused by its input's schema at each start. */
+/** A program whose input does not satisfy its schema, so that each start is refused. */
 const refused = {
   input: { text: { $ref: "fire.at" } },
   program: {
@@ -105,7 +105,7 @@ test("acceptance 17: failures in a row pause a program; the notice arrives, sign
   ]);
   const signature = createHmac("sha256", all.signingSecret).update(body).digest("hex");
   expect(headers["x-svc-signature"]).toBe(`sha256=${signature}`);
-  // Resumed, it pauses again within the hour: nobody is told of that.
+  // After it is resumed, the program pauses again within the hour. No second notice is sent for that.
   await project.standing.resumeStandingProgram({ id });
   for (const nth of [3, 4]) {
     world.goTo(`2026-01-06T00:${nth}0:01Z`);
@@ -138,7 +138,7 @@ test("a budget that is used up is told of once, and no pause that somebody asked
     rows: await database.db.sql<{ count: number }[]>`select count(*)::int4 as count from events where kind = 'notice'`,
   };
   expect(all.told()).toMatchObject([{ type: "standing_budget", count: 1, reason: "" }]);
-  // One of this test, two of the one before.
+  // One notice is from this test and two are from the test before.
   expect(rows).toEqual([{ count: 3 }]);
 });
 
@@ -184,7 +184,7 @@ test("a herd of many projects is told of in as many statements as one program is
       ...(paused === undefined ? [] : [{ type: "standing_paused", endpoint: uuidOfId(paused) }]),
       ...(both === undefined ? [] : [{ type: "standing_paused", endpoint: uuidOfId(both) }]),
     ];
-    // Ids of one millisecond come in any order.
+    // Ids of the same millisecond can have any order.
     expect(rows).toHaveLength(expected.length);
     expect(rows).toEqual(expect.arrayContaining(expected));
   }

@@ -41,7 +41,7 @@ test("acceptance 25: newer time zone data moves due times at the next start, of 
     ids.push(standingProgram?.id ?? "");
   }
   const { sql } = database.db;
-  /** As a node armed them that took these zones to be an hour behind. */
+  /** Stores the next time of a schedule as a node would that believed these time zones to be an hour behind. */
   const armedBy = async (tzVersion: string) => {
     await sql`update standing_state set tz_version = ${tzVersion}`;
     await sql`update standing_programs set next_at = '2026-02-03T11:00:00Z' where next_at is not null`;
@@ -85,7 +85,7 @@ test("a schedule that somebody moves while its next time is searched by newer da
   const meter = createWorkMeter();
   const cache = createVersionCache(testSealer, meter);
   let reads = 0;
-  // Versions are read between the look at a program and its lock.
+  // Versions are read after a program was read and before it is locked.
   const versions: typeof cache = {
     async get(db, wanted) {
       if (++reads === 1) await nextAt("2026-02-03T11:00:00Z");
@@ -135,7 +135,7 @@ test("a start that fails again and again is refused with its reason; the others 
   expect((await runs(poison, 2)).map(stateOf)).toEqual(["refused start_failed", "started"]);
 });
 
-/** Sweeps the events of a project as if they were a day past their retention; how many are left. */
+/** Deletes the events of a project whose retention would have ended a day ago. Returns the number of events that are left. */
 async function sweepEvents(projectId: ProjectId): Promise<number> {
   const beforeMs = world.now() + 86_400_000;
   await sweepProjectEvents(database.db, projectId, { beforeMs, rememberFromMs: beforeMs }, 100);
@@ -176,7 +176,7 @@ test("events that a backfill has yet to reach outlast their retention, and go af
   expect(await sweepEvents(projectId)).toBe(5);
   world.goTo(world.now() + 35_000);
   await runs(id, 2);
-  // The first is behind it, and the second is where it stands.
+  // The backfill has passed the first event, and the second event is at its position.
   expect(await sweepEvents(projectId)).toBe(4);
   const stateNow = async () => (await standing.getBackfill({ id: backfill?.id ?? "" })).backfill;
   const done = await settled(async () => {

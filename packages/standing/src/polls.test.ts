@@ -13,17 +13,17 @@ import type { StandingFaultPoint } from "./context.ts";
 import type { EndedPoll } from "./observer.ts";
 import { createStandingWorld, type StandingProject, type StandingWorld, settled, stateOf } from "./test-standing.ts";
 
-// Polls of the apps as they are shipped, in the sandbox; its entities `sandbox:pages=N` list so many full pages.
+// Tests of polls with the shipped apps, which the sandbox emulates. Its entities `sandbox:pages=N` have lists of N full pages.
 
 let database: TestDatabase;
 let world: StandingWorld;
-/** Point at which the next poll ends like a failed node. */
+/** Fault point at which the next poll ends as if its node had failed. */
 let dies: StandingFaultPoint | undefined;
 let isRead = false;
-/** Change that a caller makes after the rows of a poll were read and before they are written. */
+/** A change that a caller makes after the rows of a poll were read and before they are stored. */
 let meanwhile: (() => Promise<unknown>) | undefined;
 const asked: string[] = [];
-/** Every poll that has ended. */
+/** All polls that have ended. */
 const polls: EndedPoll[] = [];
 
 beforeAll(async () => {
@@ -38,7 +38,7 @@ beforeAll(async () => {
         meanwhile = undefined;
         await act?.();
       }
-      // Other work of the node comes to the same points.
+      // Other work of the node also reaches these points, so it is left out.
       if (point !== dies || !isRead) return;
       dies = undefined;
       throw new Error(`the node dies: ${point}`);
@@ -64,7 +64,10 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** More rows than three polls read: 25,000, of which a poll reads 10,000, in `npm run test:crash`. Here its pages are what ends a poll. */
+/**
+ * More rows than three polls read. In `npm run test:crash` these are 25,000 rows, of which one poll reads 10,000. Here the number of pages
+ * ends a poll.
+ */
 const many =
   process.env["SVC_STANDING_ROUNDS"] === undefined
     ? { pagesMax: 2, pages: 5, limit: 4, rows: [8, 8, 4] }
@@ -75,7 +78,7 @@ const entity = "sandbox:pages=2";
 
 type PollingProject = StandingProject & { readonly tools: Client<typeof ToolsService> };
 
-/** A project with an account of the sales app for an entity. */
+/** Returns a project with an account of the sales app for an entity. */
 async function project(entityId = entity, toolkitSlug = "sales_crm"): Promise<PollingProject> {
   const made = await world.project();
   const { projectId, keyId } = made;
@@ -85,7 +88,7 @@ async function project(entityId = entity, toolkitSlug = "sales_crm"): Promise<Po
   return { ...made, tools: world.node.client(ToolsService, caller) };
 }
 
-/** Takes the rows, and keeps them at hand for a test to read: the job's result has their ids. */
+/** A program that takes the rows, so that a test can read them: the job's result contains their ids. */
 const program = {
   version: 1,
   title: "Take the rows",
@@ -108,7 +111,7 @@ function definitionOf(changes: object = {}, more: object = {}): string {
   return JSON.stringify({ version: 1, source: { poll: { ...poll, ...changes } }, input, program, ...more });
 }
 
-/** Returns the poll state of a program, after a poll at a time or later. */
+/** Returns the state of a program's polls after a poll at the time `atMs` or later. */
 const polled = ({ standing }: PollingProject, id: string, atMs: number) =>
   settled(async () => {
     const { standingProgram } = await standing.getStandingProgram({ id });
@@ -124,7 +127,7 @@ async function stand(own: PollingProject, definitionJson: string) {
   return { id, first: await polled(own, id, atMs) };
 }
 
-/** Moves the clock on, and waits for the poll that is due by then. */
+/** Moves the clock forward, and waits for the poll that is then due. */
 async function pollAgain(own: PollingProject, id: string, ms = 5 * minute + 1_000) {
   const atMs = world.now() + ms;
   world.goTo(atMs);
@@ -160,7 +163,7 @@ test("acceptance 18: 3 new deals among 1,000 start one run with 3 rows; a crash 
     isRead = false;
     dies = point;
     expect(await pollAgain(own, id)).toMatchObject({ outcome: "ok", rows: 1000, found: 3 });
-    // What was not committed was read again.
+    // Pages of a poll that was not committed were read again.
     expect(asked.filter((slug) => slug === "sales_crm.list_deals")).toHaveLength(point === "after-decided" ? 2 : 4);
     const runs = await own.runs(id, index + 1);
     expect(runs.map(({ kind, rowCount }) => [kind, rowCount])).toEqual(
@@ -190,7 +193,7 @@ test("acceptance 19: rows beyond the cap arrive over three polls; a version with
     return told.length >= 3 && told;
   });
   expect(ended.map(({ rows }) => rows)).toEqual(many.rows);
-  // Of that many rows that the sandbox makes up a few have the id of another.
+  // Among so many made-up rows, a few have the id of another row.
   const found = runs.map(({ rowCount }) => rowCount);
   expect(ended.map((poll) => poll.found)).toEqual(found);
   const seen = found.reduce((sum, count) => sum + count, 0);
@@ -300,7 +303,8 @@ test("a backfill with `again` forgets what is known of a list: the next poll fin
   expect(found).toMatchObject({ seen: 8, primed: true });
   expect((await own.runs(id, 1)).map(({ rowCount }) => rowCount)).toEqual([8]);
   expect(await pollAgain(own, id)).toMatchObject({ found: 0 });
-  // Forgotten while what was read is not written: that would say that all of it is known.
+  // The known rows are forgotten after the poll has read its rows and before it stores them. If it stored them, all rows would count as
+  // known.
   meanwhile = forgetAll;
   world.goTo(world.now() + 5 * minute + 1_000);
   const again = await own.runs(id, 2);

@@ -5,10 +5,10 @@ import { silentStandingObserver } from "./observer.ts";
 import { createLookClock } from "./test-looks.ts";
 import { createStandingWorld, definitionText, type StandingProject, type StandingWorld } from "./test-standing.ts";
 
-// What a preview tells beside what the engine does, on a clock that stands until the test moves it: to the last millisecond before a
-// time that was told, at which nothing may start, and to the time itself.
+// Compares previews with the work of the engine. The clock moves only when the test moves it: to the last millisecond before a predicted
+// time, at which nothing may start, and then to that time.
 
-// Three years of eight zones are `npm run test:crash`; here the weeks in which three of them change their clocks.
+// `npm run test:crash` covers three years in eight time zones. Here the test covers the weeks in which three of them change their clocks.
 const isWhole = process.env["SVC_STANDING_ROUNDS"] !== undefined;
 const zones = isWhole
   ? ["America/New_York", "Europe/Berlin", "Australia/Lord_Howe", "Africa/Casablanca"].concat([
@@ -24,7 +24,7 @@ const endMs = Date.parse(`${to}T00:00:00Z`);
 
 const clock = createLookClock(startMs);
 
-/** When a program was due, and when it was decided about. */
+/** A run of a program: the time when it was due, and the time when it was decided. */
 type Fired = { readonly id: string; readonly atMs: number; readonly effectiveMs: number };
 const fired: Fired[] = [];
 
@@ -52,7 +52,7 @@ afterAll(async () => {
 
 const byId = (a: Fired, b: Fired) => (a.id < b.id ? -1 : 1);
 
-/** The next times of a program, from its preview. */
+/** Returns the next start times of a program from its preview. */
 async function told({ standing }: StandingProject, id: string): Promise<Fired[]> {
   const { nextTimes } = await standing.previewStandingProgram({ id, count: 100 });
   return nextTimes.map(({ at, effectiveAt }) => ({
@@ -91,7 +91,7 @@ test("acceptance 2: a preview tells every time at which a program fires, jitter 
     times += due.length;
     spread += due.filter(({ atMs, effectiveMs }) => atMs !== effectiveMs).length;
   }
-  // Those of all days, and of Sundays.
+  // At least one time for each day and zone, and those on Sundays.
   const days = (endMs - startMs) / 86_400_000;
   expect(times).toBeGreaterThan(zones.length * days);
   expect(spread).toBeGreaterThan(zones.length * days);

@@ -165,7 +165,7 @@ test.each<[string, object, string]>([
 const times = (runs: { readonly fireAt?: { readonly seconds: bigint } | undefined }[]) =>
   runs.map(({ fireAt }) => new Date(Number(fireAt?.seconds) * 1000).toISOString().slice(11, 16));
 
-/** Of 36 times that were missed while the service was away: what becomes of them, and the first time that a run is of. */
+/** 36 times were missed while the service was not running. For each setting: the expected runs, and the first time that gets a run. */
 test.each([
   ["last", [["ended", "12:00", 1, 35]], { started: 1n, missed: 35n }],
   [
@@ -185,7 +185,7 @@ test.each([
   const made = await settled(async () => {
     const found = await runs(id, 0);
     if (found.length === expected.length && found.every(({ endedAt }) => endedAt !== undefined)) return found;
-    // Ten a second are made up for. What is due next is three minutes off.
+    // Ten missed times a second get their runs. The next regular time is three minutes away.
     if (world.now() < Date.parse("2026-03-02T12:04:00Z")) world.goTo(world.now() + 500);
     return undefined;
   });
@@ -193,7 +193,7 @@ test.each([
   expect((await standing.getStandingProgram({ id })).standingProgram?.counts).toMatchObject(counts);
 });
 
-/** A minute of the day in the form of run times. */
+/** Returns a minute of the day as a time in the form that runs show. */
 function clockTime(minutes: number): string {
   return new Date(minutes * 60_000).toISOString().slice(11, 16);
 }
@@ -279,7 +279,7 @@ test("runs by hand: the same key is the same run, the input is the caller's, and
   expect(events[0]?.principalChain).toEqual([`key:${other}`, expect.stringMatching(/^key:/), `standing:${id}`]);
   await settled(async () => world.world.seen.some(({ body }) => body["text"] === "by hand"));
   await standing.pauseStandingProgram({ id });
-  // What was decided stays decided, and nothing new is.
+  // A repeated request returns the earlier decision, even if the program is paused now.
   expect((await standing.runStandingProgram(request)).run?.id).toBe(run?.id);
 });
 
@@ -350,7 +350,7 @@ test("a project has no more runs under way than it may, over programs; the other
     const { standingProgram } = await standing.createStandingProgram({ slug, definitionJson });
     const { run } = await client.runStandingProgram({ id: standingProgram?.id ?? "" });
     started.push(run === undefined ? "" : stateOf(run));
-    // One that is parked gives its place to another.
+    // A parked run gives its slot to another run.
     await settled(async () => {
       const { job } = await jobs.getJob({ id: run?.jobId ?? "" });
       return job?.park !== undefined;
@@ -406,7 +406,7 @@ test("a deleted program reads as missing, what waits is skipped, and its jobs ar
     const { jobs: own } = await jobs.listJobs({ standingProgramId: id });
     return own.length === 1 && own[0]?.status === JobStatus.CANCELLED;
   });
-  // Its name is free again.
+  // The slug of the deleted program is free again.
   const again = await standing.createStandingProgram({ slug: "gone", definitionJson });
   expect(again.standingProgram?.id).not.toBe(id);
 });
@@ -521,7 +521,7 @@ test("the same slug and definition is the same program; slugs, counts and versio
   const { standingProgram } = await standing.createStandingProgram({ slug: "destroys", definitionJson: destroying });
   expect(standingProgram?.needsApproval).toBe(true);
   const destroyer = standingProgram?.id ?? "";
-  // Nothing is destroyed before people have said yes.
+  // Nothing is deleted before people have approved the program.
   expect(standingProgram).toMatchObject({ state: StandingState.PENDING_APPROVAL, pendingVersion: 1 });
   expect(await refusalOf(standing.runStandingProgram({ id: destroyer }))).toMatchObject({
     reason: "STANDING_PROGRAM_NOT_ACTIVE",

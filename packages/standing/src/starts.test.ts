@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { postIncident } from "./test-alerts.ts";
 import { createStandingWorld, definitionText, type StandingWorld, settled, stateOf } from "./test-standing.ts";
 
-// Starts that always fail: the store refuses their jobs.
+// Tests of starts that always fail, because the database refuses their jobs.
 
 let database: TestDatabase;
 let world: StandingWorld;
@@ -28,7 +28,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** Has the store refuse the job of one run of a program, of version 1. */
+/** Makes the database refuse the job of one run of a program's version 1. */
 async function refuse(programId: string, sourceKey: string): Promise<void> {
   const seed = createHash("sha256")
     .update(JSON.stringify([programId, 1, sourceKey]))
@@ -39,7 +39,7 @@ async function refuse(programId: string, sourceKey: string): Promise<void> {
 const source = { trigger: { slug: "alerts.incident_opened" } };
 const waiting = { version: 1, title: "Wait", steps: [{ id: "w", wait: "20h" }] };
 
-/** A project whose endpoint gets notices of failed starts, and a program of it. */
+/** Creates a project whose endpoint gets notices of failed starts, and a program in it. */
 async function stand(slug: string, definition: object) {
   const project = await world.project();
   const receiver = await startTestReceiver();
@@ -67,7 +67,7 @@ async function incident({ standing, runs, id }: Awaited<ReturnType<typeof stand>
   return now;
 }
 
-/** Moves the clock on until it came to that. */
+/** Moves the clock forward until the condition is true. */
 const inTime = (ask: () => Promise<boolean>) =>
   settled(async () => {
     if (await ask()) return true;
@@ -90,7 +90,7 @@ test("a waiting run whose start always fails is refused after a time, told of on
   );
   await refuse(program.id, (await poison()).sourceKey);
   for (const run of [first, other]) await program.jobs.cancelJob({ id: (await run()).jobId });
-  // The same look finds the next one of the other lane.
+  // The same claim also starts the next run of the other concurrency key.
   await settled(async () => (await next()).state === "started");
   await settled(async () => (await poison()).state === "queued start_failed");
   const failingFrom = world.now();

@@ -14,9 +14,9 @@ import {
 } from "./test-standing.ts";
 
 const batchMax = 5;
-/** While it is set, what was claimed is not decided about. */
+/** While it is set, the engine makes no decision about claimed events. */
 let held: { readonly until: Promise<void>; readonly release: () => void } | undefined;
-/** How often the engine stood still at what it had claimed. */
+/** Number of times that the engine was held after a claim. */
 let stops = 0;
 let database: TestDatabase;
 let world: StandingWorld;
@@ -36,7 +36,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** Keeps the engine from deciding about events, until it is released. */
+/** Prevents the engine from deciding about events until it is released. */
 function hold(): { release(): void } {
   const { promise, resolve } = Promise.withResolvers<void>();
   held = { until: promise, release: resolve };
@@ -66,14 +66,14 @@ async function postStorm(count: number): Promise<void> {
   for (let index = 0; index < count; index++) {
     world.goTo(at + index * 100);
     await postIncident(world.node, { id: `storm-${index}` });
-    // What was claimed first is all that it knows of.
+    // The engine has claimed only the first event; it does not know the others yet.
     if (index === 0) await until(() => stops > before);
   }
   world.goTo(at + 60_000);
   engine.release();
 }
 
-/** Counts how often it is looked whether a window of a program closes. */
+/** Counts the checks of whether the window of a program can close. */
 async function countLooks(id: string): Promise<{ counted(): Promise<number> }> {
   const { sql } = database.db;
   await sql`create table close_looks (owner_id uuid)`;
@@ -108,7 +108,7 @@ test("a storm that the engine comes to late is in the windows that it was sent i
     });
   expect(await settledAt(quiet, 60)).toEqual([60]);
   expect(await settledAt(full, 60)).toEqual([25, 25, 10]);
-  // Twice a second, and not after each of its twelve batches.
+  // The window is checked at most twice a second, and not after each of its twelve batches.
   expect(await looks.counted()).toBeLessThanOrEqual(4 + (world.now() - from) / 500);
   for (const id of [quiet, full]) await standing.deleteStandingProgram({ id });
 });

@@ -8,7 +8,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { createLookClock } from "./test-looks.ts";
 import { createStandingWorld, definitionText, settled, stateOf } from "./test-standing.ts";
 
-// Whose turn it is: of runs that wait for a job of their program, and of people's jobs beside a herd of runs.
+// Tests of the order of starts: among runs that wait for a job of the same program, and between jobs of people and a burst of runs.
 
 let database: TestDatabase;
 beforeEach(async () => {
@@ -39,7 +39,7 @@ test.each(["queueAll", "queueOne", "cancelRunning"])(
     if (policy !== "cancelRunning") clock.advance(60_000);
     const states = async () => (await runs(id, 2)).map(stateOf);
     await until(async () => (await states())[0] === "ended");
-    // So long the engine of a node rests at most between its looks.
+    // The engine of a node pauses at most this long between two claims.
     for (let look = 0; look < 2; look++) await clock.rest();
     await until(async () => (await states())[1] === "started");
     const [ended, started] = await runs(id, 2);
@@ -50,7 +50,7 @@ test.each(["queueAll", "queueOne", "cancelRunning"])(
 );
 
 const projectRunsMax = 20;
-/** Runs of a herd: so many times of three programs each. The whole of it is `npm run bench -- standing`. */
+/** Number of times of a burst, each of three programs. `npm run bench -- standing` has the whole burst. */
 const times = 100;
 
 test("acceptance 24: a herd waits as runs, and has people's jobs wait for no more jobs than a project may have under way", async () => {
@@ -61,7 +61,7 @@ test("acceptance 24: a herd waits as runs, and has people's jobs wait for no mor
   const { standing, projectId } = project;
   const at = Array.from({ length: times }, (_one, index) => new Date(world.now() + 60_000 + index * 100).toISOString());
   for (const slug of ["a", "b", "c"]) {
-    // Each in a lane of its own: nothing but the project's bound holds them.
+    // Each run has its own concurrency key, so only the project's maximum of runs limits them.
     const overlap = { policy: "queueAll", key: { $ref: "fire.at" } };
     const definitionJson = definitionText({ source: { schedule: { at } }, overlap });
     await standing.createStandingProgram({ slug, definitionJson });

@@ -9,13 +9,13 @@ const { db, drop } = await createTestDatabase();
 afterAll(drop);
 beforeEach(async () => {
   await db.sql`truncate tool_calls`;
-  // Each test starts at the same time.
+  // Each test starts with an empty ledger at the same time.
   await db.sql`update ledger_state set settled_before = ${firstUuidAt(0)}`;
 });
 
 const day = 86_400_000;
 
-/** Runs one whole round at the node's current time. Returns the number of full batches. */
+/** Runs one whole round of the sweep at the node's current time. Returns the number of full batches. */
 async function sweep({ clock }: TestNode, options: Partial<CallSweepOptions> = {}): Promise<number> {
   let full = 0;
   const round = callSweep({ db, callRetentionMs: 7 * day, ...options }).round(clock.now());

@@ -28,7 +28,7 @@ const properties: Record<string, object> = {
 };
 const [secret, formType] = ["s3cret", "application/x-www-form-urlencoded"];
 
-/** A toolkit with one trigger, whose posts are signed. `at`: the part of a post that has the fields. */
+/** Returns a toolkit with one trigger, whose posts are signed. `at`: the part of a post that contains the fields. */
 function toolkit(slug: string, bodies: object, at = "body", changes: Partial<Trigger> = {}): ToolkitSource {
   const { payload = { text: `{{${at}.text}}`, mark: `{{${at}.mark}}` } } = changes;
   return {
@@ -122,7 +122,7 @@ const keptOf = (slug: string, includeReleased = false) =>
     { ...everything, toolkitSlug: slug, reason: "", includeReleased },
     { after: undefined, limit: 50 },
   );
-/** Returns the parts of events that do not name a toolkit. */
+/** Returns the contents of a toolkit's events, without the parts that name the toolkit. */
 const contentsOf = async (slug: string) =>
   (await eventsOf(slug)).map(({ payload, dedupeKey, account }) => [payload, dedupeKey, account]);
 
@@ -158,7 +158,7 @@ test("property: the same content as JSON, as a form, as an element and in a name
       expect(inCharset).toEqual([plain?.[0], `${note.id}c`, plain?.[2]]);
       for (const slug of ["notes_field", "notes_fields", "notes_items"])
         expect((await contentsOf(slug)).at(-1), slug).toEqual(plain);
-      // Both forms of the post have one key.
+      // Both forms of the post have the same dedupe key, so the second form makes no new event.
       expect((await eventsOf("notes_field")).length).toBe(id);
     }),
     { numRuns: 10 },
@@ -171,7 +171,10 @@ function encodeIn(charset: string, sent: string): Buffer {
   return charset === "utf-16" ? Buffer.from(sent, "utf16le") : Buffer.from(sent, "latin1");
 }
 
-/** Returns a form whose escapes are bytes of the charset; of UTF-8 for UTF-16, in which ASCII characters have two bytes. */
+/**
+ * Returns a form whose escapes are bytes of the charset. For UTF-16, they are bytes of UTF-8, because ASCII characters have two bytes in
+ * UTF-16.
+ */
 function formOf(fields: Record<string, string>, charset: string): string {
   const escaped = (value: string) =>
     [...encodeIn(charset === "utf-16" ? "utf-8" : charset, value)]
@@ -392,7 +395,7 @@ test("elements of a released post become events once, by the definition of now; 
   expect((await after.quarantine.find(id))?.post.items?.indexes).toEqual([2, 3]);
   expect((await eventsOf(slug)).map(({ payload }) => payload)).toEqual(['{"text":"b"}', '{"text":"a"}']);
 
-  // Another path has another list: its elements are all read.
+  // If the definition names another path, it means another list. So all of its elements are read.
   await using moved = nodeOf([toolkit(slug, { each: "body.events" }, "item", { dedupe: "" })]);
   expect(await moved.quarantine.release(id, { dryRun: false })).toMatchObject({ reason: "invalid_payload" });
   await using fixed = nodeOf([toolkit(slug, { each: "body" }, "item", { dedupe: "", payload: { mark: "{{item}}" } })]);
@@ -485,7 +488,7 @@ test("a list of which only the events could be stored is stored whole when it co
   const accepted = { outcome: "accepted", events: 2, items: 2 };
   expect(await Promise.all([first.ingest.accept(list), second.ingest.accept(list)])).toEqual([accepted, accepted]);
   expect((await eventsOf(slug)).length).toBe(2);
-  // The rest is kept each time, as a whole post would be. Its event has one key.
+  // Each post keeps the elements that failed. Its events have the same dedupe key, so a second post adds none.
   const kept = await keptOf(slug);
   const releases = await Promise.all(kept.map(({ id }) => first.quarantine.release(id, { dryRun: true })));
   expect(releases.map(({ reason }) => reason)).toEqual(["no_trigger", "no_trigger"]);

@@ -36,7 +36,7 @@ test("what a node has no room for is stored for any node", async () => {
   await using node = createTestNode(cluster, { isStarted: true, limits: { endpointConcurrency: 1 } });
   await node.client(projectId).createSubscription({ endpointUrl: receiver.url });
   await Promise.all(Array.from({ length: 10 }, (_, number) => node.ingest.accept(issuePost({ number }))));
-  // One is in flight and one is leased in advance.
+  // One delivery is in flight, and one is leased in advance.
   expect((await leases(cluster)).filter((owner) => owner !== null)).toHaveLength(2);
   receiver.release();
   await until(async () => (await cluster.count("delivery_tasks")) === 0);

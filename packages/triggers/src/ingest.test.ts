@@ -90,7 +90,7 @@ test("what needs no body to be refused is refused before it is read", async () =
       secretEnv: `SVC_WEBHOOK_SECRET_${toolkit.toUpperCase()}`,
     });
   }
-  // An empty secret must not become a key that anyone can sign with.
+  // An empty secret must not become a key, because anyone could sign with it.
   expect(await node.ingest.accept(paymentPost({}, ""))).toMatchObject({ outcome: "secret_unset" });
   expect(await node.ingest.accept({ ...issuePost(), toolkitSlug: "nobody" })).toEqual({ outcome: "unknown_toolkit" });
   secrets["SVC_WEBHOOK_SECRET_PAYMENTS"] = "rotated";
@@ -351,7 +351,7 @@ test("audience accounts: only the project that holds the account receives the ev
       accountId: createId("acc", 0),
       entityId: "user-1",
     },
-    // The same key of another app is another account.
+    // The same reference of another app means another account.
     {
       toolkitSlug: "payments",
       reference: "org-1",
@@ -660,7 +660,7 @@ test("a key seen before stores nothing again and is answered as the first was", 
   expect(await node.ingest.accept(post)).toEqual({ outcome: "accepted", events: 2 });
   expect(await cluster.count("events")).toBe(2);
   expect(await cluster.count("deliveries")).toBe(1);
-  // A key belongs to its trigger. Another trigger's key may be equal.
+  // A dedupe key belongs to one trigger. An event of another trigger may have the same key.
   const push = signedCodePost(Buffer.from(JSON.stringify({ ref: "main", head: {} })), {
     "x-code-event": "push",
     "x-code-delivery": "d-1",

@@ -29,7 +29,7 @@ async function noteOf({ db }: TestCluster) {
   return { reason: post?.reason, releasedAt: post?.releasedAt };
 }
 
-/** Returns the sample code host with another definition of its trigger for opened issues. */
+/** Returns the toolkit `code_host` with a changed definition of its trigger for opened issues. */
 function codeHostWith(changes: object) {
   const { codeHost } = sampleToolkits;
   const trigger = { ...codeHost.tools["issue_opened"], ...changes } as (typeof codeHost.tools)[string];
@@ -66,7 +66,7 @@ test("a post that no trigger matched is released by a definition that matches it
     { toolkitSlug: "", triggerSlug: "", sinceMs: undefined, untilMs: undefined },
     firstPage,
   );
-  // It is received when it becomes known, and it happened when it was posted.
+  // The event counts as received when it is released, and as having occurred when it was posted.
   expect(event).toMatchObject({
     receivedAt: receivedAtMs + 60_000,
     occurredAt: receivedAtMs,
@@ -217,7 +217,7 @@ test("posts that were kept unsealed are read and released as they are, and seale
   await node.ingest.accept(changePost({ room: "r-1" }));
   await node.ingest.accept(paymentPost());
   const before = await node.quarantine.list(everything, firstPage);
-  // In the form in which version 0.1 left them.
+  // Puts the posts into the form in which version 0.1 stored them.
   for (const { id, headers, query } of before) {
     await cluster.db.sql`update quarantined_posts set envelope = null, reason = 'invalid_payload', detail = 'is "a"',
       headers = ${JSON.stringify(headers)}::text::jsonb, query = ${JSON.stringify(query)}::text::jsonb where id = ${uuidOfId(id)}`;

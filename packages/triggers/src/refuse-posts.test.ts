@@ -10,7 +10,7 @@ afterAll(dropTestDatabases);
 
 const policy = { planApproval: "never" as const, redirectUrls: [] };
 
-/** Posts two at a time, at the interval of reads of the stored amount, until one is refused. Returns the refusal. */
+/** Posts two at a time, at the interval at which the stored amount is read, until a post is refused. Returns the refusal. */
 async function postUntilRefused({ clock }: TestCluster, { ingest }: TriggerNode): Promise<string> {
   let told = "";
   await untilMoved(async () => {

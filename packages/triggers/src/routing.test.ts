@@ -25,7 +25,7 @@ const reference = (projectId: ProjectId) => ({
   entityId: "e",
 });
 
-/** Sends every statement at once, and holds the answers to those called `name` until `release`. */
+/** Returns a connection that sends every statement at once, but holds back the answers to the statements named `name` until `release`. */
 function holdingBack(db: Executor, name: string) {
   let release = () => {};
   const released = new Promise<void>((resolve) => {
@@ -68,11 +68,11 @@ test("a batch that reads references while another learns of newer ones rests on 
   const late = await routing.prepare(cluster.db, [post]);
   slow.release();
   const view = await early;
-  // The old view is consistent: no one receives the post, and its version makes the store refuse it.
+  // The old view is consistent: no project receives the post, and because of its version, storing is refused.
   expect(view.receivers(post)).toEqual([]);
   expect(view.seen([]).version).toBe(late.seen([]).version - 1);
   expect(late.receivers(post)).toMatchObject([{ projectId, entityId: "e" }]);
-  // The late answer did not spoil what was read since.
+  // The late answer has not changed the data that were read later.
   expect((await routing.prepare(cluster.db, [post])).receivers(post)).toMatchObject([{ projectId }]);
 });
 
@@ -97,7 +97,7 @@ test("references are kept over a new look at an unchanged deployment, and droppe
   const routing = createRouting();
   await routing.prepare(cluster.db, [post]);
   routing.forget([]);
-  // A statement that was sent would never be answered.
+  // If a statement were sent here, it would never be answered. So no statement is sent.
   const silent = holdingBack(cluster.db, "find_account_references");
   expect((await routing.prepare(silent.executor, [post])).receivers(post)).toMatchObject([{ projectId }]);
   await releaseAccountReferences(cluster.db, projectId, [held.accountId]);

@@ -14,12 +14,15 @@ const secret = "4c1e-a-shared-secret";
 const keyBytes = Buffer.from("a key of 32 bytes, as it is sent");
 
 type WebhookPart = { readonly scheme: string; readonly [parameter: string]: unknown };
-/** A form of signature: the part `webhook` of a definition, a secret, and posts signed by the published rule with node:crypto alone. */
+/**
+ * A kind of signature: the part `webhook` of a definition, a secret, and posts that were signed by the published rule with node:crypto
+ * only.
+ */
 type Form = {
   readonly webhook: WebhookPart;
   readonly secret?: string;
   readonly body: string;
-  /** How far the time of a post may be off, in milliseconds. Undefined if the form signs no time. */
+  /** Maximum difference in milliseconds between the time of a post and now. Undefined if the signature covers no time. */
   readonly toleranceMs?: number;
   post(body: string, key: string | Buffer, atMs: number): Partial<InboundPost>;
 };
@@ -239,13 +242,13 @@ test.each(Object.keys(forms))("%s: a post signed by the rule is accepted, and no
   const { webhook, key, signed, verify, isToken, toleranceMs } = check(name);
   const right = signed();
   expect(verify(right)).toBe(true);
-  // During a rotation either secret is right.
+  // During a rotation, both secrets are valid.
   const isBasic = "basic" in webhook.parameters;
   const other = isBasic ? "another:one" : "another";
   expect(verify(right, `${other} ${key}`)).toBe(true);
   expect(verify(right, `${key} ${other}`)).toBe(true);
   expect(verify(right, other)).toBe(false);
-  // With basic authentication, a word without a colon is the rest of a password with a blank.
+  // With basic authentication, a word without a colon is the rest of a password with a blank, so no secret is valid.
   expect(verify(right, `${key} word`)).toBe(!isBasic);
   expect(verify(right, "")).toBe(false);
   expect(verify(signed(nowMs, ""))).toBe(false);
@@ -268,7 +271,7 @@ test.each(Object.keys(forms))("%s: a post signed by the rule is accepted, and no
     [toleranceMs, true],
     [toleranceMs + 1_000, false],
   ] as const) {
-    // A time in seconds is rounded down.
+    // The tolerance is exact: a time in seconds is rounded down.
     expect(verify(signed(nowMs - offMs))).toBe(is);
     expect(verify(signed(nowMs + offMs))).toBe(is);
   }
@@ -289,7 +292,7 @@ test.each(Object.keys(forms))("%s: what svc signs for a sample is accepted", (na
 });
 
 test("of any body and secret, what svc signs is accepted, and refused if a byte of body or signature differs", () => {
-  // A form is no sequence of any bytes, and a header with a time has other parts.
+  // Kinds of signatures that can sign any bytes. A form body cannot be any bytes, and a header with a time has other parts.
   const names = Object.keys(forms).filter((name) => {
     const { scheme, timestamp, signed = "" } = forms[name]!.webhook;
     return scheme === "hmac_sha256" && timestamp === undefined && !String(signed).includes("form");
@@ -317,7 +320,7 @@ test("of any body and secret, what svc signs is accepted, and refused if a byte 
       const header = Buffer.from(signed.headers[webhook.header]!, "latin1");
       header[at % header.byteLength]! ^= byte;
       const wrong = header.toString("latin1");
-      // Hex in the other case, and base64url without its padding, are the same signature.
+      // The same signature may be written as hex in the other case, or as base64url without padding. Such a header is left out.
       fc.pre(wrong.toLowerCase() !== signed.headers[webhook.header]!.toLowerCase());
       expect(is({ headers: { ...signed.headers, [webhook.header]: wrong } })).toBe(false);
     }),
@@ -399,7 +402,7 @@ test("the published examples of the forms verify", () => {
       '{"hello":"world"}',
       nowMs,
     ],
-    // RFC 4231, 4.3.
+    // Test vector of RFC 4231, section 4.3.
     [
       { scheme: "hmac_sha256", header: "x-signature", encoding: "hex" },
       "Jefe",

@@ -171,7 +171,7 @@ test.each([
   expect(secretsOf(catalog.toolkits.get("code_host")!.webhook!, value).map(({ text }) => text)).toEqual(secrets);
 });
 
-/** A change that makes the value different: a byte replaced, inserted or removed. */
+/** Generates changes that make a text different: a byte is replaced, inserted or removed. */
 const mutation = fc.record({ at: fc.nat(), kind: fc.constantFrom("replace", "insert", "remove"), byte: fc.nat(255) });
 type Mutation = { at: number; kind: string; byte: number };
 
@@ -196,7 +196,7 @@ test.each([
   fc.assert(
     fc.property(mutation, (change) => {
       const body = mutate(post.body, change);
-      // Inserting a byte next to an equal one, or removing one of a pair, may leave the same bytes.
+      // If a byte is inserted next to an equal one, or one of a pair is removed, the body may be unchanged. Such cases are left out.
       fc.pre(!body.equals(post.body));
       expect(verify(withBody(post, body))).toBe(false);
     }),
@@ -214,7 +214,7 @@ test.each([
   fc.assert(
     fc.property(mutation, (change) => {
       const wrong = mutateText(right, change);
-      // Hex in the other case is the same signature.
+      // Hex in the other case is the same signature, so such a change is left out.
       fc.pre(wrong !== right && (header === pay || wrong.toLowerCase() !== right.toLowerCase()));
       expect(verify(withHeader(post, header, wrong))).toBe(false);
     }),
@@ -252,7 +252,7 @@ test("what an independent signer signs is accepted, whatever the bytes and the s
   );
 });
 
-/** Returns another spelling of the same 32 bytes: the last two bits of 43 base64 digits are unused. */
+/** Returns another spelling of the same 32 bytes. This is possible because the last two bits of 43 base64 digits are unused. */
 function setSpareBits(base64: string): string {
   const digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   const last = digits.indexOf(base64.charAt(42));

@@ -8,7 +8,7 @@ import { hasSensitive, shownOf } from "./shown.ts";
 
 const secret = { type: "string", "x-sensitive": true };
 
-/** A job of a program whose tools have these schemas, at a moment with these values. */
+/** Returns a job whose tools have these schemas, in a state with these values. */
 function jobOf(
   program: object,
   schemas: Record<string, { input?: JsonSchema; output?: JsonSchema }>,

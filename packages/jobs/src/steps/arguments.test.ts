@@ -7,7 +7,7 @@ const compute = async () => {
   throw new Error("nothing is computed");
 };
 
-/** Arguments that take a long text so often. */
+/** Returns arguments in which the same long text occurs `times` times. */
 function argsOf(times: number): ValueTemplate {
   const reference = { root: "params", path: ["long"], text: "params.long", pointer: "" } as const;
   const item = { kind: "reference", reference, otherwise: undefined } as const;

@@ -14,7 +14,7 @@ type Reading = {
   readonly mode?: string;
 };
 
-/** Reads a list of the desk to its end, or to what ends it. */
+/** Runs a job that reads a list of the test app to its end, or until something ends the reading. */
 async function read(world: World, { page, tool = "desk.list_shelf", args = {} }: Reading): Promise<JobReading> {
   const bench = await benches.bench(world);
   bench.engine();
@@ -23,7 +23,7 @@ async function read(world: World, { page, tool = "desk.list_shelf", args = {} }:
   return await bench.reach(id, "succeeded", "failed");
 }
 
-/** What each request asked for its page by. */
+/** Returns, for each request, the value of the parameter `name` by which it asked for its page. */
 function asked({ seen }: World, name: string): (string | null)[] {
   return seen.map(({ query }) => query.get(name));
 }
@@ -134,7 +134,7 @@ test.each([
   const { job, steps } = await read(world, reading);
   expect(job.lastError).toMatch(/^PAGE_REPEATED: step items: page 2 has the rows of the page before/);
   expect(world.seen).toHaveLength(2);
-  // The rows are in the set once.
+  // The step failed, but the rows of the page are in the set only once.
   expect(steps["items"]).toMatchObject({ state: "failed", rows: { in: answer.items.length } });
 });
 

@@ -6,7 +6,7 @@ const benches = createBenches();
 afterEach(benches.stop);
 afterAll(benches.drop);
 
-/** Names that every object has. A program's text may not have the last one, which readers take differently. */
+/** Names that every object inherits. `__proto__` is left out, because the text of a program may not contain it. */
 const names = Object.getOwnPropertyNames(Object.prototype).filter((name) => name !== "__proto__");
 const all = (write: (name: string) => unknown) => Object.fromEntries(names.map((name) => [name, write(name)]));
 

@@ -10,7 +10,7 @@ afterAll(benches.drop);
 const count = 32;
 const characters = 150_000;
 
-/** A world whose items have long titles, a few on a page, and whose answers about one are as long. */
+/** Creates a test app whose items have long titles, with a few items on each page. Its answers about a single item are as long. */
 function worldOf() {
   const world = createWorld();
   const large = "x".repeat(characters);

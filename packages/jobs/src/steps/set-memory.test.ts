@@ -9,7 +9,7 @@ afterAll(benches.drop);
 
 const bounds = { eachMax: 262_144, projectMax: 393_216, nodeMax: 524_288 };
 
-/** A world with so many items, each with a long title. */
+/** Creates a test app with `count` items, each with a long title. */
 function worldOf(count: number) {
   const world = createWorld();
   const items = Array.from({ length: count }, (_, n) => ({ id: `item-${n}`, title: `${count - n}`.padStart(60, "0") }));
@@ -27,7 +27,7 @@ const fetch = {
 
 const byTitle = { id: "made", distinct: "items", by: ["title"] };
 
-/** Steps that hold something of every row. */
+/** Steps that keep something of every row in memory. */
 const holding: readonly object[] = [
   byTitle,
   { id: "made", sort: "items", by: [{ field: "title" }, { field: "id" }] },
@@ -51,7 +51,7 @@ test("a step that would hold more of a set than one may fails and says so, and l
 test("steps of many jobs hold no more than they may together, in turn, and all end", async () => {
   const bench = await benches.bench(worldOf(700));
   const { memory } = bench.engine({ memory: bounds });
-  // Half of the project's is taken until one waits: whether steps meet by themselves is up to the machine.
+  // Half of the project's memory is taken until a step waits. Otherwise it would depend on the machine if steps run at the same time.
   const held = memory.open(bench.projectId);
   expect(held.take(250_000)).toBe(true);
   const ids = await Promise.all(
@@ -66,7 +66,7 @@ test("steps of many jobs hold no more than they may together, in turn, and all e
   look();
   await until(() => memory.stats().waiting > 0);
   held.release();
-  // A step that holds more than it may is none of this test.
+  // No step may have failed because it needed too much memory.
   for (const id of ids)
     expect((await bench.reach(id, "succeeded", "failed")).job.lastError).toMatch(/^$|SET_TOO_LARGE/);
   isOver = true;

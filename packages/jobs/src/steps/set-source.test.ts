@@ -8,7 +8,7 @@ afterAll(benches.drop);
 
 type Item = Readonly<Record<string, unknown>> | string;
 
-/** A list that moves while it is read: its pages overlap. */
+/** Creates a test app whose list changes while it is read, so that its pages overlap. */
 function worldOf(pages: readonly (readonly Item[])[]): World {
   const world = createWorld();
   world.script = ({ method, query }) => {

@@ -10,7 +10,7 @@ afterAll(benches.drop);
 
 type Item = Readonly<Record<string, unknown>>;
 
-/** A world whose shelves hold these items, in one page each. */
+/** Creates a test app whose shelves contain these items, each shelf on one page. */
 function worldOf(shelves: Readonly<Record<string, readonly Item[]>>) {
   const world = createWorld();
   world.script = ({ path, query }) => {
@@ -19,7 +19,7 @@ function worldOf(shelves: Readonly<Record<string, readonly Item[]>>) {
   return world;
 }
 
-/** A step that a failure spells out. */
+/** A `compute` step that the failure message of a property test shows. */
 type Computing = { readonly compute: string; readonly fields: Readonly<Record<string, string>> };
 
 const fetch = (id: string, keep: readonly string[]) => ({
@@ -30,7 +30,7 @@ const fetch = (id: string, keep: readonly string[]) => ({
   rows: { from: "items[]", keep },
 });
 
-/** Sends a note about each row of a set, in their order. */
+/** Returns a `map` step that sends a note about each row of a set, in order. */
 const tell = (set: string, text: string) => ({
   id: "tell",
   map: set,
@@ -45,7 +45,7 @@ async function run(bench: TestBench, program: object): Promise<JobReading> {
   return reading;
 }
 
-/** What the notes of a job say about the rows of a set that steps make of some items. */
+/** Returns the notes of a job that describe the rows of a set. The steps make the set from the given items. */
 async function toldOf(
   shelves: Readonly<Record<string, readonly Item[]>>,
   steps: readonly object[],
@@ -283,12 +283,12 @@ test("a list of the input becomes rows, each key once, and counts as rows that w
   expect(over.job.lastError).toMatch(/^LIMIT_REACHED/);
 });
 
-/** So many items whose order by `n` has none that stood beside each other. */
+/** Returns `count` items. In their order by `n`, no two neighbors were neighbors before. */
 function scattered(count: number) {
   return Array.from({ length: count }, (_, index) => ({ id: `i${index}`, n: (index * 7_919) % count }));
 }
 
-/** The numbers of the rows of a sorted set of many, in their order, and what a later step reads of them. */
+/** Returns the numbers of the rows of a large sorted set, in order, and the rows that a later step reads of it. */
 async function sortedOf(max: number) {
   const bench = await benches.bench(worldOf({ a: scattered(2_500) }));
   bench.engine();

@@ -140,7 +140,7 @@ test("retries wait as the step says or as the app asks, and are counted", async 
   const id = await bench.submit({
     steps: [{ id: "note", call: "desk.send_note", entity: "ops", args: { text: "x" }, retry }],
   });
-  // The longer wait gives the job back, the shorter one is sat out.
+  // For the longer wait, the driver gives the job back. For the shorter wait, it keeps the job.
   await until(async () => engine.stats().held === 0 && world.seen.length === 1);
   bench.clock.advance(29_000);
   engine.wake();

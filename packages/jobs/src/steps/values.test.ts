@@ -8,7 +8,7 @@ afterAll(benches.drop);
 
 type Item = Readonly<Record<string, unknown>>;
 
-/** Runs steps over the items of the desk, as the set `items`, on a node of their own. */
+/** Runs steps over the items of the test app (the set `items`), on a separate node. */
 async function run(items: readonly Item[], steps: readonly object[], result: object, more: object = {}) {
   const world = createWorld();
   world.script = ({ path }) => (path === "/items" ? { status: 200, body: { items } } : undefined);

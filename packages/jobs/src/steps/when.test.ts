@@ -58,7 +58,7 @@ test("an if and all in it is passed over where its condition does not hold, and 
   expect(steps["one"]).toMatchObject({ state: "failed" });
 });
 
-/** Reads each item, and sends a note about every second one, unless the answer says no. */
+/** A `map` step that reads each item, and sends a note about every second item unless the answer of the read says no. */
 const each = {
   id: "each",
   map: "items",

@@ -6,11 +6,14 @@ import { writeInOrder } from "./write-in-order.ts";
 
 const state = {} as JobState;
 const count = 10_000;
-/** All rows are far larger together than what is opened at once. */
+/** All rows together are far larger than the rows that are decrypted at once. */
 const bytes = 100_000_000;
 const numbers = Array.from({ length: count }, (_, index) => ((index * 7_919) % count) + 1);
 
-/** Writes the rows over a store that has room for so many of them, and tells what was written and how often rows were opened. */
+/**
+ * Writes the rows to a fake store that has memory for `roomFor` of them. Returns the written rows and the number of times that rows were
+ * decrypted.
+ */
 async function written(spare: number, { roomFor = count, endsAfter = count } = {}) {
   const rows: JsonObject[] = [];
   let opens = 0;

@@ -2,7 +2,8 @@ import { ifStep, testContext } from "@svc/testing/programs";
 import { expect, test } from "vitest";
 import { checkProgram } from "./program.ts";
 
-// Nothing stands in for what is absent from a question: what is known to be is refused, before a person reads of it.
+// The text of a question has no replacement for an absent value. So if a value is known to be absent, the program is refused before a
+// person sees the question.
 
 const context = await testContext();
 

@@ -2,7 +2,7 @@ import { testContext } from "@svc/testing/programs";
 import { expect, test } from "vitest";
 import { checkProgram } from "./program.ts";
 
-// What is known before a program runs is held to what is known of its place, as if it were written out.
+// Values that are known before a program runs are checked against the types of their places, as if they were written there.
 
 const context = await testContext();
 
@@ -138,7 +138,7 @@ test.each([
   "string(now.getHours('Europe/Berlin')) + string(now.getHours('+02:00')) + string(now.getHours('UTC'))",
   "'%s of %d, %.2f and %5'.replace('%5', '5')",
   "'%.0f of %s: %% %d'.format([rows.deals, rows.deals, size('abc')])",
-  // What a condition decides about is perhaps never evaluated.
+  // A branch of a condition may never be evaluated, so a wrong constant in it is not a fault.
   "params.list.size() > 0 ? params.list[0] : 'none'",
   "string(rows.deals > 0 && params.list[0] == 'a')",
   "string(rows.deals > 0 ? duration('1h') : duration(params.days))",
@@ -165,7 +165,7 @@ test("what takes long to compute is not computed, and neither are more than fift
       .map((number) => ({ ...say({ $cel: `string(${number} / ${number - failing})` }), id: `s${number}` }));
   expect(await check(saying(10), { params })).toMatchObject([{ pointer: "/steps/10/args/text/$cel" }]);
   expect(await check(saying(60), { params })).toEqual([]);
-  // A run that has succeeded only lacks a result that cannot be made.
+  // A result that cannot be computed is only left out; the run still succeeds. So a failing constant in a result is not a fault.
   expect(await check([say("x")], { params, result: { r: { $cel: "string(1 / 0)" } } })).toEqual([]);
   const { user, system } = process.cpuUsage(before);
   expect((user + system) / 1_000).toBeLessThan(1_000);
@@ -176,7 +176,7 @@ test("what is filled in is bounded: a check neither makes a text of a program's 
   const before = process.cpuUsage();
   expect(await check([say({ $text: "{params.long}".repeat(6_000) })], { params })).toEqual([]);
   const many = Array.from({ length: 1_000 }, (_, n) => ({ ...say({ $ref: "params.word" }), id: `s${n}` }));
-  // As many as are filled in are held to what the argument takes.
+  // Only a limited number of constants is filled in and checked, so at most this number of faults is found.
   expect((await check(many, { params })).length).toBeLessThan(40);
   const { user, system } = process.cpuUsage(before);
   expect((user + system) / 1_000).toBeLessThan(1_000);

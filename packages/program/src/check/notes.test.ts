@@ -9,7 +9,7 @@ async function check(steps: readonly object[], rest: object = {}) {
   return checkProgram(JSON.stringify(program), context);
 }
 
-/** The notes of a program without faults, as `CODE pointer`. */
+/** Returns the notes on a program without faults, each as `CODE pointer`. */
 async function notesOf(steps: readonly object[], rest: object = {}): Promise<string[]> {
   const checked = await check(steps, rest);
   if ("faults" in checked) throw new Error(JSON.stringify(checked.faults));
@@ -82,7 +82,7 @@ test("an answer skip that leaves writes in place is noted with them", async () =
   ]);
   expect(await notes([gate, say("a")])).toEqual([]);
   expect(await notes([gate, ifStep("act", "true", [say("a"), say("b")]), say("c")])).toEqual([]);
-  // What is done with the rows of the skipped step, or asks for it, writes nothing.
+  // Steps that use the rows of the skipped step, or check if it has run, write nothing.
   const large = { id: "large", filter: "deals", where: "row.value > 5.0" };
   const all = deals({ page: { max: 2 } });
   expect(await notes([all, gate, large, { id: "each", map: "large", do: [say("a")] }])).toEqual([]);

@@ -2,7 +2,7 @@ import { testContext } from "@svc/testing/programs";
 import { expect, test } from "vitest";
 import { checkProgram } from "./program.ts";
 
-// What people write who know another language. Each refusal names the place and leads straight to the program that is meant.
+// Programs with constructs of other languages, as people write them. Each fault names the place and shows the correct form.
 
 const context = await testContext();
 
@@ -24,7 +24,7 @@ const say = (text: unknown, more: object = {}) => {
   return { id: "say", call: "messaging_bot.send_message", entity: "ops", args: { chat_id: "@x", text }, ...more };
 };
 
-/** What hints show as JSON, the first of it. */
+/** Returns the first JSON value that the hints of these faults show. */
 function shown(faults: readonly string[]): unknown {
   const [found] = /\{"\$(?:text|cel|ref)": ?"(?:[^"\\]|\\.)*"\}/.exec(faults.join("\n")) ?? [];
   return found === undefined ? undefined : JSON.parse(found);

@@ -21,7 +21,7 @@ async function codesOf(program: unknown) {
   return (await faultsOf(program)).map(({ code, pointer }) => `${code.slice("PROGRAM_".length)} ${pointer}`);
 }
 
-/** The value that a pointer names; undefined when it names none. */
+/** Returns the value that a JSON Pointer names, or undefined if it names none. */
 function at(document: unknown, pointer: string): unknown {
   return pathOf(pointer).reduce((value, step) => (value as Record<string, unknown> | undefined)?.[step], document);
 }

@@ -2,7 +2,8 @@ import { ifStep, testContext } from "@svc/testing/programs";
 import { expect, test } from "vitest";
 import { checkProgram } from "./program.ts";
 
-// Programs as people write them who have read nothing: every refusal has what its place needs, so that one round mends all of it.
+// Programs by people who have read no documentation. The faults contain everything that is needed to correct the whole program in one
+// round.
 
 const context = await testContext();
 

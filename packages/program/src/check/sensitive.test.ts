@@ -9,7 +9,7 @@ const model = shipped.view.tools.get("bank_link.get_item") as Action;
 const secret = { type: "string", "x-sensitive": true, description: "A secret." };
 const text = { type: "string", description: "A text." };
 
-/** A tool whose sensitive arguments stand at every kind of place. */
+/** Input schema of a tool that has sensitive arguments at every kind of place. */
 const inputSchema: JsonSchema = {
   type: "object",
   additionalProperties: false,

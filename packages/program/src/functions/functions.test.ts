@@ -71,7 +71,7 @@ test.each<[string, unknown]>([
   ["now.getFullYear()", 2026],
   ["timestamp(1700000000)", "2023-11-14T22:13:20Z"],
   ["timestamp(int(now)) == now", true],
-  // As version 0.1 took it.
+  // Milliseconds, as version 0.1 accepted them.
   ["timestamp(1700000000000)", "2023-11-14T22:13:20Z"],
   ["timestamp(0)", "1970-01-01T00:00:00Z"],
   ["string(now).substring(0, 10)", "2026-11-23"],

@@ -37,7 +37,7 @@ test.each<[string, string]>([
   expect(fault?.hint).toContain(form);
   expect(fault?.hint).toContain('{"$literal": "…"}');
   expect(others).toEqual([]);
-  // A program of the store is run as it was accepted, and so is its text.
+  // A stored program runs as it was accepted, so the text is accepted in it.
   expect(await faultsOf(program(text), true)).toEqual([]);
   expect(await faultsOf(program({ $literal: text }))).toEqual([]);
 });

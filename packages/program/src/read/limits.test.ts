@@ -11,7 +11,7 @@ const call = (args: object, more: object = {}) => ({
 });
 const programOf = (...steps: object[]) => JSON.stringify({ version: 1, title: "Old", steps });
 
-/** What the arguments of a program's first step are taken for. */
+/** Returns the kind of template as which the arguments of a program's first step are read. */
 function argumentsOf(programJson: string) {
   const [step] = parseCheckedProgram(programJson).steps;
   return step?.kind === "call" ? step.args : undefined;

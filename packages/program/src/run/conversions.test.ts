@@ -9,7 +9,7 @@ const textOf = (source: string, row?: JsonObject) => {
   return outcome !== undefined && "text" in outcome ? outcome.text : outcome;
 };
 
-/** Every function that reads a text or bytes as something else: what it reads, and what it cannot. */
+/** Every function that converts a text or bytes: inputs that it converts, and inputs that it refuses. */
 const cases: Readonly<
   Record<string, { reads: readonly [source: string, text: string][]; refuses: readonly string[] }>
 > = {

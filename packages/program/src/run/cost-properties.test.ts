@@ -8,7 +8,7 @@ import { meteredEnv } from "./evaluation.ts";
 import { inlineStepsMax } from "./evaluator.ts";
 import { compileSource } from "./expression.ts";
 
-// Expressions over everything that multiplies: texts, patterns, lists and what they make of each other.
+// Expressions with everything whose cost multiplies: texts, patterns, lists, and functions of them.
 
 const text = fc.oneof(
   fc.constantFrom("row.text", "params.long", "'b' + params.long", "row.text + params.long", "string(row.n)"),
@@ -23,7 +23,7 @@ const list = fc.constantFrom(
   "row.list + params.list",
 );
 
-/** Texts that functions of the library make. */
+/** Generates expressions that call a library function which returns a text. */
 const made = fc.oneof(
   fc.tuple(text, text, text).map(([of, a, b]) => `(${of}).replace(${a}, ${b})`),
   fc.tuple(text, text).map(([of, by]) => `(${of}).split(${by}).join(${by})`),
@@ -87,7 +87,7 @@ const value = fc.record({
   }),
 });
 
-/** The steps that the meter took while an expression was evaluated to its end. */
+/** Returns the evaluation steps (units of work) that were used while an expression was evaluated to its end. */
 function stepsTaken(source: string, values: object): number {
   const parsed = parseExpression(source);
   if ("fault" in parsed) throw new Error(`${source} ${parsed.fault}`);
@@ -100,7 +100,10 @@ function stepsTaken(source: string, values: object): number {
   return taken;
 }
 
-/** CPU milliseconds of this thread; the least of several leaves out a collection of garbage. */
+/**
+ * Returns the CPU milliseconds that this thread needs for `run`. Use the lowest of several results, because garbage collection may be
+ * included.
+ */
 function cpuMsOf(run: () => void): number {
   const before = process.threadCpuUsage();
   run();
@@ -146,7 +149,7 @@ test("what is let through to the event loop is over in 10 ms of the CPU", () => 
       const { bound, evaluate } = compileSource(source);
       const { row, ...bindings } = values;
       if (bound(bindings, [row]) > inlineStepsMax) return;
-      // Compiled by the engine and its patterns by RE2, which happens once.
+      // The first evaluation is not measured, because JavaScript and the patterns are compiled in it.
       evaluate(bindings, [row]);
       expect(Math.min(...[1, 2, 3].map(() => cpuMsOf(() => evaluate(bindings, [row]))))).toBeLessThan(10);
     }),

@@ -9,7 +9,7 @@ const work = createWorkMeter().begin({ projectId: "" });
 const notDue = { work, isDue: () => false };
 const where = (source: string) => ({ source, pointer: "/steps/0/where" });
 
-/** A pool that counts what it is given. */
+/** Returns a thread pool that counts its tasks. */
 function counting(threads: ThreadPool): ThreadPool & { tasks: number } {
   return {
     ...threads,
@@ -65,12 +65,12 @@ test("an evaluation that multiplies texts, patterns and items is stopped, at the
 
 test("what no step counts is stopped by the time that its thread has used", async () => {
   const quick = createEvaluator({ ...pool, run: (task) => pool.run({ ...task, cpuMsMax: 100 }) });
-  // Deep comparison of lists that differ in their last item, a thousand times.
+  // Two long lists that differ only in their last item. The expression compares them a thousand times.
   const a = Array.from({ length: 40_000 }, () => [1]);
   const params = { list: Array.from({ length: 1_000 }, () => 1), a, b: [...a.slice(1), [2]] };
   const outcome = await quick.test(where("params.list.all(x, params.a != params.b)"), { params }, work);
   expect(outcome).toMatchObject({ isTooExpensive: true });
-  // The pool goes on with another thread.
+  // The thread was stopped, and the pool continues with another thread.
   const long = "a".repeat(20_000);
   const next = await createEvaluator(pool).test(where("params.a.matches('^(a|aa)+$')"), { params: { a: long } }, work);
   expect(next).toEqual({ value: true });

@@ -84,7 +84,7 @@ test("a conversion that fails tells what it takes, and not what it was given", (
         'converts a value that has the wrong form: timestamp takes a text such as 2026-11-24T09:00:00Z; for a date, write timestamp(date + "T00:00:00Z")',
     },
   ]);
-  // An empty text is no 0, and what is no number is not less than every number.
+  // An empty text does not become 0, and a text that is not a number is an error, instead of being less than every number.
   for (const amount of ["12,50 EUR", "", " 12", "0x10", "1e"]) {
     expect(compileSource("double(row.amount) > 1.0").evaluate({}, [{ amount }])).toEqual([
       { error: "converts a value that has the wrong form: double takes a text such as 12.50" },

@@ -13,7 +13,7 @@ const parts = ["getFullYear", "getMonth", "getDate", "getDayOfMonth", "getDayOfW
 );
 const partsOf = (at: string, zone?: string) => parts.map((part) => partOf(part, at, zone));
 
-/** Zones of processes that an hour is skipped or repeated in, or that are a day away. */
+/** Time zones of processes: some skip or repeat an hour, and some are a day ahead of UTC. */
 const processZones = ["UTC", "America/New_York", "Europe/Berlin", "Pacific/Chatham", "Pacific/Apia", "Africa/Monrovia"];
 
 test("whatever zone a process is in, a time has the same parts", () => {

@@ -34,7 +34,7 @@ async function check(...steps: object[]) {
   return { faults };
 }
 
-/** Where the faults of one step stand. */
+/** Returns the places of the faults of one step. */
 const placesOf = async (step: object) => (await check(step)).faults.map(({ place }) => place);
 
 test.each([
@@ -57,7 +57,7 @@ test.each([
 });
 
 test.each([
-  // Where it goes.
+  // The host of a request must be allowed.
   ["https://other.example.com/", "HOST_NOT_ALLOWED /http/url"],
   ["https://api.example.com:8443/", "HOST_NOT_ALLOWED /http/url"],
   ["https://api.example.com./", "HOST_NOT_ALLOWED /http/url"],
@@ -86,7 +86,7 @@ test.each([
   [7, "MALFORMED /http/url"],
   [bearer, "MALFORMED /http/url"],
   [{ $ref: "input.id" }, "MALFORMED /http/url"],
-  // No value decides about the host.
+  // The host must be written in the program. No value may decide it.
   [{ $text: "{input.id}/x" }, "MALFORMED /http/url"],
   [{ $text: "https://{input.id}/x" }, "MALFORMED /http/url"],
   [{ $text: "https://{input.id}.example.com/x" }, "MALFORMED /http/url"],
@@ -118,7 +118,7 @@ test.each([
   [stepOf({ method: "DELETE" }, { confirm: { $ref: "input.id" } }), "CONFIRM_MISSING /confirm"],
   [stepOf({ method: "HEAD" }, { idempotency: { header: "x-key" } }), "MALFORMED /idempotency"],
   [stepOf({}, { idempotency: { header: "a b" } }), "MALFORMED /idempotency/header"],
-  // A key that does not arrive is none.
+  // Headers that cannot carry an idempotency key to the host.
   [stepOf({}, { idempotency: { header: "Host" } }), "MALFORMED /idempotency/header"],
   [stepOf({}, { idempotency: { header: "content-type" } }), "MALFORMED /idempotency/header"],
   [
@@ -126,7 +126,7 @@ test.each([
     "MALFORMED /idempotency/header",
   ],
   [stepOf({}, { idempotency: { header: "x-http-method" } }), "MALFORMED /idempotency/header"],
-  // A host may take the one for the other.
+  // Hosts may read these names as the same header.
   [stepOf({ headers: { "X-HTTP-Method-Override": "DELETE" } }), "MALFORMED /http/headers/X-HTTP-Method-Override"],
   [stepOf({ headers: { X_HTTP_Method_Override: "DELETE" } }), "MALFORMED /http/headers/X_HTTP_Method_Override"],
   [stepOf({ query: { _method: "DELETE" } }), "MALFORMED /http/query/_method"],
@@ -139,11 +139,11 @@ test.each([
   [stepOf({}, { idempotency: { header: "method-override" } }), "MALFORMED /idempotency/header"],
   [stepOf({}, { entity: "ops" }), "MALFORMED /entity"],
   [stepOf({}, { undo: { call: "messaging_bot.get_me" } }), "MALFORMED /undo"],
-  // What gives access is not written into a program.
+  // Credentials must not be written into a program.
   [stepOf({ headers: { Authorization: "Bearer planted" } }), "SENSITIVE_LITERAL /http/headers/Authorization"],
   [stepOf({ headers: { "x-api-key": { $ref: "params.token" } } }), "SENSITIVE_LITERAL /http/headers/x-api-key"],
   [stepOf({ headers: { cookie: { $text: "a={input.id}" } } }), "SENSITIVE_LITERAL /http/headers/cookie"],
-  // Secrets.
+  // Secrets that do not exist or are at a wrong place.
   [stepOf({ body: { $secret: "missing" } }), "SECRET_UNKNOWN /http/body/$secret"],
   [stepOf({ body: { $secret: "Not A Name" } }), "MALFORMED /http/body/$secret"],
   [stepOf({ body: { $secret: 7 } }), "MALFORMED /http/body/$secret"],

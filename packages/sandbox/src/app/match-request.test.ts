@@ -7,7 +7,7 @@ import { matchRequest } from "./match-request.ts";
 
 type Body = Record<string, unknown>;
 
-/** A toolkit of one tool whose request uses every form of the template language. */
+/** Returns the tool of a test toolkit. Its request uses every form of the template language. */
 function toolOf(request: object, properties: Record<string, object>, required: string[] = []) {
   const described = Object.fromEntries(
     Object.entries(properties).map(([name, schema]) => [name, { description: `The ${name}.`, ...schema }]),

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { shipped } from "../test-apps.ts";
 import { roleOf } from "./roles.ts";
 
-/** Tools, their effects, the kinds of their objects, and the argument with the object's id. */
+/** Tools with their expected effect, the kind of their objects, and the argument with the object's id. */
 const roles: [slug: string, verb: string, kind: string | undefined, idArgument: string | undefined][] = [
   ["issue_tracker.create_sub_issue", "create", "issue", undefined],
   ["issue_tracker.set_issue_priority", "update", "issue", "issue_id"],

@@ -26,7 +26,7 @@ function authorizeUrl(changes: Record<string, string | undefined> = {}): URL {
   return url;
 }
 
-/** Opens the consent page and presses a button on it. */
+/** Opens the consent page and presses a button on it. Returns the redirect. */
 function decide({ oauth }: Apps, decision: string, url: URL = authorizeUrl()): URL {
   const page = oauth.authorizePage(url);
   if (!("html" in page)) throw new Error(`redirected to ${page.redirect}`);
@@ -182,7 +182,7 @@ test("the page names app and scopes, runs no script, and lets nothing out of its
   expect(page.status).toBe(200);
   expect(page.html).toContain("<h1>Connect Calendar</h1>");
   expect(page.html).toContain("<code>read</code>");
-  // This deployment does not set the prefix of scopes.
+  // The scope is shown without its prefix, because the deployment does not set one.
   expect(page.html).toContain("<code>calendar.events</code>");
   expect(page.html).toContain("&quot;&gt;&lt;script&gt;alert(1)&lt;/script&gt;");
   expect(page.html).not.toMatch(/<script|<style|style=|\son\w+=|<b>/i);

@@ -140,7 +140,8 @@ test("CreateApiKey refuses what it documents", async () => {
       refused(400, "invalid_argument", "TOOLKIT_SLUGS_INVALID", "toolkitSlugs"),
     );
   }
-  // The server uses the measured clock of its database, so a time may be in the past here and in the future there.
+  // The server uses the clock of its database. A time that is just in the past here could still be in the future there, so it is a minute
+  // old.
   const past = new Date(systemClock.now() - 60_000).toISOString();
   expect(await create({ expiresAt: past })).toEqual(refused(400, "invalid_argument", "EXPIRES_AT_PAST", "expiresAt"));
   expect((await svc.admin("ListApiKeys", { projectId })).json.apiKeys).toEqual([]);

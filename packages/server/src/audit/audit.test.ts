@@ -11,7 +11,8 @@ import { createAuditLog } from "./log.ts";
 import { placeEvents } from "./place-events.ts";
 import { verifyPart, verifyStart } from "./verify.ts";
 
-// The log of a separate database. Rows are changed below like an attacker with SQL access and without the vault key would do.
+// Tests with the audit log of a separate database. Rows are changed as an attacker would do it who has SQL access and does not have the
+// vault key.
 
 const drops: (() => Promise<unknown>)[] = [];
 afterAll(async () => {
@@ -63,7 +64,7 @@ const placeAll = async () => {
   while (await place());
 };
 
-/** Records actions and places them in their chains: for the project, position `n` has subject `thing <n>`. */
+/** Records actions and adds them to their chains. In the project's chain, the action at position `n` has the subject `thing <n>`. */
 async function enter(count: number, owner: ProjectId | undefined = projectId): Promise<void> {
   const log = createAuditLog({
     db,
@@ -95,7 +96,7 @@ async function verify() {
   return { checked, heads, faults: faults.map(({ kind, position }) => `${kind} ${position}`) };
 }
 
-/** As the owner of the tables, who can remove their triggers. */
+/** Changes rows as the owner of the tables, who can remove their triggers. */
 const tamper = async (statement: string) => {
   await db.sql.unsafe("alter table audit_events disable trigger user");
   await db.sql.unsafe(statement);
@@ -106,7 +107,7 @@ test("an unchanged log verifies, also after more rows were added", async () => {
   expect(await verify()).toMatchObject({ checked: 4, faults: [] });
   await enter(2);
   const { checked, faults, heads } = await verify();
-  // The deployment's chain records the start of the other chain.
+  // The deployment's chain has one row more, which records the creation of the project's chain.
   expect([checked, faults, heads.map(({ length }) => length)]).toEqual([6, [], [1, 5]]);
 });
 
@@ -228,7 +229,7 @@ test("a placed row is not changed by mistake, and outcomes come before places", 
   await placeAll();
   const read = async () => (await listAuditEvents(db, { action: "Test.Wait" }, { after: undefined, limit: 1 }))[0];
   expect(await read()).toMatchObject({ id, outcome: null, position: null });
-  // Its node was killed: after a while the row has no outcome.
+  // The node of this action was killed. After some time, the row is completed without an outcome.
   const later = { ...systemClock, now: () => systemClock.now() + 200_000 };
   while (await placeEvents({ db, clock: later, sealer: vault.sealer, broken, onBroken: () => {} }));
   expect(await read()).toMatchObject({ outcome: "unknown", position: 2 });

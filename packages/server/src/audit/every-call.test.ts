@@ -18,7 +18,7 @@ import { enterCalls } from "./enter-calls.ts";
 import { createAuditLog } from "./log.ts";
 import { readAuditRule } from "./rules.ts";
 
-/** Recorded calls, by service. */
+/** Calls that must be recorded, by service. */
 const entered: Readonly<Record<string, string>> = {
   AdminService:
     "CreateApiKey CreateProject DeleteDeploymentSecret DeleteProject EraseEntity ExportEntity ParkJob PutDeploymentSecret ReleaseJob ReleaseQuarantinedPosts ResumeRestored RevokeApiKey RotateVault SetProjectPolicy",
@@ -38,7 +38,7 @@ const entered: Readonly<Record<string, string>> = {
     "CreateSubscription DeleteSubscription PutEventSettings PutEventType RotateSubscriptionSecret UpdateSubscription",
 };
 
-/** Calls with effects that are not recorded. */
+/** Calls that have effects and need not be recorded. */
 const others: Readonly<Record<string, string>> = {
   CallTool: "a destructive call is entered with its row of the ledger, before it is sent",
   SubmitJob: "its calls are entered as they are sent, and what they need approval for is an answer",
@@ -103,7 +103,7 @@ const callers: Readonly<Record<string, Principal>> = {
   key: { kind: "project", projectId: createId("prj", 1), keyId: createId("key", 1), role: "approver" },
 };
 
-/** Calls a method with this implementation and returns the rows that it wrote. */
+/** Calls a method with this implementation. Returns the audit rows that the call wrote. */
 async function rowsOfCall(service: DescService, method: DescMethod, implement: () => Promise<unknown>) {
   const streamed = async function* () {
     yield await implement();
@@ -123,7 +123,7 @@ async function rowsOfCall(service: DescService, method: DescMethod, implement: (
   const context = { values, signal: new AbortController().signal } as unknown as HandlerContext;
   const answer = called(create(method.input), context);
   if (method.methodKind === "unary") await Promise.resolve(answer).catch(() => {});
-  // A stream is read to its end.
+  // A stream must be read to its end.
   else for await (const _message of answer as AsyncIterable<unknown>);
   const after = await listAuditEvents(db, {}, { after: undefined, limit: 500 });
   return after.filter(({ id }) => !before.has(id));
@@ -146,7 +146,7 @@ test.each(services)("a call of $name that is entered writes one row, and another
       outcome: "ok",
     };
     expect(rows, method.name).toEqual(isEntered ? [expect.objectContaining(one)] : []);
-    // Before the action.
+    // The row must exist before the action runs.
     expect(rowsBefore, method.name).toBe(isEntered ? 1 : 0);
   }
 });

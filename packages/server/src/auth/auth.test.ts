@@ -86,7 +86,8 @@ test("a revocation acts on another node within seconds", async () => {
 });
 
 test("an expired key is refused from its time on", async () => {
-  // A busy machine may need longer than a short lifetime to create the key and use it.
+  // On a busy machine, creating a key and using it may take longer than a short lifetime. So the lifetime is doubled until the test
+  // succeeds.
   for (let lifeMs = 500; ; lifeMs *= 2) {
     const { key } = await createKey("ROLE_MEMBER", new Date(systemClock.now() + lifeMs).toISOString());
     const { status } = await list(key);

@@ -10,7 +10,7 @@ beforeEach(() => {
   budget = createBodyBudget({ clock, bytesMax: 1_000, shareBytesMax: 600, keylessBytesMax: 64 });
 });
 
-/** Returns a body of which `bytes` have arrived and more may follow. */
+/** Returns a body of which `bytes` bytes have arrived, and more may follow. */
 function hold(name: string, bytes: number, share: BodyShare, address = "192.0.2.1") {
   const charge = budget.open(share, address);
   const isTaken = charge.take(bytes);

@@ -38,7 +38,7 @@ beforeEach(() => {
 
 const digestOf = (body: Buffer) => createHash("sha256").update(body).digest("hex");
 
-/** Returns what the server received of a body: its bytes, the charged bytes, and the digest. */
+/** Sends a body. Returns the number of bytes that the server received, the number of charged bytes, and the digest. */
 async function send(body: Buffer): Promise<[number, number, string]> {
   const answer = await fetch(url, { method: "POST", body });
   const [bytes, charged, digest = ""] = (await answer.text()).split(" ");
@@ -54,7 +54,7 @@ test.each([0, 1, 4_095, 65_536, 65_537, 1_000_000, 8_000_000])(
   },
 );
 
-/** Returns what the server received of a body in such chunks. */
+/** Sends a body in these chunks. Returns what the server received. */
 async function sendChunks(pieces: readonly Buffer[]): Promise<[number, number, string]> {
   const socket = connect(Number(new URL(url).port), "127.0.0.1");
   const chunks = pieces.flatMap((piece) => [Buffer.from(`${piece.byteLength.toString(16)}\r\n`), piece, "\r\n"]);
@@ -119,7 +119,7 @@ test.each([
   await once(socket, "data");
   socket.destroy();
   watched.close();
-  // Once, because the rest is discarded during parsing.
+  // The callback is called only once, because the rest of the body is discarded when it is parsed.
   expect(reported).toBe(isTooFine ? 1 : 0);
 });
 

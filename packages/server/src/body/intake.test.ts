@@ -38,7 +38,7 @@ afterEach(() => {
   server.close();
 });
 
-/** Sends a request with a body, as fast as it is read, and returns the answer's text. */
+/** Sends a request with a body as fast as the server reads it, and returns the text of the answer. */
 async function send(bytes: number): Promise<string> {
   const client = connect((server.address() as AddressInfo).port, "127.0.0.1").on("error", () => {});
   clients.push(client);
@@ -51,7 +51,7 @@ async function send(bytes: number): Promise<string> {
 test("during a key's lookup, only the part of the body that came with the headers is read; then all of it", async () => {
   const answered = send(8_000_000);
   await expect.poll(() => requests.length).toBe(1);
-  // The sender cannot continue when the system's buffers are full.
+  // The sender cannot send more, because the buffers of the operating system are full.
   await expect.poll(() => clients[0]!.writableLength > 0 && clients[0]!.bytesWritten > 0).toBe(true);
   expect(requests[0]!.readableLength).toBeLessThanOrEqual(65_536);
   lookup.resolve("found");

@@ -55,7 +55,7 @@ test("several processes take Linux and no sandbox, and their number is a small o
   expect(faultsOf({ SVC_PROCESSES: "0" })).toEqual(['SVC_PROCESSES: "0" is not a whole number from 1 to 64']);
 });
 
-/** Writes files below the folder of these tests. */
+/** Writes files into the folder of these tests. */
 function write(files: Record<string, string>): void {
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
 }
@@ -187,7 +187,7 @@ test.each([
   [{ SVC_HOST: "0.0.0.0", SVC_ADMIN_LISTEN: "[::1]:8080" }, 0],
   [{ SVC_PORT: "0", SVC_ADMIN_LISTEN: "127.0.0.1:0" }, 0],
 ])("administration with %j has the address of everything else: %i fault", (variables, count) => {
-  // Together with another fault, because all are reported at once.
+  // Another fault is added on purpose, because all faults are reported together.
   const faults = faultsOf({ ...variables, SVC_LOG_LEVEL: "loud" }).filter((fault) => !fault.includes("SVC_LOG_LEVEL"));
   expect(faults).toHaveLength(count);
   for (const fault of faults)

@@ -25,7 +25,7 @@ const jobs = (name: string, body: unknown, bearer = svc.key) =>
 
 const byLead = { continuations: ["proceed", "abort"], escalation: [{ principal: "lead" }] };
 
-/** Starts a job that asks a question (`lead` unless its point differs). Returns the question's id. */
+/** Starts a job that asks a question of the contact `lead`, unless `point` says otherwise. Returns the ids of the job and the question. */
 async function ask(point: object = byLead): Promise<{ jobId: string; requestId: string }> {
   const program = {
     ...{ version: 1, title: "Secret plans" },
@@ -50,7 +50,7 @@ async function linkOf(asked: { jobId: string }, body: object = {}, bearer = svc.
   return json.url.split("#")[1];
 }
 
-/** Posts like the page, from a separate address. */
+/** Posts like the console's page, each time from another address. */
 const post = (body: object): Promise<TestAnswer> =>
   sendAsPage(svc, "/console/answer", body, { headers: { "x-forwarded-for": `192.0.2.${++addresses}` } });
 
@@ -163,7 +163,7 @@ test("a link ends with its contact, also where another of the same name is made"
   const asked = await ask({ ...byLead, escalation: [{ principal: "temp" }] });
   const token = await linkOf(asked, { principalId: "temp" });
   const older = await linkOf(asked, { principalId: "temp" });
-  // A link of a version that did not record its contact.
+  // A link that was created by a version that did not record the contact.
   await svc.database.db.sql.unsafe(
     `update console_links set target = '{"answer": ${JSON.stringify({ ...asked, principalId: "temp" })}}',
       created_at = created_at - interval '1 minute' where digest = $1`,
@@ -176,7 +176,7 @@ test("a link ends with its contact, also where another of the same name is made"
     [digestSecret(token)],
   );
   for (const link of [token, older]) expect((await post({ token: link })).json.state).toBe("pending");
-  // A contact stays the same when its name or address changes.
+  // A contact is still the same if its name or address changes.
   await contacts("PutContact", { contact: { principalId: "temp", name: "The same with another name" } });
   for (const link of [token, older]) expect((await post({ token: link })).json.state).toBe("pending");
   await post({ token, continuation: "proceed" });
@@ -218,7 +218,7 @@ test("who holds a link is shown it a hundred times a minute at most, and has ten
   const shown: number[] = [];
   for (let nth = 20; nth < 101; nth++) shown.push((await post({ token })).status);
   expect(shown).toEqual([...Array(80).fill(200), 429]);
-  // Another link of the same question is not affected.
+  // The limit of one link does not affect another link for the same question.
   expect((await post({ token: await linkOf(asked), continuation: "abort" })).json.state).toBe("answered");
 });
 

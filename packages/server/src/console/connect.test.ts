@@ -19,7 +19,7 @@ async function linkOf(body: object): Promise<string> {
   return json.url.split("#")[1];
 }
 
-/** Posts like the page, from a separate address. */
+/** Posts like the console's page, each time from another address. */
 const post = (body: object): Promise<TestAnswer> =>
   sendAsPage(svc, "/console/connect", body, { headers: { "x-forwarded-for": `192.0.2.${++addresses}` } });
 
@@ -96,7 +96,7 @@ test("one of the consents requested through a link connects, and the link is the
     await post({ token, connect: {} }),
   ].map(({ json }) => json.authorizeUrl as string);
   const ofTwice = async () => (await accounts("calendar")).filter(({ entityId }) => entityId === "twice");
-  // The earliest consent; later attempts replaced its account in the link.
+  // Gives the earliest consent. The account of a later attempt has already replaced its account in the link.
   await consent(first ?? "");
   const active = (await ofTwice()).filter(({ state }) => state === "active");
   expect(active).toHaveLength(1);
@@ -122,7 +122,7 @@ test("a consent that is refused leaves its link good", async () => {
   expect(await post({ token })).toMatchObject({ status: 401, reason: "LINK_INVALID" });
 });
 
-/** Follows a browser: the app's page, its form, and back. */
+/** Acts like a browser: opens the app's consent page, sends its form, and follows the redirect back. */
 async function consent(authorizeUrl: string, decision = "allow"): Promise<void> {
   const start = await fetch(authorizeUrl, { redirect: "manual" });
   const cookie = (start.headers.get("set-cookie") ?? "").split(";")[0] ?? "";

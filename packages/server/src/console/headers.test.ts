@@ -5,7 +5,7 @@ import { signInToConsole } from "@svc/testing/console-session";
 import { startTestServer, type TestServer } from "@svc/testing/server";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-// Every response below /console/ has the headers. Checked for all built files and all refusals.
+// Tests that every response below /console/ has the required headers. They cover all built files and all refusals.
 let svc: TestServer;
 let built: string[];
 beforeAll(async () => {
@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => svc.stop());
 
-/** Exactly as designed for the console. */
+/** The required headers of the console. */
 const wanted = {
   "content-security-policy":
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; base-uri 'self'; form-action 'self'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
@@ -27,7 +27,7 @@ const wanted = {
   "cross-origin-resource-policy": "same-origin",
 };
 
-/** Sends a request below `/console/`, checks its headers and returns its status. */
+/** Sends a request to a path below `/console/`, checks the headers of the answer, and returns its status. */
 async function statusOf(
   path: string,
   { headers = {}, ...init }: { method?: string; body?: string; headers?: Record<string, string> } = {},
@@ -36,12 +36,12 @@ async function statusOf(
   await res.arrayBuffer();
   const had = Object.fromEntries(Object.keys(wanted).map((name) => [name, res.headers.get(name)]));
   expect(had, `${init.method ?? "GET"} ${path} answered ${res.status}`).toEqual(wanted);
-  // Refusals must not be cached: the file may exist in the next version.
+  // A refusal must not be cached, because the file may exist in the next version.
   if (res.status >= 400) expect(res.headers.get("cache-control"), path).toBe("no-store");
   return res.status;
 }
 
-/** Does the same for a request sent byte by byte. */
+/** Sends a request as raw bytes, checks the headers of the answer, and returns its status. */
 async function statusOfRaw(lines: readonly string[]): Promise<number> {
   const answer = await svc.raw(`${[...lines, "Connection: close"].join("\r\n")}\r\n\r\n`);
   const [status = "", ...had] = (answer.split("\r\n\r\n")[0] ?? "").split("\r\n");
@@ -111,7 +111,7 @@ test("what pages post: taken, malformed, of another type, too large, and by whom
     const headers = { ...json, ...ownOrigin() };
     expect(await statusOf(path, { method: "POST", headers, body: "{" })).toBe(400);
     expect(await post(path, {}, { "content-type": "text/plain" })).toBe(415);
-    // Requests of one address share a limit.
+    // Both requests come from one address and share its limit, so either refusal is possible.
     expect([413, 429]).toContain(await post(path, { key: "k".repeat(20_000) }));
   }
 });
@@ -143,7 +143,8 @@ test("nothing that was built names another host to load from", async () => {
     ".html": /(?:src|href|srcset|content|action)\s*=\s*["']?\s*(?:[a-z]+:)?\/\/[^"'\s>]*/gi,
     ".css": /(?:url\(\s*["']?|@import\s*["'])\s*(?:[a-z]+:)?\/\/[^)"']*/gi,
     ".svg": /(?:href|src)\s*=\s*["'](?:[a-z]+:)?\/\/[^"']*|url\(\s*["']?(?:[a-z]+:)?\/\/[^)]*/gi,
-    // Addresses loaded by code. Text that only contains one, such as a namespace, does not match.
+    // Patterns for addresses that a file makes the browser load. A text that merely contains an address, such as a namespace, does not
+    // match.
     ".js": /(?:\bimport\s*\(?|\bfrom|\bfetch\(|\bimportScripts\(|\bWorker\(|\bsrc\s*=)\s*["'`](?:[a-z]+:)?\/\/[^"'`]*/g,
   };
   for (const [ending, pattern] of Object.entries(elsewhere)) {
@@ -152,7 +153,7 @@ test("nothing that was built names another host to load from", async () => {
     for (const path of files)
       expect([path, (await readFile(join(builtFolder, path), "utf8")).match(pattern)]).toEqual([path, null]);
   }
-  // Every kind of served file was checked.
+  // Every kind of file that the console serves was checked.
   const kinds = new Set(built.filter((path) => !path.startsWith(".")).map((path) => extname(path)));
   expect(Array.from(kinds).sort()).toEqual([".br", ".css", ".gz", ".html", ".js", ".svg"]);
 });

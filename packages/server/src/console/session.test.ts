@@ -13,7 +13,7 @@ let keyId: string;
 let session: TestSession;
 let addresses = 0;
 beforeAll(async () => {
-  // Each test with failing sign-ins uses a separate address.
+  // The server trusts this proxy, so each test with failing sign-ins can use its own client address.
   svc = await startTestServer({ variables: { SVC_TRUSTED_PROXIES: "127.0.0.1/32" } });
   const { json } = await svc.call(identity);
   ({ projectId, keyId } = json);
@@ -205,7 +205,7 @@ test("another administrator's token ends the seat of the one before", async () =
       SVC_DATABASE_URL: svc.database.url,
       SVC_BOOTSTRAP_KEY: "",
       SVC_ADMIN_TOKEN: "another-token-of-the-administrator-here",
-      // It determines the cookie's name and the page.
+      // The public address determines the name of the cookie and the page that may send requests.
       SVC_PUBLIC_URL: svc.url,
     },
   });
@@ -250,13 +250,16 @@ test("a revoked key ends its seats at once and its streams within two seconds, a
   const revokedAt = systemClock.now();
   expect(await mine.call(key.id, identity)).toMatchObject({ status: 401, reason: "SESSION_INVALID" });
   expect(await stream.text).toContain("SESSION_INVALID");
-  // The machine's other work comes on top.
+  // The limit is higher than two seconds, because the machine also does other work.
   expect(systemClock.now() - revokedAt).toBeLessThan(6_000);
   const again = await sendAsPage(svc, "/console/session", { key: key.key }, { headers: elsewhere() });
   expect(again).toMatchObject({ status: 401, reason: "API_KEY_INVALID" });
 });
 
-/** Watches a waiting job from a seat. Resolves when the stream is open, with the text up to its end. */
+/**
+ * Opens a stream that watches a waiting job, with one seat (key) of the session. Resolves when the stream is open. `text`: the text of the
+ * stream up to its end.
+ */
 async function openStream(mine: TestSession, seat: string): Promise<{ text: Promise<string> }> {
   const program = { version: 1, title: "Waits", limits: { deadline: "2h" }, steps: [{ id: "pause", wait: "1h" }] };
   const { json } = await svc.call("svc.v1.JobsService/SubmitJob", { programJson: JSON.stringify(program) });

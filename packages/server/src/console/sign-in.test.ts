@@ -21,7 +21,7 @@ afterAll(() => svc.stop());
 
 const elsewhere = () => ({ "x-forwarded-for": `192.0.2.${++addresses}` });
 
-/** Opens a link from a separate address. */
+/** Opens a link, each time from another address. */
 const open = (link: string) => sendAsPage(svc, "/console/session", { link }, { headers: elsewhere() });
 
 async function makeLink(bearer = svc.key): Promise<string> {
@@ -162,7 +162,7 @@ test("after ten failures within a minute an address is refused, even with a vali
   expect(answer).toMatchObject({ status: 429, reason: "SIGN_INS_EXCEEDED" });
   expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);
   expect((await attempt({ key: svc.key }, elsewhere())).status).toBe(200);
-  // An existing session stays signed in.
+  // The limit does not affect a session that is already signed in.
   expect((await session.call(keyId, "svc.v1.IdentityService/GetIdentity", {}, headers)).status).toBe(200);
 });
 

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import type { Logger } from "../logger.ts";
 import { createDocs } from "./docs.ts";
 
-// The documentation as built by npm run setup.
+// Tests with the documentation that `npm run setup` has built.
 let svc: TestServer;
 beforeAll(async () => {
   svc = await startTestServer({ variables: { SVC_PUBLIC_URL: "https://svc.example.com/tools/svc" } });
@@ -121,7 +121,7 @@ test.each([{ SVC_DOCS: "off" }, { SVC_ROLE: "worker" }])("with %j there is no do
 test("files that cannot be read are answered with the id under which the log has the cause", async () => {
   const logged: unknown[] = [];
   const logger = { error: (entry: unknown) => logged.push(entry) } as unknown as Logger;
-  // Too long for a name of a folder.
+  // This name is too long for a folder, so reading the folder fails.
   const docs = createDocs({ folder: "x".repeat(300), base: "/docs/", logger, createRequestId: () => "req_1" });
   const server = createServer((req, res) => docs.serve("/docs/", req, res)).listen(0, "127.0.0.1");
   onTestFinished(() => void server.close());

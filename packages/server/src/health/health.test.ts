@@ -137,7 +137,7 @@ test("a node that stops is not ready, finishes what is under way, and refuses wh
   socket.write(head(body.length) + body);
   await once(socket, "data");
   socket.write(head(body.length));
-  // A second connection reads the state in between; an incomplete request keeps it open.
+  // A second connection asks for the state while the first request is still incomplete. Its own request is kept incomplete until then.
   const probe = await stopping.connect();
   probe.write("GET /readyz HTTP/1.1\r\nHost: x\r\nx-late: ");
   await new Promise((resolve) => probe.write("1", resolve));

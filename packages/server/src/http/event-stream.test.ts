@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";
 import { createEventStream } from "./event-stream.ts";
 
-/** Returns a handler's answer to a client that accepts `accept`. */
+/** Returns the answer of a handler to a client that sends the header `accept`. */
 async function ask(accept: string, handler: (req: IncomingMessage, res: ServerResponse) => void): Promise<Response> {
   const server = createServer(handler).listen(0, "127.0.0.1");
   await once(server, "listening");

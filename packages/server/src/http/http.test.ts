@@ -157,7 +157,7 @@ test.each(
   }
 });
 
-/** Yields requests with an unknown field, in themselves or in a nested message. */
+/** Yields requests with an unknown field, at the top level or in a nested message. */
 function* withUnknownField(desc: DescMessage, outer: readonly DescMessage[] = []): Generator<object> {
   yield { noSuchField: 1 };
   for (const { fieldKind, message, jsonName } of desc.fields) {
@@ -168,7 +168,7 @@ function* withUnknownField(desc: DescMessage, outer: readonly DescMessage[] = []
   }
 }
 
-/** Returns the error that ends a stream. */
+/** Calls a stream and returns the error that ends it. */
 async function watch(path: string, request: object, bearer: string) {
   const body = Buffer.from(JSON.stringify(request));
   const head = Buffer.alloc(5);

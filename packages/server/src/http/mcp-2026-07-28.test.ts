@@ -16,7 +16,7 @@ const own = {
   "io.modelcontextprotocol/clientCapabilities": {},
 };
 
-/** Sends a request with everything that its revision requires, except the test's changes. */
+/** Sends a request that has everything that the revision requires, with the changes of the test. */
 function ask(
   method: string,
   params: Record<string, unknown> = {},

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { answers, bearers, jsonOf, listEvents, rpc, startTestMcp, type TestMcp, toolCall } from "./test-mcp.ts";
 
-// Reads separate from other calls, and tools named in the client's address.
+// Tests of a client whose address names tools, and of a separate tool for reads.
 
 let mcp: TestMcp;
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { answers, bearers, deleteEvent, jsonOf, listEvents, rpc, startTestMcp, type TestMcp } from "./test-mcp.ts";
 
-// Calls as clients write them: with other names, at other levels, as text.
+// Tests of calls as clients write them by mistake: with other names, with arguments at the wrong level, or as text.
 
 let mcp: TestMcp;
 beforeAll(async () => {
@@ -137,7 +137,7 @@ test("a call that cannot be understood is answered with the correct call", async
   const { result } = await send("call_tool", { ...args, entity_id });
   expect(result.structuredContent.error).toMatchObject({ reason: "META_ARGUMENTS_INVALID" });
   expect(result.content[0].text).toContain('call_tool {"slug": …, "entity_id": …, "arguments": {"calendar_id": …}}');
-  // The value of an argument is not repeated.
+  // The message does not repeat the value of an argument.
   expect(result.content[0].text).not.toContain("primary");
   const unknown = (await send("read_tool", { ...call, colour: "red" })).result;
   expect(unknown.content[0].text).toMatch(

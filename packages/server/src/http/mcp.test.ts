@@ -12,13 +12,13 @@ beforeAll(async () => {
 afterAll(() => mcp.stop());
 beforeEach(() => mcp.reset());
 
-/** Connects an official client, which is closed at the end of its block. */
+/** Connects a client of the official MCP library. It is closed at the end of the block. */
 async function open(headers: Record<string, string> = {}): Promise<Client & AsyncDisposable> {
   const client = new Client({ name: "test", version: "1" });
   const transport = new StreamableHTTPClientTransport(new URL(mcp.url), {
     requestInit: { headers: { authorization: `Bearer ${bearers.project}`, ...headers } },
   });
-  // The library's types disagree with each other under exactOptionalPropertyTypes.
+  // The cast is needed, because two types of the library do not match under exactOptionalPropertyTypes.
   await client.connect(transport as unknown as Parameters<Client["connect"]>[0]);
   return Object.assign(client, { [Symbol.asyncDispose]: () => client.close() });
 }
@@ -288,7 +288,7 @@ test("a call refused by a limit gives the agent the seconds to wait", async () =
   await limits.put({ name: "once", toolkitSlug: "", keyExpression: "entityId", ...bounds, ...times }, 10);
   await using client = await open();
   const ask = () => call(client, "call_tool", { ...listEvents, entity_id: "limited" });
-  // A node applies a limit at most half a second after the change.
+  // Another node applies a changed limit within half a second.
   await expect.poll(async () => (await ask()).isError).toBe(true);
   const { text, structuredContent } = await ask();
   expect(text).toMatch(/^CALL_LIMIT: .*\nSend the same request again after \d{4} s, or /);

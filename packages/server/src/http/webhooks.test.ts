@@ -10,12 +10,12 @@ import { createLogger } from "../logger.ts";
 import { splitTarget } from "./answer.ts";
 import { createWebhookHandler, type PostOutcome } from "./webhooks.ts";
 
-/** The next answer of the engine after the handler. */
+/** Answer that the engine gives before the body is read, in the next test request. */
 let early: IngestOutcome | undefined;
-/** The admission at that time, with nothing that the handler reads. */
+/** Permission to read a body, as the engine returns it. The handler reads none of its other fields. */
 const admission = { outcome: "admitted", isVerified: false, secrets: [] } as unknown as AdmittedPost;
 let outcome: () => Promise<IngestOutcome>;
-/** Answer of the engine to requests other than posts. */
+/** Answer of the engine to requests with a method other than POST. */
 let greeting: IngestOutcome | NoHandshake;
 const posts: InboundPost[] = [];
 const seen: [string, PostOutcome][] = [];
@@ -197,7 +197,7 @@ test("bodies above the budget are 503 until the engine releases others", async (
     expect(answer.headers.get("retry-after")).toBe("5");
   }
   expect((await first).status).toBe(503);
-  // The first post is answered but still held, so the answer did not release its bytes.
+  // The first post has been answered, but its body is still in memory and charged, so there is no room for a second one.
   expect((await readAnswer(await post("/webhooks/calendar", body))).reason).toBe("NODE_OVERLOADED");
   for (const resolve of held) resolve({ outcome: "ignored" });
   outcome = async () => ({ outcome: "ignored" });

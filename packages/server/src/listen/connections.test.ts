@@ -17,7 +17,7 @@ afterEach(() => {
   server.close();
 });
 
-/** Answers "ok", but never answers `/held`; `/key` represents a valid key. */
+/** Answers every request with "ok", except `/held`, which is never answered. A request to `/key` counts as one with a valid key. */
 function serve(connections: Connections, req: IncomingMessage, res: ServerResponse): void {
   if (!connections.noteRequest(req.socket)) return;
   if (req.url === "/key") connections.noteKey(req.socket);
@@ -39,7 +39,7 @@ async function start(limits: Partial<ConnectionLimits>): Promise<Connections> {
   return connections;
 }
 
-/** Opens a connection, a second after the previous step. */
+/** Opens a connection. The clock is first moved forward by `laterMs`. */
 async function open(laterMs = 1_000): Promise<Socket> {
   nowMs += laterMs;
   const accepted = once(server, "connection");
@@ -49,7 +49,7 @@ async function open(laterMs = 1_000): Promise<Socket> {
   return client.on("end", () => client.destroy());
 }
 
-/** Returns the answer; empty if the connection ends without one. */
+/** Sends a request and returns the answer. Empty if the connection ends without an answer. */
 async function ask(client: Socket, path: string, headers = ""): Promise<string> {
   const answered = Promise.race([once(client, "data"), once(client, "close").then(() => [""])]);
   client.write(`GET ${path} HTTP/1.1\r\nhost: x\r\n${headers}\r\n`);
@@ -202,11 +202,11 @@ test("new connections of an address with repeated punishments are read a few at 
   const keyed = await open(0);
   const answered = ask(keyed, "/key");
   expect(await answered).toContain("200 OK");
-  // Each earlier connection cost as much as one may, not as much as it sent.
+  // Each closed connection could cost at most 65 requests, even if it had sent more.
   expect(requests).toBeLessThanOrEqual(10 * 65 + 1);
-  // A connection with a key is not held back.
+  // A connection whose sender has shown a valid key is not held back.
   for (let index = 0; index < 20; index++) expect(await ask(keyed, "/")).toContain("200 OK");
-  // A second later the address is treated like any other.
+  // A second later, the address is treated like any other address.
   nowMs += 1_000;
   expect(await ask(await open(0), "/")).toContain("200 OK");
   expect(connections.stats().open.keyed).toBe(1);

@@ -10,7 +10,7 @@ import { createDoor, type DoorOptions } from "./door.ts";
 
 const publicUrl = "https://svc.example.com";
 
-/** Starts a server that answers with its door's result for a request's head: the reason of the refusal, or `passes`. */
+/** Starts a server that answers with the result of its door (the check of each request): the reason of the refusal, or `passes`. */
 async function open(rules: Partial<DoorOptions> = {}) {
   const logs: string[] = [];
   const logger = await createLogger({ level: "warn", destination: { write: (line) => void logs.push(line) } });

@@ -9,7 +9,7 @@ import { createHttpServer, type HttpTimeouts } from "./http-server.ts";
 
 const request = "GET / HTTP/1.1\r\nhost: x\r\n\r\n";
 
-/** Starts a server without any path. Returns its connections and a way to open one. */
+/** Starts a server without any handlers. Returns it with functions to open connections to it. */
 async function start(connections: Connections, timeouts: HttpTimeouts = {}) {
   const server = createHttpServer({
     door: () => undefined,

@@ -38,7 +38,7 @@ const mcp = { ...json, accept: "application/json, text/event-stream" };
 const frame = { "content-type": "application/connect+json" };
 const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
 
-/** Endless requests of an unknown sender, and their answers. */
+/** Kinds of requests that an unknown sender could repeat without end, each with the status of its answer. */
 const floods: readonly (readonly [string, string, RequestInit, number])[] = [
   ["calls without a key", list, { headers: json, body: "{}" }, 401],
   [
@@ -83,7 +83,7 @@ test.each(floods)("%s wait for their refusals", async (_, path, request, status)
   expect(new Set(await Promise.all(Array.from({ length: 100 }, () => refuse(path, request))))).toEqual(
     new Set([status]),
   );
-  // Each one that was not answered at once waited 5 ms for the one before.
+  // Each refusal that was delayed came at least 5 ms after the one before.
   expect(performance.now() - startedMs).toBeGreaterThan((100 - 32) * 5 * 0.9);
 });
 

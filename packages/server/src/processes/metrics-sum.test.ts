@@ -2,7 +2,7 @@ import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import { expect, test } from "vitest";
 import { createMetricsSum } from "./metrics-sum.ts";
 
-/** Returns the values of a process with one metric of each type. */
+/** Returns the metrics of a process with one metric of each type. */
 async function valuesOf({ calls, held, backlog }: { calls: number; held: number; backlog: number }) {
   const registry = new Registry();
   const registers = [registry];

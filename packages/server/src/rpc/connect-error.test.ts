@@ -38,7 +38,7 @@ const details = [
   { reason: "PLAN_EMPTY", field: "", help: "" },
 ];
 
-/** Returns a client's view of a call and of a stream that throw. */
+/** Returns the errors that a client receives from a call and a stream that throw. */
 async function readOf(thrown: Error) {
   const transport = createRouterTransport(
     ({ service }) => {

@@ -22,7 +22,7 @@ const services: readonly DescService[] = [
 
 const { listJobs, listSteps, getJob, listSkills } = JobsService.method;
 
-/** Returns a call without the option of this number. */
+/** Returns a call without the option that has this field number. */
 function without(method: DescMethod, number: number): DescMethod {
   const { options } = method.proto;
   const $unknown = options?.$unknown?.filter(({ no }) => no !== number);

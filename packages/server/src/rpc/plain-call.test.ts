@@ -19,7 +19,8 @@ import { toConnectError } from "./connect-error.ts";
 import { createRouter } from "./router.ts";
 import { createRpcHandler } from "./rpc.ts";
 
-// The recorded answers are from Connect's own handlers, which served compressed requests until all unary calls used one path.
+// The answers of these requests were recorded from Connect's own handlers. svc served compressed requests with them until it got its own
+// code for all unary calls.
 
 const bodyBytesMax = 4_096;
 const adminToken = "an-administrator-token-of-this-test";
@@ -29,7 +30,7 @@ let place: HttpPlace;
 const logs: string[] = [];
 const calls: Call[] = [];
 
-/** Outcome of the second check of the caller's permission. */
+/** Function for the second check of the caller's permission. */
 let confirm: (() => Promise<void>) | undefined;
 
 const longName = "a long text of an answer. ".repeat(2_000);
@@ -106,7 +107,7 @@ beforeAll(async () => {
       target.service(
         Health,
         { check: ({ service }) => ({ status: service === "" ? ServingStatus.SERVING : ServingStatus.UNKNOWN }) },
-        // Options of a single service do not inherit the disabled protocols.
+        // Options that are given for a single service do not inherit the protocols that are switched off, so they are switched off here.
         { ...{ grpc: false, grpcWeb: false }, readMaxBytes: 1_024 },
       );
     },
@@ -188,11 +189,11 @@ async function send({ path = getTool, headers, body = "{}" }: Sent) {
   return { status: res.statusCode as number, header, body: Buffer.concat(chunks) };
 }
 
-/** Returns the effects of a request, except times and positions of stacks. */
+/** Returns the effects of a request (log lines, metrics and calls), without times and stack positions. */
 async function traceOf() {
   await expect.poll(() => calls).toHaveLength(1);
   const [call] = calls;
-  // The first request that finds the database unavailable warns for a whole minute.
+  // Warnings are left out: the first request that finds the database unavailable logs one for a whole minute.
   const informed = logs.filter((line) => JSON.parse(line).level !== "warn");
   const lines = informed.map((line) => {
     const { level, msg, requestId, method, code, err } = JSON.parse(line);
@@ -393,7 +394,10 @@ const requests: readonly (readonly [name: string, status: number, sent: Sent])[]
   ["two encodings", 501, { headers: { "content-encoding": "gzip, br" }, body: gzipSync(slug("a")) }],
 ];
 
-/** Returns an answer for recording. Compressed content is recorded decompressed, because compression depends on the library. */
+/**
+ * Returns an answer in the form in which it is recorded. Compressed content is decompressed first, because compression depends on the
+ * library.
+ */
 function recordOf({ status, header, body }: Awaited<ReturnType<typeof send>>) {
   const isGzip = header.some(([name]) => name === "content-encoding");
   const bytes = isGzip ? gunzipSync(body) : body;

@@ -29,7 +29,7 @@ test("counts that the database refused are added later, each once, with the coun
       return [(await read("activity_minutes"))[0]?.count, (await read("activity_hours"))[0]?.count];
     };
     counters.stored(projectId, "calendar");
-    // The second of two tables fails, so the counts added to the first are rolled back.
+    // The write to the second table fails, so the counts in the first table are rolled back.
     await db.sql.unsafe("alter table activity_hours rename to gone");
     await round();
     counters.stored(projectId, "calendar");

@@ -18,7 +18,7 @@ afterAll(() => database.drop());
 const projectId = createId("prj", systemClock.now());
 const everything = create(WatchProjectRequestSchema, {});
 
-/** A caller of the project. */
+/** Returns a call context of the project's key. */
 function callerOf(project: typeof projectId): HandlerContext {
   const quotas = {};
   const principal = { kind: "project", projectId: project, keyId: createId("key", 0), role: "member", quotas } as const;
@@ -26,7 +26,7 @@ function callerOf(project: typeof projectId): HandlerContext {
   return { values, signal: new AbortController().signal } as HandlerContext;
 }
 
-/** Watches whose rounds the test controls. */
+/** Returns watches of projects whose rounds the test controls. */
 function testWatches(): { watches: Watches; receive: Listener["receive"] } {
   const listeners = new Set<Listener>();
   return {
@@ -75,7 +75,7 @@ test("a caller without news gets an empty message every 20 s", async () => {
   });
   await until(() => clock.waiting() === 1);
   clock.advance(19_000);
-  // A round without news counts as silence, too.
+  // A round without changes also counts as silence.
   receive({ rows: [], gaps: [], atMs: clock.now() });
   await until(() => clock.waiting() === 1);
   expect(hasCome).toBe(false);

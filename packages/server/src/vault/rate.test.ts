@@ -8,8 +8,8 @@ import { checkVault } from "../start/vault-check.ts";
 import { openVault } from "./open-vault.ts";
 
 /**
- * `SVC_VAULT_ROWS=1000000 npx vitest run packages/server/src/vault/rate.test.ts` prints the figures for a million rows in
- * docs/guides/operations/rotate-the-vault-key.md.
+ * Measures the rate of a key rotation. `SVC_VAULT_ROWS=1000000 npx vitest run packages/server/src/vault/rate.test.ts` prints the figures
+ * for a million rows in docs/guides/operations/rotate-the-vault-key.md.
  */
 const rows = Number(process.env["SVC_VAULT_ROWS"] ?? "2000");
 const batch = 5_000;
@@ -26,7 +26,7 @@ test(`a rotation over ${rows} sealed rows, with its time and rate`, { timeout: M
     logger: await createLogger({ level: "silent", destination: { write: () => {} } }),
     limits: { pollMs: 3_600_000, graceMs: 0 },
   });
-  // Steps of a job with outputs of 200 bytes, sealed as in version 0.1.
+  // Inserts steps of a job with outputs of 200 bytes, encrypted as in version 0.1.
   await db.sql.unsafe(`insert into jobs (id, project_id, status, mode, program_digest, params, step_args, key_id, principal_chain,
       content_digest, estimate, used, saga, created_at, updated_at)
     select '018bcfe5-6800-7000-8000-000000000001', id, 'succeeded', 'live', '', '{}', '{}', id, '{}', '', '{}', '{}', '{}', now(), now() from projects limit 1`);

@@ -84,7 +84,7 @@ test("a rotation seals every declared column again, of earlier versions too; the
   await finish(vault, [other]);
   const rotation = await findVaultRotation(db);
   expect(rotation).toMatchObject({ problem: "", toKeyId: newKey.id, fromKeyIds: [oldKey.id] });
-  // Including data derived from the old key.
+  // All inserted values were encrypted again, also data that were derived from the old key.
   expect(rotation?.resealed).toBeGreaterThanOrEqual(planted.length);
   const is = await readPlanted(db, planted);
   await other.sync();
@@ -93,7 +93,7 @@ test("a rotation seals every declared column again, of earlier versions too; the
     const value = is.get(context) as Buffer;
     expect(value.equals(was.get(context) as Buffer)).toBe(false);
     for (const { sealer } of [vault, other, alone]) expect(sealer.open(value, context).toString()).toBe(text);
-    // Neither vault key opens it directly, nor does any earlier data key.
+    // Neither the vault keys alone nor an earlier data key can decrypt the value.
     expect(() => createSealer([oldKey, newKey]).open(value, context)).toThrow();
     const [old] = [was.get(context) as Buffer];
     for (const { sealer } of [vault, other, alone]) expect(() => sealer.open(old, context)).toThrow();

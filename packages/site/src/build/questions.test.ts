@@ -4,13 +4,13 @@ import { openSearch, type Search, writeIndex } from "../search/search.ts";
 import { readPages } from "./pages.ts";
 import { sectionsOf } from "./sections.ts";
 
-// What readers type, and the page that must be among the first three sections. An entry names the start of its address.
+// Questions of readers, each with the page that must be among the first three results. An entry gives the start of the page's address.
 const search: Search = openSearch(
   writeIndex(sectionsOf(readPages(fileURLToPath(new URL("../../../..", import.meta.url))))),
 );
 
 test.each([
-  // Written by a reader who had seen no page.
+  // Questions that were written by a reader who had seen no page of the documentation.
   ["how to see why a webhook was not delivered and send it again", "guides/webhooks/fix-a-failing-endpoint"],
   ["change webhook signing secret without downtime", "guides/operations/rotate-webhook-secrets"],
   ["job is stuck, how do I cancel or resume it", "guides/jobs/pause-or-cancel-a-job"],
@@ -51,7 +51,7 @@ test.each([
   ["CreateSubscription", "reference/api/triggers/create-subscription"],
   ["how long are events kept", "reference/configuration#svc_event_retention"],
   ["exit status of commands", "reference/calls-and-commands#conventions"],
-  // Written by operators and developers before they saw the search.
+  // Questions that were written by operators and developers before they saw the search.
   ["add my own tool", "start/build-a-toolkit"],
   ["test webhook locally", "guides/webhooks/test-an-endpoint"],
   ["increase body size", "reference/configuration"],

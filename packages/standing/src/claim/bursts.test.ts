@@ -20,7 +20,7 @@ test("jobs begin at once where no further batch of their project is due, whateve
 test("jobs wait for as long as the rest takes to be started, by the pace that was seen last", () => {
   const bursts = new Bursts(batchMax);
   expect(bursts.delaysOf(claimed(burst, 100, 2_100), nowMs).get(burst)).toBe(1_000);
-  // 400 in 100 ms: the 1,600 that are left take 400 ms, and some more.
+  // 400 programs started in 100 ms. The 1,600 that are left will take 400 ms at this pace, and the delay is somewhat longer.
   expect(bursts.delaysOf(claimed(burst, 100, 1_700), nowMs + 100).get(burst)).toBe(500);
 });
 
@@ -28,6 +28,6 @@ test("no job waits for more than five seconds, however many are due or slowly th
   const bursts = new Bursts(batchMax);
   expect(bursts.delaysOf(claimed(burst, 100, 20_000), nowMs).get(burst)).toBe(5_000);
   expect(bursts.delaysOf(claimed(burst, 100, 1_000), nowMs + 86_400_000).get(burst)).toBe(5_000);
-  // More became due than was started.
+  // More programs became due than were started, so the pace cannot be measured.
   expect(bursts.delaysOf(claimed(burst, 100, 1_100), nowMs + 86_400_010).get(burst)).toBe(500);
 });

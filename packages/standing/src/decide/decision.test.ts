@@ -22,7 +22,7 @@ function facts(change: Partial<StartFacts> = {}): StartFacts {
 const busy = { started: 1, queued: 0, jobIds: [job], newestQueued: null };
 const busyAndQueued = { ...busy, queued: 1, newestQueued: waiting };
 
-// Each policy while the lane is free, while one is under way, and while another waits as well.
+// Each overlap policy in three situations: no run is active, one run is active, and one run is active while another waits.
 test.each([
   ["skip", "start", "skip overlap", "skip overlap"],
   ["allow", "start", "skip overlap", "skip overlap"],
@@ -94,7 +94,7 @@ test("of any number of starts no more pass in any time than the rate allows, and
     at = rateAfter(policy, at, ms);
     started.push(ms);
   }
-  // The first ones may come at once, and from then on they are spread.
+  // The first starts may follow each other at once. Later starts are spread over time.
   expect(started.slice(0, 3)).toEqual([nowMs, nowMs + 1_000, nowMs + 2_000]);
   expect(started.length).toBeGreaterThanOrEqual(30);
   expect(started.length).toBeLessThanOrEqual(33);

@@ -7,7 +7,8 @@ import type { LoadedVersion } from "../versions.ts";
 import { DecisionContext } from "./decision-context.ts";
 import type { Occurrence } from "./occurrence.ts";
 
-// What becomes of events, whatever the policies, against a model that is told in the order of docs/reference/schedules/events.md and knows no store.
+// Compares the outcomes of events, for random policies, with a model. The model applies the rules in the order of
+// docs/reference/schedules/events.md and uses no database.
 
 const nowMs = Date.UTC(2026, 0, 5);
 const projectId = createId("prj", nowMs);
@@ -106,7 +107,7 @@ function model(policy: Policies, list: readonly Posted[]): string[] {
     seen.add(key);
     const isFull = lane.started >= (policy.overlap === "allow" ? 2 : 1);
     if (policy.collect > 0) outcomes.push("collected");
-    // All come at one time: as many start as the rate has room for.
+    // All events come at the same time, so as many runs start as the rate allows.
     else if (policy.rate > 0 && begun >= policy.rate) over("rate");
     else if (policy.budget > 0 && begun >= policy.budget) over("budget");
     else if (isFull || (lane.queue.length > 0 && policy.overlap !== "allow")) {
@@ -128,7 +129,7 @@ function model(policy: Policies, list: readonly Posted[]): string[] {
   return outcomes;
 }
 
-/** Returns the same from a decision context: merged skipped runs count one by one. */
+/** Returns the outcome of each event from a decision context. Skipped runs that were merged into one count separately. */
 function outcomesOf(decisions: DecisionContext): string[] {
   const words = { started: "started", queued: "wait", skipped: "skip", refused: "refuse" } as const;
   const runs = decisions.runs.added.flatMap(({ state, reason, count }) => {
@@ -144,7 +145,7 @@ test("acceptance 10: events meet dedupe, collect, rate, budget and overlap in th
       const decisions = decisionsOf(await versionOf(policy));
       for (const [index, post] of list.entries()) decisions.add(occurrenceOf(post, index));
       expect(outcomesOf(decisions).toSorted()).toEqual(model(policy, list).toSorted());
-      // Each event is in one window, and no window has more than it may.
+      // Each event is in exactly one window, and no window has more events than it may.
       const windows = Map.groupBy(decisions.windows.events, ({ runId }) => runId);
       for (const own of windows.values()) expect(own.length).toBeLessThanOrEqual(policy.collect);
     }),

@@ -97,14 +97,17 @@ const specs = {
   },
 } as const satisfies Record<string, WalkSpec>;
 
-/** An app with orders, and a program that polls it as the engine would: each poll is kept whole, or not at all. */
+/**
+ * A test app with orders, and a program that polls them in the way of the engine: the result of each poll is stored as a whole, or not at
+ * all.
+ */
 class Shop {
   orders: Order[] = [];
   now = start;
   state: PollState = newPollState("skip");
   readonly known = new Map<string, KnownRow>();
   readonly asked: JsonObject[] = [];
-  /** Reads that fail, by their number. */
+  /** The reads that fail, by their number, each with its fault. */
   readonly faults = new Map<number, ReadFault>();
   #reads = 0;
 
@@ -126,7 +129,7 @@ class Shop {
   }
 
   async poll(spec: WalkSpec = base, { pagesMax = 50, isLost = false }: { pagesMax?: number; isLost?: boolean } = {}) {
-    // What is stored is read as it would be after a restart.
+    // The stored state is parsed as it would be after a restart.
     const state = parsePollState(JSON.stringify(this.state));
     const bounds = { pagesMax, rowsMax: 10_000, foundMax: 10_000, charactersMax: 1_048_576 };
     const walked = await walk(
@@ -152,7 +155,7 @@ class Shop {
     return { ids: walked.found.map(({ row }) => row["id"]), hasMore: walked.hasMore, walked };
   }
 
-  /** Polls until the list is walked to its end. */
+  /** Polls until the list has been read to its end. */
   async pollAll(spec: WalkSpec, options: Parameters<Shop["poll"]>[1] = {}): Promise<unknown[]> {
     const ids: unknown[] = [];
     for (let polls = 0; polls < 200; polls++) {
@@ -196,7 +199,7 @@ test.each(Object.entries(specs))(
   },
 );
 
-/** Changes between polls. */
+/** Random changes of the list between two polls. */
 const event = fc.oneof(
   { weight: 4, arbitrary: fc.record({ kind: fc.constant("add" as const), count: fc.integer({ min: 1, max: 9 }) }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("lost" as const) }) },
@@ -226,7 +229,7 @@ test.each(Object.entries(specs))(
           if (one.kind === "poll") found.push(...(await shop.poll(spec, { pagesMax: one.pagesMax })).ids);
         }
         shop.now += minute / 10;
-        // What came on top while a walk went on is found by the next one.
+        // New rows that came on top of the list during a reading are found by the next reading.
         for (let times = 0; times < 3; times++) found.push(...(await shop.pollAll(spec)));
         expect(found.map(Number).sort((a, b) => a - b)).toEqual(
           Array.from({ length: last - 5 }, (__, index) => index + 6),
@@ -289,7 +292,7 @@ test("an id that whole walks miss for a week is forgotten, and one that comes ba
     await shop.poll();
   }
   expect(shop.known.size).toBe(2);
-  // Time in which nobody looked counts for nothing.
+  // Time in which no poll ran does not count for forgetting ids.
   shop.orders = [];
   shop.now += 30 * day;
   await shop.poll();

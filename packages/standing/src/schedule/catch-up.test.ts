@@ -4,7 +4,7 @@ import type { CatchUp } from "./schedule.ts";
 
 const minute = 60_000;
 const nowMs = Date.UTC(2026, 2, 2, 12, 2);
-/** Every five minutes of three hours, the last one two minutes ago. */
+/** The times of a five-minute schedule in three hours. The last one was two minutes ago. */
 const due = Array.from({ length: 36 }, (_, index) => {
   const atMs = nowMs - 2 * minute - (35 - index) * 5 * minute;
   return { atMs, effectiveMs: atMs };

@@ -3,8 +3,8 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { type NextOccurrence, nextOfCron, occurrencesOf, type Schedule } from "./schedule.ts";
 
-// Times of cron expressions beside a computation of their own: by the offsets of the zone and the wall clock alone. Three years
-// for those that name their times; for the others, which follow real time, the days around every change of the clocks.
+// Compares the times of cron expressions with a second computation, which uses only the offsets of the zone and the local time. Expressions
+// with fixed times are compared over three years, the others over the days around each clock change.
 
 const zones = ["America/New_York", "Europe/Berlin", "Australia/Lord_Howe", "Africa/Casablanca"] as const;
 const from = Date.UTC(2025, 0, 1);
@@ -37,7 +37,7 @@ const fixed = [
 ] as const;
 const wild = ["*/15 * * * *", "0 * * * *", "*/30 1-3 * * *", "5 */2 * * *"] as const;
 
-/** A zone's offsets: where each begins, and how long its clocks are ahead of UTC. */
+/** Returns the offsets of a time zone: when each begins, and by how much its clocks are ahead of UTC. */
 function offsetsOf(timeZone: string): { readonly fromMs: number; readonly offsetMs: number }[] {
   const format = new Intl.DateTimeFormat("en", { timeZone, timeZoneName: "longOffset" });
   const at = (ms: number) => {
@@ -65,7 +65,7 @@ function offsetAt(offsets: Offsets, ms: number): number {
   return offsets.findLast(({ fromMs }) => fromMs <= ms)?.offsetMs ?? 0;
 }
 
-/** The instant of a wall time: the first one; of one that is skipped, the first after the gap. */
+/** Returns the first instant of a local time. If clocks skip that time, returns the first instant after the gap. */
 function instantOf(offsets: Offsets, wallMs: number): number {
   const instants = offsets
     .map(({ offsetMs }) => wallMs - offsetMs)
@@ -124,7 +124,7 @@ test.each(zones)(
   },
 );
 
-/** Of the forms that the expressions above have. */
+/** True if a value matches a cron field. It supports only the forms that the expressions above have. */
 function matches(field: string, value: number): boolean {
   const [, low, high] = /^(\d+)-(\d+)$/.exec(field) ?? [];
   if (low !== undefined) return value >= Number(low) && value <= Number(high);
@@ -188,13 +188,13 @@ test("expressions that are never due cost an occurrence of the others nothing", 
   for (let count = 0; count < 1_000; count++) at = (await next(at, work)) ?? 0;
   const { user, system } = process.threadCpuUsage(before);
   expect(at).toBe(from + 1_001 * minute);
-  // Searched each time they took some 50 ms an occurrence.
+  // If every occurrence were searched separately, each would take about 50 ms.
   expect((user + system) / 1_000).toBeLessThan(2_000);
 });
 
 const everyNearest = Array.from({ length: 31 }, (_, index) => `${index + 1}W`).join(",");
 
-/** Never due, which takes a long search: the weekday that is nearest to a day is never a Sunday. */
+/** Cron expressions that are never due, which makes the search long: the weekday that is nearest to a day is never a Sunday. */
 const slowest = [
   `0 0 ${everyNearest} * +SUN`,
   "0 0 29W,30W,31W * +SUN",
@@ -205,7 +205,7 @@ test("no search keeps the thread, whatever the expressions, and its project is c
   const charged = createWorkMeter();
   const own = charged.begin({ projectId: "prj_1" as never });
   const timing = { kind: "cron", expressions: ["* * * * *", ...slowest] } as const;
-  // The parts are timed one by one: what else the machine does is not the search's.
+  // Each part of the search is timed by itself, because other work of the machine must not count.
   let longestMs = 0;
   const timed: typeof own = {
     ...own,
@@ -225,7 +225,7 @@ test("no search keeps the thread, whatever the expressions, and its project is c
       return own.turn();
     },
   };
-  // In one piece each of them took from 80 to 450 ms. A collection of garbage falls into a part of one search, not of each.
+  // Without pauses, each search took 80 to 450 ms. Garbage collection may lengthen a part of one search, but not of every search.
   for (let searches = 0; searches === 0 || (searches < 3 && longestMs >= 15); searches++) {
     longestMs = 0;
     const next = occurrencesOf(schedule({ timing, timeZone: "Europe/Berlin" }));
@@ -240,7 +240,7 @@ test("searched by parts, what comes only once in many years is found, and what n
   const after = (expression: string) => nextOfCron(expression, "Europe/Berlin")(from, work);
   expect(await after("0 0 29 2 +MON")).toBe(Date.UTC(2044, 1, 28, 23));
   expect(await after("0 0 1 1 *")).toBe(Date.UTC(2025, 11, 31, 23));
-  // 2100 has no such day: nothing that recurs lies further apart.
+  // The year 2100 has no 29 February, so this is the longest possible gap between two times.
   const beyond2100 = await nextOfCron("0 12 29 2 +MON", "UTC")(Date.UTC(2072, 2, 1), work);
   expect(beyond2100).toBe(Date.UTC(2112, 1, 29, 12));
   expect(await after("0 0 31 2 *")).toBeUndefined();

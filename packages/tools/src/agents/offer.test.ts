@@ -4,7 +4,7 @@ import type { McpContext } from "../mcp/offer.ts";
 import type { AgentToolsOptions } from "./meta-caller.ts";
 import { createToolsOffer } from "./offer.ts";
 
-/** Returns the names listed for a key that is scoped to classes. None of this reads the catalog. */
+/** Returns the names of the meta-tools that are listed for a key that is scoped to these access classes. The catalog is not read. */
 async function listed(...accessClasses: Binding["accessClasses"]): Promise<string[]> {
   const { methods } = createToolsOffer({} as AgentToolsOptions);
   const binding = { entityId: "", toolkitSlugs: [], accessClasses };

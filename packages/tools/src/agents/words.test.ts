@@ -22,10 +22,11 @@ test("texts for agents about their tools name no API calls", () => {
 });
 
 test("answers of calls use the terms of agents' tools", () => {
-  // Calling a skill submits a program, which may be refused, so its fault texts reach agents too.
+  // Packages whose error texts reach agents. Calling a skill submits a program, which may be refused, so `jobs` and `program` are among
+  // them.
   const reached = ["core", "catalog", "connections", "tools", "program", "jobs", "asks"];
   const sources = reached.flatMap((name) => filesBelow(`packages/${name}/src`, /\.ts$/));
-  // Sentences only: plain names are keys and filters of page tokens.
+  // Only sentences are checked, because plain names are keys and filters of page tokens.
   const sentences = sources.flatMap((text) => text.match(/"[^"\n]* [^"\n]*"|`[^`\n]* [^`\n]*`/g) ?? []);
   const named = sentences.filter((sentence) => pattern.test(sentence));
   expect(named.length).toBeGreaterThan(10);

@@ -12,7 +12,7 @@ import type { CallRequest } from "./call-request.ts";
 import { addProject } from "./test-node.ts";
 import { deskToolkit } from "./test-toolkits.ts";
 
-// Calls through the real transport and real accounts, against a server that counts requests.
+// Tests of calls over the real transport and with real accounts, against a server that counts its requests.
 
 const { db, drop } = await createTestDatabase();
 afterAll(drop);
@@ -25,7 +25,7 @@ afterEach(async () => {
 type Seen = { method: string; url: string; headers: IncomingMessage["headers"]; body: string };
 type Reaction = (res: ServerResponse, req: IncomingMessage) => void;
 
-/** Starts an app on its own port. It reacts by its script, then with a ticket. */
+/** Starts an app on its own port. It reacts as its script says, and after that answers with a ticket. */
 async function startApp(...script: Reaction[]) {
   const seen: Seen[] = [];
   const server = createServer(async (req, res) => {
@@ -54,7 +54,7 @@ const hangUpInside: Reaction = (res, req) => {
   res.write('{"id":', () => req.socket.destroy());
 };
 
-/** A node whose calls go over the network, to the app at `url`. */
+/** Returns a node that sends its calls over the network to the app at `url`. */
 function createNode(url: string) {
   const source: ToolkitSource = {
     ...deskToolkit,
@@ -67,7 +67,7 @@ function createNode(url: string) {
   return node.apps.caller;
 }
 
-/** Creates a project with an account of the desk for `ann`. */
+/** Creates a project in which the entity `ann` has an account of the test app. */
 async function connect(): Promise<ProjectId> {
   const projectId = await addProject(db);
   const id = createId("acc", 1);

@@ -9,7 +9,7 @@ afterAll(drop);
 
 const note = { id: "t1", text: "hello" };
 
-/** Starts a call on a node that never records its end. */
+/** Starts a call on a node that dies before it records the end of the call. */
 async function loseNode(tool: string, args: object) {
   const projectId = await addProject(db);
   const lost = createTestNode(db);

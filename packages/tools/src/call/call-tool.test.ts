@@ -16,7 +16,7 @@ afterAll(drop);
 
 const note = { id: "t1", text: "hello" };
 
-/** Returns a row with its sealed parts decrypted. */
+/** Returns a ledger row with its encrypted parts decrypted. */
 async function opened(node: TestNode, projectId: ProjectId) {
   const rows = await node.rows(projectId);
   const listed = await toolCallsForProject(db, projectId).list(
@@ -91,7 +91,7 @@ test.each(Object.entries(outcomes))(
     expect(row?.accountId === null).toBe(
       ["invalid_arguments", "no_account", "account_unusable", "not_callable"].includes(outcome),
     );
-    // A value under an unknown name may be anything.
+    // A value under an unknown name is masked, because it may be anything.
     const kept = changes?.args && { ...changes.args, ...("more" in changes.args && { more: "***" }) };
     expect(row?.arguments).toBe(JSON.stringify(kept ?? { id: "t1" }));
   },

@@ -8,7 +8,10 @@ import { answer } from "./test-transport.ts";
 const { db, drop } = await createTestDatabase();
 afterAll(drop);
 
-/** Names that every object inherits, and that apps may use for their fields. A definition's template cannot use the excluded one. */
+/**
+ * Names that every object inherits, and that apps may use for their fields. `__proto__` is left out, because no template of a definition
+ * can use it.
+ */
 const names = Object.getOwnPropertyNames(Object.prototype).filter((name) => name !== "__proto__");
 const text = { type: "string", description: "Any text that is wanted." };
 const fields = Object.fromEntries(names.map((name) => [name, text]));

@@ -16,7 +16,7 @@ import type { EmbeddingsCall } from "./observer.ts";
 const { db, drop } = await createTestDatabase();
 afterAll(drop);
 
-/** Words with one meaning have one direction; every other word has its own. */
+/** Directions of words. Words with the same meaning have the same direction, and every other word has its own. */
 const meanings: ReadonlyMap<string, number> = new Map(
   ["order parcel purchase consignment cargo", "refund reimburse chargeback restitution"].flatMap((group, at) =>
     group.split(" ").map((word) => [word, at] as const),
@@ -40,7 +40,7 @@ type Way = "well" | "never" | "failing" | "short" | "huge" | "nonsense";
 async function serveEmbeddings() {
   const state = {
     ...{ way: "well" as Way, sent: [] as string[], keys: new Set<string | undefined>() },
-    /** Texts that start with `torpid` are answered after this resolves. */
+    /** Texts that start with `torpid` are answered only after this promise has resolved. */
     slow: Promise.resolve(),
   };
   const place = await serveHttp(async (request, response) => {
@@ -51,13 +51,13 @@ async function serveEmbeddings() {
     state.sent.push(...input);
     state.keys.add(request.headers.authorization);
     if (state.way === "never") return;
-    // One caller's text may make the request fail.
+    // The text of one caller can make the whole request fail.
     if (input.some((text) => text.includes("venom"))) return void response.writeHead(400).end("{}");
     if (input.some((text) => text.startsWith("torpid"))) await state.slow;
     if (state.way === "failing") return void response.writeHead(500).end("{}");
     if (state.way === "nonsense") return void response.end('{"data":[{"embedding":["1","2"]}]}');
     if (state.way === "huge") {
-      // Writes as long as the client reads: a client without a limit would read forever.
+      // Sends data as long as the client reads. A client without a limit would read forever.
       const more = () => response.write("[".repeat(65_536)) || true;
       while (!response.destroyed && more()) await wait(1);
       return;
@@ -121,7 +121,7 @@ async function search(node: TestNode, projectId: ProjectId, query: string): Prom
   return (await client.searchTools({ query })).results.map(({ tool }) => tool?.slug ?? "");
 }
 
-/** Resolves when a search finds a tool that words alone do not find. */
+/** Resolves when a search finds a tool that a search by words alone does not find. */
 const untilFound = (node: TestNode, projectId: ProjectId) =>
   until(async () => (await search(node, projectId, "consignment")).includes("shop.read_order"));
 
@@ -139,7 +139,7 @@ test("meaning finds what words do not, finds nothing for nonsense, and a restart
     await untilFound(node, projectId);
     expect(await search(node, projectId, "glimmering snarfblat")).toEqual([]);
     expect(await search(node, projectId, "consignment for ada@example.com")).toContain("shop.read_order");
-    // The tool of one project is neither found nor sent for another.
+    // A tool of one project is neither found by another project nor sent to the endpoint for it.
     expect(await search(node, other, "consignment cargo")).not.toContain("shop.read_order");
   }
   const { sent, keys } = endpoint.state;
@@ -179,7 +179,7 @@ test.each<[Way, string, EmbeddingsCall["outcome"]]>([
   endpoint.state.sent.length = 0;
   const startedAt = performance.now();
   expect(await search(node, projectId, "read the order")).toContain("shop.read_order");
-  // The rest is searching by words, on a machine with other work; the endpoint never answers.
+  // The endpoint never answers. The rest of the time is a search by words, on a busy machine.
   expect(performance.now() - startedAt).toBeLessThan(5_000);
   const tripped = () => node.told.failures.filter(({ what }) => what === "embeddings of search");
   expect(
@@ -191,7 +191,7 @@ test.each<[Way, string, EmbeddingsCall["outcome"]]>([
   expect(endpoint.state.sent).toHaveLength(1);
   expect(tripped()).toHaveLength(1);
   const calls = () => node.told.embedded.filter(({ what }) => what === "search").slice(-1);
-  // The request itself may last longer than a search waits.
+  // The request to the endpoint may last longer than the search waits for it.
   await until(() => calls()[0]?.outcome !== "ok");
   expect(calls()).toEqual([expect.objectContaining({ outcome })]);
   const [first, ...next] = node.told.searches.slice(-21);
@@ -201,7 +201,7 @@ test.each<[Way, string, EmbeddingsCall["outcome"]]>([
 
 test("a flooding project, and one whose words the endpoint refuses, search by words, while another's search gets its vector at once", async () => {
   await using endpoint = await serveEmbeddings();
-  // Waits are longer here than on a busy machine, so that only slots are scarce.
+  // Waits are longer here than any delay of a busy machine, so that only slots can be scarce.
   const patient: typeof systemClock = { ...systemClock, wait: (ms, signal) => systemClock.wait(ms * 100, signal) };
   await using node = startNode(endpoint.url, undefined, patient);
   const [hostile, poisoner, quiet] = [await addProject(), await addProject(), await addProject()];
@@ -209,7 +209,7 @@ test("a flooding project, and one whose words the endpoint refuses, search by wo
   await untilFound(node, quiet);
   const answered = Promise.withResolvers<void>();
   endpoint.state.slow = answered.promise;
-  // In letters, because numbers are not words.
+  // The number is written in letters, because the search does not treat digits as words.
   const wordOf = (at: number) => [...String(at)].map((digit) => "abcdefghij"[Number(digit)]).join("");
   const flood = Array.from({ length: 100 }, (_, at) => search(node, hostile, `torpid message ${wordOf(at)}`));
   const slow = () => endpoint.state.sent.filter((sentText) => sentText.startsWith("torpid")).length;
@@ -222,7 +222,7 @@ test("a flooding project, and one whose words the endpoint refuses, search by wo
   answered.resolve();
   await Promise.all(flood);
   expect(slow()).toBe(8);
-  // The flooding project has its share again.
+  // The slots of the project that sent too much are free again.
   await search(node, hostile, "another message");
   expect(node.told.searches.at(-1)).toBe("asked");
 });
@@ -239,7 +239,7 @@ test("toolkits whose texts the endpoint refuses do not delay others", async () =
   });
   await publishShop(node, quiet, text);
   await untilFound(node, quiet);
-  // After the first failure their owner waits, then longer each time.
+  // After the first failure, the owner's requests pause, for a longer time after each failure.
   expect(refusals()).toBeLessThan(6);
 });
 

@@ -5,10 +5,10 @@ import { QuestionRoom, type ReleaseSlot } from "./question-room.ts";
 import { vectorOf } from "./vectors.ts";
 
 const [a, b, c, d] = [1, 2, 3, 4].map((at) => createId("prj", at)) as [ProjectId, ProjectId, ProjectId, ProjectId];
-/** Longer than any test: a caller that waits this long gets a slot, or the test fails. */
+/** A wait that is longer than any test. A caller that waits so long gets a slot, or the test fails. */
 const longMs = 60_000;
 
-/** Creates a room in which a and b hold all slots. */
+/** Creates a room of slots in which the projects a and b hold all slots. */
 async function fullRoom() {
   const room = new QuestionRoom(systemClock, { all: 4, project: 2 });
   const entered = await Promise.all([a, b, a, b].map((projectId) => room.enter(projectId, longMs)));
@@ -22,7 +22,7 @@ test("a project with its full share gets no slot, and a slot released twice coun
   leave();
   leave();
   expect(await room.enter(c, longMs)).toBeDefined();
-  // All four slots are taken again.
+  // All four slots are taken now.
   expect(await room.enter(d, 1)).toBeUndefined();
 });
 
@@ -46,10 +46,10 @@ test("a free slot goes to the project with the fewest running questions, then to
   others[0]?.();
   await Promise.all([waiting[0], waiting[2]]);
   expect(order).toEqual(["c first", "d"]);
-  // One question of a, b, c and d each is running; only c waits.
+  // One question each of a, b, c and d is running, and only c waits.
   others[1]?.();
   await waiting[1];
-  // None of d's own questions is counted any longer, so it may wait again.
+  // No question of d is running any more, so d may wait again.
   (await waiting[2])?.();
   expect(await room.enter(d, longMs)).toBeDefined();
 });

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { blocksOf, dimensionBounds, likenessesOf, type Vector, vectorOf } from "./vectors.ts";
 
-/** Returns the same numbers each time, from -128 to 127, the ends often. */
+/** Returns a vector of numbers from -128 to 127, with many at the ends. The same seed always gives the same vector. */
 function vectorAt(size: number, seed: number): Vector {
   let state = seed + 1;
   const next = () => {
@@ -28,7 +28,7 @@ test.each([
   const query = vectorAt(size, 99_991);
   const expected = vectors.map((vector) => likeness(query, vector));
   expect([...likenessesOf(query, blocksOf(vectors))]).toEqual(expected);
-  // The rest of a longer query does not affect a shorter one.
+  // The shorter query is compared without the leftover numbers of the longer one before.
   const short = vectorAt(2, 5);
   expect([...likenessesOf(short, blocksOf([short]))][0]).toBeCloseTo(1, 12);
 });

@@ -10,6 +10,6 @@ test.each([
   ["more values than can", Array.from({ length: mebibyte / 2 + 1 }, () => 1), true],
 ])("%s is known before it is written", (_, value, isTooLarge) => {
   expect(answerIfTooLarge(value)?.decision).toBe(isTooLarge ? "failed" : undefined);
-  // Never true for a value that fits.
+  // The answer is never `failed` for a value that is small enough.
   expect(Buffer.byteLength(JSON.stringify(value)) > mebibyte).toBe(isTooLarge);
 });

@@ -23,7 +23,7 @@ test("nodes together never hold more than the limit while each reports its slots
       const held: Record<string, number> = { a: 0, b: 0, c: 0 };
       for (const { node, wants, ends, waitMs } of list) {
         nowMs += waitMs;
-        // Every node renews in time, here in each turn.
+        // In each turn of this test, every node renews its entry in time.
         for (const [other, count] of Object.entries(held)) {
           if (other !== node && count > 0) {
             pace = paceWith(pace, rules(concurrency), { ...said, node: other, nowMs, held: count });
@@ -53,11 +53,11 @@ test("a free slot goes to the node that has waited longest", () => {
   pace = paceWith(pace, rules(2), { ...said, node: "a", nowMs: 20, held: 1, wanted: 5 });
   const places = (node: string, held: number, nowMs = 30) => roomOf(pace, rules(2), { node, held, nowMs }).places;
   expect([places("a", 1), places("b", 0)]).toEqual([0, 1]);
-  // It got one; now the other one's turn comes.
+  // The node a got a slot, so now it is the turn of b.
   pace = paceWith(pace, rules(2), { node: "b", nowMs: 40, began: 1, held: 1, wanted: 4 });
   pace = paceWith(pace, rules(2), { node: "a", nowMs: 50, began: 0, held: 0, wanted: 5 });
   expect([places("a", 0, 60), places("b", 1, 60)]).toEqual([1, 0]);
-  // A node without a recent report of waiting calls is not waited for.
+  // If a node has not reported waiting calls recently, no slot is kept free for it.
   expect(places("b", 1, 50 + waitingSaidMs)).toBe(1);
 });
 

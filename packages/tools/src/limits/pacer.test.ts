@@ -43,7 +43,7 @@ async function full(asked: Promise<EntryOutcome>) {
   return entering;
 }
 
-/** Advances time in small steps until the condition holds. `mayPass`: no time passes while it returns false. */
+/** Moves the clock forward in small steps until the condition is true. `mayPass`: the clock does not move while it returns false. */
 async function passing(holds: () => boolean, stepMs = 10, mayPass = () => true): Promise<void> {
   await untilMoved(() => {
     if (holds()) return true;
@@ -250,7 +250,8 @@ test("a crashed node loses its slots after the lease, and a live one keeps them"
   const [lost, other] = [pacerOf(), pacerOf()];
   const key = keyOf({ concurrency: 1 });
   const call = entered(await lost.enter([key], patient));
-  // It renews while it runs, however long the call takes. No time passes while it writes, because a slow machine takes longer for that.
+  // The node renews its slot as long as the call runs. The clock does not move while the node writes, because a slow machine takes longer
+  // to write.
   const startedMs = clock.now();
   const isWaiting = () => clock.waiting() > 0;
   await passing(() => isWaiting() && clock.now() - startedMs > 3 * leaseMs, 1_000, isWaiting);

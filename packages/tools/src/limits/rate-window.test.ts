@@ -4,14 +4,14 @@ import { expect, test } from "vitest";
 import { begunIn, endOf, freeAgainAt, freeIn, type RateRule } from "./pace.ts";
 
 const rates = fc.record({ max: fc.integer({ min: 1, max: 50 }), perMs: fc.integer({ min: 1_000, max: 90_000 }) });
-/** Waits between two checks, and the number of calls that want to start at each. */
+/** Generates checks: the wait before each, and the number of calls that want to start at it. */
 const looks = (perMs: number) =>
   fc.array(fc.record({ waitMs: fc.integer({ min: 0, max: perMs }), wanted: fc.integer({ min: 0, max: 60 }) }), {
     minLength: 1,
     maxLength: 60,
   });
 
-/** Returns the times at which a rate lets calls start. */
+/** Returns the times at which a rate limit lets calls start. */
 function begin(rate: RateRule, startMs: number, list: readonly { waitMs: number; wanted: number }[]): number[] {
   let window: PaceWindow | undefined;
   let nowMs = startMs;

@@ -2,7 +2,7 @@ import type { Action } from "@svc/catalog";
 import { expect, test } from "vitest";
 import { type ScoredTool, spreadOverToolkits } from "./score-tools.ts";
 
-/** Tools `a1 a2 b1` of toolkits `a` and `b`, with their scores. */
+/** Returns the tools `a1`, `a2` and `b1` of the toolkits `a` and `b`, with the given scores. */
 function scored(scores: Record<string, number>): ScoredTool[] {
   return Object.entries(scores).map(([slug, score]) => {
     return { tool: { slug, toolkitSlug: slug[0] } as Action, score, place: 0 } as unknown as ScoredTool;

@@ -222,11 +222,11 @@ test("searches 10,000 tools in a few milliseconds", () => {
   for (let round = 0; round < 20; round++) search.search({ query });
   const startedAt = performance.now();
   for (let round = 0; round < 20; round++) search.search({ query });
-  // A loose limit: the benchmark measures exactly; this also holds with other tests on a small machine.
+  // A loose limit that also holds if other tests run on a small machine. The benchmark measures exactly.
   expect((performance.now() - startedAt) / 20).toBeLessThan(100);
 });
 
-/** Texts of the maximum length of a request. */
+/** Hostile texts that have the maximum length of a request. */
 const hostile = [
   "z",
   "\u0301a",

@@ -83,7 +83,8 @@ test("a call that finds its limit full is refused with Retry-After; nothing is s
   expect(refused.refusal).toBe("ResourceExhausted CALL_LIMIT");
   expect(Number(refused.retryAfter)).toBeGreaterThanOrEqual(55);
   expect([node.app.requests.length, (await node.rows(projectId)).length]).toEqual([1, 1]);
-  // Another entity has another key. A dry run sends nothing, and neither does a call that needs confirmation.
+  // The limit is not reached by a call of another entity, which has another key, nor by a dry run or a call that needs confirmation, which
+  // send nothing.
   await client.callTool({ ...readTicket, entityId: "bob" });
   await client.callTool({ ...readTicket, dryRun: true });
   expect((await client.callTool({ ...readTicket, toolSlug: "desk.delete_ticket" })).outcome).toBe("held");

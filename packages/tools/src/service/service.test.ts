@@ -188,7 +188,7 @@ test("the ledger lists the calls of a key, an account and a job, of the project 
   const { node, projectId, client } = await setUp();
   const [keyId, jobId] = [createId("key", 1), createId("job", node.clock.now())];
   const { callId } = await client.callTool(readTicket);
-  // Ids of one millisecond have no order.
+  // The clock is moved, because ids of the same millisecond have no order.
   node.clock.advance(1);
   const other = (await client.callTool(readTicket)).callId;
   const { call } = await client.getToolCall({ id: callId });

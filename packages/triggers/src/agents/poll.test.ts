@@ -91,7 +91,7 @@ test("a key that is bound to ada polls ada's events, whatever it names; ListEven
   const bob = { name, arguments: { entity_id: "bob" } };
   expect((await ada.ask("events/poll", bob)).error).toMatchObject({ code: -32_012 });
   expect((await ada.ask("events/poll", { name }, "entity_id=bob")).error).toMatchObject({ code: -32_012 });
-  // The cursor of other events is not valid here: the client learns that it may have missed events, and continues from now.
+  // A cursor for other events is not valid here: the client is informed that it may have missed events, and continues from now on.
   const foreign = await ada.ask("events/poll", { name, cursor: free.result.cursor });
   expect(foreign.result).toMatchObject({ events: [], truncated: true, hasMore: false });
 });

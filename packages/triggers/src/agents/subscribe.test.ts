@@ -73,7 +73,7 @@ test("a callback that says back its challenge is delivered events, as MCP and St
     const at = { ...headers, "webhook-timestamp": headers["webhook-timestamp"] ?? "" };
     expect(signatureIsOf(secret, body.toString(), at)).toBe(true);
   }
-  // The delivery engine sends it, so its result is read like that of any delivery.
+  // The delivery engine sends this delivery, so its result is read like that of any other delivery.
   const [subscription] = (await client.listSubscriptions({})).subscriptions;
   expect(subscription).toMatchObject({
     triggerSlug: name,
@@ -86,7 +86,7 @@ test("a callback that says back its challenge is delivered events, as MCP and St
   });
 });
 
-/** The library of Standard Webhooks checks it, and reads the machine's clock only. */
+/** Checks a signature with the library of Standard Webhooks. It only uses the machine's clock. */
 function signatureIsOf(secret: string, body: string, headers: Record<string, string>): boolean {
   const at = new Date(Number(headers["webhook-timestamp"]) * 1_000);
   const expected = new Webhook(secret).sign(headers["webhook-id"] ?? "", at, body);
@@ -139,7 +139,7 @@ test("a refresh is the same subscription with more time; another name, argument,
   expect(again).toMatchObject({ id: first.id, truncated: false });
   expect(Date.parse(again.refreshBefore) - Date.parse(first.refreshBefore)).toBe(5 * minuteMs);
   expect(again.deliveryStatus).toEqual({ active: true, lastDeliveryAt: null, lastError: null });
-  // One challenge for each key and callback.
+  // The callback was challenged only once for this key.
   expect(callback.requests).toHaveLength(1);
   const other = await createTestAgent(cluster, all.node, { projectId });
   const ids = [
@@ -191,7 +191,7 @@ test("what is not refreshed is delivered nothing from its time on, and is remove
       .map(({ eventId }) => eventId)
       .sort(),
   ).toEqual(missed.sort());
-  // It is challenged again.
+  // The callback is challenged a second time.
   expect(callback.requests.filter(({ body }) => body.includes("verification"))).toHaveLength(2);
 });
 
@@ -274,7 +274,7 @@ test("410 and 413 end one delivery and say nothing against the endpoint; 503 is 
   const health = async () => (await client.getSubscription({ id: subscription!.id })).subscription?.health?.state;
   expect(await health()).toBe("well");
   expect(await stateAfter(503)).toBe("pending");
-  // The state of the endpoint is stored after the attempt.
+  // The state of the endpoint is stored some time after the attempt.
   await expect.poll(health).toBe("backing_off");
   expect((await all.subscribe()).result.deliveryStatus).toMatchObject({ active: true, lastError: "http_5xx" });
 });
@@ -343,7 +343,7 @@ test("with its key, or the grant's voucher, a subscription ends at once: its cal
   expect(all.bodies()).toEqual([{ type: "terminated", error }]);
   expect(callback.posted()[0]?.headers["webhook-id"]).toMatch(/^msg_terminated_/);
   expect((await client.listSubscriptions({})).subscriptions).toEqual([]);
-  // A request in progress when the key ended creates nothing.
+  // A request that was running when its key ended creates no subscription.
   expect((await all.subscribe()).error).toMatchObject({ code: -32_012 });
   const voucher = await createTestAgent(cluster, node, { projectId });
   const granted = await grantOf(cluster, voucher);

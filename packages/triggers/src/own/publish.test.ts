@@ -97,7 +97,7 @@ test("of 1,000 events the faulty one is refused alone with its pointer, and the 
   const stored = results.filter(({ outcome }) => outcome === PublishOutcome.STORED).map(({ eventId }) => eventId);
   expect(new Set(stored).size).toBe(999);
   const before = await cluster.count("deliveries");
-  // Both nodes get the same call at once, with one key twice, and beside a post.
+  // Both nodes get the same call at the same time, in which one key occurs twice, together with a post.
   const again = { events: [...events.slice(0, 999), events[0] ?? {}] };
   const [left, right, post] = await Promise.all([
     first.client(projectId).publishEvents(again),
@@ -199,7 +199,7 @@ test("a schema that past events break is refused with counts, and an archived ty
   expect(refusal.details).toHaveLength(5);
   expect((await client.getEventType({ name: "invoice.paid" })).eventType?.version).toBe(1);
   expect((await put({ breaking: true })).eventType?.version).toBe(2);
-  // The same schema in another form is no change.
+  // The same schema in another JSON form is not a change.
   expect((await put({ schemaJson: JSON.stringify(JSON.parse(narrow), null, 2) })).eventType?.version).toBe(2);
   const old = await client.getEventType({ name: "invoice.paid", version: 1 });
   expect([old.eventType?.schemaJson, old.versions.map(({ version }) => version)]).toEqual(["", [2, 1]]);

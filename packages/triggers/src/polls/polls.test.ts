@@ -23,7 +23,7 @@ function pollsOf({ db, clock }: TestCluster) {
   return createEventPolls({ db, clock, eventRetentionMs: 30 * day });
 }
 
-/** Stores an event with an id of `atMs`. */
+/** Stores an event whose id has the time `atMs`. */
 async function record(db: Executor, projectId: ProjectId, atMs: number, fields: object = {}): Promise<EventId> {
   const id = createId("evt", atMs);
   const event = {
@@ -34,7 +34,7 @@ async function record(db: Executor, projectId: ProjectId, atMs: number, fields: 
   return id;
 }
 
-/** Reads to the end of the events. Each cursor is sealed and opened, as for a client. */
+/** Reads to the end of the events. After each page, the cursor is encrypted and decrypted, as for a client. */
 async function drain(cluster: TestCluster, scope: CursorScope, from: EventPosition, max = 100) {
   const polls = pollsOf(cluster);
   const ids: string[] = [];
@@ -62,7 +62,7 @@ test("12 writers with open transactions, rollbacks and killed connections: a pol
   const writing = openDatabase({ url, connectionsMax: 14 });
   let looks = 0;
   let writers = 12;
-  /** Times of the ids whose statements have not begun for certain. The clock waits for them, as ids are young when they are stored. */
+  /** Times of ids that are not stored yet. The clock waits for them, because an id is new when it is stored. */
   const young = new Set<number>();
   const lookAfter = (count: number) => {
     const from = looks;
@@ -106,7 +106,7 @@ test("12 writers with open transactions, rollbacks and killed connections: a pol
   const stored = await db.sql<{ id: string }[]>`select id::text from events where project_id = ${uuidOfId(projectId)}`;
   expect(stored.length).toBeGreaterThan(60);
   expect(polled.map((id) => uuidOfId(id as EventId)).toSorted()).toEqual(stored.map(({ id }) => id).toSorted());
-  // The start follows, so that a look scans few events.
+  // The start of the position moves forward, so that each search scans few events.
   expect(last.position.fromUuid > start.fromUuid).toBe(true);
 });
 
@@ -215,7 +215,7 @@ test("the path that stores events uses no savepoints, and nothing changes an eve
     ).rejects.toThrow("stored in a savepoint");
     const { createSubscription, replayEvent, sendTestEvent, listEvents } = node.client(projectId);
     const { subscription } = await createSubscription({ endpointUrl: "http://127.0.0.1:1/" });
-    // Three statements in one transaction, because their payloads are large.
+    // The posts need three statements in one transaction, because their payloads are large.
     const title = "x".repeat(600_000);
     const posts = ["a", "b", "c"].map((delivery) => node.ingest.accept(issuePost({ title, delivery })));
     expect((await Promise.all(posts)).map(({ outcome }) => outcome)).toEqual(["accepted", "accepted", "accepted"]);

@@ -22,14 +22,14 @@ test("acceptance 21: a replay queues every match once, oldest first and at its p
   await world.subscribe();
   const expected = await client.replayEvents({ since, dryRun: true });
   const { total, counts, replay: none } = await client.startReplay({ since, dryRun: true });
-  // A subscription created after the events gets them too.
+  // A subscription that was created after the events gets them as well.
   expect([total, counts.map(({ count }) => count), none, expected.count]).toEqual([25, [10, 5, 10], undefined, 25]);
 
   const { replay } = await client.startReplay({ since, perSecond: 10 });
   expect(replay).toMatchObject({ state: ReplayState.RUNNING, total: 25, totalComplete: true, queued: 0, position: "" });
   const id = replay!.id;
   await until(() => world.node.replaySteps.length === 1);
-  // A subscription created after the replay started gets nothing from it.
+  // A subscription that is created after the start of the replay gets nothing from it.
   world.cluster.clock.advance(1);
   await world.subscribe();
   expect((await client.getReplay({ id })).replay).toMatchObject({ queued: 10, perSecond: 10 });
@@ -52,7 +52,7 @@ test("a replay says how many deliveries are still pending and arrive twice, befo
   const { client, since, cluster } = world;
   await world.subscribe();
   await world.store(4);
-  // Both undelivered and delivered events: a finished delivery is sent again, once.
+  // Events with a pending delivery and events with a finished one: each is sent once more.
   await client.replayEvents({ since });
   await cluster.db.sql`update deliveries set state = 'delivered', next_attempt_at = null
     where id in (select id from deliveries order by id limit 1)`;
@@ -202,7 +202,7 @@ test("acceptance 21: it is paused, goes on at another pace and is cancelled, eac
     cluster.clock.advance(1_000);
     world.node.standing.engine.wake();
   }
-  // Unused pace is not made up for.
+  // After a pause, the replay does not catch up.
   expect(await queued()).toBe(10);
   const resumed = await client.updateReplay({ id, paused: false, perSecond: 20 });
   expect(resumed.replay).toMatchObject({ state: ReplayState.RUNNING, perSecond: 20 });
@@ -314,11 +314,11 @@ test("what it queues stands behind what is live, and is sent where nothing live 
   receiver.hold();
   await client.startReplay({ since, perSecond: 30 });
   await until(() => world.node.replaySteps.length === 1);
-  // They are due one after another during the second.
+  // The deliveries are due one after another during the second.
   world.cluster.clock.advance(1_000);
   world.node.dispatcher.wake();
   await until(() => receiver.requests.length === 3);
-  // A replay gets at most three of four turns.
+  // Replayed deliveries get at most three of four turns, so the live delivery is sent next.
   await world.node.ingest.accept(issuePost({ title: "live" }));
   await until(() => receiver.requests.length === 4);
   expect(receiver.requests[3]!.body.toString()).toContain("live");
@@ -349,7 +349,7 @@ test("steps that fail before or after their commit, on any node, queue every pai
   expect(fails).toBeGreaterThan(9);
 });
 
-/** Moves the clock until the project's newest replay is in a state, or has queued as many deliveries. */
+/** Moves the clock until the project's newest replay satisfies the condition. */
 async function driveReplay({ client, cluster, node }: ReplayWorld, isThere: (replay: Replay) => boolean) {
   await untilMoved(async () => {
     cluster.clock.advance(1_000);
@@ -391,7 +391,7 @@ test("a pause loses nothing: over racing posts, failing steps and a second pause
   const before = await counts();
   expect([before.tasks, before.parked]).toEqual([before.deliveries, before.deliveries]);
   expect(before.deliveries).toBeGreaterThanOrEqual(50);
-  // What the subscription missed is kept beyond the retention of events.
+  // The events that the subscription has missed are kept beyond their retention.
   const retention = { beforeMs: clock.now() + 1, rememberFromMs: clock.now() + 1 };
   expect(await sweepProjectEvents(db, projectId, retention, 10_000)).toBe(0);
 
@@ -488,7 +488,7 @@ test("a subscription that was resumed gets back what waited, also if its replay 
   await client.updateSubscription({ id, paused: false });
   const [replay] = (await client.listReplays({})).replays;
   await client.updateReplay({ id: replay!.id, paused: true });
-  // As a pass parks what comes to an end late.
+  // Parks a delivery as the engine does with one that ends late.
   await cluster.db
     .sql`update delivery_tasks set epoch = 0, due_at = 'infinity', lease_owner = null, lease_until = null`;
   for await (const _ of sweep.round(cluster.clock.now() + 31 * 86_400_000));

@@ -6,7 +6,7 @@ import { createReplayWorld, type ReplayWorld } from "./test-replays.ts";
 
 afterAll(dropTestDatabases);
 
-/** Moves the clock by a tenth of a second and waits for the step that is due then. */
+/** Moves the clock by a tenth of a second, and waits for the step of the replay that is then due. */
 async function stepOn({ node, cluster }: ReplayWorld): Promise<void> {
   const before = node.replaySteps.length;
   cluster.clock.advance(100);
@@ -16,7 +16,7 @@ async function stepOn({ node, cluster }: ReplayWorld): Promise<void> {
   });
 }
 
-/** Returns a replay of 500 per second whose first step is done. */
+/** Returns a replay of 500 deliveries per second after its first step. */
 async function startFast(world: ReplayWorld): Promise<string> {
   const { replay } = await world.client.startReplay({ since: world.since, perSecond: 500 });
   await until(() => world.node.replaySteps.length === 1);
@@ -34,7 +34,7 @@ test("no step queues more than a fifth of a second, at the pace, and its progres
     expect(replay!.queued).toBe(await cluster.count("deliveries"));
     return replay!.queued;
   };
-  // One second's deliveries were due at the start, and are made up for.
+  // The deliveries of one second were due at the start, and are queued additionally.
   for (let left = 15; left > 0; left--) await stepOn(world);
   const atFirst = await progress();
   for (let left = 15; left > 0; left--) await stepOn(world);
@@ -45,7 +45,7 @@ test("no step queues more than a fifth of a second, at the pace, and its progres
   expect(await progress()).toBe(2_200);
   expect((await client.getReplay({ id })).replay).toMatchObject({ state: ReplayState.DONE, total: 2_200 });
   expect(new Set(await world.pairs()).size).toBe(2_200);
-  // Each is due before the next step, and not all at the same time.
+  // The deliveries are due before the next step, and not all at the same time.
   const rows = await cluster.db.sql<{ most: number }[]>`
     select max(n)::int4 as most from (select count(*) as n from delivery_tasks group by due_at) t`;
   expect(rows[0]!.most).toBeLessThanOrEqual(2);
@@ -137,7 +137,7 @@ test("steps of one second that fail before or after their commit queue every pai
     return tasks[0]?.at ?? 0;
   };
   await untilMoved(async () => {
-    // After each failure up to a minute passes, during which nothing is due.
+    // After each failure, up to a minute passes in which nothing is due.
     cluster.clock.advance(Math.max(100, (await dueMs()) - cluster.clock.now()));
     node.standing.engine.wake();
     return (await client.getReplay({ id })).replay!.state === ReplayState.DONE;

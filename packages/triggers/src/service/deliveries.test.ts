@@ -14,7 +14,7 @@ const endpointUrl = "https://example.com/hook";
 const notFound = (what: string, field: string) => ({ code: "NotFound", reason: `${what}_NOT_FOUND`, field });
 const malformed = (field: string) => ({ code: "InvalidArgument", reason: "ID_MALFORMED", field });
 
-/** Creates a project with two subscriptions, one of them to payments only, and three events: an issue, a payment, an issue. */
+/** Creates a project with two subscriptions (one of them only to payments) and three events: an issue, a payment, and an issue. */
 async function fill(cluster: TestCluster, options: Parameters<typeof createTestNode>[1] = {}) {
   const projectId = await cluster.project();
   const node = createTestNode(cluster, options);
@@ -116,7 +116,7 @@ test("ListDeliveries narrows to a state and a time, of one event or subscription
   expect(await list({ state: "dead_letter", eventId: ids.issue1 })).toEqual([]);
   expect(await list({ subscriptionId: ids.everything, since: at(1) })).toEqual([ids.issue2, ids.payment]);
   expect(await list({ eventId: ids.issue1, until: at(0) })).toEqual([]);
-  // The dead letter was never attempted, because its subscription had ended before.
+  // The dead letter has no attempt, because its subscription had ended before.
   expect(await list({ onlyFailed: true, since: at(0) })).toEqual([]);
   await cluster.db.sql`update deliveries set attempts = 1
     where state = 'dead_letter' or id = (select min(id::text)::uuid from deliveries)`;
@@ -274,7 +274,7 @@ test("ReplayEvent queues fresh deliveries to what matches now and leaves the old
   const listed = (await client.listDeliveries({ eventId: ids.payment })).deliveries;
   expect(listed.slice(0, 2)).toEqual(deliveries);
   expect(listed.slice(2)).toEqual(before);
-  // Each call queues again.
+  // Each call of ReplayEvent queues new deliveries.
   expect((await client.replayEvent({ eventId: ids.payment })).deliveries).toHaveLength(2);
   expect((await client.listDeliveries({ eventId: ids.payment })).deliveries).toHaveLength(6);
 });
@@ -433,7 +433,7 @@ test("a replay queues all or none, and shows 500 of them", async () => {
   expect([replayed.count, replayed.deliveries.length]).toEqual([6_004, 500]);
   expect(await cluster.count("deliveries")).toBe(4 + 6_004);
 
-  // The last one queued breaks a constraint that only this test has: nothing of the call is kept.
+  // The last delivery breaks a constraint that only this test adds. So nothing of the whole call is stored.
   await cluster.db.sql.unsafe(`create function refuse_newest() returns trigger language plpgsql as $$ begin
     if new.event_id = (select id from events order by id desc limit 1) then raise exception 'refused'; end if; return new; end $$;
     create trigger refuse_newest before insert on deliveries for each row execute function refuse_newest()`);

@@ -14,7 +14,7 @@ const push = () =>
     "x-code-event": "push",
   });
 
-/** Stores four events one second apart, oldest first: an issue, a push, a payment, a change. */
+/** Stores four events one second apart, oldest first: an issue, a push, a payment and a change. */
 async function fill(cluster: TestCluster, node: TriggerNode): Promise<number> {
   const startMs = cluster.clock.now();
   for (const post of [issuePost(), push(), paymentPost(), changePost()]) {
@@ -212,7 +212,7 @@ test("ListIngestEndpoints names every inbound path and whether its secret is set
     expect(trigger?.matches({ ...sample!, body }), toolkitSlug).toBe(true);
   }
   expect(JSON.stringify(endpoints)).not.toContain("hush");
-  // At another time and for another project they are the same.
+  // At another time and for another project, the samples are the same.
   cluster.clock.advance(86_400_000);
   expect((await node.client(await cluster.project()).listIngestEndpoints({})).endpoints).toEqual(endpoints);
 });

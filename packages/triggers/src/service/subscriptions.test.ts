@@ -91,7 +91,7 @@ test.each([
     "TRIGGER_NOT_FOUND",
     "triggerSlug",
   ],
-  // A tool of another kind is not a trigger.
+  // A tool that is not a trigger cannot be named as one.
   [
     { endpointUrl, toolkitSlug: "payments", triggerSlug: "refund_payment" },
     "NotFound",
@@ -144,7 +144,7 @@ test("UpdateSubscription changes what is given and leaves the rest", async () =>
   const health = { ...created.health, state: "inactive", reason: "nothing is delivered: deactivated" };
   const inactive = { ...moved, active: false, inactiveReason: "deactivated", health };
   expect(await update({ active: false })).toEqual(inactive);
-  // A new address neither activates it nor hides why it is inactive.
+  // A new address neither activates the subscription nor removes the reason why it is inactive.
   expect(await update({ endpointUrl })).toEqual({ ...inactive, endpointUrl });
   expect(await update({})).toEqual({ ...inactive, endpointUrl });
   expect(await update({ active: true })).toEqual(created);
@@ -304,7 +304,7 @@ test("a new address serves the later attempts of a delivery, under the secret th
   await until(() => mended.requests.length === 1);
   const [request] = mended.requests;
   new Webhook(signingSecret).verify(request!.body.toString("utf8"), request!.headers);
-  // The first send is from memory, the next one from the store: the bytes are equal.
+  // The first attempt sends the event from memory and the next one from the database, with equal bytes.
   expect(request!.body).toEqual(broken.requests[0]!.body);
   const { deliveries } = await client.listDeliveries({ subscriptionId: subscription!.id });
   await until(async () => (await client.listDeliveryAttempts({ deliveryId: deliveries[0]!.id })).attempts.length === 2);
@@ -316,12 +316,14 @@ test("a new address serves the later attempts of a delivery, under the secret th
 });
 
 const overlap = durationFromMs(3_600_000);
-/** Returns for each secret if a request is signed with it, by the public library and by X-Svc-Signature or its successor. */
+/**
+ * Returns for each secret if a request is signed with it, by the Standard Webhooks library and by X-Svc-Signature or X-Svc-Signature-Next.
+ */
 function acceptedWith(secrets: readonly string[], { headers, body }: ReceivedRequest): boolean[] {
   const text = body.toString("utf8");
   const at = new Date(Number(headers["webhook-timestamp"]) * 1_000);
   return secrets.map((secret) => {
-    // The library verifies by the machine's clock only, so the test compares what it signs.
+    // The library verifies only with the machine's clock, so the test compares the signatures that the library makes.
     const standard = new Webhook(secret).sign(String(headers["webhook-id"]), at, text);
     const plain = `sha256=${createHmac("sha256", secret).update(body).digest("hex")}`;
     const isStandard = String(headers["webhook-signature"]).split(" ").includes(standard);
@@ -343,7 +345,7 @@ test("during an overlap a receiver with either secret accepts every attempt, and
   let posts = 0;
   const deliver = async () => {
     await node.ingest.accept(issuePost({ delivery: `d${++posts}` }));
-    // Settled, so that no lease is lost when the clock moves: the delivery would be sent again.
+    // Waits until the delivery is recorded. Otherwise its lease would be lost when the clock moves, and it would be sent again.
     await until(async () => receiver.requests.length >= posts && (await cluster.count("delivery_tasks")) === 0);
     return receiver.requests.at(-1)!;
   };
@@ -355,7 +357,7 @@ test("during an overlap a receiver with either secret accepts every attempt, and
   expect(await accepted(first, second, generateSigningSecret())).toEqual([true, true, false]);
   expect(receiver.requests.at(-1)?.headers).toHaveProperty("x-svc-signature-next");
 
-  // The caller's own secret can be sent again: the former one stays as it was.
+  // If the caller sends the same secret again, the former secret does not change.
   const third = generateSigningSecret();
   const made = await client.rotateSubscriptionSecret({ id, secret: third, overlap });
   expect(made.signingSecret).toBe(third);
@@ -439,7 +441,7 @@ const values = { header: "t0p-secret", password: "pass word", token: "bearer-tok
 test("headers and each kind of auth arrive, and no call or record shows their values", async () => {
   await using cluster = await createTestCluster();
   await using receiver = await startTestReceiver();
-  // The endpoint returns what it got.
+  // The endpoint returns the headers that it received.
   receiver.script((req, res) => {
     const { authorization = "", "x-team": team = "", "user-agent": agent } = req.headers;
     const decoded = Buffer.from(authorization.replace("Basic ", ""), "base64").toString("latin1");
@@ -486,13 +488,13 @@ test("headers and each kind of auth arrive, and no call or record shows their va
   };
   const { subscription: withTokens } = await set({ oauth2: client2 });
   expect(withTokens?.credentials).toMatchObject({ headerNames: [], auth: "oauth2" });
-  // The token endpoint fails once. Only this attempt fails.
+  // The token endpoint fails once. Only this one attempt fails.
   expect(await deliver()).toEqual(["Bearer first", undefined, "svc/1"]);
   expect(await deliver()).toEqual(["Bearer first", undefined, "svc/1"]);
   expect(tokens.requests).toHaveLength(2);
   const asked = Object.fromEntries(new URLSearchParams(tokens.requests[1]!.body.toString("utf8")));
   expect(asked).toEqual({ grant_type: "client_credentials", scope: "a b", audience: "hooks" });
-  // A refused token is replaced at the next attempt.
+  // A token that the endpoint refuses is replaced before the next attempt.
   tokens.script({ headers: { "content-type": "application/json" }, body: token("second") });
   receiver.script({ status: 401 }, { status: 200 });
   expect(await deliver()).toEqual(["Bearer first", undefined, "svc/1"]);

@@ -10,7 +10,7 @@ import { issuePost } from "../test-posts.ts";
 
 afterAll(dropTestDatabases);
 
-/** Creates a project with one subscription, to the receiver. */
+/** Creates a project with one subscription, whose endpoint is the receiver. */
 async function subscribe(cluster: TestCluster, receiver: TestReceiver) {
   const projectId = await cluster.project();
   const node = createTestNode(cluster, { isStarted: true });
@@ -173,7 +173,7 @@ test("a replay of what is still pending warns that the endpoint receives it twic
   await until(async () => (await health()).state === "backing_off");
   const { eventId } = await delivery(first);
   const since = { seconds: 1n };
-  // A range ends before its last moment.
+  // An event at exactly the end of a range is not part of it, so the clock is moved by a millisecond.
   cluster.clock.advance(1);
   const range = await client.replayEvents({ since, dryRun: true });
   expect(range).toMatchObject({ count: 1, warnings: [expect.stringContaining("1 of them arrives twice")] });

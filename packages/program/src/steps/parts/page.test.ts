@@ -25,7 +25,7 @@ const users = { call: "incident_mgmt.list_users", args: {}, rows: { from: "users
 const updates = { call: "messaging_bot.get_updates", args: {}, rows: { from: "updates[]", keep: ["update_id"] } };
 const issues = { call: "issue_tracker.list_issues", args: { team_id: "t1" }, rows: { from: "nodes[]", keep: ["id"] } };
 
-/** The faults of a program that reads a list in pages: code, where it stands below `rows`, and message. */
+/** Returns the faults of a program that reads a list in pages. Each has its code, its place below `rows`, and its message. */
 async function faultsOf({ page, rows = events.rows, ...call }: Listing): Promise<string[]> {
   const step = { id: "list", ...events, ...call, entity: "ops", rows: { ...rows, page } };
   const program = { version: 1, title: "A list", steps: [step] };
@@ -170,7 +170,7 @@ test("a list that is not there is refused with those that are, in other lists to
   }
 });
 
-/** What each field of a page may hold here; undefined leaves it out. */
+/** Values that each field of `page` can have in this test. Undefined leaves the field out. */
 const values: Readonly<Record<string, readonly unknown[]>> = {
   max: [undefined, 5, 0],
   arg: [undefined, "token", ""],

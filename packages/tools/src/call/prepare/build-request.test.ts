@@ -23,7 +23,7 @@ function built(
   return buildRequest({ toolkit, action, params, account }, { isSandbox });
 }
 
-/** Returns the desk with one tool's request changed. */
+/** Returns the toolkit of the test app, with the request of one tool changed. */
 function changed(tool: string, request: object): ToolkitSource {
   const own = deskToolkit.tools[tool];
   return { ...deskToolkit, tools: { [tool]: { ...own, request } as typeof own & object } };

@@ -24,7 +24,7 @@ test("as many items of a list stay as fit, and no fewer", () => {
     const kept = JSON.parse(json) as typeof value;
     expect(kept.items).toEqual(value.items.slice(0, kept.items.length));
     expect(kept.next).toBe("x");
-    // Another of these items with its comma needs 11 bytes.
+    // Another item with its comma needs 11 bytes, so it would not have fitted.
     expect(Buffer.byteLength(json) + 11).toBeGreaterThan(bytesMax);
   }
 });

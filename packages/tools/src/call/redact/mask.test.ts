@@ -7,7 +7,7 @@ const marker = "planted-marker";
 
 type Sample = { schema: Record<string, unknown>; value: unknown };
 
-/** Schemas with matching values, in which everything sensitive is the marker. */
+/** Generates schemas with matching values, in which every sensitive part is the marker text. */
 const { sample } = fc.letrec<{ sample: Sample }>((tie) => ({
   sample: fc.oneof(
     { maxDepth: 5 },

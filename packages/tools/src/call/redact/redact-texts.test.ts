@@ -13,7 +13,8 @@ const inTurns = (value: unknown, secrets: readonly string[]) =>
   redactTextsInTurns(value, createRedactor(secrets), { turn: () => setImmediate() });
 
 /**
- * Returns the longest CPU time of a turn, milliseconds: the least of a few tries, because some may include garbage collection for others.
+ * Returns the longest CPU time of one turn, in milliseconds. It takes the lowest of several tries, because some may include garbage
+ * collection.
  */
 async function longestTurn(value: unknown, secrets: readonly string[], source: string): Promise<number> {
   let least = Number.POSITIVE_INFINITY;
@@ -50,7 +51,7 @@ test.each(hostile)("no turn is held by an answer of 8 MB: %s", async (_name, sec
   expect(await longestTurn(value, secrets, JSON.stringify(value))).toBeLessThan(processorBudgetMs(10));
 });
 
-/** Writes JSON as a hostile app does: each character plain, as a code in either case, or by its short escape. */
+/** Writes JSON as a hostile app might: each character plain, as a code in upper or lower case, or as its short escape. */
 function writeHostile(value: unknown, waysOf: readonly number[]): string {
   let at = 0;
   const unit = (text: string) => {
@@ -126,7 +127,7 @@ test("an answer is redacted alike with and without the search of its source, how
     }),
     { numRuns: 2_000 },
   );
-  // The search is of use, and it does not spare everything.
+  // The faster check is useful: it spares some texts the search, but not all.
   expect(spared).toBeGreaterThan(20);
   expect(sourced - spared).toBeGreaterThan(200);
 });

@@ -46,7 +46,7 @@ test("a secret is found in every way that URLs, forms and HTML write it", () => 
   }
 });
 
-/** Escapes by writers in other languages: they escape different characters, some without need. */
+/** Escape functions of writers in other languages. They differ in the characters that they escape, some without need. */
 const written: Readonly<Record<string, (text: string) => string>> = {
   "JSON of PHP": (text) => JSON.stringify(text).slice(1, -1).replaceAll("/", "\\/"),
   "JSON of Go": (text) => escapeUnits(JSON.stringify(text).slice(1, -1), /[<>&]/g),
@@ -91,7 +91,7 @@ test("a secret is found in base64 and base64url, with any text before and after 
           const form = Buffer.from(`${before}${secret}${behind}`).toString(encoding);
           const shown = redact(`Basic ${form} end`);
           expect(shown).toMatch(/^Basic .{0,4}\*{3}.{0,6} end$/);
-          // No remaining character holds a bit of the secret.
+          // None of the remaining base64 characters contains a bit of the secret.
           const [first = "", last = ""] = shown.slice(6, -4).split("***");
           expect(first.length * 6).toBeLessThanOrEqual(before.length * 8);
           expect(last.replaceAll("=", "").length).toBeLessThanOrEqual(Math.ceil((behind.length * 8) / 6));
@@ -117,7 +117,7 @@ test("a text with a part of a secret and too many escapes is hidden whole, and t
   const redact = createRedactor([odd]);
   const many = "%41".repeat(150_000);
   expect(redact(many)).toBe(many);
-  // Only these parts of a long text are read.
+  // Only the parts of a long text that may contain the secret are searched.
   expect(redact(`${many}live`)).toBe(`${many}live`);
   expect(redact(`${"%41".repeat(5_000)}live`.repeat(30))).toContain("live");
   expect(redact(`${"%41".repeat(5_000)}live`.repeat(30))).toBe("***");
@@ -135,7 +135,7 @@ test("a secret is found in hex, and in base64 wherever it begins", () => {
         const quoted = { said: Buffer.from(`${before}${secret}${behind}`).toString(encoding) };
         const { said } = redactTexts(quoted, redact) as typeof quoted;
         expect(said).toContain("***");
-        // The remaining letters are partly determined by their neighbors.
+        // The letters that remain are partly determined by the neighboring bytes.
         const least = Buffer.byteLength(before + behind);
         expect(said.replaceAll("***", "").length).toBeLessThanOrEqual((encoding === "hex" ? 2 : 4 / 3) * least + 6);
       },
@@ -175,7 +175,7 @@ test("a text without any form of a secret is spared, and one with some form neve
   const redact = createRedactor(["sk/live+a b&c", "Bearer tok-1"]);
   expect(isSpared(redact, JSON.stringify({ id: "t1", text: "live long" }))).toBe(false);
   expect(isSpared(redact, JSON.stringify({ id: "t1", text: "a plain text" }))).toBe(true);
-  // A secret without plain letters needs a search; a text too short to be a secret does not.
+  // A secret without plain letters must be searched for. A secret that is too short is not searched for.
   expect(isSpared(createRedactor(["\u00e9\u00e8\u00ea"]), "{}")).toBe(false);
   expect(isSpared(createRedactor(["ab"]), '"ab"')).toBe(true);
 });

@@ -83,7 +83,7 @@ test("JSON text where an object is declared is that object, at any depth", () =>
 test("JSON text without any named property stays whole", () => {
   const text = '{"success":true,"undo_data":{"entity_id":12345678901234567890}}';
   expect(JSON.stringify(trim(board, text))).toBe(text);
-  // Under other names a sensitive value would not be recognized, so the text is masked whole when the call is recorded.
+  // Under other names, a sensitive value would not be recognized. So the text is kept, and masked as a whole when the call is recorded.
   const secret = { type: "object", properties: { token: { type: "string", "x-sensitive": true } } };
   expect(trim(secret, text)).toBe(text);
 });

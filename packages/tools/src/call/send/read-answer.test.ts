@@ -195,7 +195,7 @@ test.each(bodies)(
     expect(plain.warnings).toEqual([
       expect.stringMatching(/^output_mismatch: the app took the call and answered 201 with /),
     ]);
-    // The definition says that a 2xx body may report an error; this body does not show which.
+    // By its definition, the tool may report an error in a 2xx body. This body cannot be read, so it is unknown if it reports one.
     const tells = deskAction("add_note", { response: { error: { path: "errors[0]" } } });
     expect(readAnswer(tells, { status: 200, headers, body }, options)).toMatchObject({
       outcome: "outcome_unknown",

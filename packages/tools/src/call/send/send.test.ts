@@ -11,7 +11,7 @@ const [read, write, keyed] = [deskAction("read_ticket"), deskAction("add_note"),
 const request = { method: "POST", url: "https://desk.example.com/x", headers: { "idempotency-key": "k" }, body: "{}" };
 const good = answer(200, { id: "t1" });
 
-/** Sends with a clock that advances at once when code waits for it. */
+/** Sends a request with a clock that moves forward at once when code waits for it. */
 async function sent(
   action: Action,
   moves: Move[],

@@ -1,6 +1,6 @@
 import { benchApiKey } from "./server.ts";
 
-/** A whole call with the run's key, as the load generator writes it. */
+/** Returns the text of a whole HTTP call with the run's key, as the load generator sends it. */
 export function callRequest(path: string, message: object): string {
   const body = JSON.stringify(message);
   return (

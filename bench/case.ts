@@ -6,62 +6,65 @@ import type { EmbeddingsSettings } from "./search/meaning.ts";
 import type { sinkCommands } from "./sink.ts";
 import type { Spread } from "./statistics.ts";
 
-/** What a case runs in: one PostgreSQL, one load generator and one sink, each a process, kept for the whole run. */
+/** Shared parts of a benchmark run: one PostgreSQL, one load generator and one receiver, each a process that is kept for all cases. */
 export type BenchContext = {
   readonly postgres: BenchPostgres;
   readonly load: Child<typeof loadCommands>;
   readonly sink: Child<typeof sinkCommands>;
   readonly settings: BenchSettings;
-  /** Whether the store keeps pg_stat_statements; then the ones that took the most time are shown for each system. */
+  /** True if the store has pg_stat_statements. The slowest statements of each system are then printed. */
   readonly isStatementsKept: boolean;
-  /** Shows what is being done; on a terminal one line that is overwritten. */
+  /** Shows the current work, on a terminal as one line that is overwritten. */
   progress(text: string): void;
 };
 
-/** What the command line sets; undefined means the case's own default. */
+/** Settings from the command line. Undefined means the case's own default. */
 export type BenchSettings = {
   readonly rounds: number | undefined;
   readonly seconds: number | undefined;
   readonly post: PostKindName | undefined;
   readonly connections: number;
-  /** How many events the largest store of the case "growth" holds, or the cases "replay" and "standing" are about. */
+  /** Number of events, for the largest store of the case "growth" and for the cases "replay" and "standing". */
   readonly events: number | undefined;
-  /** Which steps of the case "rows", parts of "standing" or variants of "delivery", a regular expression over their names; undefined: all of them. */
+  /**
+   * A regular expression for the names of the steps of "rows", the parts of "standing" or the variants of "delivery" to run. Undefined:
+   * all.
+   */
   readonly steps: string | undefined;
-  /** Whether a report lists every miss. */
+  /** True if a report lists every miss. */
   readonly verbose: boolean;
-  /** The folder of the public sets of search; undefined when they are left out. */
+  /** Folder of the public sets of search queries. Undefined if they are left out. */
   readonly setsFolder: string | undefined;
-  /** What the case "search" searches by meaning with as well; undefined: by words alone. */
+  /** Settings for search by meaning, which the case "search" then measures too. Undefined: by words only. */
   readonly embeddings: EmbeddingsSettings | undefined;
-  /** Another checkout of this project, which the case "beside" measures this one against. */
+  /** Another checkout of this project, with which the case "beside" compares this one. */
   readonly besideFolder: string | undefined;
-  /** Processes of the server that the case "beside" measures against one with one process; undefined: as many as there are by default. */
+  /** Number of server processes in the case "beside", to be compared with one process. Undefined: the server's default. */
   readonly processes: number | undefined;
-  /** Which works of that case, by their names or regular expressions; none: all of them. */
+  /** Names, or regular expressions for names, of the workloads that the case "beside" runs. Empty: all of them. */
   readonly besideWorks: readonly string[];
-  /** Whether that case is judged by what version 0.2 was to gain. */
+  /** True if the case "beside" fails when the improvements aimed at for version 0.2 are missed. */
   readonly areGainsAims: boolean;
-  /** Where the server writes its CPU profiles; then nothing but the server is measured, once. */
+  /** Folder for the server's CPU profiles. If it is set, only the server is measured, and only once. */
   readonly profileFolder: string | undefined;
 };
 
 /** A measurement with its aims. */
 export type BenchCase = {
-  /** As it is given on the command line. */
+  /** Name of the case on the command line. */
   readonly name: string;
   /** One line for --help. */
   readonly about: string;
-  /** What it may report by itself, of a case of several parts. */
+  /** Parts of the case that can be reported separately. */
   readonly parts?: readonly string[];
-  /** A case of several parts reports each by itself: one that was not asked for keeps what was recorded of it. */
+  /** Runs the case. A case of several parts reports each part separately. For a part that was not requested, the earlier results stay. */
   run(ctx: BenchContext): Promise<CaseReport | readonly PartReport[]>;
 };
 
-/** What a part of a case prints. It is recorded as `<case>-<part>`. */
+/** The printed result of a part of a case. It is recorded as `<case>-<part>`. */
 export type PartReport = CaseReport & { readonly part: string };
 
-/** What a case prints: a table, the figures that have an aim, and what a reader must know. */
+/** The printed result of a case: a table, the figures that have an aim, and notes that a reader needs. */
 export type CaseReport = {
   readonly columns: readonly string[];
   readonly rows: readonly (readonly string[])[];
@@ -69,7 +72,7 @@ export type CaseReport = {
   readonly notes: readonly string[];
 };
 
-/** A figure with its aim: at least it, or below it. The median is what the aim is for. */
+/** A figure with its aim, which is a lower or an upper bound. The median is compared with it. */
 export type Figure = {
   readonly name: string;
   readonly value: Spread;

@@ -1,22 +1,22 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 
-/** What a child process answers to: one function a command. Arguments and results travel as JSON. */
+/** Commands that a child process answers, one function for each. Arguments and results are sent as JSON. */
 export type Commands = Readonly<Record<string, (argument: never) => unknown>>;
 
 type Request = { readonly number: number; readonly command: string; readonly argument: unknown };
 type Reply = { readonly number: number; readonly result?: unknown; readonly error?: string };
 
-/** A running child process and the way to ask it. */
+/** A running child process, and a function that sends it commands. */
 export type Child<C extends Commands> = {
   readonly pid: number;
   /** Runs one command in the child. Rejects with the child's error, or when the child ends before it answers. */
   ask<K extends keyof C & string>(command: K, argument: Parameters<C[K]>[0]): Promise<Awaited<ReturnType<C[K]>>>;
-  /** Ends the child: it is asked to, and killed when it has not ended after 5 seconds. */
+  /** Asks the child to end, and kills it if it has not ended after 5 seconds. */
   stop(): Promise<void>;
 };
 
-/** Starts `file` as a process of its own. Resolves at once; the first `ask` waits for it to be up. */
+/** Starts `file` as a new process. Returns at once; the first `ask` waits until the process is ready. */
 export function startChild<C extends Commands>(file: URL, nodeOptions: readonly string[] = []): Child<C> {
   const child = fork(file, { execArgv: [...nodeOptions], stdio: ["ignore", "inherit", "inherit", "ipc"] });
   const waiting = new Map<number, { resolve(value: unknown): void; reject(reason: Error): void }>();
@@ -47,7 +47,7 @@ export function startChild<C extends Commands>(file: URL, nodeOptions: readonly 
   };
 }
 
-/** Ends a process with `ask`, which starts its own way down; kills it when that has not worked after 5 seconds. */
+/** Ends a process by `ask`, which requests the process to shut down. Kills it if that has not worked after 5 seconds. */
 export async function stopProcess(child: ChildProcess, ask: () => void, patienceMs = 5_000): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const ended = once(child, "exit");
@@ -58,8 +58,8 @@ export async function stopProcess(child: ChildProcess, ask: () => void, patience
 }
 
 /**
- * The child's side: answers commands until the parent disconnects, then runs `close` and exits. A parent that died
- * disconnects too, so no child outlives a run.
+ * Runs in the child: answers commands until the parent disconnects, then runs `close` and exits. A parent that dies disconnects too, so no
+ * child outlives a run.
  */
 export function answerCommands<C extends Commands>(commands: C, close: () => Promise<void> | void = () => {}): void {
   process.on("message", async (message) => {
@@ -71,7 +71,7 @@ export function answerCommands<C extends Commands>(commands: C, close: () => Pro
     await close();
     process.exit(0);
   });
-  // Ctrl-C reaches the whole process group; the parent decides when its children end.
+  // Ctrl-C reaches the whole process group, but the parent decides when its children end.
   process.on("SIGINT", () => {});
 }
 

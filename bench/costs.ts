@@ -4,8 +4,8 @@ import { spreadOf } from "./statistics.ts";
 import type { System } from "./system.ts";
 
 /**
- * What work costs: processor time of the system's own processes, of its store and of the app or endpoint that it calls, and what the
- * store wrote. Undefined where it cannot be read, or where the system's store is no PostgreSQL.
+ * Cost of work: processor time of the measured system, of its store and of the app or endpoint that it calls, and the data that the store
+ * wrote. Undefined if it cannot be read, or if the system's store is not PostgreSQL.
  */
 export type Costs = Readonly<Record<CostName, number | undefined>>;
 
@@ -13,7 +13,7 @@ type CostName = "system" | "store" | "app" | "commits" | "walBytes" | "fsyncs";
 
 const costNames: readonly CostName[] = ["system", "store", "app", "commits", "walBytes", "fsyncs"];
 
-/** What was used so far: processor time in microseconds. `appPid`: the process that the system calls, the sink if not stated. */
+/** Reads the costs so far, with processor time in microseconds. `appPid`: the process that the system calls. Default: the sink. */
 export async function readCosts(ctx: BenchContext, system: System, appPid: number = ctx.sink.pid): Promise<Costs> {
   const { postmasterPid } = ctx.postgres;
   const { pid, otherPids = [], storePid } = system;
@@ -34,7 +34,7 @@ function micros(ms: number | undefined): number | undefined {
   return ms === undefined ? undefined : ms * 1000;
 }
 
-/** What each of `count` cost, between two readings. */
+/** Returns the cost of each of `count` operations between two readings. */
 export function costsEach(before: Costs, after: Costs, count: number): Costs {
   return costsOf((name) => {
     const [from, to] = [before[name], after[name]];
@@ -42,7 +42,7 @@ export function costsEach(before: Costs, after: Costs, count: number): Costs {
   });
 }
 
-/** The medians of several rounds. */
+/** Returns the medians of several rounds. */
 export function medianCosts(rounds: readonly Costs[]): Costs {
   return costsOf((name) => {
     const known = rounds.map((costs) => costs[name]).filter((value) => value !== undefined);
@@ -55,15 +55,15 @@ function costsOf(read: (name: CostName) => number | undefined): Costs {
   return { system, store, app, commits, walBytes, fsyncs };
 }
 
-/** Columns of a table for `costCells`: microseconds of processor time, and what PostgreSQL wrote, each. */
+/** Table columns for `costCells`: for each operation, microseconds of processor time and the data that PostgreSQL wrote. */
 export const costColumns = ["CPU us each: system", "store", "app", "commits each", "WAL bytes each", "fsyncs each"];
 
-/** Cells for `costColumns`. */
+/** Returns table cells for `costColumns`. */
 export function costCells({ system, store, app, commits, walBytes, fsyncs }: Costs): string[] {
   return [...[system, store, app].map((value) => whole(value)), ratio(commits), whole(walBytes), ratio(fsyncs)];
 }
 
-/** What a reader of `costColumns` must know. */
+/** Note that explains `costColumns` to a reader. */
 export const costsNote =
   "costs are each: processor time of the system's own processes, of PostgreSQL (or of the system's own server) and of the app; commits and fsyncs of the log as PostgreSQL counts them, which may be a second late, and bytes of its log";
 

@@ -3,15 +3,15 @@ import { readdirSync, readFileSync } from "node:fs";
 /** Clock ticks of /proc; 100 a second on every Linux that Node runs on. */
 const tickMs = 10;
 
-/** Processor time in milliseconds a process has used so far; undefined where /proc is not there. */
+/** Processor time in milliseconds that a process has used so far. Undefined if /proc does not exist. */
 export function processCpuMs(pid: number): number | undefined {
   const stat = readStat(pid);
   return stat && stat.ownTicks * tickMs;
 }
 
 /**
- * Processor time in milliseconds of a process and its children, ended ones included: PostgreSQL's, given its
- * postmaster. Undefined where /proc does not show it.
+ * Processor time in milliseconds of a process and its children, including ended ones. For the main process of PostgreSQL, this is the whole
+ * server's. Undefined if /proc does not show it.
  */
 export function familyCpuMs(pid: number): number | undefined {
   const parent = readStat(pid);
@@ -24,12 +24,12 @@ export function familyCpuMs(pid: number): number | undefined {
   return ticks * tickMs;
 }
 
-/** The parent of a process; undefined where /proc does not show it. */
+/** The parent of a process. Undefined if /proc does not show it. */
 export function parentOf(pid: number): number | undefined {
   return readStat(pid)?.parent;
 }
 
-/** The processes that one has started and that run; none where /proc does not show them. */
+/** The running child processes of a process. Empty if /proc does not show them. */
 export function childrenOf(pid: number): number[] {
   if (readStat(pid) === undefined) return [];
   const all = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
@@ -41,7 +41,7 @@ type Stat = { readonly parent: number; readonly ownTicks: number; readonly ended
 function readStat(pid: number): Stat | undefined {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, "latin1");
-    // The program's name stands in parentheses and may hold anything; what follows are numbers (proc(5)).
+    // The program's name is in parentheses and may contain any text. Only numbers follow it (proc(5)).
     const fields = text
       .slice(text.lastIndexOf(")") + 2)
       .split(" ")

@@ -6,40 +6,42 @@ import { startChild } from "./child.ts";
 import type { EngineCommands } from "./peers/engine.ts";
 import type { Variant } from "./system.ts";
 
-/** Durable engines that a user would choose in place of jobs, each in peers/engine-<name>.ts. */
+/** Durable workflow engines that a user could choose in place of jobs, each in peers/engine-<name>.ts. */
 export const engineNames = ["dbos", "restate"] as const;
 
-/** Those and npm workflow with its world on PostgreSQL, which is measured for its latency alone. */
+/** The engines above, and the npm package workflow with its PostgreSQL store, of which only the latency is measured. */
 export const latencyEngineNames = [...engineNames, "workflow"] as const;
 
 /** One of `latencyEngineNames`. */
 export type EngineName = (typeof latencyEngineNames)[number];
 
-/** As a report names them. */
+/** Names of the engines in a report. */
 export const engineTitles: Readonly<Record<EngineName, string>> = {
   dbos: "DBOS",
   restate: "Restate",
   workflow: "workflow",
 };
 
-/** What is built for npm workflow, in the folder that all of them are installed in. */
+/** The workflow that is built for the npm package workflow, in the folder in which all engines are installed. */
 const workflowFile = new URL("engines/workflows/bench.js", import.meta.url);
 const folder = fileURLToPath(new URL("..", workflowFile));
 
-/** What installs them: some 500 MB, so nothing does it unasked. */
+/** Command that installs the engines. They need about 500 MB, so nothing installs them without a request. */
 export const installEnginesCommand = "npm run bench -- --install-engines";
 
-/** Whether the engines are there. */
+/** True if the engines are installed. */
 export function areEnginesInstalled(): boolean {
   return existsSync(join(folder, ".well-known", "package.json"));
 }
 
-/** Installs what bench/engines/package-lock.json names, and builds the workflow of npm workflow. Throws when one of them fails. */
+/**
+ * Installs the packages in bench/engines/package-lock.json, and builds the workflow of the npm package workflow. Throws if a command fails.
+ */
 export function installEngines(): void {
-  // Not `npm ci`: npm left optional packages of other machines out of the lockfile, which that refuses.
+  // `npm ci` would refuse this lockfile, because npm left out optional packages for other machines.
   run("npm", ["install", "--no-save", "--ignore-scripts", "--no-audit", "--no-fund"]);
   run(process.execPath, ["node_modules/workflow/bin/run.js", "build", "--target", "standalone"]);
-  // Its bundles are CommonJS. Written last: what says that all is there.
+  // The bundles are CommonJS. This file is written last, because it marks the installation as complete.
   writeFileSync(join(folder, ".well-known", "package.json"), '{ "type": "commonjs" }\n');
 }
 
@@ -49,7 +51,7 @@ function run(command: string, args: readonly string[]): void {
     throw new Error(`${command} ${args.join(" ")} in bench/engines: ${error?.message ?? `exit ${status}`}`);
 }
 
-/** Says loudly that a comparison is missing, and how to have it. */
+/** Prints clearly that a comparison is missing, and the command that installs it. */
 export function tellEnginesMissing(): void {
   const names = Object.values(engineTitles).join(", ");
   process.stderr.write(
@@ -57,13 +59,13 @@ export function tellEnginesMissing(): void {
   );
 }
 
-/** An engine as a variant. It takes `POST /bench/<work>` and answers when the workflow has ended. */
+/** Returns an engine as a variant. It takes `POST /bench/<work>` and answers when the workflow has ended. */
 export function engineVariant(engine: EngineName): Variant {
   return {
     name: engineTitles[engine],
     start: async (setup) => {
       const child = startChild<EngineCommands>(new URL(`peers/engine-${engine}.ts`, import.meta.url), [
-        // DBOS has pg warn of itself.
+        // DBOS makes the package pg print a deprecation warning.
         "--disable-warning=DeprecationWarning",
       ]);
       try {

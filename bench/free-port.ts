@@ -1,6 +1,6 @@
 import { type AddressInfo, createServer } from "node:net";
 
-/** A port of loopback that nobody listens on. */
+/** Returns a local port that is not in use. */
 export function freePort(): Promise<number> {
   return new Promise((resolve) => {
     const server = createServer();

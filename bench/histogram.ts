@@ -1,4 +1,4 @@
-/** What a histogram says of the durations it holds, in milliseconds. */
+/** Percentiles of the durations in a histogram, in milliseconds. */
 export type LatencySummary = {
   readonly count: number;
   readonly p50: number;
@@ -13,15 +13,15 @@ const subBuckets = 1 << subBucketBits;
 const exponentsMax = 26;
 
 /**
- * Durations in microseconds, in buckets whose width grows with the value (the idea of HdrHistogram): 128 to a power of
- * two, so a percentile is off by less than 1 %, and recording costs a few nanoseconds whatever the number held.
+ * Durations in microseconds, in buckets whose width grows with the value, as in HdrHistogram. There are 128 buckets to a power of two, so a
+ * percentile is off by less than 1 %. Recording takes a few nanoseconds, however many values the histogram has.
  */
 export class Histogram {
   readonly #counts = new Uint32Array(subBuckets * exponentsMax);
   #count = 0;
   #maxMicros = 0;
 
-  /** Adds one duration; a negative one counts as 0, one above 2.4 hours as that. */
+  /** Adds one duration. A negative one counts as 0, and one above 2.4 hours as 2.4 hours. */
   record(micros: number): void {
     const value = Math.max(0, Math.floor(micros));
     const index = Math.min(bucketOf(value), this.#counts.length - 1);
@@ -30,7 +30,7 @@ export class Histogram {
     if (value > this.#maxMicros) this.#maxMicros = value;
   }
 
-  /** The percentiles so far; zeros while nothing was recorded. */
+  /** Returns the percentiles so far, or zeros if nothing was recorded. */
   summary(): LatencySummary {
     return {
       count: this.#count,

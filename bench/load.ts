@@ -4,31 +4,31 @@ import { Histogram, type LatencySummary } from "./histogram.ts";
 import { delay, monotonicMicros } from "./monotonic.ts";
 import { type PostKindName, postKind } from "./post-kinds.ts";
 
-/** One run of the load generator. */
+/** Options for one run of the load generator. */
 export type LoadOptions = {
   readonly port: number;
-  /** Posts of this kind, each unique; or one fixed request, sent again and again. */
+  /** Kind of posts, each of which is unique, or one fixed request that is repeated. */
   readonly post: PostKindName | { readonly request: string };
   readonly connections: number;
-  /** How long to post. */
+  /** Duration of posting in seconds. */
   readonly seconds: number;
-  /** Ends a closed loop after this many posts. Without it time alone ends the run. */
+  /** Number of posts after which a closed loop ends. Default: only time ends the run. */
   readonly postsMax?: number;
-  /** Posts a second, whatever the answers do (open loop). Without it every connection posts as soon as it is answered. */
+  /** Posts a second, independent of the answers (open loop). Default: every connection posts again as soon as it is answered. */
   readonly ratePerSecond?: number;
 };
 
-/** How a run went; times are monotonic microseconds. */
+/** Result of a run. Times are microseconds of the monotonic clock. */
 export type LoadReport = {
   readonly startedAtMicros: number;
   readonly endedAtMicros: number;
-  /** Requests answered 2xx. */
+  /** Number of requests answered 2xx. */
   readonly accepted: number;
-  /** Requests answered otherwise, or never. */
+  /** Number of requests with another answer or none. */
   readonly refused: number;
-  /** One answer that was not 2xx, for the error message. */
+  /** One answer other than 2xx, for the error message. */
   readonly firstRefusal: string;
-  /** From the post to its answer. */
+  /** Latency from the post to its answer. */
   readonly latency: LatencySummary;
 };
 
@@ -66,7 +66,7 @@ function createRun(options: LoadOptions) {
   return {
     latency,
     counts: () => ({ accepted, refused, firstRefusal }),
-    /** Whether another post may be made. */
+    /** Returns true if another post may be made. */
     takeTurn: () => {
       turns -= 1;
       return turns >= 0;
@@ -88,7 +88,7 @@ function createRun(options: LoadOptions) {
 
 type Answer = { readonly isSuccess: boolean; readonly text: string };
 
-/** One keep-alive connection with at most one request on its way. */
+/** One keep-alive connection, with at most one request under way. */
 type Connection = { readonly socket: Socket; post(request: string, sentAtMicros: number): Promise<void> };
 
 async function postUntil(deadline: number, connection: Connection, run: ReturnType<typeof createRun>): Promise<void> {
@@ -98,8 +98,8 @@ async function postUntil(deadline: number, connection: Connection, run: ReturnTy
 }
 
 /**
- * Posts are stamped with the moment they were due, not when a connection was free: a stall of the server delays every
- * post behind it, and leaving that out would flatter the percentiles.
+ * Posts at a fixed rate. The stamp of a post is the time when it was due, not when a connection was free. A stall of the server delays
+ * every post behind it, and ignoring that would make the percentiles look better.
  */
 async function postAtRate(
   ratePerSecond: number,
@@ -127,7 +127,7 @@ async function postAtRate(
       dueAt <= now;
       dueAt = startedAt + (sent * 1e6) / ratePerSecond
     ) {
-      // In turn, so that none stays silent: a server closes a connection that sends nothing for some seconds.
+      // Connections are used in turn, because a server closes one that sends nothing for some seconds.
       const connection = idle.shift();
       if (connection === undefined) overdue.push(Math.floor(dueAt));
       else send(connection, Math.floor(dueAt));
@@ -141,8 +141,8 @@ async function postAtRate(
 const headEnd = Buffer.from("\r\n\r\n");
 
 /**
- * Opens a connection that reads no more of an answer than its status and its length. node:http and undici cost three
- * times as much a request, and the generator runs on the cores of what it measures.
+ * Opens a connection that reads only the status and the length of an answer. node:http and undici use three times as much processor time
+ * for a request, and the generator shares its cores with the measured system.
  */
 function open(port: number, settle: (answer: Answer, sentAtMicros: number) => void): Promise<Connection> {
   return new Promise((resolve, reject) => {
@@ -186,7 +186,7 @@ function open(port: number, settle: (answer: Answer, sentAtMicros: number) => vo
   });
 }
 
-/** The answer at the start of `bytes`; undefined while it is not whole. */
+/** Parses the answer at the start of `bytes`. Returns undefined while it is incomplete. */
 function parseAnswer(bytes: Buffer): Answer | undefined {
   const end = bytes.indexOf(headEnd);
   if (end < 0) return undefined;
@@ -198,7 +198,7 @@ function parseAnswer(bytes: Buffer): Answer | undefined {
       ? bytes.toString("latin1", bodyStart).endsWith("0\r\n\r\n") || head.startsWith("HTTP/1.1 204")
       : bytes.length >= bodyStart + Number(length);
   if (!isWhole) return undefined;
-  // "HTTP/1.1 2xx"
+  // Byte 9 is the first digit of the status in "HTTP/1.1 2xx".
   const isSuccess = head.charCodeAt(9) === 50;
   return { isSuccess, text: isSuccess ? "" : bytes.toString("latin1", 0, 500) };
 }

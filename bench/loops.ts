@@ -4,20 +4,23 @@ import { join } from "node:path";
 import { delay } from "./monotonic.ts";
 import type { System } from "./system.ts";
 
-/** The event loop of one process in a span. `delayP99Ms`: p99 of the loop's delay. `collectionMs`: the longest garbage collection. */
+/**
+ * The event loop of one process during a measurement. `delayP99Ms`: p99 of the loop's delay. `collectionMs`: the longest garbage
+ * collection.
+ */
 export type LoopFigures = { readonly utilization: number; readonly delayP99Ms: number; readonly collectionMs: number };
 
-/** The folder of the probes' lines: one file for each process of any service that this run starts. */
+/** Folder for the measurements of event loops, with one file for each process of any server in this run. */
 const folder = mkdtempSync(join(tmpdir(), "svc-bench-loops-"));
 process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
 
-/** How a service is started so that `watchLoops` can ask it. */
+/** Options that make a server report its event loops to `watchLoops`. */
 export const loopProbe = {
   nodeOptions: ["--no-warnings", `--import=${new URL("loop-probe.ts", import.meta.url).href}`],
   environment: { BENCH_LOOPS: folder },
 } as const;
 
-/** Runs `use`. Returns its result, and the event loops of all processes of the service meanwhile. */
+/** Runs `use`. Returns its result, and the event loops of all processes of the server during it. */
 export async function watchLoops<T>(
   system: System,
   use: () => Promise<T>,
@@ -49,10 +52,10 @@ function linesOf(pid: number): string[] {
   }
 }
 
-/** Columns of `loopCells`. */
+/** Table columns for `loopCells`. */
 export const loopColumns = ["loop used", "loop delay p99", "longest collection"];
 
-/** Cells for `loopColumns`: one value for each process. */
+/** Returns table cells for `loopColumns`, each with one value for each process. */
 export function loopCells(loops: readonly LoopFigures[]): string[] {
   const each = (text: (loop: LoopFigures) => string) => loops.map(text).join(", ");
   return [

@@ -212,7 +212,7 @@ function fail(message: string): never {
   process.exit(2);
 }
 
-/** One line that is overwritten on a terminal; lines of their own elsewhere. */
+/** Shows the progress: on a terminal as one line that is overwritten, elsewhere as separate lines. */
 function progress(text: string): void {
   if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${text}`);
   else if (text !== "") process.stderr.write(`${text}\n`);

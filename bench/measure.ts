@@ -6,16 +6,16 @@ import { delay, monotonicMicros } from "./monotonic.ts";
 import type { PostKindName } from "./post-kinds.ts";
 import type { System, Variant } from "./system.ts";
 
-/** Connections to the endpoint for every variant: the server's default of SVC_ENDPOINT_CONCURRENCY. */
+/** Connections to the endpoint in every variant. It equals the server's default of SVC_ENDPOINT_CONCURRENCY. */
 export const endpointConnections = 16;
 
-/** Posting before the measured run: compiles what is hot, fills pools. */
+/** Seconds of posting before the measured run, to compile code and to fill pools. */
 export const warmUpSeconds = 2;
 
-/** Nothing may take longer than this to be recorded once the last post was answered. */
+/** Longest time in microseconds until everything is recorded, after the last post was answered. */
 const drainMicros = 120e6;
 
-/** Share of one core that each process used, in percent; undefined where it cannot be read. */
+/** Share of one core that each process used, in percent. Undefined if it cannot be read. */
 export type CpuShares = {
   readonly system: number | undefined;
   readonly postgres: number | undefined;
@@ -23,21 +23,21 @@ export type CpuShares = {
   readonly sink: number | undefined;
 };
 
-/** One measured run. */
+/** Result of one measured run. */
 export type Measurement = {
   readonly load: LoadReport;
-  /** Posts answered 2xx a second, while there was posting. */
+  /** Posts answered 2xx a second, during the time of posting. */
   readonly acceptedPerSecond: number;
   /** Results recorded a second, from the first post to the last record. */
   readonly recordedPerSecond: number;
   readonly cpu: CpuShares;
-  /** Of one post. */
+  /** Cost of one post. */
   readonly costs: Costs;
 };
 
 /**
- * Starts a variant on a database of its own, runs `use`, and takes both away again, also when it throws. `template`: the
- * database is a copy of that one. `checkout`: the server is started from there, with so many `processes`.
+ * Starts a variant on a new database, runs `use`, and removes both, also after an error. `template`: a database to copy. `checkout`: the
+ * checkout whose server is started. `processes`: its number of processes.
  */
 export async function withSystem<T>(
   ctx: BenchContext,
@@ -65,7 +65,7 @@ export async function withSystem<T>(
       processes: options.processes,
     });
     try {
-      // What a start asks is not what is measured.
+      // The statements of the start are dropped, because they are not part of the measurement.
       if (ctx.isStatementsKept) await ctx.postgres.takeStatements(database.name);
       return await use(system);
     } finally {
@@ -83,9 +83,8 @@ async function showStatements(ctx: BenchContext, { name }: Variant, database: st
 }
 
 /**
- * Posts for a while and waits until everything accepted is recorded. Throws when a post was refused or when something
- * accepted is not recorded within two minutes: a rate that loses work is no rate. `appPid`: the process that the system calls, the sink
- * if not stated.
+ * Posts for a while and waits until all accepted work is recorded. Throws if a post was refused, or if accepted work is not recorded within
+ * two minutes, because a rate with lost work would mean nothing. `appPid`: the process that the system calls. Default: the sink.
  */
 export async function measure(
   ctx: BenchContext,
@@ -116,8 +115,8 @@ export async function measure(
 }
 
 /**
- * Waits until so much is recorded. Counting costs the database a scan, so it is not asked again before the missing could have come at 20,000 a second.
- * Throws after two minutes.
+ * Waits until the expected number is recorded. A count makes the database scan a table, so it is repeated only after the missing results
+ * could have come at 20,000 a second. Throws after two minutes.
  */
 export async function untilRecorded(system: System, expected: number): Promise<void> {
   const giveUpAt = monotonicMicros() + drainMicros;

@@ -8,12 +8,15 @@ const folder = new URL("../docs/concepts/benchmarks/", import.meta.url);
 /** A page with the results of some cases. */
 export type CasePage = {
   readonly url: URL;
-  /** As docs/benchmarks.md links to it. */
+  /** The page's link in docs/benchmarks.md. */
   readonly link: string;
   readonly text: string;
 };
 
-/** Pages of docs/concepts/benchmarks, each with a place `<!-- bench:<name> -->` ... `<!-- /bench:<name> -->` for every case that it describes. */
+/**
+ * Returns the pages of docs/concepts/benchmarks. For every case that a page describes, it has a place `<!-- bench:<name> -->` ... `<!--
+ * /bench:<name> -->`.
+ */
 export function readCasePages(): readonly CasePage[] {
   const names = readdirSync(folder).filter((name) => name.endsWith(".md"));
   return names.sort().map((name) => {

@@ -2,7 +2,7 @@ import { startChild } from "./child.ts";
 import type { PeerCommands } from "./peers/commands.ts";
 import type { Variant } from "./system.ts";
 
-/** The peers, each in peers/<name>.ts. */
+/** Names of the peers (systems to compare with), each in peers/<name>.ts. */
 export type PeerName =
   | "relay"
   | "no-store"
@@ -12,7 +12,7 @@ export type PeerName =
   | "jobs-graphile-worker"
   | "jobs-pg-boss";
 
-/** A peer as a variant. */
+/** Returns a peer as a variant. */
 export function peerVariant(peer: PeerName, name: string): Variant {
   return {
     name,

@@ -1,31 +1,33 @@
 import { createHmac, createSecretKey, timingSafeEqual } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 
-/** Names of the posts a run can be made with. */
+/** Names of the kinds of posts that a run can use. */
 export type PostKindName = "calendar" | "order";
 
-/** A provider's post: how the load generator writes it, and how a peer checks and reads it. */
+/** A provider's webhook post: how the load generator writes it, and how a peer verifies and reads it. */
 export type PostKind = {
   readonly name: PostKindName;
   readonly toolkitSlug: string;
   readonly triggerSlug: string;
-  /** The variable the server reads the shared secret from. */
+  /** Environment variable from which the server reads the shared secret. */
   readonly secretEnv: string;
   readonly secret: string;
-  /** The whole HTTP request, keep-alive. `number` makes it unique, `stamp` reaches the delivered payload as `"at-<stamp>"`. */
+  /**
+   * Returns the whole HTTP request with keep-alive. `number` makes it unique. `stamp` appears in the delivered payload as `"at-<stamp>"`.
+   */
   request(number: number, stamp: number): string;
-  /** Whether the post carries the shared secret's proof; constant time. */
+  /** True if the post carries a valid proof of the shared secret. Takes constant time. */
   isGenuine(url: string, headers: IncomingHttpHeaders, body: Buffer): boolean;
-  /** The normalized payload as JSON text. */
+  /** Returns the normalized payload as JSON text. */
   payload(headers: IncomingHttpHeaders, body: Buffer): string;
 };
 
-/** The posts by name: `calendar` has a token and no body, `order` an HMAC and a JSON body of 1 KB. */
+/** Returns a kind of posts by name: `calendar` has a token and no body, `order` has an HMAC signature and a JSON body of 1 KB. */
 export function postKind(name: PostKindName): PostKind {
   return name === "calendar" ? calendarPost : orderPost;
 }
 
-/** What precedes a post's stamp in the delivered body. */
+/** Text before a post's stamp in the delivered body. */
 export const stampMark = '"at-';
 
 const calendarSecret = "bench-calendar-token-0123456789abcdef";
@@ -89,7 +91,7 @@ const orderPost: PostKind = {
     const presented = String(headers["x-orders-signature"] ?? "").slice("sha256=".length);
     return equal(Buffer.from(presented, "hex"), createHmac("sha256", orderKey).update(body).digest());
   },
-  // The trigger takes the whole body, so a peer need not build it again; it has to see that it is JSON.
+  // The trigger takes the whole body, so a peer only has to check that it is JSON.
   payload: (_headers, body) => JSON.stringify(JSON.parse(body.toString())),
 };
 

@@ -5,31 +5,33 @@ import { databaseUrl, startTestPostgres, type TestPostgres } from "@svc/testing/
 import postgres from "postgres";
 import { parentOf } from "./cpu.ts";
 
-/** The PostgreSQL every variant of a run uses, each with a database of its own. */
+/** The PostgreSQL that every variant of a run uses, each with a database of its own. */
 export type BenchPostgres = {
-  /** Where it comes from. */
+  /** Description of the PostgreSQL's source. */
   readonly origin: string;
   /** Version and the settings that decide durability and speed, as the server reports them. */
   readonly settings: ReadonlyMap<string, string>;
-  /** Process id of the postmaster; undefined when it does not run on this machine. */
+  /** Process id of PostgreSQL's main process. Undefined if it does not run on this machine. */
   readonly postmasterPid: number | undefined;
-  /** Makes a database, empty or a copy of `template`, which nobody may be connected to. */
+  /** Creates a database, either empty or as a copy of `template`, to which nobody may be connected. */
   createDatabase(name: string, template?: string): Promise<BenchDatabase>;
-  /** Runs `use` while nothing waits for the disk, and then writes all of it; with a server of another's as always. */
+  /**
+   * Runs `use` without waiting for disk writes, and then writes everything to the disk. A PostgreSQL given by the user keeps its settings.
+   */
   withoutFsync(use: () => Promise<void>): Promise<void>;
-  /** What all databases have written so far. */
+  /** Returns the amount that all databases have written so far. */
   readWritten(): Promise<Written>;
-  /** The statements of a database that took the most time since the last call, a line each. Needs `isStatementsKept`. */
+  /** Returns the statements of a database that took the most time since the last call, a line each. Needs `isStatementsKept`. */
   takeStatements(database: string): Promise<readonly string[]>;
-  /** Statements of a database since the last `takeStatements`. Needs `isStatementsKept`. */
+  /** Returns the number of a database's statements since the last `takeStatements`. Needs `isStatementsKept`. */
   countStatements(database: string): Promise<number>;
   stop(): Promise<void>;
 };
 
-/** What a server has written: transactions, bytes of its log, and how often it made the log durable. */
+/** Data written by a PostgreSQL: transactions, bytes of its log, and how often the log was flushed to the disk. */
 export type Written = { readonly commits: number; readonly walBytes: number; readonly fsyncs: number };
 
-/** A database of one run's own. */
+/** A database of one run. */
 export type BenchDatabase = {
   readonly name: string;
   readonly url: string;
@@ -48,9 +50,9 @@ const shownSettings = [
 ];
 
 /**
- * Connects to the server of BENCH_DATABASE_URL (a role that may create databases), or starts one with the binaries and
- * the settings of the server's own store: fsync on. Every variant uses the same server. `isStatementsKept`: with pg_stat_statements,
- * which the given server must have loaded already.
+ * Connects to the PostgreSQL in BENCH_DATABASE_URL, with a role that may create databases. Without that variable, starts one with the
+ * binaries and settings of the server's own store, including fsync. Every variant uses the same PostgreSQL. `isStatementsKept`: uses
+ * pg_stat_statements, which a given PostgreSQL must have loaded already.
  */
 export async function openBenchPostgres(isStatementsKept: boolean): Promise<BenchPostgres> {
   const given = process.env["BENCH_DATABASE_URL"];
@@ -86,7 +88,7 @@ export async function openBenchPostgres(isStatementsKept: boolean): Promise<Benc
   };
 }
 
-/** The library is loaded when the server starts, so one that has just been made is started again. */
+/** The library is loaded at the start of PostgreSQL, so the new instance is restarted. */
 async function startOwn(isStatementsKept: boolean): Promise<TestPostgres> {
   const server = await startTestPostgres({ durability: "full" });
   if (!isStatementsKept) return server;
@@ -96,7 +98,7 @@ async function startOwn(isStatementsKept: boolean): Promise<TestPostgres> {
   return server.restart();
 }
 
-/** What makes a fill quick; a crash meanwhile loses a database that nobody keeps. */
+/** Settings that make filling fast. After a crash the database is lost, which does not matter here. */
 const hasty = { fsync: "off", full_page_writes: "off", max_wal_size: "8GB" };
 
 async function withoutFsync(sql: postgres.Sql, use: () => Promise<void>): Promise<void> {
@@ -107,13 +109,13 @@ async function withoutFsync(sql: postgres.Sql, use: () => Promise<void>): Promis
   } finally {
     for (const name of Object.keys(hasty)) await sql.unsafe(`alter system reset ${name}`);
     await sql`select pg_reload_conf()`;
-    // What the server believes to be on the disk is still in the system's memory: its writing would be seen in the figures.
+    // The operating system still has the data in memory, and writing it later would affect the measurement.
     await promisify(execFile)("sync");
     await sql`checkpoint`;
   }
 }
 
-/** The log's length is exact; what backends count themselves reaches the views up to a second later. */
+/** The log's length is exact. Counts by PostgreSQL's own processes reach the statistics views up to a second later. */
 async function readWritten(sql: postgres.Sql): Promise<Written> {
   const [row] = await sql<Record<keyof Written, string>[]>`
     select (select sum(xact_commit) from pg_stat_database) as commits,
@@ -144,7 +146,7 @@ async function readSettings(sql: postgres.Sql): Promise<ReadonlyMap<string, stri
   return new Map(rows.map(({ name, value }) => [name, value]));
 }
 
-/** Our session's server process is a child of the postmaster, where both are on this machine. */
+/** The process that serves our session is a child of PostgreSQL's main process, if both run on this machine. */
 async function findPostmaster(sql: postgres.Sql): Promise<number | undefined> {
   const [row] = await sql<{ pid: number }[]>`select pg_backend_pid() as pid`;
   const pid = row && parentOf(row.pid);

@@ -16,8 +16,8 @@ const shownFunctions = 30;
 const root = fileURLToPath(new URL("..", import.meta.url));
 
 /**
- * The functions that took the most time of their own, with their share of the busy time, from every .cpuprofile of a
- * folder. The files open in the developer tools of any Chromium as well.
+ * Returns the functions that took the most time themselves, with their share of the busy time, from every .cpuprofile of a folder. The
+ * files also open in the developer tools of any Chromium.
  */
 export function summarizeProfiles(folder: string): string {
   const selfMicros = new Map<string, number>();

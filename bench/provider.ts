@@ -4,7 +4,7 @@ import { answerCommands } from "./child.ts";
 import { monotonicMicros } from "./monotonic.ts";
 import { requestBytes } from "./request-bytes.ts";
 
-/** Items a page of a list holds. */
+/** Items in a page of a list. */
 export const pageItems = 1_000;
 
 let received = 0;
@@ -16,27 +16,27 @@ const listening = new Promise<number>((resolve) => {
   server.listen(0, "127.0.0.1", () => resolve((server.address() as AddressInfo).port));
 });
 
-/** The commands of the app that the tools of bench/toolkits/bench_items lead to. */
+/** Commands of the app that the tools of bench/toolkits/bench_items call. */
 export const providerCommands = {
-  /** The port it listens on. */
+  /** Returns the port at which the app listens. */
   port: (_: null) => listening,
-  /** Requests for items since the last reset, lists apart. */
+  /** Returns the number of requests for single items since the last reset, without lists. */
   count: (_: null) => received,
   reset: (_: null) => {
     received = 0;
     arrivals = undefined;
   },
-  /** From now on, until the next reset, remembers when requests for items arrive. */
+  /** Starts to record the arrival times of requests for items, until the next reset. */
   remember: (_: null) => {
     arrivals = [];
   },
-  /** The monotonic microseconds of every request for an item since `remember`, which begins again. */
+  /** Returns the arrival times since `remember`, in microseconds of the monotonic clock, and clears the record. */
   takeArrivals: (_: null): readonly number[] => {
     const taken = arrivals ?? [];
     arrivals = [];
     return taken;
   },
-  /** Resolves with the monotonic microseconds at which the next request for an item arrives. */
+  /** Resolves with the time at which the next request for an item arrives, in microseconds of the monotonic clock. */
   arrival: (id: string) =>
     new Promise<number>((resolve) => {
       awaited = { path: `/items/${id} `, arrive: resolve };
@@ -47,7 +47,10 @@ answerCommands(providerCommands, () => {
   server.close();
 });
 
-/** Not node:http, because it shares the machine's cores with what is measured: it reads the first line and the length. */
+/**
+ * Serves a connection. node:http is not used, because the app shares the machine's cores with the measured system. Only the first line and
+ * the length are read.
+ */
 function serve(socket: Socket): void {
   let held: Buffer | undefined;
   socket.on("error", () => socket.destroy());
@@ -85,7 +88,7 @@ function listAnswer(total: number, from: number): string {
     id: `i${from + index}`,
     title: `Item ${from + index} of ${total}`,
     owner: `owner ${(from + index) % 100}`,
-    // Each number below the total once, in no order that sorting would find done.
+    // `place` takes each number below the total once, in an unsorted order.
     place: ((from + index) * 7_919) % total,
   }));
   return answerText(JSON.stringify({ items, ...(to < total && { nextCursor: String(to) }) }));

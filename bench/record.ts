@@ -5,9 +5,9 @@ import { type CasePage, readCasePages, summaryPage } from "./pages.ts";
 import { withSummary } from "./summary/summary.ts";
 
 /**
- * Replaces the text between `<!-- bench:<name> -->` and `<!-- /bench:<name> -->` in a page of docs/concepts/benchmarks by a case's
- * report, the measured commit and the machine, and renews the first table of docs/benchmarks.md. Results of other cases stay. Throws
- * if no page has such a place.
+ * Writes a case's report into its place in a page of docs/concepts/benchmarks, between `<!-- bench:<name> -->` and `<!-- /bench:<name>
+ * -->`, with the measured commit and the machine. Updates the first table of docs/benchmarks.md. Results of other cases stay. Throws if no
+ * page has such a place.
  */
 export function recordInDocs(name: string, machine: readonly string[], report: string): void {
   const { page, opening, start, end } = placeOf(readCasePages(), name);
@@ -16,7 +16,7 @@ export function recordInDocs(name: string, machine: readonly string[], report: s
   writeFileSync(summaryPage, withSummary(readFileSync(summaryPage, "utf8"), readCasePages()));
 }
 
-/** Throws if no page has a place for one of the cases. Call it before the cases are measured. */
+/** Throws if no page has a place for one of the cases. It is called before the cases are measured. */
 export function checkPlaces(names: readonly string[]): void {
   const pages = readCasePages();
   for (const name of names) placeOf(pages, name);

@@ -5,7 +5,7 @@ import type { CpuShares } from "./measure.ts";
 import type { BenchPostgres } from "./postgres.ts";
 import type { Spread } from "./statistics.ts";
 
-/** Machine, versions and settings, one a line: what every figure must be read with. */
+/** Returns the machine, the versions and the settings, one a line. A reader needs them to understand the figures. */
 export function describeMachine(postgres: BenchPostgres): string[] {
   const processors = cpus();
   const { settings } = postgres;
@@ -25,33 +25,33 @@ export function formatReport({ columns, rows, figures, notes }: CaseReport): str
   return `${parts.join("\n\n")}\n`;
 }
 
-/** Median of a rate with its lowest and highest. */
+/** Formats the median of a rate, with its lowest and highest value. */
 export function formatRate(rate: Spread): string {
   return formatSpread(rate, (value) => Math.round(value).toLocaleString("en-US"));
 }
 
-/** Results for each second of processor time that the system itself used: what is left of a rate on a busy machine. */
+/** Formats the results for each second of processor time that the system used. This is comparable even on a busy machine. */
 export function formatPerCpuSecond(rate: Spread, { system }: CpuShares): string {
   return system ? Math.round((rate.median * 100) / system).toLocaleString("en-US") : "-";
 }
 
-/** Cells for `cpuColumns`. */
+/** Returns table cells for `cpuColumns`. */
 export function cpuCells({ system, postgres, load, sink }: CpuShares): string[] {
   return [system, postgres, load, sink].map((share) => (share === undefined ? "-" : `${Math.round(share)} %`));
 }
 
-/** Processor use of the middle round, in percent of one core. */
+/** Table columns for the processor use of the median round, in percent of one core. */
 export const cpuColumns = ["CPU: system", "PostgreSQL", "load", "sink"];
 
-/** Cells for `latencyColumns`. */
+/** Returns table cells for `latencyColumns`. */
 export function latencyCells({ p50, p95, p99, p999, max }: LatencySummary): string[] {
   return [p50, p95, p99, p999, max].map((ms) => `${ms.toFixed(1)} ms`);
 }
 
-/** Percentiles of a latency. */
+/** Table columns for the percentiles of a latency. */
 export const latencyColumns = ["p50", "p95", "p99", "p99.9", "max"];
 
-/** Two digits behind the point, none from a thousand on. */
+/** Formats a number with two decimal places, or with none from 1,000 on. */
 function formatFigure(value: number): string {
   return Math.abs(value) < 1_000 ? value.toFixed(2) : Math.round(value).toLocaleString("en-US");
 }
@@ -64,7 +64,7 @@ function figureRow({ name, value, unit, aim }: Figure): string[] {
   return [name, `${formatSpread(value, formatFigure)}${suffix}`, `${wanted}${suffix}`, isMet ? "met" : "missed"];
 }
 
-/** A table as Markdown, its columns as wide as their widest cell. */
+/** Formats a table as Markdown, with columns as wide as their widest cell. */
 export function formatTable(columns: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = columns.map((column, index) =>
     Math.max(3, column.length, ...rows.map((row) => row[index]?.length ?? 0)),

@@ -1,6 +1,6 @@
 const headEnd = Buffer.from("\r\n\r\n");
 
-/** Length of the HTTP request at the start of `bytes`, with its body; 0 while the head is not whole. */
+/** Returns the length of the HTTP request at the start of `bytes`, with its body, or 0 while its head is incomplete. */
 export function requestBytes(bytes: Buffer): number {
   const end = bytes.indexOf(headEnd);
   if (end < 0) return 0;

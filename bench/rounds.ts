@@ -5,33 +5,33 @@ import type { PostKindName } from "./post-kinds.ts";
 import { type Spread, spreadOf } from "./statistics.ts";
 import type { Variant } from "./system.ts";
 
-/** What the rounds of one variant gave. */
+/** Results of one variant over all rounds. */
 export type RoundsResult = {
   readonly variant: string;
-  /** Results recorded a second, round by round. */
+  /** Results recorded a second, for each round. */
   readonly rates: readonly number[];
   readonly recordedPerSecond: Spread;
   readonly acceptedPerSecond: Spread;
-  /** Of the round with the middle recorded rate. */
+  /** Processor use in the round with the median rate. */
   readonly cpu: CpuShares;
-  /** Medians of the rounds. */
+  /** Cost, as the medians of the rounds. */
   readonly costs: Costs;
-  /** What each cost, round by round. */
+  /** Cost of each round. */
   readonly costsOfRounds: readonly Costs[];
 };
 
-/** How `runRounds` runs. */
+/** Options of `runRounds`. */
 export type RoundsOptions = {
   readonly post: PostKindName;
   readonly rounds: number;
   readonly seconds: number;
-  /** Database a variant's own is copied from; empty ones without. */
+  /** Returns the database that a variant's database is copied from. Default: an empty one. */
   readonly templateOf?: (variant: Variant) => string | undefined;
 };
 
 /**
- * Measures variants in turn, several times over: a machine that is slower for a minute is slower for all of them. Each
- * measurement has a new process, a new database and a warm-up that does not count.
+ * Measures variants by turns in several rounds, so that a slow minute of the machine affects all of them. Each measurement has a new
+ * process, a new database and a warm-up that does not count.
  */
 export async function runRounds(
   ctx: BenchContext,
@@ -72,15 +72,15 @@ function summarize(variant: string, found: readonly Measurement[]): RoundsResult
   };
 }
 
-/** The quotients of two variants' rates, each of one round. Throws when one of the variants is missing. */
+/** Ratios of two variants' rates, one for each round. Throws if one of the variants is missing. */
 export function ratioOf(results: readonly RoundsResult[], over: string, under: string): Spread {
   const denominators = resultOf(results, under).rates;
   return spreadOf(resultOf(results, over).rates.map((rate, round) => rate / (denominators[round] ?? Number.NaN)));
 }
 
 /**
- * The quotients of the processor's time that two variants and their stores take for each piece of work, each of one round. NaN where it cannot be
- * read. Throws when one of the variants is missing.
+ * Ratios of the processor time that two variants and their stores need for a piece of work, one for each round. NaN if it cannot be read.
+ * Throws if one of the variants is missing.
  */
 export function cpuRatioOf(results: readonly RoundsResult[], over: string, under: string): Spread {
   const denominators = resultOf(results, under).costsOfRounds.map(cpuOf);

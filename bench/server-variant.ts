@@ -3,7 +3,7 @@ import { postKind } from "./post-kinds.ts";
 import { type ServerOptions, startServer } from "./server.ts";
 import type { Variant } from "./system.ts";
 
-/** The server as a variant, with one subscription of the sink to the post's trigger, and with further variables of its environment. */
+/** Returns the server as a variant with one subscription of the sink to the post's trigger, and with further environment variables. */
 export function deliveringServer(
   settings: BenchSettings,
   name: string,
@@ -20,13 +20,13 @@ export function deliveringServer(
   };
 }
 
-/** The server as a variant that only takes posts in. */
+/** Returns the server as a variant that only accepts posts. */
 export function storingServer(settings: BenchSettings, name: string): Variant {
   const options: ServerOptions = { subscriptions: [], counts: "events", nodeOptions: profilerOptions(settings) };
   return { name, start: (setup) => startServer(setup, options) };
 }
 
-/** Node's options for a process that is profiled, or none. */
+/** Returns the Node options for a profiled process, or none. */
 export function profilerOptions({ profileFolder }: BenchSettings): string[] {
   return profileFolder === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${profileFolder}`];
 }

@@ -12,37 +12,40 @@ import { delay, monotonicMicros } from "./monotonic.ts";
 import { postKind } from "./post-kinds.ts";
 import type { System, SystemSetup } from "./system.ts";
 
-/** A subscription to make before the run. */
+/** A subscription to create before the run. */
 export type ServerSubscription = {
   readonly endpointUrl: string;
   readonly toolkitSlug: string;
   readonly triggerSlug: string;
 };
 
-/** What a run counts: deliveries made, events stored, deliveries that wait, jobs that succeeded, or runs of standing programs with a job. */
+/**
+ * The results that a run counts: deliveries made, events stored, waiting deliveries, jobs that succeeded, or runs of standing programs with
+ * a job.
+ */
 export type RecordedKind = "delivered" | "events" | "pending" | "jobs" | "runs";
 
-/** How `startServer` starts the server. */
+/** Options of `startServer`. */
 export type ServerOptions = {
   readonly subscriptions: readonly ServerSubscription[];
-  /** What `recorded` counts. */
+  /** The results that `recorded` counts. */
   readonly counts: RecordedKind;
   /** Options for Node itself, such as those of the profiler. */
   readonly nodeOptions: readonly string[];
-  /** Folders of definitions beyond the usual ones. */
+  /** Folders of definitions in addition to the usual ones. */
   readonly toolkitFolders?: readonly string[];
-  /** Further variables of its environment. */
+  /** Further environment variables. */
   readonly environment?: Readonly<Record<string, string>>;
-  /** The text of its deployment file. Without it there is none. */
+  /** Text of the deployment file. Default: no file. */
   readonly deployment?: string;
-  /** Calls to make once it is ready: path below `svc.v1.`, and message. */
+  /** Calls to make once the server is ready: the path below `svc.v1.`, and the message. */
   readonly calls?: readonly (readonly [path: string, message: object])[];
 };
 
-/** The key every run's service is given; each run has its own database, so it opens nothing else. */
+/** API key of the server in every run. Each run has a new database, so the key gives access to nothing else. */
 export const benchApiKey = "bench-0123456789abcdef0123456789abcdef";
 
-/** The token of its administrator. */
+/** The administrator's token of the server. */
 export const benchAdminToken = "bench-administrator-0123456789abcdef";
 
 const deploymentFile = "deployment.yaml";
@@ -50,8 +53,8 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const readyMicros = 180e6;
 
 /**
- * Starts the server as a user would, `svc serve` with environment variables, on the given database, and makes its
- * subscriptions by calls. Resolves when it is ready. Throws with the end of its log when it ends instead.
+ * Starts the server as a user would, by `svc serve` with environment variables, on the given database. Creates its subscriptions by calls.
+ * Resolves when it is ready. Throws with the end of its log if it ends before.
  */
 export async function startServer(setup: SystemSetup, options: ServerOptions): Promise<System> {
   const port = await freePort();
@@ -87,7 +90,7 @@ export async function startServer(setup: SystemSetup, options: ServerOptions): P
   return { pid, otherPids, port, recorded: () => countRecorded(sql, options.counts), stop };
 }
 
-/** The command line; before 0.2 it stood in another package. */
+/** Returns the path of the command line, which was in another package before 0.2. */
 function entryOf(checkout: string): string {
   const entries = ["packages/cli/src/main.ts", "packages/server/src/main.ts"];
   const entry = entries.find((path) => existsSync(join(checkout, path)));
@@ -96,7 +99,7 @@ function entryOf(checkout: string): string {
   return entry;
 }
 
-/** One call with the run's key or another one, as plain JSON. Throws unless the answer is 200. */
+/** Makes one call with the run's key or another one, as plain JSON. Throws unless the answer is 200. */
 export async function callServer(port: number, path: string, request: object, key = benchApiKey): Promise<unknown> {
   const response = await fetch(`http://127.0.0.1:${port}/svc.v1.${path}`, {
     method: "POST",
@@ -108,7 +111,7 @@ export async function callServer(port: number, path: string, request: object, ke
   return JSON.parse(text);
 }
 
-/** Ours decides alone: a variable of the caller's own service must not change what is measured. */
+/** Variables for svc are removed from the environment, so that those of the user's own service do not change the measurement. */
 function inheritedEnvironment(): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("SVC_")));
 }
@@ -136,7 +139,7 @@ function serverEnvironment(
   };
 }
 
-/** Ready once it says so and, where it has several processes, each of them answers. */
+/** Waits until the server reports that it is ready. If it has several processes, each of them must answer as well. */
 async function untilReady(
   child: ChildProcess,
   { port, processes }: { port: number; processes: number },
@@ -177,7 +180,7 @@ function countRows(sql: postgres.Sql, counts: RecordedKind): postgres.PendingQue
   }
 }
 
-/** The last of what the process wrote, for an error message. */
+/** Keeps the end of a process's output, for an error message. */
 function keepLog(child: ChildProcess): () => string {
   let text = "";
   for (const stream of [child.stdout, child.stderr]) {

@@ -6,11 +6,14 @@ import { monotonicMicros } from "./monotonic.ts";
 import { stampMark } from "./post-kinds.ts";
 import { requestBytes } from "./request-bytes.ts";
 
-/** What the sink has seen since its last reset; times are monotonic microseconds, 0 while nothing came. */
+/**
+ * The requests that the sink (the receiver of deliveries) got since its last reset. Times are microseconds of the monotonic clock, 0 if
+ * there was no request.
+ */
 export type SinkReport = {
   readonly received: number;
   readonly lastAtMicros: number;
-  /** From the post's stamp to its receipt. */
+  /** Latency from the post's stamp to its receipt. */
   readonly latency: LatencySummary;
 };
 
@@ -27,9 +30,9 @@ const listening = new Promise<number>((resolve) => {
 
 /** The sink's commands. */
 export const sinkCommands = {
-  /** The port it listens on. */
+  /** Returns the port at which the app listens. */
   port: (_: null) => listening,
-  /** Forgets everything seen. */
+  /** Forgets everything received so far. */
   reset: (_: null) => {
     received = 0;
     lastAtMicros = 0;
@@ -44,8 +47,8 @@ answerCommands(sinkCommands, () => {
 });
 
 /**
- * Answers every request with 200 as soon as it is whole. Not node:http, because the sink shares the machine's cores with
- * what is measured: it reads the length and the stamp and nothing else.
+ * Answers every request with 200 as soon as it is complete. node:http is not used, because the sink shares the machine's cores with the
+ * measured system. Only the length and the stamp are read.
  */
 function receive(socket: Socket): void {
   let held: Buffer | undefined;

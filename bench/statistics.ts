@@ -1,7 +1,7 @@
-/** Several measurements of one quantity: the middle one, and how far the others lie from it. */
+/** Several measurements of one quantity: their median, minimum and maximum. */
 export type Spread = { readonly median: number; readonly min: number; readonly max: number };
 
-/** The spread of at least one value. Throws RangeError for none. */
+/** Returns the spread of at least one value. Throws RangeError if there is none. */
 export function spreadOf(values: readonly number[]): Spread {
   const sorted = values.toSorted((a, b) => a - b);
   const [min, max] = [sorted.at(0), sorted.at(-1)];

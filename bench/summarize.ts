@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { readCasePages, summaryPage } from "./pages.ts";
 import { withSummary } from "./summary/summary.ts";
 
-/** Makes the first table of docs/benchmarks.md from the figures that docs/concepts/benchmarks has recorded; with --check it only compares. */
+/** Writes the first table of docs/benchmarks.md from the figures recorded in docs/concepts/benchmarks. With --check, it only compares. */
 const text = readFileSync(summaryPage, "utf8");
 const wanted = withSummary(text, readCasePages());
 if (!process.argv.includes("--check")) writeFileSync(summaryPage, wanted);

@@ -1,36 +1,36 @@
 import type { PostKindName } from "./post-kinds.ts";
 
-/** What a system under test is started with. */
+/** Start options of a measured system. */
 export type SystemSetup = {
   readonly databaseUrl: string;
   readonly post: PostKindName;
-  /** Where deliveries go. */
+  /** Address that deliveries go to. */
   readonly endpointUrl: string;
-  /** Connections to the endpoint, which is also the most deliveries in flight. */
+  /** Connections to the endpoint, which is also the largest number of deliveries under way. */
   readonly endpointConnections: number;
   /** The checkout whose server is started. Default: this one. */
   readonly checkout?: string | undefined;
-  /** How many processes it has. Default: one. */
+  /** Number of the server's processes. Default: one. */
   readonly processes?: number | undefined;
 };
 
-/** A system under test, running as a process of its own. */
+/** A measured system, which runs as a process of its own. */
 export type System = {
   readonly pid: number;
-  /** Processes of it beside that one. Default: none. */
+  /** Further processes of the system. Default: none. */
   readonly otherPids?: readonly number[];
-  /** Its own store, where it keeps nothing in PostgreSQL. */
+  /** The engine's own store, if it does not use PostgreSQL. */
   readonly storePid?: number | undefined;
-  /** Where it takes posts, on 127.0.0.1. */
+  /** Port at which the system takes posts, on 127.0.0.1. */
   readonly port: number;
-  /** How many results it has recorded so far: deliveries made, or, in a run without deliveries, events stored. */
+  /** Returns the number of results so far: deliveries made or, in a run without deliveries, events stored. */
   recorded(): Promise<number>;
   stop(): Promise<void>;
 };
 
 /** One of the systems that a case compares. */
 export type Variant = {
-  /** As the report names it. */
+  /** Name of the system in the report. */
   readonly name: string;
   start(setup: SystemSetup): Promise<System>;
 };

@@ -2,14 +2,14 @@ import { Pool } from "undici";
 import { answerCommands } from "./child.ts";
 import { monotonicMicros } from "./monotonic.ts";
 
-/** One run of the loop. */
+/** Options of one run of the loop. */
 export type LoopOptions = {
   readonly origin: string;
   readonly method: "GET" | "PUT";
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | undefined;
-  /** Requests under way at once. */
+  /** Number of requests under way. */
   readonly concurrency: number;
   readonly seconds: number;
 };
@@ -19,7 +19,7 @@ export const loopCommands = { run };
 
 answerCommands(loopCommands);
 
-/** The same request again and again, as a program would send it that keeps no account of anything. Answers requests a second. */
+/** Repeats the same request, like a program that keeps no records. Returns requests a second. */
 async function run({ origin, concurrency, seconds, ...request }: LoopOptions): Promise<number> {
   const pool = new Pool(origin, { connections: concurrency, pipelining: 1 });
   const startedAt = monotonicMicros();

@@ -19,7 +19,7 @@ function isMarkdown(path: string): boolean {
   return path.endsWith(".md");
 }
 
-/** HTTP status of a code by the Connect protocol. */
+/** HTTP status of each error code in the Connect protocol. */
 const statuses: Record<string, string> = {
   invalid_argument: "400",
   unauthenticated: "401",
@@ -41,7 +41,7 @@ test("README.md has one picture, below 150 KB", () => {
 });
 
 describe("errors", async () => {
-  /** Reason to code, as something tells it. A reason with two codes is a fault in itself. */
+  /** Maps an error reason to its code, as one source states it. A reason with two codes is an error. */
   type Reasons = Map<string, string>;
 
   function collect(entries: Iterable<readonly [reason: string, code: string]>): Reasons {
@@ -53,7 +53,7 @@ describe("errors", async () => {
     return reasons;
   }
 
-  /** Comments of the contract: `- code REASON: when`. Of jobs.proto nothing is served yet. */
+  /** Reads the reasons from comments of the contract, `- code REASON: when`. jobs.proto is left out. */
   function reasonsOfProto(): Reasons {
     const served = protos.filter(({ path }) => !path.endsWith("/jobs.proto"));
     return collect(
@@ -63,7 +63,7 @@ describe("errors", async () => {
     );
   }
 
-  /** The faults of a program, and of a definition around it, are raised by their codes, which one type each lists. */
+  /** Lists the reasons of faults in a program or in the definition around it. Each is raised by its code, and one type lists all codes. */
   function reasonsOfPrograms(): [string, string][] {
     const [, union = ""] =
       /export type ProgramFaultCode =([^;]*);/.exec(readText("packages/program/src/faults.ts")) ?? [];
@@ -73,7 +73,7 @@ describe("errors", async () => {
     return reasons.map((reason) => [reason, "invalid_argument"]);
   }
 
-  /** A maker of a table of faults. */
+  /** A function that creates a table of faults. */
   type Maker = { readonly reason: string; readonly code: string };
 
   const isMaker = (value: unknown): value is Maker =>
@@ -118,7 +118,7 @@ describe("errors", async () => {
     expect(naming).toEqual([]);
   });
 
-  // Where HTTP has a closer status than the code's own, the answer has that one.
+  // Reasons that are answered with a more specific HTTP status than that of their code.
   const closer: Record<string, string> = {
     METHOD_NOT_ALLOWED: "405",
     CONTENT_TYPE_UNSUPPORTED: "415",
@@ -127,7 +127,7 @@ describe("errors", async () => {
     BODY_TOO_LARGE: "429, on `/webhooks/` 413",
   };
 
-  /** The row of a reason: reason, code and status as the code has them, the other cells as they are written. */
+  /** Returns the table row of a reason. Reason, code and status come from the code; the other cells keep their text. */
   function rowOf(reason: string, code: string, line = "|"): string {
     const cells = line.split(/(?<!\\)\|/);
     const said = [`\`${reason}\``, `\`${code}\``, closer[reason] ?? statuses[code] ?? ""];
@@ -139,7 +139,10 @@ describe("errors", async () => {
   const errorPages = listFiles("docs/reference/errors").filter(isMarkdown);
   const lastPage = "docs/reference/errors/administration.md";
 
-  /** The pages with a row for each reason of the code and none for others; new ones are at the end of one page, to be moved to their area. */
+  /**
+   * Returns the pages with exactly one row for each reason of the code. New rows are at the end of one page, from which a person moves them
+   * to their area.
+   */
   function pagesOfCode(): Map<string, string> {
     const left = reasonsOfCode();
     const written = errorPages.map((path) => {
@@ -204,8 +207,8 @@ describe.each(pages)("%s", (page) => {
   });
 
   test("cited names exist", () => {
-    // Names of code and of the store: mixed case or underscores. Of others are those of PostgreSQL, of Node, and the
-    // variables that definitions name.
+    // Names of code and of the store have mixed case or underscores. Other such names belong to PostgreSQL, to Node, or are variables that
+    // definitions name.
     const isName = (span: string) => /^[A-Za-z]\w*$/.test(span) && /[a-z][A-Z]|[A-Za-z]_[A-Za-z]/.test(span);
     const cited = codeSpansOf(text).filter((span) => isName(span) && !/^(?:pg_|NODE_|SVC_WEBHOOK_SECRET_)/.test(span));
     expect([...new Set(cited)].filter((name) => !words.has(name))).toEqual([]);
@@ -305,7 +308,10 @@ test("cited commands of svc and their options exist", () => {
   expect(faults).toEqual([]);
 });
 
-/** Whether the words begin with a command. The second word after a group, such as `jobs`, names one of its members unless it is an option. */
+/**
+ * True if the words begin with a command. After a group such as `jobs`, the second word must name one of the group's commands, unless it is
+ * an option.
+ */
 function isCommand(names: readonly string[], [group = "", member = ""]: readonly string[]): boolean {
   if (group.startsWith("-")) return true;
   const isGroup = names.some((name) => name.startsWith(`${group} `));

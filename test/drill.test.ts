@@ -59,7 +59,7 @@ test("the restore of practice-a-restore.md runs as printed while the service rec
   const listed = join(place, "listed.json");
   const { stdout } = await shell(`${start}\n${look}\nsvc events list --limit 99999 --json > ${listed}\n${end}`);
   expect(stdout).toContain("calendar.events_changed");
-  // Posts came one after the other, so those that are there are the first of them.
+  // Posts were made one after the other, so the stored events are the first ones.
   const events = JSON.parse(await readFile(listed, "utf8")) as { id: string }[];
   expect(new Set(events.map(({ id }) => id)).size).toBeGreaterThanOrEqual(before);
 }, 300_000);

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { readSources, type SourceFile } from "./source.ts";
 
-/** Ways to make text of bytes that replace what is not UTF-8, so that two different texts become one. */
+/** Ways to decode bytes that replace invalid UTF-8, so that two different byte sequences become the same text. */
 const replacing: readonly { readonly way: string; readonly code: RegExp }[] = [
-  // What is sealed was text when it was sealed: it comes back whole or not at all.
+  // Sealed data was text when it was sealed, and is opened unchanged or not at all. So it may be decoded like this.
   { way: "toString", code: /(?<!\bopen\(.*\))\.toString\(\s*(?:["'`]utf-?8["'`].*)?\)/i },
   { way: "TextDecoder", code: /new TextDecoder\((?!.*fatal: true)/ },
   { way: "StringDecoder or setEncoding", code: /\bStringDecoder\b|\.setEncoding\(/ },
@@ -11,7 +11,7 @@ const replacing: readonly { readonly way: string; readonly code: RegExp }[] = [
   { way: "readFile with an encoding", code: /\breadFile(?:Sync)?\(.*["'`]utf-?8["'`]/i },
 ];
 
-/** Files that read bytes of the service's own so, or that show them. */
+/** Files that may decode bytes like this, because the service wrote the bytes or because the text is only shown. */
 const exceptions: readonly { readonly file: string; readonly why: string }[] = [
   { file: "packages/catalog/src/read/checked-toolkits.ts", why: "it comes with the service" },
   { file: "packages/catalog/src/read/parsed-definitions.ts", why: "the service keeps it for itself" },
@@ -44,11 +44,11 @@ const exceptions: readonly { readonly file: string; readonly why: string }[] = [
   { file: "packages/tools/src/call/prepare/secret-uses.ts", why: "a credential of the service's own" },
 ];
 
-/** Tests, what only they use, and what runs elsewhere than in the service. */
+/** Tests, code that only tests use, and code that does not run in the service. */
 const elsewhere =
   /^packages\/(?:testing|console|site|db\/plans)\/|\/test-[^/]+\.ts$|\/testing\.ts$|\.(?:test|fixture)\.ts$/;
 
-/** Lines of a source that read bytes so; comments are none. */
+/** Lists the lines of a source that decode bytes like this. Comments do not count. */
 function replacingLines({ path, text }: SourceFile): string[] {
   const lines = text.split("\n").map((line, index) => ({ line, place: `${path}:${index + 1}` }));
   return lines

@@ -10,8 +10,8 @@ import { readText, root } from "./source.ts";
 import { compact, isListening, normalize, npxOfGuides, startShell } from "./tour.ts";
 
 /**
- * Pages whose shell blocks run as they are printed, in this order and against one service, as a reader who follows one after the other. A block of
- * text or JSON directly after a shell block is its output. `before` sets what the page takes for given. A block marked `norun` does not run.
+ * A page whose shell blocks run as printed, in the page's order and against one service, as for a reader who follows the page. A block of
+ * text or JSON directly after a shell block is its output. `before` prepares what the page assumes. A block marked `norun` does not run.
  */
 type Page = { readonly path: string; readonly before?: string };
 
@@ -49,14 +49,14 @@ const pages: readonly Page[] = [
   { path: "guides/tools/subscribe-to-events-over-mcp.md" },
   { path: "guides/webhooks/publish-your-own-events.md" },
   { path: "guides/webhooks/describe-your-events.md" },
-  // What these set holds for every later call.
+  // These pages come last, because their settings hold every later call.
   { path: "guides/tools/check-calls-with-hooks.md" },
   { path: "guides/tools/require-a-person-to-confirm.md" },
 ];
 
 const hasShell = ["bash", "curl", "grep"].every((command) => spawnSync(command, ["--version"]).status === 0);
 
-// Made by the server itself: the account that PostgreSQL gets from root cannot enter a folder of mkdtemp.
+// The server creates this folder. A folder made by mkdtemp could not be entered by the account under which root's PostgreSQL runs.
 const dataDir = join(tmpdir(), `svc-guides-${process.pid}`);
 let server: ServerProcess;
 let shell: ReturnType<typeof startShell>;
@@ -79,7 +79,7 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true, force: true });
 });
 
-/** Returns a block's commands with the ports and the data folder of this test. */
+/** Returns a block's commands with the ports and the data folder of this test filled in. */
 function here(text: string): string {
   return text
     .replaceAll("/tmp/svc-tour", dataDir)
@@ -88,7 +88,7 @@ function here(text: string): string {
     .replaceAll("listen(3000)", `listen(${receiverPort})`);
 }
 
-/** Waits for what happens while a reader reads on: deliveries arrive, and the endpoint listens. */
+/** Waits for events that would happen while a reader continues to read: deliveries arrive, and the endpoint listens. */
 async function settle(text: string): Promise<void> {
   if (text.includes("listen(3000)")) await until(() => isListening(receiverPort), 60_000, "the endpoint");
   if (!/\/webhooks\/|svc (?:trigger|replay|subscriptions test)|Replay/.test(text)) return;
@@ -104,12 +104,12 @@ async function settle(text: string): Promise<void> {
   );
 }
 
-/** Runs a shell block, and compares what it prints with the block below it. */
+/** Runs a shell block and compares its output with the block below it. */
 async function runBlock(block: CodeBlock, next: CodeBlock | undefined): Promise<void> {
   let output = await shell.run(here(block.text));
   const isShown = next !== undefined && ["text", "json"].includes(next.language) && next.info !== "norun";
   if (!isShown) expect(shell.status(), `${block.text}${output}`).toBe(0);
-  // A job that an event starts begins a moment later.
+  // A job that an event starts begins a moment after the event.
   if (isShown && block.text.includes("standing runs"))
     await until(
       async () => {
@@ -147,7 +147,7 @@ describe.skipIf(!hasShell)("the shell blocks of a page run as they are printed, 
   );
 });
 
-/** Pages whose TypeScript runs, each with what it needs of its own. */
+/** Pages whose TypeScript runs, each with the setup that it needs. */
 const programs = [
   "guides/webhooks/use-the-api.md",
   "guides/tools/call-tools-from-a-program.md",
@@ -161,14 +161,14 @@ describe("the TypeScript of a page runs as it is printed", () => {
       const key = (await readFile(join(dataDir, "first-key"), "utf8")).trim();
       const blocks = codeBlocksOf(readText(`docs/${path}`)).filter(({ language }) => language === "ts");
       expect(blocks.length).toBeGreaterThan(0);
-      // What stays connected would keep the process.
+      // An open connection would keep the process alive, so it exits explicitly.
       for (const { text } of blocks) await runTypeScript(`${here(text)}\nprocess.exit(0);`, { SVC_API_KEY: key });
     },
     240_000,
   );
 });
 
-/** Runs a program in the checkout, as a file of a reader's folder; rejects with what it wrote if it fails. */
+/** Runs a program in the checkout as if it were a file in a reader's folder. Rejects with the program's output if it fails. */
 async function runTypeScript(code: string, variables: Record<string, string>): Promise<void> {
   const args = ["--no-warnings", "--input-type=module-typescript", "-e", code];
   await promisify(execFile)(process.execPath, args, { cwd: root, env: { ...process.env, ...variables } });

@@ -5,7 +5,7 @@ import { until } from "@svc/testing/until";
 import { Webhook } from "standardwebhooks";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 
-// Hooks of a project: asked about its calls before they are sent and after, in order, and nothing is sent without their answer.
+// A project's hooks are asked before and after each call, in order. Nothing is sent without their answer.
 
 let svc: TestServer;
 const json = JSON.stringify;
@@ -15,7 +15,7 @@ type Answer = object | { readonly status: number; readonly body: string | Buffer
 
 const latin = Buffer.from('{"decision":"edit","arguments":{"title":"caf\xe9"}}', "latin1");
 
-/** A hook of the test's own: what it was asked, and what it says. */
+/** The questions that the test's own hook received, and the answers that it gives. */
 let asked: { readonly question: Asked; readonly headers: IncomingMessage["headers"]; readonly text: string }[] = [];
 let answers: Record<string, (question: Asked) => Answer> = {};
 const server = createServer((req, res) => {
@@ -27,7 +27,7 @@ const server = createServer((req, res) => {
     asked.push({ question, headers: req.headers, text });
     const answer = answers[req.url ?? ""]?.(question) ?? { decision: "allow" };
     if (answer === "never") return;
-    // Whoever answers may say before that it is about to.
+    // A hook may send interim responses before its answer.
     res.writeContinue();
     res.writeEarlyHints({ link: "</a>" });
     if ("status" in answer) res.writeHead(answer.status, { "content-type": answer.type ?? "" }).end(answer.body);
@@ -185,7 +185,7 @@ describe("after a call", () => {
     expect(await list()).toMatchObject({ outcome: "not_callable", resultJson: "" });
     const write = await create("Done", { idempotencyKey: "done-1" });
     expect(write).toMatchObject({ outcome: "ok", resultJson: "{}", warnings: [expect.stringContaining("withheld")] });
-    // The app did it, once, and a repeat is told the same.
+    // The app made the change once. A repeated call gets the same answer.
     expect(await create("Done", { idempotencyKey: "done-1" })).toMatchObject({ replayed: true, resultJson: "{}" });
     answers["/a"] = () => ({ status: 503, body: "" });
     expect(await list()).toMatchObject({ outcome: "unreachable", retryable: true });
@@ -199,13 +199,13 @@ describe("calls that are made again", () => {
     answers["/a"] = () => ({ decision: "edit", arguments: { title: `Answer ${++count}` } });
     const key = { idempotencyKey: "crashed-1" };
     await create("Asked", key);
-    // As a crash would leave it that came after the answer was kept, and before the call was entered.
+    // Simulates a crash after the hook's answer was stored and before the call was added to the ledger.
     await svc.database.db.sql`delete from tool_calls where idempotency_key = 'crashed-1'`;
     const again = await create("Asked", key);
     expect(again.resultJson).toContain("Answer 1");
     expect(asked).toHaveLength(1);
     expect((await ledgerOf(again.callId)).hooks).toMatchObject([{ decision: "edit" }]);
-    // Another call, if only by its arguments, is asked about by itself.
+    // A call that differs in any argument is another call, and the hook is asked again.
     await svc.database.db.sql`delete from tool_calls where idempotency_key = 'crashed-1'`;
     expect((await create("Other", key)).resultJson).toContain("Answer 2");
   });
@@ -259,12 +259,12 @@ describe("calls that are made again", () => {
         expect(outcome).toBe("held");
         return answered(jobId);
       };
-      // The same the second time: it is what the person saw.
+      // The hook edits the call in the same way again, so the call is still the one that the person saw.
       answers["/a"] = () => ({ decision: "edit", arguments: { currency: "EUR" } });
       expect(await settled("Once")).toBe("JOB_STATUS_SUCCEEDED");
       answers["/a"] = ({ arguments: { title } }) => ({ decision: "edit", arguments: { title: `${title}, again` } });
       expect(await settled("Twice")).toBe("JOB_STATUS_FAILED");
-      // A skill in what was confirmed is of it.
+      // The calls of a skill are part of the confirmed program, so a changed one fails too.
       const run = { id: "do", run: "skills.new_deal", input: { title: "Twice" } };
       const programJson = json({ version: 1, title: "Outer", steps: [run] });
       const { job } = await made("JobsService/SubmitJob", { programJson });

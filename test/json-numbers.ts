@@ -21,7 +21,7 @@ const exponent = fc.oneof(
   },
 );
 
-/** Any number of JSON's grammar, of up to 50 digits and with exponents of up to three: those that a double is and those that none is. */
+/** Random numbers in JSON's grammar, with up to 50 digits and exponents of up to three. Some are exact doubles and some are not. */
 export const jsonNumberText: fc.Arbitrary<string> = fc.oneof(
   {
     weight: 1,

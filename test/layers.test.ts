@@ -3,7 +3,7 @@ import { join, normalize } from "node:path";
 import { expect, test } from "vitest";
 import { codeOf, importsOf, listFiles, readSources, readText, root, type SourceFile } from "./source.ts";
 
-/** Which workspace packages each one may import, from the ground up: a package names only those above it in this table. */
+/** The workspace packages that each package may import. A package imports only packages above it in this table. */
 const allowedImports: Record<string, readonly string[]> = {
   gen: [],
   core: [],
@@ -35,10 +35,11 @@ const allowedImports: Record<string, readonly string[]> = {
   ],
   console: ["gen", "core"],
   site: [],
-  // Of the domains its adapters know what the node shows: the catalog alone is read before there is a node.
+  // The adapters of the server know the domain packages only through the node. The catalog is the exception, because it is read before
+  // there is a node.
   server: ["gen", "core", "db", "catalog", "node", "console", "site"],
   sdk: ["gen", "core"],
-  // Definitions are checked and sampled without a server; the configuration says where a local one keeps its own.
+  // The command line checks and samples definitions without a server, and the server's configuration names the folder of a local one.
   cli: ["gen", "core", "catalog", "server", "sdk"],
   testing: [
     "gen",
@@ -58,17 +59,20 @@ const allowedImports: Record<string, readonly string[]> = {
   ],
 };
 
-/** Tests and what only they use. */
+/** Tests and code that only tests use. */
 const testing = String.raw`^test/|^packages/testing/|^packages/db/plans/|/test-[^/]+\.ts$|/test-[^/]+/|/testing\.ts$|\.(?:test|fixture)\.ts$`;
 
-/** What speaks of the wire inside the packages of the domain: the methods of services, and what makes their messages. */
+/**
+ * Files of the domain packages that may use API messages: those that implement the methods of services, and those that create their
+ * messages.
+ */
 const wireAdapters = String.raw`^packages/(?:catalog|connections|tools|triggers|asks|standing)/src/(?:[a-z-]+/)?(?:service|convert)(?:/[^/]+|-[a-z-]+)?\.ts$|^packages/jobs/src/api/[^/]+\.ts$|^packages/node/src/services\.ts$`;
 
 function except(...places: string[]): RegExp {
   return new RegExp(places.join("|"));
 }
 
-/** Modules of the outside world that only some files may import. */
+/** Modules with side effects on the outside that only some files may import. */
 const reservedModules: { modules: RegExp; allowedIn: RegExp; why: string }[] = [
   {
     modules: /^(?:drizzle-orm|postgres)(?:\/|$)/,
@@ -127,11 +131,11 @@ const reservedModules: { modules: RegExp; allowedIn: RegExp; why: string }[] = [
   },
 ];
 
-/** Parts of a time by the zone of the process, and texts of them. */
+/** Code that reads parts of a time, or formats a time, in the time zone of the process. */
 const localTime =
   /\.(?:get|set)(?:FullYear|Year|Month|Date|Day|Hours|Minutes|Seconds|Milliseconds|TimezoneOffset)\(|\.to(?:Locale)?(?:Date|Time)String\(|\.toLocaleString\(\s*\)|\bIntl\s*\.\s*DateTimeFormat\((?![^;]*\btimeZone\b)/;
 
-/** Code that only some files may contain. Tests are free of `nondeterminism`, which they inject where a guarantee hangs on it. */
+/** Code that only some files may contain. Tests may use `nondeterminism`, since they inject it where a guarantee depends on it. */
 const reservedCode: { what: string; code: RegExp; allowedIn: RegExp; why: string }[] = [
   {
     what: "nondeterminism",
@@ -172,7 +176,8 @@ const reservedCode: { what: string; code: RegExp; allowedIn: RegExp; why: string
   {
     what: "another isObject",
     code: /typeof (\w+) === "" && \1 !== null && !Array\.isArray\(\1\)/,
-    // Strings stand empty in what is looked at. Client and console depend on gen alone.
+    // The text of each string is removed before the search, so the pattern has empty ones. Client and console are exempt, because they
+    // import only gen.
     allowedIn: except("^packages/(?:core|sdk|console)/"),
     why: "whether a value is a JSON object says `isObject` of packages/core, which knows numbers of many digits",
   },
@@ -214,7 +219,7 @@ const reservedCode: { what: string; code: RegExp; allowedIn: RegExp; why: string
   },
 ];
 
-/** Files that break a rule above for a reason of their own. */
+/** Files that break one of the rules above, with the reason. */
 const exceptions: { file: string; code: string; why: string }[] = [
   {
     file: "packages/sdk/src/clock.ts",
@@ -290,7 +295,7 @@ const packages = readdirSync(join(root, "packages")).filter((name) =>
 );
 const files = readSources("packages", "bench", "test");
 
-/** The package folder of a file under packages/, else undefined. */
+/** Returns the package folder of a file under packages/, or undefined. */
 function packageOf(path: string): string | undefined {
   return /^packages\/([^/]+)\//.exec(path)?.[1];
 }
@@ -319,7 +324,7 @@ test.each(packages)("packages/%s depends on no workspace package but its lower o
     Object.keys(declared).flatMap((dependency) => /^@svc\/(.+)$/.exec(dependency)?.[1] ?? []);
   const workspace = workspaceOf({ ...dependencies, ...peerDependencies });
   expect(workspace.filter((dependency) => !allowedImports[name]?.includes(dependency))).toEqual([]);
-  // Tests stand on packages/testing, which stands on everything.
+  // Tests may import packages/testing, which imports every package.
   const forTests = workspaceOf(devDependencies).filter((dependency) => dependency !== "testing");
   expect(forTests.filter((dependency) => !allowedImports[name]?.includes(dependency))).toEqual([]);
 });
@@ -366,7 +371,7 @@ test.each(reservedCode)("$what is used only where $allowedIn", ({ what, code, al
   expect(faults, why).toEqual([]);
 });
 
-/** What each of these rules finds where it is planted, and what it lets pass. */
+/** Sample code for each of these rules, and whether the rule must find it. */
 const planted: readonly (readonly [what: string, code: string, isFound: boolean])[] = [
   ...[
     "Date.parse(text)",
@@ -432,12 +437,12 @@ test("every exception is still needed", () => {
 });
 
 test("texts of the service name no option of the command line, which names its own", () => {
-  // A text in quotes with an option in it, outside of comments.
+  // Matches a command-line option inside a quoted text, outside of comments.
   const option = /^(?!\s*(?:\/\/|\/?\*)).*["'`][^"'`]*(?<![\w<!-])--[a-z][a-z-]*\b/;
   const speakers = files.filter(({ path }) => {
     return (
       /^packages\/(?!cli\/|console\/|testing\/)[a-z]+\/src\//.test(path) &&
-      // What starts processes gives options to them.
+      // These folders start processes, which need options.
       !/^packages\/(?:db\/src\/embedded|server\/src\/processes)\//.test(path) &&
       !/(?:\.test|\/test-[a-z-]+)\.tsx?$/.test(path)
     );

@@ -1,28 +1,28 @@
-/** A fenced block of code: the language after its fence, the words after that, and its text. */
+/** A fenced code block of a Markdown text: its language, the words after the language, and its content. */
 export type CodeBlock = { language: string; info: string; text: string };
 
-/** The fenced blocks of a Markdown text. */
+/** Returns the fenced code blocks of a Markdown text. */
 export function codeBlocksOf(markdown: string): CodeBlock[] {
   const blocks = markdown.matchAll(/^```([a-z]*) *([^\n]*)\n([\s\S]*?)^```$/gm);
   return [...blocks].map(([, language = "", info = "", text = ""]) => ({ language, info, text }));
 }
 
-/** A Markdown text without its fenced blocks. */
+/** Returns a Markdown text without its fenced code blocks. */
 function proseOf(markdown: string): string {
   return markdown.replace(/^```[\s\S]*?^```$/gm, "");
 }
 
-/** The targets of links and images. */
+/** Returns the targets of links and images. */
 export function linksOf(markdown: string): string[] {
   return [...proseOf(markdown).matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = ""]) => target);
 }
 
-/** What stands between single backticks. */
+/** Returns the texts between single backticks. */
 export function codeSpansOf(markdown: string): string[] {
   return [...proseOf(markdown).matchAll(/`([^`\n]+)`/g)].map(([, text = ""]) => text);
 }
 
-/** The anchors of the headings, as code hosts make them. */
+/** Returns the anchors of the headings, as code hosts make them. */
 export function anchorsOf(markdown: string): string[] {
   return [...proseOf(markdown).matchAll(/^#+ (.+)$/gm)].map(([, heading = ""]) =>
     heading
@@ -32,7 +32,7 @@ export function anchorsOf(markdown: string): string[] {
   );
 }
 
-/** The rows of every table, cells trimmed; headers and rules left out. A pipe inside a cell is written `\|`. */
+/** Returns the rows of every table with trimmed cells, without headers and separator lines. A pipe inside a cell is written `\|`. */
 export function tableRowsOf(markdown: string): string[][] {
   const lines = proseOf(markdown).split("\n");
   const isRule = (line: string | undefined) => line !== undefined && /^\|[\s|:-]+\|$/.test(line);

@@ -9,8 +9,8 @@ import { afterAll, describe, expect, test } from "vitest";
 import { type CodeBlock, codeBlocksOf } from "./markdown.ts";
 import { readText, root } from "./source.ts";
 
-// Runs the pages for operators as they are printed: every block of `sh`, and the `text` after it is its output. Blocks of another
-// language, such as `bash`, need a second machine or a new version. Paths, ports and the programs of the system are the test's own.
+// Runs the pages for operators as printed. Every block of `sh` runs, and the `text` block after it is its output. Blocks of another
+// language, such as `bash`, need a second machine or a new version. The test replaces paths, ports and system programs.
 
 const guides = "docs/guides/operations";
 const main = await bundled(join(root, "packages/cli/src/main.ts"));
@@ -18,7 +18,7 @@ const place = await createTestDataDir();
 const port = String(await freePort());
 const isRoot = process.getuid?.() === 0;
 
-/** Paths and ports of the pages, and those of the test. */
+/** Paths and ports in the pages, and those of the test in their place. */
 const places: readonly (readonly [string, string])[] = [
   ...["/opt/svc", "/etc/svc", "/etc/systemd", "/var/lib/svc", "/var/backups", "/var/tmp", "/var/log"].map(
     (path) => [path, join(place, path)] as const,
@@ -28,16 +28,16 @@ const places: readonly (readonly [string, string])[] = [
   ["/run/svc.pid", join(place, "svc.pid")],
   ["127.0.0.1:8080", `127.0.0.1:${port}`],
   ["8090", String(await freePort())],
-  // On a machine with other work a start takes longer.
+  // A start takes longer on a busy machine.
   ["timeout 60 ", "timeout 300 "],
 ];
 const moved = (text: string) => places.reduce((all, [from, to]) => all.replaceAll(from, to), text);
 const restored = (text: string) => places.reduce((all, [from, to]) => all.replaceAll(to, from), text);
 
-/** PostgreSQL and the service have one account: nobody's where root runs the tests. */
+/** Account of PostgreSQL and the service. It is `nobody` if root runs the tests. */
 const account = isRoot ? "setpriv --reuid=65534 --regid=65534 --clear-groups --no-new-privs" : "";
 
-/** Programs of the system that the pages use and a test must not. */
+/** Replacements for system programs that the pages use and a test must not run. */
 const programs: Readonly<Record<string, string>> = {
   useradd: "",
   chown: isRoot ? `[ "$1" = -R ] && shift; shift; exec /usr/bin/chown -R 65534 "$@"` : "",
@@ -45,7 +45,7 @@ const programs: Readonly<Record<string, string>> = {
   chgrp: isRoot ? `shift; exec /usr/bin/chgrp 65534 "$@"` : "",
   "systemd-analyze": "",
   journalctl: `cat ${place}/journal`,
-  // The archive: the service's program and its unit.
+  // Stands in for unpacking the archive, which holds the service's program and its unit.
   tar: `mkdir -p ${place}/opt/svc/package/bin ${place}/opt/svc/package/docs
 cp ${place}/program ${place}/opt/svc/package/bin/svc; cp ${place}/unit ${place}/opt/svc/package/docs/svc.service`,
   setpriv: `while [ "\${1#--}" != "$1" ]; do case $1 in --reuid|--regid) shift 2;; *) shift;; esac; done
@@ -83,7 +83,7 @@ afterAll(async () => {
   await rm(place, { recursive: true, force: true });
 });
 
-/** Runs blocks in one shell, after `before`; resolves with what each wrote. */
+/** Runs blocks in one shell, after `before`. Resolves with the output of each. */
 async function shell(blocks: readonly CodeBlock[], before = ""): Promise<string[]> {
   const read = (path: string) => readFile(join(place, path), "utf8").catch(() => "");
   const token = /SVC_ADMIN_TOKEN=(\w+)/.exec(await read("etc/svc/env"))?.[1] ?? "";
@@ -118,7 +118,7 @@ async function shell(blocks: readonly CodeBlock[], before = ""): Promise<string[
   return outputs.map(restored);
 }
 
-/** A text without what differs from run to run. */
+/** Removes the parts of a text that differ from run to run. */
 function normalize(text: string): string {
   return text
     .replace(/\b([a-z]+)_[0-9a-hjkmnp-tv-z]{26}\b/g, "$1_ID")
@@ -131,7 +131,7 @@ function normalize(text: string): string {
     .trim();
 }
 
-/** Runs the `sh` blocks of a page that `isRun` takes, and compares the outputs under them. */
+/** Runs the `sh` blocks of a page for which `isRun` is true, and compares their outputs with those on the page. */
 async function runPage(path: string, before = "", isRun: (block: CodeBlock) => boolean = () => true): Promise<void> {
   const all = codeBlocksOf(readText(path));
   const blocks = all.filter((block) => block.language === "sh" && isRun(block));

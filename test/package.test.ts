@@ -8,13 +8,14 @@ import { freePort, until } from "@svc/testing/server-process";
 import { expect, onTestFinished, test } from "vitest";
 import { readText, root } from "./source.ts";
 
-// `npm test` looks at what the package is made of. `npm run test:crash` makes it, 75 MB, and runs it as an operator would.
+// `npm test` checks the files that the package is built from. `npm run test:crash` builds the package of 75 MB and runs it as an operator
+// would.
 const isWhole = process.env["SVC_CRASH_ROUNDS"] !== undefined;
 const run = promisify(execFile);
 const isRoot = process.getuid?.() === 0;
 const nobody = 65_534;
 
-/** A new folder that any account may enter. */
+/** Creates a folder that any account may enter. */
 async function createPlace(): Promise<string> {
   const place = await mkdtemp("/var/tmp/svc-package-");
   onTestFinished(() => rm(place, { recursive: true, force: true }));
@@ -36,7 +37,8 @@ test("the package names every module that its sources import, exactly, with its 
   const node = manifest.dependencies[`node-${process.platform}-${process.arch}`];
   expect(`>=${node.split(".")[0]} <${Number(node.split(".")[0]) + 1}`).toBe(engines.node);
   const sources = (await readdir(place, { recursive: true })).filter((path) => path.endsWith(".js"));
-  // Some twenty files with all dependencies in them: a node at rest needs less than from 2,500 modules.
+  // The bundle has about twenty files that include all dependencies. An idle node needs less memory with them than with 2,500 separate
+  // modules.
   expect(sources).toContain("packages/cli/src/main.js");
   expect(sources).toContain("packages/program/src/run/evaluation-thread.js");
   expect(sources.length).toBeLessThan(50);
@@ -63,7 +65,7 @@ test("the package names every module that its sources import, exactly, with its 
   for (const [name, exact] of Object.entries(manifest.dependencies))
     expect(listed).toContain(`pkg:npm/${name}@${exact}`);
   const licences = await readFile(join(place, "licences.txt"), "utf8");
-  // What is in the bundle is listed too.
+  // Dependencies inside the bundle are listed too.
   expect(bill.components.length).toBeGreaterThan(100);
   for (const { group, name, version: exact } of bill.components)
     expect(licences).toContain(`\n${group === undefined ? name : `${group}/${name}`} ${exact}: `);
@@ -83,12 +85,12 @@ test("systemd takes the unit", async ({ skip }) => {
   expect(stdout + stderr).toBe("");
   const broken = join(place, "broken.service");
   await writeFile(broken, unit.replaceAll("/opt/svc", place).replace("Restart=on-failure", "Restart=sometimes"));
-  // Some versions end with status 0 all the same.
+  // Some versions print the fault but end with status 0.
   const told = await run("systemd-analyze", ["verify", "--man=no", broken]).catch((error: { stderr: string }) => error);
   expect(told.stderr).toContain("restart specifier");
 });
 
-/** Makes the archive, or takes the one that `SVC_PACKAGE` names, and unpacks it. */
+/** Builds the archive, or takes the one named by `SVC_PACKAGE`, and unpacks it. */
 async function unpackedPackage(place: string): Promise<{ archive: string; folder: string }> {
   let archive = process.env["SVC_PACKAGE"];
   if (archive === undefined) {
@@ -100,12 +102,12 @@ async function unpackedPackage(place: string): Promise<{ archive: string; folder
   return { archive, folder: join(place, "package") };
 }
 
-/** An ordinary account's environment: an empty home, the system's programs alone, and no way out. */
+/** Environment of an ordinary account: an empty home folder, only the system's programs, and no network. */
 const plain = (home: string, more: Record<string, string> = {}) => ({
   ...{ HOME: home, PATH: "/usr/bin:/bin", HTTP_PROXY: "http://127.0.0.1:9", HTTPS_PROXY: "http://127.0.0.1:9" },
   ...more,
 });
-/** As an ordinary account: nobody's where root runs the tests. */
+/** Runs a command as an ordinary account, which is `nobody` if root runs the tests. */
 const asOrdinary = (command: string[]) =>
   isRoot
     ? ["setpriv", `--reuid=${nobody}`, `--regid=${nobody}`, "--clear-groups", "--no-new-privs", ...command]
@@ -166,7 +168,7 @@ test.skipIf(!isWhole)(
     await until(() => service.exitCode !== null, 60_000, "its end");
     expect(service.exitCode).toBe(0);
 
-    // By npm, which links its program.
+    // Installs with npm, which links the package's program.
     const prefix = join(place, "global");
     const npm = ["install", "--global", "--offline", "--no-audit", "--no-fund", "--prefix", prefix, archive];
     await run("npm", npm, {
@@ -175,7 +177,7 @@ test.skipIf(!isWhole)(
     });
     expect((await run(join(prefix, "bin/svc"), ["--version"], { env: plain(home) })).stdout).toContain("0.1.0");
 
-    // What version 0.1 left, with jobs in the middle, ends as it would have.
+    // Data of version 0.1 with unfinished jobs: the jobs end as they would have in 0.1.
     const recorded = ["run", "test/recorded/database.test.ts", "test/drill.test.ts"];
     const vitest = join(root, "node_modules/vitest/vitest.mjs");
     const { SVC_CRASH_ROUNDS: _rounds, ...env } = process.env;

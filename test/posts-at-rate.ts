@@ -1,19 +1,19 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { postCalendar } from "@svc/testing/server-process";
 
-/** Posts that come at a rate of their own, whatever the answers do. */
+/** A load of posts at a fixed rate, which does not depend on the answers. */
 export type PostsAtRate = {
-  /** The numbers that were answered 2xx, and when, epoch milliseconds. */
+  /** Numbers of the posts that were answered 2xx, with the time in epoch milliseconds. */
   readonly accepted: ReadonlyMap<number, number>;
-  /** Ends it, and waits for the posts under way; answers how many were accepted a second. */
+  /** Stops the load and waits for posts under way. Returns how many were accepted in a second. */
   stop(): Promise<number>;
 };
 
 const everyMs = 20;
-/** A machine that cannot do as much posts less, and says so. */
+/** Largest number of posts under way. A machine that is too slow for the rate posts less, and the result shows it. */
 const underWayMax = 300;
 
-/** Begins to post messages of a calendar channel, numbered from 1. Rejects at its stop where one was refused. */
+/** Starts to post messages of a calendar channel, numbered from 1. Stopping rejects if a post was refused. */
 export function startPosts(
   server: { url: string },
   { channel, perSecond }: { channel: string; perSecond: number },

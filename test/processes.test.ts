@@ -19,7 +19,7 @@ import { startSubscriber } from "@svc/testing/subscriber";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { numbersOf } from "./crash/load.ts";
 
-// A start of the service is three processes; the machine may have other work.
+// A start of the service is three processes, and other tests may use the machine.
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 const ownVaultKey = vaultKey();
@@ -51,12 +51,12 @@ const linesOf = ({ output }: ServerProcess) =>
         JSON.parse(line) as { msg: string; pid?: number; adminUrl?: string; processes?: number; process?: number },
     );
 
-/** All of them listen once the start is told. */
+/** Waits until the start is announced. All processes listen by then. */
 async function announced(started: ServerProcess): Promise<void> {
   await until(() => started.output().includes("listens on"), 60_000, "the start is told");
 }
 
-/** The number of each process that runs, and its id: the last that was told of. */
+/** Returns the number and the process id of each running process. The last announcement of a number counts. */
 function processesOf(started: ServerProcess): Map<number, number> {
   const ready = linesOf(started).flatMap(({ msg, pid }) => {
     const [, number] = /^process (\d) of 2 is ready$/.exec(msg) ?? [];
@@ -72,7 +72,7 @@ async function metric(name: string): Promise<number> {
   return lines.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(" "))), 0);
 }
 
-/** How one request over a connection of its own ended: its status, or what the connection broke with. */
+/** Makes one request over a new connection. Returns its status, or the error of the connection. */
 function askOnce(to = server): Promise<string> {
   return new Promise((resolve) => {
     const headers = { authorization: `Bearer ${bootstrapKey}`, "content-type": "application/json" };
@@ -148,7 +148,7 @@ test("a process that is killed under load leaves no request without an answer or
   expect(server.output()).toContain(`process ${number} ended (SIGKILL); it is started again in`);
   expect(await metric("svc_processes")).toBe(2);
   expect(await metric("svc_ingest_posts_total")).toBeGreaterThanOrEqual(counted);
-  // Those of the killed process would run out after 30 s.
+  // The leases of the killed process would end only after 30 s.
   for (const table of ["delivery_tasks", "job_tasks"] as const) await endLeases(database.url, table);
   const arrived = () => numbersOf(receiver.received);
   await until(() => [...load.accepted].every((one) => arrived().has(one)), 60_000, "what was accepted is delivered");
@@ -201,7 +201,7 @@ test("with roles, one process takes every request and the other runs jobs with r
   expect(new Set(answering)).toEqual(new Set([1]));
   const rowsPid = processesOf(roles).get(2) ?? 0;
   process.kill(rowsPid, "SIGKILL");
-  // A wait is a due task that only the second process claims.
+  // A `wait` step leaves a due task, which only the second process claims.
   const id = await submitWait(roles);
   await until(async () => (await statusOf(id, roles)) === "JOB_STATUS_SUCCEEDED", 60_000, `job ${id} ends`);
   expect(processesOf(roles).get(2)).not.toBe(rowsPid);

@@ -11,13 +11,13 @@ import { compact, normalize, quickNpx, startShell } from "./tour.ts";
 /** The commands of README.md's tour, with the outputs printed under them. */
 const [, tour = ""] = /^## Tour$([\s\S]*?)^## /m.exec(readText("README.md")) ?? [];
 
-// The tests need Node and npm alone; the tour is for people who have a shell.
+// Tests need only Node and npm, but the tour needs a shell.
 const hasShell = ["bash", "curl", "grep"].every((command) => spawnSync(command, ["--version"]).status === 0);
 
 test.skipIf(!hasShell)(
   "the tour of README.md runs as it is printed, with the outputs that it shows",
   async () => {
-    // Made by the server itself: the account that PostgreSQL gets from root cannot enter a folder of mkdtemp.
+    // The server creates this folder. A folder made by mkdtemp could not be entered by the account under which root's PostgreSQL runs.
     const dataDir = join(tmpdir(), `svc-readme-${process.pid}`);
     onTestFinished(() => rm(dataDir, { recursive: true, force: true }));
     const environment = { SVC_DATA_DIR: dataDir, SVC_BOOTSTRAP_KEY: "", SVC_WEBHOOK_SECRET_CALENDAR: "swordfish" };
@@ -42,7 +42,7 @@ test.skipIf(!hasShell)(
         continue;
       }
       output = await shell.run(places.reduce((command, [from, to]) => command.replaceAll(from, to), text));
-      // The first command is run as readers do; npm and the sources take five times as long as a bundle.
+      // Only the first command runs as for a reader. npm with the sources takes five times as long as a bundle, which the later ones use.
       if (!isQuick && text.includes("npx svc ")) {
         await shell.run(quickNpx);
         isQuick = true;

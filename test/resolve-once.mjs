@@ -1,14 +1,14 @@
-// Loaded into each worker of the tests before anything else: Node looks for the package.json above every module it resolves, each time
-// anew, and reads all that it exports: two thirds of what a worker takes to import the service. What one module of a folder is, the
-// others are as well, and a package is the same for all modules of the package that names it.
+// Caches how Node resolves modules; it is loaded into each test worker first. For every module, Node looks for the package.json above it
+// and reads all exports. This takes two thirds of the time a worker needs to import the service. All modules of a folder have the same
+// format, and a package is the same for all modules of the package that imports it.
 import { registerHooks } from "node:module";
 
-/** What was resolved before: whole answers for packages, formats for folders. */
+/** Earlier resolutions: complete answers for packages, module formats for folders. */
 const packages = new Map();
 const formats = new Map();
 const relative = /^\.\.?\//;
 const named = /^(?:@[a-z0-9-]+\/)?[a-z0-9]/i;
-/** The package that a module belongs to, by its folder. */
+/** Matches the folder of the package that a module belongs to. */
 const owner = /^file:\/\/.*\/(?:node_modules\/(?:@[^/]+\/)?[^/]+|packages\/[^/]+|test|gen|bench)\//;
 
 registerHooks({
@@ -26,7 +26,7 @@ registerHooks({
   },
 });
 
-/** A file beside the one that imports it: as the others of its folder with its ending, once one of them was resolved. */
+/** Resolves a relative import. After one file of a folder was resolved, the others with the same ending get the same format. */
 function resolveFile({ href }, specifier, context, next) {
   const ending = href.slice(href.lastIndexOf("."));
   if (ending !== ".ts" && ending !== ".js" && ending !== ".mjs") return next(specifier, context);

@@ -29,22 +29,22 @@ import { numbersOf } from "./crash/load.ts";
 import { startPosts } from "./posts-at-rate.ts";
 import { root } from "./source.ts";
 
-// A store is backed up while posts come and jobs run, its service goes on and is killed, and the backup is restored elsewhere.
+// A store is backed up while posts come in and jobs run. Its service continues and is killed, and the backup is restored elsewhere.
 
-/** `SVC_BACKUP_SECONDS` posts for longer before the backup is begun, and `SVC_BACKUP_RATE` more often. */
+/** Posts a second. `SVC_BACKUP_RATE` changes it, and `SVC_BACKUP_SECONDS` makes the posts last longer before the backup. */
 const perSecond = Number(process.env["SVC_BACKUP_RATE"] ?? 500);
 const seconds = Number(process.env["SVC_BACKUP_SECONDS"] ?? repeats({ sample: 2, whole: 20 }));
 
 const main = await bundled(join(root, "packages/cli/src/main.ts"));
 
-/** Runs a command of `svc`; answers what it printed. */
+/** Runs a command of `svc` and returns its output. */
 async function svc(env: Record<string, string>, ...args: string[]): Promise<string> {
   const all = { ...compileCache, PATH: process.env["PATH"] ?? "", HOME: "/nonexistent", ...env };
   const { stdout } = await promisify(execFile)(process.execPath, [main, ...args], { env: all, maxBuffer: 1e8 });
   return stdout;
 }
 
-/** Where the store below a data folder listens. */
+/** Returns the address of the embedded store of a data folder. */
 async function storeUrl(dataDir: string): Promise<string> {
   const password = (await readFile(join(dataDir, "postgres/password"), "utf8")).trim();
   const port = (await readFile(join(dataDir, "postgres/data/postmaster.pid"), "utf8")).split("\n")[3];
@@ -60,7 +60,7 @@ async function submit(server: ServerProcess, tag: string, program: object): Prom
 type Restore = { restore: { resumedAt?: string; deliveries: number; jobs: number; nothingSince: boolean } };
 
 const desk = (id: string, tool: string, args: object) => ({ id, call: `desk.${tool}`, entity: "ops", args });
-/** Sends a note for each item, one after the other. */
+/** Returns a program that sends a note for each item, one after the other. */
 const mapOf = (tool: string, tag: string) => {
   const list = { rows: { from: "items[]", key: "id", keep: ["id"], page: { arg: "page", from: "next", max: 40 } } };
   const each = [desk("one", tool, { text: { $text: `${tag}/{row.id}` } })];
@@ -89,10 +89,10 @@ test(`a backup while ${perSecond} posts a second come has every post accepted be
   await call(first, "TriggersService/CreateSubscription", { endpointUrl: receiver.url });
   await connectDesk(first);
 
-  // Rows from the fourth on wait for the backup: the jobs are in the middle of their maps then.
+  // Rows from the fourth on wait until the backup is made, so that the backup finds each job in the middle of its map.
   const backedUp = new AbortController();
   app.onRequest = async ({ text, path }) => {
-    // A call has 30 s.
+    // The wait is shorter than the 30 s that a call may take.
     if (/\/(?:i[3-9]|gate)$/.test(text || path)) await systemClock.wait(20_000, backedUp.signal);
     return false;
   };
@@ -113,7 +113,7 @@ test(`a backup while ${perSecond} posts a second come has every post accepted be
   backedUp.abort();
   process.stderr.write(`a backup under ${Math.round(rate)} posts a second\n`);
 
-  // The service goes on: what it does now, the backup does not know of.
+  // The service continues. Its work from here on is not in the backup.
   for (const id of [plain, keyed, waits]) {
     const { status, stepReceipts } = await untilEnded(first, id, 120_000);
     expect([status, stepReceipts.at(-1)?.rows?.["unknown"] ?? 0]).toEqual(["JOB_STATUS_SUCCEEDED", 0]);
@@ -139,14 +139,14 @@ test(`a backup while ${perSecond} posts a second come has every post accepted be
   const there = new Set(rows.map(({ message }) => message));
   expect(before.filter((number) => !there.has(number))).toEqual([]);
 
-  // As if the leases of the first service were over by now: what is due would go out at once.
+  // Ends the leases of the first service, so that due work could go out at once.
   for (const table of ["delivery_tasks", "job_tasks"] as const) await endLeases(await storeUrl(restoredDir), table);
   await store.sql`update tool_calls set created_at = created_at - interval '10 min' where outcome = 'running'`;
   expect(await postCalendar(second, "held", 1)).toBe(202);
   const held = await call<Restore>(second, "AdminService/GetRestore", {}, adminToken);
   expect(held.restore).toMatchObject({ jobs: 3, deliveries: expect.any(Number) });
   expect(held.restore.deliveries).toBeGreaterThan(0);
-  // Longer than an engine waits between two looks.
+  // This is longer than the time between two looks of an engine.
   const heldUntil = performance.now() + 2_500;
   await until(() => performance.now() > heldUntil);
   expect([receiver.received.length, app.seen.length]).toEqual([deliveries, requests]);
@@ -163,7 +163,7 @@ test(`a backup while ${perSecond} posts a second come has every post accepted be
     "deliveries",
   );
 
-  // No write without a key went out again, and people were asked about each; one with a key under the same.
+  // A write without a key was not sent again, and people were asked about each. A write with a key was sent again under the same key.
   const texts = Array.from({ length: 9 }, (_, item) => `i${item}`);
   expect(texts.map((text) => sent(`plain/${text}`).length)).toEqual(texts.map(() => 1));
   expect(sent("waits")).toHaveLength(1);
@@ -171,7 +171,7 @@ test(`a backup while ${perSecond} posts a second come has every post accepted be
   expect(ended.get(waits)?.stepReceipts.at(-1)?.calls).toMatchObject({ unknown: 1 });
   for (const text of texts) expect(new Set(sent(`keyed/${text}`).map(({ key }) => key)).size).toBe(1);
   expect(ended.get(keyed)?.stepReceipts.find(({ stepId }) => stepId === "each")?.rows).toMatchObject({ ok: 9 });
-  // Deliveries that went out again have the ids that they had.
+  // Repeated deliveries have the same ids as before.
   const again = receiver.received.slice(deliveries).filter(({ deliveryId }) => deliveredBefore.has(deliveryId));
   for (const { deliveryId, headers } of again) expect(headers["webhook-id"]).toBe(deliveredBefore.get(deliveryId));
   const { events } = await call<{ events: { action: string }[] }>(
@@ -182,7 +182,7 @@ test(`a backup while ${perSecond} posts a second come has every post accepted be
   );
   expect(events.map(({ action }) => action)).toContain("AdminService.ResumeRestored");
   await expect(call(second, "AdminService/ResumeRestored", {}, adminToken)).rejects.toThrow("STORE_NOT_HELD");
-  // Resumed once, it goes on at every further start.
+  // After one resume, the service continues its work at every later start too.
   await second.end("SIGKILL");
   const third = await startServerProcess({ ...env, SVC_DATA_DIR: restoredDir });
   onTestFinished(async () => void (await third.end("SIGKILL")));

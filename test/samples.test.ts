@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import { listFiles, readText } from "./source.ts";
 
-// What `npm test` samples is run whole by a script of package.json: a file that none names has no whole form at all.
+// Every test file that `npm test` runs only in part has a script in package.json that runs it in full.
 
 const { scripts } = JSON.parse(readText("package.json")) as { scripts: Record<string, string> };
-/** The files and folders that the long runs name. */
+/** Files and folders that the scripts for full runs name. */
 const named = Object.values(scripts)
   .filter((script) => script.includes("SVC_CRASH_ROUNDS="))
   .flatMap((script) => script.split(" ").filter((word) => /^(?:packages|test)\//.test(word)));

@@ -23,7 +23,7 @@ const event = {
   payload: { message_number: 1 },
 };
 
-// A user's machine has its own Node and npm: the ones on PATH that this repository did not install.
+// The Node and npm that a user has: those on PATH that this repository did not install.
 const plainPath = (process.env.PATH ?? "")
   .split(delimiter)
   .filter((folder) => !folder.includes("node_modules"))
@@ -34,7 +34,7 @@ const plainNode = plainPath
   .find((file) => existsSync(file));
 const env = { ...process.env, PATH: plainPath };
 
-/** Node reads an ES module through `require` from 20.19 on. */
+/** True if this Node can load an ES module with `require`, which works from 20.19 on. */
 const canRequireModules = (
   await run(plainNode ?? process.execPath, ["-p", "process.features.require_module"], { env })
 ).stdout.includes("true");
@@ -74,7 +74,7 @@ let project = "";
 beforeAll(async () => {
   project = await mkdtemp(join(tmpdir(), "svc-sdk-"));
   await run(process.execPath, [join(repository, "packages/sdk/scripts/build.mjs")]);
-  // A cache of its own: the one in the home folder need not be writable.
+  // npm gets a cache in the test's folder, because the one in the home folder may not be writable.
   const npmEnv = { ...env, npm_config_cache: join(project, "cache"), npm_config_update_notifier: "false" };
   const packed = ["pack", join(repository, "packages/sdk/dist"), "--pack-destination", project, "--json"];
   const { stdout } = await run("npm", packed, { env: npmEnv });
@@ -86,7 +86,7 @@ beforeAll(async () => {
 
 afterAll(() => rm(project, { recursive: true, force: true }));
 
-/** Runs a consumer on the machine's own Node against a server that answers ListEvents in JSON. */
+/** Runs a program that uses the SDK, on the machine's own Node, against a server that answers ListEvents in JSON. */
 async function runConsumer(file: string, text: string): Promise<unknown> {
   await writeFile(join(project, file), text);
   const server = createServer((req, res) => {

@@ -13,7 +13,7 @@ import { createTestDatabase } from "@svc/testing/database";
 import { fewToolkits } from "@svc/testing/shipped-catalog";
 import { afterEach, expect, test, vi } from "vitest";
 
-// A start of the service is a second of work, and a store of its own another; the machine may have other work.
+// A start of the service takes a second of processor time, and its store another. Other tests may use the machine.
 vi.setConfig({ testTimeout: 120_000 });
 
 type Run = { child: ChildProcess; out: () => string; err: () => string; exit: Promise<[number | null, string | null]> };
@@ -28,12 +28,12 @@ afterEach(async () => {
 const sources = join(checkoutDir, "packages/cli/src/main.ts");
 const bundle = await bundled(sources);
 
-/** Runs `svc serve` as a process with nothing in its environment but `variables`, bundled, with definitions that are read quickly. */
+/** Runs `svc serve` as a bundled process. Its environment has only `variables`, and a set of definitions that loads fast. */
 function run(variables: Record<string, string>): Run {
   return runProgram(bundle, { SVC_TOOLKITS: fewToolkits, ...variables });
 }
 
-/** Runs it as users do, with these variables alone. */
+/** Runs `svc serve` from the sources, as users do, with only these variables. */
 function runSources(variables: Record<string, string>): Run {
   return runProgram(sources, variables);
 }
@@ -58,7 +58,7 @@ async function addressOf({ out, err }: Run): Promise<string> {
   return /"url":"([^"]+)"/.exec(out())?.[1] ?? "";
 }
 
-/** What a run that refused to start wrote: one line of JSON. */
+/** Returns the output of a start that was refused: one line of JSON. */
 async function refusalOf({ err, exit }: Run): Promise<string> {
   expect(await exit).toEqual([1, null]);
   const { level, msg } = JSON.parse(err()) as { level: string; msg: string };

@@ -3,13 +3,13 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** The checkout. */
+/** Path of the checkout. */
 export const root: string = dirname(dirname(fileURLToPath(import.meta.url)));
 
-/** One TypeScript file of the repository; `path` is relative to the checkout. */
+/** One TypeScript file of the repository. `path` is relative to the checkout. */
 export type SourceFile = { path: string; text: string };
 
-/** Every TypeScript file below the folders, which are relative to the checkout; build output and dependencies left out. */
+/** Reads every TypeScript file below the folders, which are relative to the checkout. Build output and dependencies are left out. */
 export function readSources(...folders: string[]): SourceFile[] {
   return folders.flatMap((folder) =>
     listFiles(folder)
@@ -19,8 +19,8 @@ export function readSources(...folders: string[]): SourceFile[] {
 }
 
 /**
- * Every file below a folder, as paths relative to the checkout, sorted: what git tracks, and what is new and not ignored. Asked of
- * git once, since walking the tree means walking the dependencies of every package.
+ * Lists every file below a folder, as sorted paths relative to the checkout: tracked files, and new files that are not ignored. Uses git's
+ * list and caches it, because a walk through the folders would include all dependencies.
  */
 export function listFiles(folder: string): string[] {
   const prefix = folder === "" ? "" : `${folder}/`;
@@ -31,24 +31,24 @@ export function listFiles(folder: string): string[] {
 let checkoutFiles: readonly string[] | undefined;
 
 function readCheckout(): string[] {
-  // Whoever owns the checkout: it is only listed.
+  // Git must not mind who owns the checkout, because this only lists files.
   const args = ["-c", "safe.directory=*", "ls-files", "-z", "--cached", "--others", "--exclude-standard"];
   const listed = execFileSync("git", args, { cwd: root, encoding: "utf8", maxBuffer: 64 * 1024 * 1024 });
   const paths = new Set(listed.split("\0").filter((path) => path !== ""));
   return [...paths].filter((path) => existsSync(join(root, path))).sort();
 }
 
-/** The text of a file, named relative to the checkout. */
+/** Returns the text of a file, whose path is relative to the checkout. */
 export function readText(path: string): string {
   return readFileSync(join(root, path), "utf8");
 }
 
-// What may hold anything, in the order in which a scanner meets it: comments, strings, templates, regular expressions. A
-// slash begins a regular expression only where a value may stand.
+// Parts of code that may contain any text, in scanning order: comments, strings, templates, regular expressions. A slash begins a regular
+// expression only in a place where a value may be.
 const opaque =
   /(?<comment>\/\/[^\n]*|\/\*[\s\S]*?\*\/)|(?<text>"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')|(?<template>`(?:\\[\s\S]|[^`\\])*`)|(?<=(?:[(,=:[!&|?{};]|=>|return)\s*)\/(?![/*])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n[])+\/[a-z]*/g;
 
-/** The text without comments, strings and regular expressions. Templates stay: code may stand in them. */
+/** Removes comments, strings and regular expressions from a source. Templates stay, because they may contain code. */
 export function codeOf(text: string): string {
   return text.replace(opaque, (...match) => {
     const groups = match.at(-1) as Record<string, string | undefined>;
@@ -56,7 +56,7 @@ export function codeOf(text: string): string {
   });
 }
 
-/** The modules that a file imports: `from "x"`, `import "x"` and `import("x")`, types included. */
+/** Returns the modules that a file imports by `from "x"`, `import "x"` or `import("x")`, type imports included. */
 export function importsOf(text: string): string[] {
   const uncommented = text.replace(opaque, (...match) => {
     const groups = match.at(-1) as Record<string, string | undefined>;

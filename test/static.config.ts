@@ -1,9 +1,9 @@
 import { defineConfig } from "vitest/config";
 
-/** The tests that read the repository and start nothing. `npm run check` runs them without a database. */
+/** The tests that only read the repository and start nothing. `npm run check` runs them without a database. */
 export default defineConfig({
   test: {
-    // One process, which imports the command line once.
+    // One process is used, so that the command line is imported once.
     isolate: false,
     maxWorkers: 1,
     testTimeout: 30_000,

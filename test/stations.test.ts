@@ -6,15 +6,15 @@ import { root } from "./source.ts";
 
 type Trace = { readonly status: string; readonly stations: readonly { readonly file: string }[] };
 
-/** Returns of version 0.1, counted by the same script (docs/concepts/way-of-a-job.md). */
+/** Number of returns in version 0.1, counted by the same script (docs/concepts/way-of-a-job.md). */
 const before = 467;
-/** What the slices of a machine with other work add. */
+/** Allowance for the extra work slices on a busy machine. */
 const slack = 20;
-/** Of rules that version 0.1 did not have: confirmations by a person (12), keys of rows (6) and exact numbers (4). */
+/** Returns added by rules that version 0.1 did not have: confirmations by a person (12), keys of rows (6) and exact numbers (4). */
 const ruled = 22;
-/** Files of 0.2 that were merged into others (71 to 62): a file fewer counts as a return more, while the stations became fewer. */
+/** Returns added by merging files in 0.2 (71 became 62). Each file less counts as one more return, although fewer files are visited. */
 const merged = 9;
-/** Of what 0.2 does since: the account that is handed on to the plan, texts of statements by shape, answers in slices. */
+/** Returns added later in 0.2: the account passed on to the plan, SQL texts by shape, and answers in slices. */
 const added = 6;
 
 test("a run returns to the files that it had left at most a third as often as it did in version 0.1", {

@@ -15,7 +15,7 @@ import { calendarSecret, postCalendar } from "@svc/testing/server-process";
 import { until } from "@svc/testing/until";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-// What a project is told of itself, by two nodes on one database.
+// The statistics that a project sees of itself, from two nodes on one database.
 
 const variables = { SVC_WEBHOOK_SECRET_CALENDAR: calendarSecret, SVC_SANDBOX: "force", SVC_RETRY_SCHEDULE: "1h" };
 let one: TestServer;
@@ -143,7 +143,7 @@ test("the counts of the overview equal those of the lists within 15 s, whichever
 });
 
 test("another project's counts and backlog are its own", async () => {
-  // Posts reach every project here; nothing else is theirs.
+  // In this test posts reach every project, so only the events are the other project's too.
   const { lines } = await stranger.stats.querySeries({});
   expect(lines.filter(({ series }) => series !== Series.EVENTS)).toEqual([]);
   expect(await stranger.stats.getBacklog({})).toMatchObject({
@@ -242,6 +242,6 @@ test("streams end within seconds of their key's end, at every node: one that is 
     return reasonOf(ended);
   });
   expect(new Set(await Promise.all(reasons))).toEqual(new Set(["API_KEY_INVALID"]));
-  // Two seconds, and what a machine with other work takes beside.
+  // The limit is two seconds, plus some for other work on the machine.
   expect(performance.now() - endedAt).toBeLessThan(8_000);
 });

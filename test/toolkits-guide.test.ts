@@ -12,7 +12,7 @@ import { type CodeBlock, codeBlocksOf, codeSpansOf, tableRowsOf } from "./markdo
 import { startShells } from "./shell.ts";
 import { listFiles, readText, root } from "./source.ts";
 
-/** The pages about toolkits whose files and commands continue each other, in the order of a reader. */
+/** The pages about toolkits whose files and commands build on each other, in reading order. */
 const pages = [
   "start/build-a-toolkit",
   "guides/toolkits/add-a-destructive-tool",
@@ -26,7 +26,7 @@ function pageOf(name: string): string {
   return readText(`docs/reference/toolkits/${name}.md`);
 }
 
-/** The name that the first line of a block gives its file; undefined for what is no file. */
+/** Returns the file name in the first line of a block, or undefined if the block is no file. */
 function fileOf({ language, text }: CodeBlock): string | undefined {
   return language === "yaml" ? /^# (\S+\.yaml)\n/.exec(text)?.[1] : undefined;
 }
@@ -34,7 +34,7 @@ function fileOf({ language, text }: CodeBlock): string | undefined {
 let folder = "";
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), "svc-guide-"));
-  // The commands of the guide run in the checkout.
+  // The guide's commands expect to run in the checkout, so its toolkits are linked here.
   await symlink(join(root, "toolkits"), join(folder, "toolkits"));
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
@@ -94,7 +94,7 @@ describe("the example", () => {
   });
 });
 
-/** What differs from run to run: durations, ids, what was made of them. */
+/** Replaces the parts that differ from run to run: durations, ids, and texts made from ids. */
 function normalize(text: string): string {
   return text
     .replace(/\(\d+ ms\)/g, "(N ms)")
@@ -105,7 +105,7 @@ function normalize(text: string): string {
 
 const run = await startShells({ isHere: true });
 
-/** Runs the commands of a block as they are printed; resolves with what the terminal shows. */
+/** Runs the commands of a block as printed. Resolves with the terminal's output. */
 function runInShell(commands: string, server: ServerProcess | undefined): Promise<string> {
   return run(commands, { folder, url: server?.url });
 }
@@ -163,7 +163,7 @@ function readSchema(name: string): Schema {
   return JSON.parse(readText(`packages/catalog/src/schemas/${name}.schema.json`)) as Schema;
 }
 
-/** The keys of a schema as the guide writes them, each with whether every form that has the key requires it. */
+/** Lists the keys of a schema as the guide writes them. Each has true if every form that has the key requires it. */
 function keysOf(schema: Schema, file: Schema, prefix = "", keys = new Map<string, boolean>()): Map<string, boolean> {
   const [, other, name = ""] = /^(?:(\w+)\.schema\.json)?#\/\$defs\/(\w+)$/.exec(schema.$ref ?? "") ?? [];
   if (schema.$ref !== undefined) {
@@ -177,7 +177,7 @@ function keysOf(schema: Schema, file: Schema, prefix = "", keys = new Map<string
   }
   for (const form of schema.oneOf ?? []) keysOf(form, file, prefix, keys);
   if (schema.items !== undefined) keysOf(schema.items, file, `${prefix}[]`, keys);
-  // Names with texts (`query`, `always.headers`) are the key's own value, no keys of the file.
+  // Free names with texts (`query`, `always.headers`) are the value of that key, and are not listed as keys of the file.
   if (typeof schema.additionalProperties === "object") keysOfNames(schema.additionalProperties, file, prefix, keys);
   return keys;
 }

@@ -10,13 +10,13 @@ import { root } from "./source.ts";
 
 const main = await bundled(join(root, "packages/cli/src/main.ts"));
 
-/** A shell function: `npx svc` runs a bundle of the command line, which takes a fifth of the time of npm and the sources. */
+/** Shell function that runs `npx svc` as a bundle, which takes a fifth of the time of npm and the sources. */
 export const quickNpx = `npx() { if [ "$1" = svc ]; then shift; "${process.execPath}" "${main}" "$@"; else command npx "$@"; fi; }`;
 
-/** A shell function: `npx svc` runs in the process of the test. */
+/** Returns a shell function that runs `npx svc` in the process of the test. */
 export const npxOfGuides = () => npxHere(main);
 
-/** Replaces what differs from run to run: ids, times, secrets, durations, ports. */
+/** Replaces the parts that differ from run to run: ids, times, secrets, durations, ports. */
 export function normalize(text: string): string {
   return text
     .replace(/\b(evt|dlv|sub|acc|call|stp|key|job|prj|hok)_[0-9a-z]{26}/g, "$1_ID")
@@ -35,12 +35,12 @@ export function normalize(text: string): string {
     .trim();
 }
 
-/** Returns JSON in one line: the pages show it indented. */
+/** Returns JSON in one line, because the pages show it indented. */
 export function compact(json: string): string {
   return JSON.stringify(JSON.parse(json));
 }
 
-/** Starts a shell that runs one block after another, as the one a reader pastes them into. */
+/** Starts a shell that runs one block after another, like the terminal into which a reader pastes them. */
 export function startShell(variables: Record<string, string>) {
   const env = {
     ...process.env,
@@ -52,12 +52,12 @@ export function startShell(variables: Record<string, string>) {
     BUF_CACHE_DIR: join(root, ".cache", "buf"),
   };
   const child = spawn("bash", { cwd: root, env, stdio: ["pipe", "pipe", "inherit"], detached: true });
-  // A terminal shows both.
+  // Errors go to the output too, as in a terminal.
   child.stdin.write("exec 2>&1\n");
   const received: string[] = [];
   let output = "";
   child.stdout.setEncoding("utf8").on("data", (text: string) => {
-    // The endpoint of a page writes into the same terminal, also between a command's last line and its end.
+    // The page's endpoint writes to the same output, also between a command's last line and its end.
     output = (output + text).replace(/dlv_[0-9a-z]{26} \{"id":.*\}\}\n/g, (line) => {
       received.push(line);
       return "";
@@ -68,7 +68,7 @@ export function startShell(variables: Record<string, string>) {
     received,
     /** Returns the exit status of the last block. */
     status: () => status,
-    /** Resolves with what the commands wrote. */
+    /** Resolves with the output of the commands. */
     async run(commands: string): Promise<string> {
       output = "";
       child.stdin.write(`${commands}\necho "end of the block $?"\n`);
@@ -77,7 +77,7 @@ export function startShell(variables: Record<string, string>) {
       status = Number(end.exec(output)?.[1]);
       return output.replace(end, "");
     },
-    /** Ends the shell and the endpoint it runs in the background. */
+    /** Ends the shell and the endpoint that it runs in the background. */
     async end(): Promise<void> {
       const exited = once(child, "exit");
       process.kill(-(child.pid ?? 0), "SIGKILL");
@@ -86,7 +86,7 @@ export function startShell(variables: Record<string, string>) {
   };
 }
 
-/** Resolves when a port takes connections; for `until`, rejects before. */
+/** Resolves to true if a port accepts connections. Rejects otherwise, and `until` then tries again. */
 export async function isListening(port: number): Promise<boolean> {
   const socket = connect(port, "127.0.0.1");
   await once(socket, "connect");

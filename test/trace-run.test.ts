@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
 import { root } from "./source.ts";
 
-// The way of a run is counted on a small checkout that has the roots of a real one, in a process that records like the service's.
+// Tests the tracing of a run on a small checkout with the same top folders as the real one, in a process that records like the service.
 
 type Way = {
   readonly stations: readonly { readonly file: string; readonly functions: readonly string[] }[];
@@ -46,7 +46,7 @@ export async function moveSettled(_context: object, _tx: object, jobId: string):
 }
 `;
 
-/** Runs `main` in a checkout of `files` and resolves to the way of each job. */
+/** Runs `main` in a checkout of `files`, and resolves to the recorded way of each job. */
 async function record(files: Readonly<Record<string, string>>, main: string): Promise<Readonly<Record<string, Way>>> {
   const checkout = await realpath(await mkdtemp(join(tmpdir(), "svc-trace-test-")));
   onTestFinished(() => rm(checkout, { recursive: true }));
@@ -63,7 +63,7 @@ async function record(files: Readonly<Record<string, string>>, main: string): Pr
   return Object.fromEntries(Object.entries(jobs).map(([id, entries]) => [id, wayOf(functions, entries)]));
 }
 
-/** Runs `work` of a file once, as job_1, and resolves to its way. */
+/** Runs `work` of a file once, as job_1, and resolves to its recorded way. */
 async function recordWork(work: string, files: Readonly<Record<string, string>> = {}): Promise<Way> {
   const main = `import { Worker } from "./${jobsFolder}/engine/worker.ts"; await new Worker().do("job_1");`;
   const { job_1: way } = await record({ [`${jobsFolder}/work.ts`]: work, ...files }, main);

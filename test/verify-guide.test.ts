@@ -28,14 +28,14 @@ const signature = `sha256=${createHmac("sha256", secret).update(body).digest("he
 
 const guide = codeBlocksOf(readText("docs/guides/webhooks/verify-signatures.md"));
 
-/** The one block of the guide in a language that has a text. */
+/** Returns the only block of the guide that is in a language and contains a text. */
 function blockOf(language: string, part: string): string {
   const found = guide.filter((block) => block.language === language && block.text.includes(part));
   expect(found).toHaveLength(1);
   return found[0]?.text ?? "";
 }
 
-/** Runs TypeScript in the checkout; resolves with what it prints. */
+/** Runs TypeScript in the checkout. Resolves with its output. */
 async function runTypeScript(code: string): Promise<string> {
   const { stdout } = await run(
     process.execPath,

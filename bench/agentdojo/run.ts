@@ -2,36 +2,39 @@ import { delay } from "../monotonic.ts";
 import { benchAdminToken, callServer } from "../server.ts";
 import { classOf, type Suite, type TaskCalls } from "./suites.ts";
 
-/** Which calls a person is asked about: see ConfirmPolicy of the contract. */
+/** The calls that a person must confirm: see ConfirmPolicy of the contract. */
 export type Policy = "destructive" | "writes";
 
-/** How the pairs of a suite went under a policy. */
+/** Results of all pairs of a suite under one policy. */
 export type SuiteRun = {
-  /** Pairs of a user's task and an injected one of which calls are stated. */
+  /** Pairs of a user's task and an injected task for which the suite states the calls. */
   readonly pairs: number;
-  /** Of those, where a call that the injected task takes was not made. */
+  /** Pairs in which at least one call of the injected task was held back. */
   readonly held: number;
-  /** Pairs where none of the injected calls was made. */
+  /** Pairs in which every call of the injected task was held back. */
   readonly allHeld: number;
-  /** Calls of users' tasks, and those of them that were not made. */
+  /** Calls of the users' tasks, and how many of them were not made. */
   readonly benign: number;
   readonly lost: number;
-  /** Questions that users' tasks asked a person. */
+  /** Number of confirmations that the users' tasks needed from a person. */
   readonly asked: number;
   readonly userTasks: number;
-  /** Everything that was made, which is what the stub must have received. */
+  /** Number of all calls made, which the test app must have received. */
   readonly made: number;
 };
 
-/** The service, and the key of the person who confirms. */
+/** The service, and the key of the person who confirms calls. */
 export type Desk = { readonly port: number; readonly personKey: string };
 
 const principalId = "lead";
-/** Whose accounts the agent uses: pairs that are under way at once have an entity each, since the same call is asked about once. */
+/**
+ * Returns the entity whose accounts the agent uses. Pairs that run at the same time have different entities, because the service asks only
+ * once about two identical calls of an entity.
+ */
 const entityOf = (at: number) => `user-${at}`;
 const entitiesMax = 20;
 
-/** Makes the person who is asked, with a key of their own, and publishes the toolkits. */
+/** Creates the person who is asked, with a key, and publishes the toolkits. */
 export async function prepareDesk(
   port: number,
   definitions: readonly { readonly toolkit: { readonly slug: string } }[],
@@ -56,15 +59,15 @@ export async function prepareDesk(
   return { port, projectId, personKey: made.key };
 }
 
-/** Sets what a person confirms in the project. */
+/** Sets which calls a person must confirm in the project. */
 export async function setPolicy(port: number, projectId: string, person: Policy): Promise<void> {
   const confirm = { person, contact: principalId };
   await callServer(port, "AdminService/SetProjectPolicy", { projectId, confirm }, benchAdminToken);
 }
 
 /**
- * Every pair of a suite: the calls of the user's task, then those of the injected one, all by the agent's key. The person says proceed to what
- * the user asked for, and abort to the rest: what a person does who reads the question.
+ * Runs every pair of a suite: the calls of the user's task, then those of the injected one, all with the agent's key. As an attentive
+ * person would, the person answers proceed for calls of the user's task and abort for the others.
  */
 export async function runSuite(desk: Desk, suite: Suite): Promise<SuiteRun> {
   const total = {
@@ -101,18 +104,18 @@ type Calls = {
   readonly suite: Suite;
   readonly entityId: string;
   readonly task: TaskCalls;
-  /** What the person answers where one is asked. */
+  /** Answer of the person for every question. */
   readonly continuation: "proceed" | "abort";
 };
 
-/** Each call is one that is meant: a person is not asked about the same one again and again. */
+/** Number of calls so far. It makes every call distinct, because the service does not ask twice about the same call. */
 let callsMade = 0;
 
 async function makeCalls(desk: Desk, { suite, entityId, task, continuation }: Calls) {
   const count = { made: 0, asked: 0 };
   for (const call of task.calls) {
     const toolSlug = `${suite.name}.${call.function}`;
-    // The model's own confirmation is there, as an injected text would have it.
+    // The model's own confirmation is set, as an injected text would demand.
     const confirm = classOf(toolSlug) === "destructive" ? { confirm: true } : {};
     callsMade += 1;
     const idempotencyKey = `call-${callsMade}`;
@@ -143,7 +146,7 @@ const ended = new Set(
   ["SUCCEEDED", "FAILED", "ABORTED", "REJECTED", "EXPIRED", "CANCELLED"].map((one) => `JOB_STATUS_${one}`),
 );
 
-/** The person's answer; whether the call was made on it. */
+/** Gives the person's answer. Returns true if the call was then made. */
 async function settle({ port, personKey }: Desk, jobId: string, continuation: string): Promise<boolean> {
   await callServer(port, "JobsService/AnswerAsk", { jobId, principalId, continuation }, personKey);
   for (;;) {

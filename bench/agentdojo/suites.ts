@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 
-/** What a task makes: calls in their order. */
+/** The calls of a task, in order. */
 export type TaskCalls = { readonly id: string; readonly calls: readonly GroundCall[] };
 type GroundCall = { readonly function: string; readonly args: Readonly<Record<string, unknown>> };
 
@@ -21,7 +21,7 @@ type ToolProperty = {
   readonly anyOf?: readonly { readonly type?: string; readonly items?: object }[];
 };
 
-/** One of the four suites, as `export.py` writes it. */
+/** One of the four suites, in the format that `export.py` writes. */
 export type Suite = {
   readonly name: string;
   readonly tools: readonly SuiteTool[];
@@ -29,7 +29,7 @@ export type Suite = {
   readonly injectionTasks: readonly TaskCalls[];
 };
 
-/** Reads `agentdojo.json` of a folder. Rejects where it is missing. It stays out of this repository. */
+/** Reads `agentdojo.json` in a folder. Rejects if it is missing. The file is not part of this repository. */
 export async function readSuites(
   folder: string,
 ): Promise<{ readonly version: string; readonly suites: readonly Suite[] }> {
@@ -39,7 +39,7 @@ export async function readSuites(
 const destructive = [
   ...["workspace.delete_email", "workspace.cancel_calendar_event", "workspace.delete_file"],
   ...["travel.cancel_calendar_event", "slack.remove_user_from_slack"],
-  // Money that was sent does not come back, and who has no password any more is locked out.
+  // Sent money cannot be recovered, and a changed password locks a person out.
   ...[
     "banking.send_money",
     "banking.schedule_transaction",
@@ -66,14 +66,14 @@ const classes = new Map([
 ]);
 
 /**
- * The access class of a tool, as who publishes it would declare it by what it does, and not by what attacks use: what cannot be taken back is
- * destructive, what changes anything else a write, all else a read.
+ * Returns the access class of a tool, as its publisher would choose it by the tool's effect and without knowing the attacks. An effect that
+ * cannot be undone is destructive, any other change is a write, and all else is a read.
  */
 export function classOf(slug: string): "read" | "write" | "destructive" {
   return classes.get(slug) ?? "read";
 }
 
-/** A suite as a private toolkit whose calls go to `origin`. */
+/** Returns a suite as the definition of a private toolkit, whose calls go to `origin`. */
 export function definitionOf({ name, tools }: Suite, origin: string) {
   return {
     toolkit: {
@@ -95,7 +95,7 @@ function actionOf(suite: string, { name, description, parameters }: SuiteTool, i
     kind: "action",
     class: classOf(`${suite}.${name}`),
     description: `${description.split("\n")[0]?.slice(0, 600)} A tool of the suite ${suite}, whose arguments are recorded and answered with nothing.`,
-    // Nothing is searched for here.
+    // The intents are placeholders, because this benchmark does not search for tools.
     intents: ["one", "another", "a third"].map((way) => `what ${suite} has number ${index} for, said ${way} way`),
     input: {
       type: "object",

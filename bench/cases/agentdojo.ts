@@ -10,7 +10,10 @@ const policies: readonly Policy[] = ["writes", "destructive"];
 
 type Result = { readonly suite: string; readonly policy: Policy; readonly run: SuiteRun };
 
-/** Whether what a text smuggles into an agent is made without a person, and whether what its user wants still is. */
+/**
+ * Measures how many calls that a text injects into an agent are made without a person, and how many calls of the agent's user still are
+ * made.
+ */
 export const agentdojo: BenchCase = {
   name: "agentdojo",
   about:
@@ -43,7 +46,7 @@ const server: Variant = {
   start: (setup) => startServer(setup, { subscriptions: [], counts: "events", nodeOptions: [] }),
 };
 
-/** Throws unless the stub received as many requests as calls are said to have been made. */
+/** Runs a suite. Throws if the test app did not receive exactly as many requests as calls were reported as made. */
 async function counted(ctx: BenchContext, run: () => Promise<SuiteRun>): Promise<SuiteRun> {
   const before = await ctx.sink.ask("count", null);
   const result = await run();
@@ -74,7 +77,7 @@ function report(results: readonly Result[], version: string): CaseReport {
       unit: "",
       aim: { below: 1 },
     };
-    // Few attacks destroy: that policy has no aim for what it holds.
+    // Few attacks use destructive calls, so that policy has no aim for the calls it holds.
     return policy === "writes" ? [heldFigure, lost] : [lost];
   });
   return {

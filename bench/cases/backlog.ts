@@ -12,7 +12,7 @@ const pendingDeliveries = 100_000;
 const withoutBacklog = "no backlog";
 const withBacklog = "100,000 pending deliveries";
 
-/** Fresh deliveries to a healthy endpoint while another endpoint is dead and owed a great many. */
+/** Fresh deliveries to a healthy endpoint, while very many deliveries wait for another endpoint that is dead. */
 export const backlog: BenchCase = {
   name: "backlog",
   about: "fresh deliveries a second with 100,000 pending ones of a dead endpoint, against none",
@@ -57,12 +57,12 @@ export const backlog: BenchCase = {
   },
 };
 
-/** A database in which the server stored posts for an endpoint that refuses every connection. */
+/** Creates a database in which the server has stored posts for an endpoint that refuses every connection. */
 async function createBacklog(ctx: BenchContext): Promise<BenchDatabase> {
   ctx.progress(`filling a database with ${pendingDeliveries} pending deliveries`);
   const database = await ctx.postgres.createDatabase("bench_backlog_template");
   const { toolkitSlug, triggerSlug } = postKind("order");
-  // Port 9 (discard) is not served anywhere today, and the system gives it to nobody.
+  // Nothing serves port 9 (discard) today, and the system assigns it to no program.
   const endpointUrl = "http://127.0.0.1:9/dead";
   const setup = { databaseUrl: database.url, post: "order", endpointUrl, endpointConnections } as const;
   const subscriptions = [{ endpointUrl, toolkitSlug, triggerSlug }];

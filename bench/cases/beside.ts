@@ -15,23 +15,23 @@ import type { System, Variant } from "../system.ts";
 import { callingServer, callKinds, requestOf } from "./call.ts";
 import { getTool, noOp } from "./rpc.ts";
 
-/** What one slice of a work gave. */
+/** Result of one slice (a few seconds) of a workload. */
 type Slice = { readonly perSecond: number; readonly costs: Costs };
-/** Something a user does with a server, again and again. */
+/** A workload: an action of a user, repeated again and again. */
 type Work = {
   readonly name: string;
-  /** How many times the rate version 0.2 was to reach of the commit that its work on speed began from, 5bf05440. */
+  /** Factor by which version 0.2 was to exceed the rate of commit 5bf05440, from which its work on speed began. */
   readonly gain?: number;
   slice(system: System, seconds: number): Promise<Slice>;
 };
-/** Works that the same server is asked for. */
+/** Workloads that run on the same server. */
 type Group = { readonly server: Variant; readonly post: PostKindName; readonly works: readonly Work[] };
 type Side = "before" | "now";
 type Slices = Readonly<Record<Side, Slice[]>>;
 
 /**
- * What a change costs: the servers of two checkouts are up at the same time and work in slices of seconds, in turn, so that a slow
- * minute of the machine is one of both.
+ * Measures the cost of a change. The servers of two checkouts run at the same time, and each workload runs on them by turns for a few
+ * seconds. So a slow minute of the machine affects both.
  */
 export const beside: BenchCase = {
   name: "beside",
@@ -95,7 +95,7 @@ async function groupsOf(ctx: BenchContext, provider: Child<typeof providerComman
   ];
 }
 
-/** The works whose names match; all of them where none is named. */
+/** Returns the workloads whose names match, or all if no name is given. */
 function chosenOf(groups: readonly Group[], names: readonly string[]): Group[] {
   const patterns = names.map((name) => new RegExp(name));
   const isChosen = ({ name }: Work) => patterns.length === 0 || patterns.some((pattern) => pattern.test(name));
@@ -104,7 +104,7 @@ function chosenOf(groups: readonly Group[], names: readonly string[]): Group[] {
     .filter(({ works }) => works.length > 0);
 }
 
-/** Posts that count once what they cause is recorded. */
+/** Returns a workload of posts. A post counts when its result is recorded. */
 function recordedWork(ctx: BenchContext, name: string, post: PostKindName | { readonly request: string }): Work {
   return {
     name,
@@ -119,7 +119,7 @@ function recordedWork(ctx: BenchContext, name: string, post: PostKindName | { re
   };
 }
 
-/** Requests that count once they are answered. */
+/** Returns a workload of requests. A request counts when it is answered. */
 function answeredWork(ctx: BenchContext, name: string, request: string): Work {
   return {
     name,
@@ -146,17 +146,17 @@ async function takeTurns(ctx: BenchContext, { server, post, works }: Group, foun
   await withSystem(ctx, named("before"), past, (before) =>
     withSystem(ctx, named("now"), { post, processes }, async (now) => {
       const systems = { before, now };
-      // More than the 20,000 a second that a project may make by default.
+      // The quotas are raised, because a project may make 20,000 requests a second by default, which is too few here.
       for (const system of [before, now]) await raiseQuotas(system, { calls: 1_000_000, posts: 1_000_000 });
       for (const work of works) {
         const { name, slice } = work;
         const slices: Slices = { before: [], now: [] };
         found.set(work, slices);
-        // Compiles what is hot.
+        // Warm-up, so that the code is compiled.
         for (const system of [before, now]) await slice(system, seconds * 2);
         for (let round = 1; round <= rounds; round += 1) {
           ctx.progress(`round ${round} of ${rounds}: ${name}`);
-          // Whoever begins is not always the same: what one leaves to the disk, the next one pays.
+          // The two sides begin by turns, because the disk writes that one leaves behind slow down the next.
           const sides: readonly Side[] = round % 2 === 0 ? ["now", "before"] : ["before", "now"];
           for (const side of sides) slices[side].push(await slice(systems[side], seconds));
         }
@@ -165,13 +165,13 @@ async function takeTurns(ctx: BenchContext, { server, post, works }: Group, foun
   );
 }
 
-/** What the two sides are: another checkout and this one, or one process and several. */
+/** Returns the names of the two sides: another checkout and this one, or one process and several. */
 function namesOf({ besideFolder, processes }: BenchSettings): Readonly<Record<Side, string>> {
   if (besideFolder !== undefined || processes === undefined) return { before: "before", now: "now" };
   return { before: "1 process", now: processes === 1 ? "1 again" : `${processes} processes` };
 }
 
-/** Of the rate before that a change must leave. */
+/** Share of the earlier rate that must remain after a change. */
 const keptShare = 0.97;
 
 function report(found: ReadonlyMap<Work, Slices>, settings: BenchSettings): CaseReport {

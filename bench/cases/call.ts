@@ -10,18 +10,18 @@ import { spreadOf } from "../statistics.ts";
 import type { System, Variant } from "../system.ts";
 import type { LoopOptions, loopCommands } from "../undici-loop.ts";
 
-/** A call of a tool, and the request that it is made of. */
+/** A tool call, and the request that it sends to the app. */
 export type CallKind = {
   readonly name: string;
   readonly tool: string;
   readonly args: object;
-  /** Calls a second on two cores with everything on them. */
+  /** Aim for calls a second, with everything on two cores. */
   readonly callsAim: number;
   readonly request: Pick<LoopOptions, "method" | "path" | "body">;
 };
 
 const entityId = "bench";
-/** A read and a write. */
+/** A call that reads and one that writes. */
 export const callKinds: readonly CallKind[] = [
   {
     name: "read",
@@ -45,7 +45,7 @@ export const callKinds: readonly CallKind[] = [
 
 type Rates = { readonly called: number[]; readonly bare: number[]; readonly costs: Costs[] };
 
-/** What calling through the server costs beside sending the same request by hand. */
+/** Cost of a call through the server, compared with sending the same request directly. */
 export const call: BenchCase = {
   name: "call",
   about: "CallTool to a provider on this machine, every call in the ledger, against a bare undici loop",
@@ -63,7 +63,7 @@ export const call: BenchCase = {
   },
 };
 
-/** The server with an account of the app at `origin`. */
+/** The server, with an account of the app at `origin`. */
 export function callingServer(settings: BenchSettings, origin: string): Variant {
   return {
     name: "calls",
@@ -85,7 +85,7 @@ export function callingServer(settings: BenchSettings, origin: string): Variant 
 
 type Parts = { readonly system: System; readonly loop: Child<typeof loopCommands>; readonly origin: string };
 
-/** Both kinds, through the server and by hand, in turn. */
+/** Measures both kinds of calls, through the server and directly, by turns. */
 async function takeTurns(ctx: BenchContext, parts: Parts): Promise<ReadonlyMap<CallKind, Rates>> {
   const { rounds = 3, seconds = 6 } = ctx.settings;
   const rates = new Map(callKinds.map((kind): [CallKind, Rates] => [kind, { called: [], bare: [], costs: [] }]));
@@ -102,7 +102,7 @@ async function takeTurns(ctx: BenchContext, parts: Parts): Promise<ReadonlyMap<C
   return rates;
 }
 
-/** The call as it is sent to the server. */
+/** Returns the request for a call, as it is sent to the server. */
 export function requestOf({ tool, args }: CallKind): string {
   const message = { toolSlug: tool, argumentsJson: JSON.stringify(args), entityId };
   return callRequest("svc.v1.ToolsService/CallTool", message);
@@ -118,7 +118,7 @@ async function makeCalls(ctx: BenchContext, { system }: Parts, kind: CallKind, s
   const found = await ctx.load.ask("run", { port: system.port, post: { request }, connections, seconds });
   const costs = costsEach(before, await readCosts(ctx, system), found.accepted);
   const received = await ctx.sink.ask("count", null);
-  // An outcome other than ok is answered 200 as well: what counts is what reached the provider.
+  // A call that fails is also answered with 200, so the requests that reached the app are counted instead.
   if (found.refused > 0 || received < found.accepted) {
     throw new Error(
       `${found.accepted} calls were answered and ${received} reached the provider: ${found.firstRefusal}`,

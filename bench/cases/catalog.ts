@@ -18,12 +18,12 @@ const calls = {
 };
 type CallName = keyof typeof calls;
 
-/** The same process with 610 definitions and with 10,000. */
+/** The same server with one of two catalog sizes: 610 definitions or 10,000. */
 type Size = {
   readonly tools: number;
   readonly variant: Variant;
   readonly readyMs: number[];
-  /** What the process has in memory once it has been idle for a while. */
+  /** Memory of the process after it was idle for a while, in MB. */
   readonly idleMb: number[];
 };
 type Rates = Record<CallName, number[]>;
@@ -31,10 +31,10 @@ type Rates = Record<CallName, number[]>;
 const toolkitsFolder = fileURLToPath(new URL("../../toolkits", import.meta.url));
 const toolsMax = 10_000;
 
-/** How long a process does nothing before its memory is read. */
+/** Idle time in milliseconds before a process's memory is read. */
 const idleMs = 15_000;
 
-/** Whether reading the catalog costs more when it holds more, and what it takes of memory. */
+/** Measures if reading the catalog becomes slower with more definitions, and how much memory they need. */
 export const catalog: BenchCase = {
   name: "catalog",
   about: "GetTool and ListTools with 610 definitions, against 10,000, and the memory of an idle node with each",
@@ -72,7 +72,7 @@ function sizeOf(tools: number, toolkitFolders: readonly string[]): Size {
   return { tools, readyMs, idleMb: [], variant: { name: `definitions ${tools}`, start } };
 }
 
-/** Copies of the real toolkits under other slugs, until there are about 10,000 tools in all. Returns how many there are. */
+/** Copies the real toolkits under other slugs, until there are about 10,000 tools in total. Returns their number. */
 async function multiplyDefinitions(folder: string): Promise<number> {
   const found = await readdir(toolkitsFolder, { withFileTypes: true });
   const slugs = found.filter((entry) => entry.isDirectory() && entry.name !== "calendar").map(({ name }) => name);
@@ -95,7 +95,7 @@ async function copyToolkit(from: string, to: string, slug: string): Promise<numb
   return (await readdir(join(to, "tools"))).length;
 }
 
-/** Both processes and both calls in turn, several times over. */
+/** Measures both processes and both calls by turns, in several rounds. */
 async function takeTurns(ctx: BenchContext, systems: readonly System[]): Promise<readonly Rates[]> {
   const { rounds = 3, seconds = 4 } = ctx.settings;
   const names = Object.keys(calls) as CallName[];

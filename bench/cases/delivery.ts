@@ -13,8 +13,8 @@ const graphileWorker = "(c) graphile-worker";
 const pgBoss = "(d) pg-boss";
 
 /**
- * The whole way of an event, against a relay that stores nothing and two job queues on the same PostgreSQL; and with and without the counters of
- * what happens. `--steps` chooses variants.
+ * The whole way of an event from its post to its delivery. It is compared with a relay that stores nothing and with two job queues on the
+ * same PostgreSQL, and is measured with and without the statistics counters. `--steps` selects variants.
  */
 export const delivery: BenchCase = {
   name: "delivery",

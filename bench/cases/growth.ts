@@ -12,7 +12,7 @@ import type { BenchDatabase } from "../postgres.ts";
 import { spreadOf } from "../statistics.ts";
 import type { System } from "../system.ts";
 
-/** A store, and what was measured on it. */
+/** A store, and the measurements made on it. */
 type Store = {
   readonly events: number;
   readonly system: System;
@@ -23,7 +23,7 @@ type Store = {
 
 const smallEvents = 1_000;
 
-/** Whether what is stored makes anything dearer. */
+/** Measures if any operation becomes more expensive with the amount of stored data. */
 export const growth: BenchCase = {
   name: "growth",
   about: "posts, deliveries, list pages and a sweep on stores of 1 thousand, 1 million (and --events) stored events",
@@ -41,7 +41,10 @@ export const growth: BenchCase = {
   },
 };
 
-/** 1 thousand and 1 million, and the number of --events where it is larger; where it is smaller, in place of the million. */
+/**
+ * Returns the sizes of the stores: 1 thousand and 1 million events, and the number given by --events if it is larger. A smaller number
+ * replaces the million.
+ */
 function sizesOf({ settings }: BenchContext): number[] {
   const { events = 1_000_000 } = settings;
   return events > 1_000_000 ? [smallEvents, 1_000_000, events] : [smallEvents, events];
@@ -51,7 +54,7 @@ async function createStore(ctx: BenchContext, events: number): Promise<BenchData
   const database = await ctx.postgres.createDatabase(`bench_growth_${events}`);
   const system = await startOn(ctx, database, { isFirst: true });
   try {
-    // Real rows, of which the others are copies.
+    // These posts make real rows, which are then copied.
     const post = { post: "order", connections: 8, seconds: 60, postsMax: 100 } as const;
     await measure(ctx, system, post);
     await settled(database);
@@ -73,7 +76,7 @@ async function settled({ url }: BenchDatabase): Promise<void> {
   }
 }
 
-/** Servers on all stores are up at once and are asked in turn. */
+/** Servers on all stores run at the same time and are measured by turns. */
 async function measureStores(ctx: BenchContext, databases: readonly BenchDatabase[]): Promise<Store[]> {
   const { rounds = 3 } = ctx.settings;
   const stores: Store[] = [];

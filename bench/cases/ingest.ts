@@ -9,7 +9,7 @@ const server = "svc";
 const noStore = "node:http, HMAC, no store";
 const oneInsert = "node:http, HMAC, one INSERT";
 
-/** Posts stored and acknowledged, with nothing to deliver, against the handler everyone writes first. */
+/** Stores and acknowledges posts without any delivery, compared with the simplest handler that a developer would write. */
 export const ingest: BenchCase = {
   name: "ingest",
   about:

@@ -14,7 +14,7 @@ import type { TimelineMark } from "../jobs/timeline.ts";
 import type { providerCommands } from "../provider.ts";
 import { spreadOf } from "../statistics.ts";
 
-/** How long a job waits where nothing else does: for its first step, between its steps, and for its end. */
+/** Waiting times of a single job: until its first step, between its steps, and until its end is known. */
 export const jobLatency: BenchCase = {
   name: "job-latency",
   about:
@@ -33,7 +33,7 @@ export const jobLatency: BenchCase = {
   },
 };
 
-/** What is measured, of which histogram of a result. */
+/** The measured spans, each with the histogram of a result that holds it. */
 const spans: readonly (readonly [name: string, of: (result: LatencyResult) => Histogram])[] = [
   ["one job: submitted to first request at the app", ({ toFirst }) => toFirst],
   ["one job: submitted to result", ({ whole }) => whole],
@@ -66,7 +66,7 @@ function report(results: readonly LatencyResult[], timeline: readonly TimelineMa
   };
 }
 
-/** The aim is the best of those that make each step durable. */
+/** Each aim is the best result of the engines that make every step durable. */
 function figuresOf(results: readonly LatencyResult[]): Figure[] {
   const server = results.find(({ variant }) => variant === serverNames.held);
   const own = new Set<string>(Object.values(serverNames));

@@ -18,7 +18,7 @@ import type { providerCommands } from "../provider.ts";
 import { formatRate } from "../report.ts";
 import { spreadOf } from "../statistics.ts";
 
-/** What a program costs that survives restarts: single steps, rows of a map, and coming back from a question. */
+/** Cost of programs that survive restarts: single steps, rows of a map, and continuing after a question. */
 export const jobs: BenchCase = {
   name: "jobs",
   about:
@@ -45,11 +45,11 @@ const togetherWork = `${togetherSteps.toLocaleString("en-US")} steps of one work
 
 type Results = {
   readonly singles: readonly SingleResult[];
-  /** Empty where the engines are not installed. */
+  /** Results of steps run together. Empty if the engines are not installed. */
   readonly together: readonly TogetherResult[];
   readonly maps: MapResults;
   readonly answers: LatencySummary;
-  /** False under the profiler, when nothing is measured beside the server. */
+  /** False with the profiler, when only the server is measured. */
   readonly isWhole: boolean;
 };
 
@@ -95,7 +95,7 @@ function rateRow(work: string, rates: readonly number[], costs: Costs): string[]
   return [work, formatRate(spreadOf(rates)), ...costCells(costs)];
 }
 
-/** What stands where an engine was not measured. */
+/** Rows in the report for engines that were not measured. */
 const missingRows = ["single-step jobs", togetherWork].flatMap((work) =>
   engineNames.map((name) => [`${work}, ${engineTitles[name]}`, "not installed"]),
 );
@@ -117,14 +117,14 @@ function mapRows({ runs, bare, sizes }: MapResults): string[][] {
   return [...calls, ...growing];
 }
 
-/** What single-step jobs, of one write, are compared with, and how many times its rate they should reach. */
+/** Systems that single-step jobs (one write each) are compared with, and the factor by which the jobs should exceed each one's rate. */
 const singleAims: readonly (readonly [name: string, atLeast: number])[] = [
   [singleNames.graphileWorker, 1],
   [singleNames.dbos, 2.2],
   [singleNames.restate, 1.5],
 ];
 
-/** Rows of a map a second, on two cores with everything on them. */
+/** Aims for a map's rows a second, with everything on two cores. */
 const rowsAims = { read: 7_000, write: 4_500 };
 
 function comparisons(

@@ -16,18 +16,18 @@ import type { System } from "../system.ts";
 const ratePerSecond = 1_000;
 const jobsBeside = 64;
 
-/** A span of what was asked for at the steady rate. */
+/** Latency of one kind of request at the steady rate. */
 type Span = {
   readonly name: string;
   readonly latency: LatencySummary;
   readonly cpu?: CpuShares;
   readonly costs?: Costs;
   readonly loops: readonly LoopFigures[];
-  /** Whether it has the aim. */
+  /** True if an aim applies to it. */
   readonly isJudged: boolean;
 };
 
-/** How long an event or a call takes at a steady rate far below the limit, and beside jobs that take what they get. */
+/** Latency of an event or a call at a steady rate far below the limit, alone and next to jobs that use all the remaining capacity. */
 export const latency: BenchCase = {
   name: "latency",
   about: "p50, p95, p99 from post to receipt at 1,000 events a second, and of posts and calls beside 64 jobs",
@@ -46,7 +46,7 @@ export const latency: BenchCase = {
   },
 };
 
-/** Alone for a minute, and half as long beside jobs. */
+/** Returns the length of the measurements: a minute alone, and half as long next to jobs. */
 function secondsOf({ settings }: BenchContext): { alone: number; beside: number } {
   const { seconds = 60 } = settings;
   return { alone: seconds, beside: Math.max(1, seconds / 2) };
@@ -76,7 +76,7 @@ async function postSteadily(ctx: BenchContext, system: System, { post, seconds, 
   );
   const { load, cpu, costs } = result;
   const receipts = await ctx.sink.ask("report", null);
-  // What a job uses meanwhile would be in what a post costs.
+  // Next to jobs, the cost of a post cannot be told apart from theirs, so only the processor time is reported.
   const own = beside === "" ? { cpu, costs } : { cpu };
   return [
     { name: `post to receipt${beside}`, latency: receipts.latency, ...own, loops, isJudged: true },

@@ -14,7 +14,7 @@ import { type ServerOptions, startServer } from "../server.ts";
 import { spreadOf } from "../statistics.ts";
 import type { System } from "../system.ts";
 
-/** Work that is spread evenly over all nodes of a database, so much of it a second. */
+/** A workload, spread evenly over all nodes of a database at a given rate a second. */
 type Work = {
   readonly name: string;
   readonly ratePerSecond: number;
@@ -22,13 +22,13 @@ type Work = {
   readonly options: ServerOptions;
 };
 
-/** What several nodes on one database cost: for each operation of a work, or for a minute of nothing. */
+/** Cost of several nodes on one database, for each operation of a workload or for an idle minute. */
 type NodesResult = { readonly name: string; readonly nodes: number; readonly costs: readonly Costs[] };
 
 const nodeCounts = [1, 2, 3];
 const waitingLanes = 10_000;
 
-/** Whether nodes add up, and what one costs that has nothing to do. */
+/** Measures if more nodes do more work, and the cost of an idle node. */
 export const nodes: BenchCase = {
   name: "nodes",
   about: "what an operation costs on 1, 2 and 3 nodes of one database, and a minute of an idle node",
@@ -86,7 +86,7 @@ async function measureWorks(setting: JobsSetting): Promise<NodesResult[]> {
   return results;
 }
 
-/** Starts nodes on one new database. The first one makes the subscriptions and calls; all end with the database. */
+/** Starts nodes on one new database. The first one creates the subscriptions and makes the setup calls. All nodes end with the database. */
 async function withNodes<T>(
   ctx: BenchContext,
   count: number,
@@ -111,7 +111,7 @@ async function useNodes<T>(
   const systems: System[] = [];
   try {
     for (let index = 0; index < count; index += 1) {
-      // What is made once would be refused, or made twice, by the others.
+      // Only the first node sets up the database, because the others would be refused or would create everything twice.
       systems.push(await startServer(setup, index === 0 ? options : { ...options, subscriptions: [], calls: [] }));
     }
     return await use(systems);
@@ -120,7 +120,7 @@ async function useNodes<T>(
   }
 }
 
-/** All nodes as one system: their processes together. */
+/** Returns all nodes as one system with all their processes. */
 function asOne(systems: readonly System[]): System {
   const [first, ...others] = systems;
   if (first === undefined) throw new RangeError("there is no node");
@@ -156,7 +156,7 @@ async function spread({ ctx, provider }: JobsSetting, systems: readonly System[]
   return costsEach(before, await readCosts(ctx, all, appPid), count);
 }
 
-/** A minute of nothing: a new store, and one with a delivery that is not due in each of many lanes. */
+/** Measures an idle minute, on a new store and on one with many lanes that each have a delivery which is not due. */
 async function measureIdle(ctx: BenchContext): Promise<NodesResult[]> {
   const none: ServerOptions = { subscriptions: [], counts: "pending", nodeOptions: [] };
   const found: NodesResult[] = [];
@@ -181,11 +181,11 @@ async function measureIdle(ctx: BenchContext): Promise<NodesResult[]> {
 const idleName = "a minute of nothing";
 const lanesName = `a minute, one delivery in each of ${waitingLanes.toLocaleString("en-US")} lanes not due`;
 
-/** One real delivery to an endpoint that refuses connections, and copies of it. */
+/** Creates one real delivery to an endpoint that refuses connections, and copies it. */
 async function createLanes(ctx: BenchContext): Promise<BenchDatabase> {
   const database = await ctx.postgres.createDatabase("bench_lanes");
   const { toolkitSlug, triggerSlug } = postKind("order");
-  // Port 9 (discard) is not served anywhere today, and the system gives it to nobody.
+  // Nothing serves port 9 (discard) today, and the system assigns it to no program.
   const subscriptions = [{ endpointUrl: "http://127.0.0.1:9/dead", toolkitSlug, triggerSlug }];
   const options: ServerOptions = { subscriptions, counts: "pending", nodeOptions: [] };
   await useNodes(ctx, database, { count: 1, options }, async (systems) => {
@@ -197,11 +197,11 @@ async function createLanes(ctx: BenchContext): Promise<BenchDatabase> {
   return database;
 }
 
-/** The statements are counted by their transactions: whoever has nothing to do makes one of each. */
+/** Statements are counted by transactions, because each statement of an idle node is a transaction of its own. */
 async function idleMinute(ctx: BenchContext, systems: readonly System[]): Promise<Costs> {
   const { seconds } = ctx.settings;
   const idleSeconds = seconds === undefined ? 60 : Math.min(60, seconds * 10);
-  // What a start does is over, and its counts have reached the views.
+  // By then the work of the start is done, and its counts have reached PostgreSQL's statistics views.
   await delay(idleSeconds === 60 ? 20_000 : 11_000);
   const all = asOne(systems);
   const before = await readCosts(ctx, all);

@@ -13,14 +13,14 @@ import type { System } from "../system.ts";
 const defaultEvents = 100_000;
 const perSecond = 500;
 const livePerSecond = 100;
-/** An hour ago: what is older than the retention would be swept meanwhile. */
+/** The events are an hour old, because the sweep would delete events older than the retention time during the measurement. */
 const sinceMs = Math.floor(performance.timeOrigin) - 3_600_000;
-/** A lease that was lost runs out within this. */
+/** Time in seconds within which a lost lease ends. */
 const leaseSeconds = 30;
 
 type Progress = { readonly state: string; readonly queued: number; readonly total: number };
 
-/** A paced replay beside live events: its pace, what it costs them, a kill -9 and its end. */
+/** A paced replay during live events: its rate, its effect on their latency, a kill -9 of a node, and the replay's end. */
 export const replay: BenchCase = {
   name: "replay",
   about: "100,000 events replayed at 500/s: pace kept, live p99, kill -9, cancelled in the middle",
@@ -104,7 +104,7 @@ async function start(ctx: BenchContext, database: BenchDatabase, isFirst: boolea
   return startServer(setup, { subscriptions, counts: "delivered", nodeOptions: [] });
 }
 
-/** Events of the one project there is, a millisecond apart. */
+/** Creates events of the only project, a millisecond apart. */
 async function fill(sql: postgres.Sql, events: number): Promise<void> {
   const { toolkitSlug, triggerSlug } = postKind("calendar");
   await sql`insert into events (project_id, id, kind, toolkit_slug, trigger_slug, entity_id, payload, occurred_at, received_at, dedupe_key)
@@ -113,7 +113,10 @@ async function fill(sql: postgres.Sql, events: number): Promise<void> {
   await sql`analyze events`;
 }
 
-/** Live events for a while: how long each took from its post to its receipt. Those of the replay bear no stamp. */
+/**
+ * Posts live events for a while and returns their latency from post to receipt. Events of the replay are left out, since they have no time
+ * stamp.
+ */
 async function live(ctx: BenchContext, { port }: System, seconds: number): Promise<LatencySummary> {
   const load = { port, post: "calendar", connections: 16, ratePerSecond: livePerSecond } as const;
   await ctx.load.ask("run", { ...load, seconds: 2 });

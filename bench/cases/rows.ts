@@ -6,7 +6,7 @@ import type { JobsSetting } from "../jobs/setting.ts";
 import type { providerCommands } from "../provider.ts";
 import { spreadOf } from "../statistics.ts";
 
-/** What steps over sets and maps cost, and whether a row costs the same however many there are. */
+/** Cost of steps over sets and of maps, and if the cost of a row depends on the number of rows. */
 export const rows: BenchCase = {
   name: "rows",
   about: "steps over sets, and maps, of 1,000, 10,000 and 100,000 rows: time a row, and memory",
@@ -21,7 +21,7 @@ export const rows: BenchCase = {
   },
 };
 
-/** The steps that hold something of every row in memory. */
+/** The steps that keep something of every row in memory. */
 const heldSteps = [
   "sort, its first rows read",
   "sort, all its rows read",
@@ -59,7 +59,9 @@ function report(runs: readonly SetRun[]): CaseReport {
   };
 }
 
-/** The time of a row over that of one of the size before; of a sort, which is n log n, that of a row and a halving. */
+/**
+ * Ratio of the time for a row to that at the next smaller size. For a sort, which needs n log n, the time is corrected by the logarithm.
+ */
 function growthOf({ step, rows: count, ms }: SetRun, runs: readonly SetRun[]): Figure[] {
   const less = runs.findLast((run) => run.step === step && run.rows < count);
   if (less === undefined) return [];

@@ -10,12 +10,12 @@ import { storingServer } from "../server-variant.ts";
 import { spreadOf } from "../statistics.ts";
 import type { System } from "../system.ts";
 
-/** What is sent over and over: one fixed request, or posts of a kind. `eachMakes`: events that one of them makes, one if not stated. */
+/** A repeated call: one fixed request, or posts of a kind. `eachMakes`: number of events that one call makes. Default: 1. */
 export type Call = { readonly name: string; readonly eachMakes?: number } & (
   | { readonly request: string }
   | { readonly posts: PostKindName }
 );
-/** A round of one call: rates and costs are those of what it makes. */
+/** Result of one round of a call. Rates and costs are those of the events that the call makes. */
 export type CallRun = {
   readonly made: number;
   readonly callsPerSecond: number;
@@ -23,7 +23,7 @@ export type CallRun = {
   readonly latency: LatencySummary;
 };
 
-/** A read of the catalog. */
+/** A call that reads from the catalog. */
 export const getTool = {
   name: "CatalogService/GetTool",
   request: callRequest("svc.v1.CatalogService/GetTool", { slug: "calendar.create_event" }),
@@ -34,7 +34,7 @@ export const noOp = {
   request: callRequest("grpc.health.v1.Health/Check", {}),
 } satisfies Call;
 
-/** What a catalog read costs beyond the layers that every call goes through. */
+/** Cost of a catalog read beyond the layers that every call passes. */
 export const rpc: BenchCase = {
   name: "rpc",
   about: "GetTool calls a second, against a no-op handler of the same stack",
@@ -47,7 +47,7 @@ export const rpc: BenchCase = {
   },
 };
 
-/** All calls on one process, in turn, several times over. */
+/** Measures all calls on one process, by turns and in several rounds. */
 export async function takeTurns(
   ctx: BenchContext,
   system: System,
@@ -55,7 +55,7 @@ export async function takeTurns(
 ): Promise<ReadonlyMap<Call, CallRun[]>> {
   const { rounds = 3, seconds = 6 } = ctx.settings;
   const runs = new Map<Call, CallRun[]>(calls.map((call) => [call, []]));
-  // More than the 20,000 a second that a project may make by default.
+  // The quota is raised, because the 20,000 calls a second that a project may make by default are too few here.
   await raiseQuotas(system, { calls: 1_000_000 });
   for (const call of runs.keys()) await makeCalls(ctx, system, call, warmUpSeconds);
   for (let round = 1; round <= rounds; round += 1) {

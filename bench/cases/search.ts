@@ -24,31 +24,31 @@ import sloppy from "../search/sloppy.json" with { type: "json" };
 import { spreadOf } from "../statistics.ts";
 
 const toolkitsFolder = fileURLToPath(new URL("../../toolkits", import.meta.url));
-/** The tool whose parts that no search reads stand in every made-up one. */
+/** The tool from which every made-up tool copies the parts that a search does not read. */
 const modelSlug = "calendar.create_event";
 
-/** A set of intents with what svc finds of it, and what plain BM25 does. */
+/** A set of queries, with the results of svc and of plain BM25 (a textbook text ranking). */
 type Compared = {
   readonly name: string;
   readonly tools: number;
   readonly cases: readonly SearchCase[];
   readonly found: Recall;
   readonly plain: Recall;
-  /** What is found by meaning as well; undefined where no endpoint is named. */
+  /** Results by words and meaning. Undefined if no endpoint for embeddings is given. */
   readonly meant: Recall | undefined;
 };
 
-/** What a catalog that is large takes. */
+/** Measurements with a large catalog. */
 type Large = {
   readonly tools: number;
   readonly found: Recall;
-  /** How many intents have a made-up tool among what is listed. */
+  /** Number of queries that list a made-up tool. */
   readonly contested: number;
   readonly times: SearchTimes;
   readonly meant: { readonly found: Recall; readonly times: MeaningTimes } | undefined;
 };
 
-/** How often the right tool is found by intents that are in no definition, beside plain BM25, and how fast. */
+/** How often a search finds the right tool for texts that are in no definition, compared with plain BM25, and how fast it is. */
 export const search: BenchCase = {
   name: "search",
   about: `the right tool found by ${intents.length + everyday.length + sloppy.length} intents, among 610 tools and among 10,000`,
@@ -116,7 +116,7 @@ function callableCount({ tools }: Catalog): number {
   return [...tools.values()].filter(({ callable }) => callable).length;
 }
 
-/** What each set is to reach, first and among the first five. */
+/** Aims of each set: the share found in first place, and among the first five. */
 const aims: Readonly<Record<string, { readonly at1?: number; readonly at5: number }>> = {
   own: { at1: 0.8, at5: 0.95 },
   everyday: { at1: 0.75, at5: 0.95 },
@@ -127,7 +127,7 @@ const aims: Readonly<Record<string, { readonly at1?: number; readonly at5: numbe
 
 type Rest = {
   readonly large: Large;
-  /** Texts without sense that are answered with high confidence by words, and with meaning. */
+  /** Meaningless texts that get an answer with high confidence, by words and by meaning. */
   readonly senseless: readonly string[];
   readonly senselessMeant: readonly string[];
   readonly isVerbose: boolean;
@@ -193,7 +193,7 @@ function figuresOf(name: string, found: Recall, how = ""): CaseReport["figures"]
   return aim?.at1 === undefined ? recalls : [...recalls, empty];
 }
 
-/** What is held to the same aims with meaning. */
+/** Returns the figures for search by meaning, which have the same aims. */
 function figuresByMeaning(
   compared: readonly Compared[],
   { large, senselessMeant }: Pick<Rest, "large" | "senselessMeant">,

@@ -10,16 +10,16 @@ import { type Host, type RunningHost, type Subject, whileHeld, withHosts } from 
 import { runWindow, type Window, windowSeconds } from "../snapshot/window.ts";
 import { type Spread, spreadOf } from "../statistics.ts";
 
-/** Of each subject, before the snapshot is taken. */
+/** Number of windows measured for each subject before the snapshot is taken. */
 const windowsBefore = 3;
 
-/** What "at the end" is the middle of: one window alone is noise. */
+/** Number of last windows whose median is the result "at the end", since a single window varies too much. */
 const lastWindows = 3;
 
-/** How one subject went: its windows before the snapshot was held, and while it was. */
+/** Result of one workload: its windows before the snapshot was held, and while it was held. */
 type Result = { readonly subject: Subject; readonly before: Window[]; readonly held: Window[] };
 
-/** What a long transaction costs, such as a dump: vacuum removes nothing of what ends meanwhile. */
+/** Cost of a long transaction such as a dump: vacuum removes no dead rows while it runs. */
 export const snapshot: BenchCase = {
   name: "snapshot",
   about:
@@ -39,13 +39,16 @@ export const snapshot: BenchCase = {
   },
 };
 
-/** How long snapshots are held: that of peers half as long, since they have fallen by then. */
+/** Returns how long snapshots are held, in seconds. It is half as long for the other systems, which have slowed down by then. */
 function secondsOf({ settings }: BenchContext): { own: number; peers: number } {
   const { seconds = 600 } = settings;
   return { own: seconds, peers: seconds / 2 };
 }
 
-/** `without` is asked for the same beside `own`, and its database has no snapshot: what time does to both is no cost of that. */
+/**
+ * Returns the measured systems. `without` runs the same workload as `own` on a database without a snapshot. A slowdown of both is not an
+ * effect of the snapshot.
+ */
 function hostsOf(
   ctx: BenchContext,
   origin: string,
@@ -75,10 +78,13 @@ function hostsOf(
 
 const deliveries = "deliveries, svc";
 const jobs = "single-step jobs, svc";
-/** What is added to their names where no snapshot is held. */
+/** Text added to the names of workloads without a snapshot. */
 const withoutIt = ", without a snapshot";
 
-/** All subjects of all hosts in turn, a window each, before the snapshots of those `held` are taken and until that has been so long. */
+/**
+ * Measures all workloads of all systems by turns, one window each. First without snapshots, then with snapshots in the databases of `held`,
+ * until those have been held long enough.
+ */
 function measureHosts(
   ctx: BenchContext,
   { held, without }: { readonly held: readonly Host[]; readonly without: readonly Host[] },
@@ -102,7 +108,7 @@ function noWindows(): { before: Window[]; held: Window[] } {
   return { before: [], held: [] };
 }
 
-/** Longer than elsewhere: what is still being compiled would make the windows before look slow. */
+/** The warm-up is longer than in other cases, because code that is still being compiled would slow down the windows before the snapshot. */
 const warmUpWindowSeconds = windowSeconds / 2;
 
 async function warmUp(ctx: BenchContext, { port }: RunningHost, { post }: Subject): Promise<void> {
@@ -178,7 +184,7 @@ function report(results: readonly Result[], seconds: { own: number; peers: numbe
   };
 }
 
-/** The windows of a subject over those of the same round that had no snapshot. */
+/** Ratios of a workload's windows to those of the same round without a snapshot. */
 function besides({ subject, held }: Result, results: readonly Result[]): Spread {
   const without = results.find(({ subject: { name } }) => name === subject.name + withoutIt)?.held ?? [];
   return spreadOf(

@@ -8,13 +8,13 @@ import { type IdleCosts, measureIdle } from "../standing/idle.ts";
 import { measureStorm, type Storm } from "../standing/storm.ts";
 import { spreadOf } from "../statistics.ts";
 
-/** Its parts, each of which --steps names. */
+/** Names of the case's parts, for --steps. */
 const partNames = ["events", "storm", "herd", "idle"] as const;
 
-/** Events of the storm, and schedules that idle; a tenth of them are due at once in the herd. */
+/** Default number of events in the storm and of idle schedules. A tenth as many schedules are due at once in the herd. */
 const defaultEvents = 100_000;
 
-/** Programs that start by themselves: by events, by a storm of them, all at once, and none. */
+/** Programs that start without a caller: by events, by a storm of events, many at the same time, and none. */
 export const standing: BenchCase = {
   name: "standing",
   parts: partNames,

@@ -1,6 +1,6 @@
 import type postgres from "postgres";
 
-/** The columns of a table that rows are written with; none where there is no such table. */
+/** Returns the columns of a table that a written row has. Empty if there is no such table. */
 export async function columnsOf(sql: postgres.Sql, table: string): Promise<string[]> {
   const rows = await sql<{ name: string }[]>`
     select attname as name from pg_attribute

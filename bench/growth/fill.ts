@@ -2,18 +2,18 @@ import postgres from "postgres";
 import { columnsOf } from "./columns.ts";
 import { withoutIndexes } from "./indexes.ts";
 
-/** How long the fill reaches back. */
+/** Number of past days over which events are spread. */
 export const filledDays = 30;
 
 const batchRows = 50_000;
 
-/** Connections that fill at the same time, each a batch after the other. */
+/** Number of connections that fill the store at the same time, each in batches. */
 const fillers = 2;
 
 /**
- * Makes a store of `events` settled events, each with a delivery, over the last 30 days: copies of the real ones in it under ids of
- * their own time, oldest first, as they would have come. One in a hundred is of another toolkit, so that a filter has to look for it.
- * Nothing may be connected that writes to it.
+ * Fills a store with `events` finished events, each with a delivery, spread over the last 30 days. They are copies of the real ones, with
+ * ids of their own time, inserted in the order of time. One in a hundred belongs to another toolkit, so that a filter has to search for it.
+ * No other client that writes to the store may be connected.
  */
 export async function fillEvents(databaseUrl: string, events: number, progress: (text: string) => void): Promise<void> {
   const connection = { synchronous_commit: "off", maintenance_work_mem: "256MB" };
@@ -50,7 +50,7 @@ async function insertCopies(sql: postgres.Sql, events: number, progress: (text: 
   progress("making the indexes of a store");
 }
 
-/** What the copies are of, and when the oldest one came, in milliseconds. */
+/** Reads the real rows to copy, and the time in milliseconds when the oldest one was received. */
 async function readModels(sql: postgres.Sql): Promise<{ from: string; event: string; delivery: string }> {
   const [row] = await sql<{ from: string; event: string; delivery: string }[]>`
     select ((extract(epoch from now()) * 1000)::bigint - ${filledDays * 86_400_000}::bigint)::text as from,
@@ -60,12 +60,12 @@ async function readModels(sql: postgres.Sql): Promise<{ from: string; event: str
   return row;
 }
 
-/** A UUIDv7 of a time, its random part made of a text. */
+/** Returns a UUIDv7 of a time, whose random part is derived from a text. */
 function idAt(ms: string, salt: string): string {
   return `(lpad(to_hex(${ms}), 12, '0') || overlay(overlay(substr(md5(${salt}), 1, 20) placing '7' from 1 for 1) placing '8' from 5 for 1))::uuid`;
 }
 
-/** What a copy has of its own; every other column is that of the row it is copied from. */
+/** The values that differ in a copy. Every other column is copied unchanged. */
 const eventValues: Readonly<Record<string, string>> = {
   id: "t.event_id",
   occurred_at: "t.at",

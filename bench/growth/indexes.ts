@@ -1,8 +1,8 @@
 import type postgres from "postgres";
 
 /**
- * Fills tables by `fill` while they have no indexes and no keys, and makes those again: a sort of all rows in place of a descent for each.
- * Rows that break a key make it throw, with the tables left without it.
+ * Fills tables by `fill` without their indexes and keys, and creates those afterwards. One sort of all rows is faster than an index update
+ * for each. Throws if rows violate a key; the tables then stay without it.
  */
 export async function withoutIndexes(
   sql: postgres.Sql,

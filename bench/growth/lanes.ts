@@ -1,17 +1,17 @@
 import postgres from "postgres";
 import { columnsOf } from "./columns.ts";
 
-/** Tables with a row for each lane: its subscription, its one event and delivery, and what is to be done. */
+/** Tables with a row for each lane: its subscription, its one event and delivery, and the delivery's task. */
 const laneTables = ["subscriptions", "events", "deliveries", "delivery_tasks", "delivery_lanes"];
 
 /**
- * Makes lanes of deliveries that wait: copies of the one real subscription with its pending delivery, under ids of their own, all due
- * in three hours. A table that this version does not have is left out.
+ * Creates lanes of waiting deliveries. They are copies of the one real subscription and its pending delivery under other ids, all due in
+ * three hours. A table that this version does not have is left out.
  */
 export async function fillLanes(databaseUrl: string, lanes: number): Promise<void> {
   const sql = postgres(databaseUrl, { max: 1, onnotice: () => {} });
   try {
-    // The real one waits as long, so that nothing is due at all.
+    // The real delivery is postponed as well, so that nothing is due.
     await sql`update delivery_tasks set due_at = now() + interval '3 hours', lease_owner = null, lease_until = null`;
     await sql`update deliveries set next_attempt_at = now() + interval '3 hours' where state = 'pending'`;
     for (const table of laneTables) await copyRows(sql, table, lanes);
@@ -21,7 +21,7 @@ export async function fillLanes(databaseUrl: string, lanes: number): Promise<voi
   }
 }
 
-/** Ids that go together are made of the same number and the table they are of, so that the copies refer to each other. */
+/** The ids of related rows are derived from the same number and the name of their table, so that copies refer to each other. */
 function idOf(table: string): string {
   return `(substr(md5('${table}' || number), 1, 12) || '7' || substr(md5('${table}' || number), 14, 3) || '8' || substr(md5('${table}' || number), 18, 15))::uuid`;
 }

@@ -3,10 +3,10 @@ import { monotonicMicros } from "../monotonic.ts";
 import { callServer } from "../server.ts";
 import type { System } from "../system.ts";
 
-/** A read that a user makes again and again. */
+/** A read call that a user makes often. */
 export type StoredRead = { readonly name: string; readonly path: string; readonly message: object };
 
-/** The reads of events and deliveries, those that have to look for what they answer with among them. */
+/** Returns the read calls for events and deliveries that have to search among them. */
 export async function storedReads(system: System): Promise<StoredRead[]> {
   const { events = [] } = (await callServer(system.port, "TriggersService/ListEvents", { pageSize: 1 })) as {
     events?: readonly { id: string }[];
@@ -27,7 +27,9 @@ export async function storedReads(system: System): Promise<StoredRead[]> {
 
 const readsEach = 100;
 
-/** The same read a hundred times, one after the other; the first ones, which compile and fill caches, do not count. */
+/**
+ * Makes the same read a hundred times, one after the other. The first ones do not count, because code is compiled and caches are filled.
+ */
 export async function measureRead(system: System, { path, message }: StoredRead): Promise<LatencySummary> {
   const took = new Histogram();
   for (let index = -10; index < readsEach; index += 1) {

@@ -6,10 +6,13 @@ import { startServer } from "../server.ts";
 import { profilerOptions } from "../server-variant.ts";
 import type { System } from "../system.ts";
 
-/** Whether it is the first on its store, which makes the subscription, and how long it keeps events. Default: all of them. */
+/**
+ * Options of a start. `isFirst`: it is the first on its store and creates the subscription. `retention`: how long events are kept. Default:
+ * forever.
+ */
 type StartOptions = { readonly isFirst?: boolean; readonly retention?: string };
 
-/** A server on a store. Counts what the sink received: to count millions of rows would be seen in the figures. */
+/** Starts a server on a store. Results are counted at the sink, because counting millions of rows would affect the measurement. */
 export async function startOn(ctx: BenchContext, { url }: BenchDatabase, options: StartOptions): Promise<System> {
   const endpointUrl = `http://127.0.0.1:${await ctx.sink.ask("port", null)}/hook`;
   const { toolkitSlug, triggerSlug } = postKind("order");

@@ -6,19 +6,19 @@ import type { BenchDatabase } from "../postgres.ts";
 import { filledDays } from "./fill.ts";
 import { startOn } from "./start.ts";
 
-/** The steady rate of posts. */
+/** Posts a second. */
 export const ratePerSecond = 300;
 
-/** What the sweep of one day took, and how long posts waited without and with it. */
+/** Time of the sweep of one day of events, and the latency of posts without and with it. */
 export type SweepRun = {
   readonly swept: number;
   readonly seconds: number;
-  /** The p99 of posts, in milliseconds, of a window without it, and of the worst of equal length while it went on. */
+  /** The p99 latency of posts in milliseconds: without the sweep, and in the worst window of equal length during it. */
   readonly before: number;
   readonly during: number;
 };
 
-/** Posts at a steady rate, without and with the sweep of a day, which a start with a shorter retention begins at once. */
+/** Measures posts at a steady rate, without and with a sweep of one day. A start with a shorter retention time begins the sweep at once. */
 export async function measureSweep(ctx: BenchContext, database: BenchDatabase): Promise<SweepRun> {
   const { seconds = 8, connections } = ctx.settings;
   const post = { post: "order", connections, ratePerSecond } as const;
@@ -41,7 +41,7 @@ export async function measureSweep(ctx: BenchContext, database: BenchDatabase): 
           during = Math.max(during, load.latency.p99);
         }
       })();
-      // As time passes more events come of age: the last hundredth would never be over.
+      // The last hundredth is not waited for, because further events become old enough all the time.
       while ((await countOld()) > swept / 100) await delay(500);
       const elapsed = (monotonicMicros() - startedAt) / 1e6;
       isOver = true;
@@ -57,7 +57,10 @@ export async function measureSweep(ctx: BenchContext, database: BenchDatabase): 
   }
 }
 
-/** Events older than so many days, by their ids, which begin with a time: by that of their receipt it would read all of a large store. */
+/**
+ * Returns the number of events older than some days. It compares ids, which begin with a time; by the time of receipt, PostgreSQL would
+ * read all of a large store.
+ */
 async function countBefore(sql: postgres.Sql, days: number): Promise<number> {
   const [row] = await sql<{ count: number }[]>`
     select count(*)::int4 as count from events where project_id = (select project_id from events limit 1)

@@ -7,12 +7,12 @@ import { callStep, type JobsSetting, jobServer, readCall, submission, submitJob,
 const answersDefault = 300;
 
 /**
- * Jobs that wait for a person are answered one after the other, a few milliseconds apart: from sending AnswerAsk to the arrival, at
- * the app, of the call that the step after it makes.
+ * Answers jobs that wait for a person one after the other, a few milliseconds apart. Measures the time from sending AnswerAsk until the app
+ * receives the call of the next step.
  */
 export function measureAnswers(setting: JobsSetting): Promise<LatencySummary> {
   const { ctx } = setting;
-  // A quick look takes fewer.
+  // A short run uses fewer answers.
   const answers = Math.round(answersDefault * Math.min(1, (ctx.settings.seconds ?? 6) / 6));
   const server = jobServer(ctx.settings, setting.origin);
   return withSystem(ctx, server, { post: "calendar" }, async (system) => {
@@ -33,7 +33,7 @@ export function measureAnswers(setting: JobsSetting): Promise<LatencySummary> {
       });
       const arrivedAt = await arrival;
       if (index >= warmUps) latency.record(arrivedAt - sentAt);
-      // So that what is left of this job does not delay the next.
+      // This waits for the job's end, so that its remaining work does not delay the next one.
       await untilStatus(system, id, "JOB_STATUS_SUCCEEDED", 5);
       await delay(pauseMs);
     }

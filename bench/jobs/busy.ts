@@ -3,12 +3,12 @@ import type { System } from "../system.ts";
 import { mapProgram } from "./map.ts";
 import { readCall, submitJob, untilStatus } from "./setting.ts";
 
-/** Rows of each map: so many that most of the time none begins or ends. */
+/** Rows of each map. The number is high, so that most of the time no map begins or ends. */
 export const rowsEach = 5_000;
 
 /**
- * Runs `use` while so many jobs are under way, each a map of reads; one that ends is followed by another. What is under way in the end
- * is left to the end of the server. Throws what a job failed with.
+ * Runs `use` while the given number of jobs is under way, each a map of reads. A job that ends is replaced by another. The last ones are
+ * left to the end of the server. Throws if a job failed.
  */
 export async function whileMapsRun<T>(system: System, jobs: number, use: () => Promise<T>): Promise<T> {
   let isOver = false;
@@ -17,14 +17,14 @@ export async function whileMapsRun<T>(system: System, jobs: number, use: () => P
       const { id } = await submitJob(system, mapProgram(readCall, rowsEach));
       const ended = untilStatus(system, id, "JOB_STATUS_SUCCEEDED", 1_000);
       await Promise.race([ended, over]);
-      // The server ends while the last ones are asked for.
+      // The error is ignored, because the server ends while the last jobs are still being read.
       if (isOver) ended.catch(() => {});
     }
   };
   const { promise: over, resolve: end } = Promise.withResolvers<void>();
   const running = Promise.all(Array.from({ length: jobs }, runOne));
   try {
-    // Until all of them are in their maps.
+    // By then all jobs are in their maps.
     const used = delay(warmUpMs).then(use);
     return await Promise.race([used, running.then((): Promise<T> => used)]);
   } finally {

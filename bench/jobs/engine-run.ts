@@ -1,7 +1,7 @@
 import type { EngineWork, EngineWorkName } from "../peers/engine.ts";
 import type { System } from "../system.ts";
 
-/** Has an engine run one workflow and waits until it has ended. Throws unless it succeeded. */
+/** Lets an engine run one workflow and waits for its end. Throws unless it succeeded. */
 export async function runEngine(system: System, name: EngineWorkName, work: EngineWork): Promise<void> {
   const response = await fetch(`http://127.0.0.1:${system.port}/bench/${name}`, {
     method: "POST",

@@ -9,31 +9,34 @@ import { callStep, itemHeaders, type JobsSetting, jobServer, readCall, submissio
 import { type SeenJob, type TimelineMark, withMarks } from "./timeline.ts";
 import { watchToEnd } from "./watch.ts";
 
-/** Steps of the long job: the most that a program may have. */
+/** Steps of the long job, which is the largest number a program may have. */
 export const chainSteps = 100;
 
-/** What the jobs of one system took, over all rounds. */
+/** Durations of one system's jobs, over all rounds. */
 export type LatencyResult = {
   readonly variant: string;
-  /** Jobs of one step: to the arrival of its request at the app, and to the result. */
+  /** Durations of one-step jobs: until its request arrives at the app, and until the result. */
   readonly toFirst: Histogram;
   readonly whole: Histogram;
-  /** Jobs of `chainSteps`: to the first arrival, from one arrival to the next, and all but the requests. */
+  /**
+   * Durations of jobs with `chainSteps`: until the first request arrives, between two arrivals, and the total without the requests
+   * themselves.
+   */
   readonly chainToFirst: Histogram;
   readonly gap: Histogram;
   readonly overhead: Histogram;
 };
 
-/** A system, and how it runs a job of so many reads one after the other. */
+/** A system, and a function that runs a job with a number of reads one after the other. */
 type Contender = { readonly variant: Variant; run(system: System, steps: number): Promise<void> };
 
-/** The service as it is asked in the way of the engines, by a request that is answered with the end, and by a stream beside it. */
+/** Two ways to wait for a job of the service: by a submission that is answered at the job's end, as with the engines, and by a stream. */
 export const serverNames = { held: "svc", watched: "svc, WatchJob" } as const;
 
-/** Between jobs: what one left to be written must not delay the next. */
+/** Pause between jobs in milliseconds, so that one job's remaining writes do not delay the next. */
 const pauseMs = 20;
 
-/** Jobs one at a time, in turn with the engines where they are installed. */
+/** Runs jobs one at a time, by turns with the engines if they are installed. */
 export async function measureJobLatency(setting: JobsSetting, hasEngines: boolean): Promise<LatencyResult[]> {
   const { settings, progress } = setting.ctx;
   const { rounds = 3 } = settings;
@@ -74,7 +77,7 @@ function emptyResult(variant: string): LatencyResult {
   };
 }
 
-/** The marks on the way of one job, of jobs of one step that a server with marks runs one at a time. */
+/** Returns the times of the marks within one job. A server that writes marks runs one-step jobs for it, one at a time. */
 export async function measureTimeline(setting: JobsSetting): Promise<TimelineMark[]> {
   const { ctx, origin } = setting;
   const { seconds = 6 } = ctx.settings;
@@ -116,7 +119,7 @@ async function measureRound(
   }
 }
 
-/** Compiles what is hot: so many jobs, or fewer where they take longer than a measurement. */
+/** Warm-up, so that the code is compiled: runs the given number of jobs, or fewer if they take longer than a measurement. */
 async function warmUp(run: () => Promise<unknown>, jobs: number, seconds: number): Promise<void> {
   const endAt = monotonicMicros() + seconds * 1e6;
   for (let index = 0; index < jobs && monotonicMicros() < endAt; index += 1) await run();
@@ -152,7 +155,7 @@ function chainProgram(steps: number): { programJson: string } {
   return submission(`Bench: ${steps} reads`, calls, { limits: { toolCalls: steps } });
 }
 
-/** What the request of a step takes by itself. */
+/** Returns the median time of a step's request alone. */
 async function medianRequest({ origin }: JobsSetting): Promise<number> {
   const pool = new Pool(origin, { connections: 1 });
   const took = new Histogram();
@@ -160,7 +163,7 @@ async function medianRequest({ origin }: JobsSetting): Promise<number> {
     const startedAt = monotonicMicros();
     const { body } = await pool.request({ method: "GET", path: "/items/i1", headers: itemHeaders });
     await body.text();
-    // The first ones compile.
+    // The first requests do not count, because the code is still being compiled.
     if (index >= 100) took.record(monotonicMicros() - startedAt);
   }
   await pool.close();

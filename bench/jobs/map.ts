@@ -18,30 +18,30 @@ import {
   writeCall,
 } from "./setting.ts";
 
-/** Rows at once: the most that a program may ask for. */
+/** Rows at a time, which is the largest number a program may ask for. */
 const concurrency = 32;
 
-/** One map: over how many rows, and what each costs. */
+/** Result of one map: its number of rows, and the cost of each. */
 export type MapRun = { readonly rows: number; readonly rowsPerSecond: number; readonly costs: Costs };
 
-/** What the maps and the loops beside them gave. */
+/** Results of the maps, and of the plain request loops that they are compared with. */
 export type MapResults = {
   readonly runs: ReadonlyMap<ItemCall, readonly MapRun[]>;
-  /** Requests a second of the bare loop, a round each. */
+  /** Requests a second of the plain loop, one value for each round. */
   readonly bare: ReadonlyMap<ItemCall, readonly number[]>;
-  /** One map of reads each, the longest last. */
+  /** Maps of reads of growing size, the longest last. */
   readonly sizes: readonly MapRun[];
 };
 
 const rowsOfRound = 10_000;
 const sizes = [1_000, 10_000, 100_000];
 
-/** Of those, what a quick look takes: a third of the seconds, a third of the rows. */
+/** Returns the rows of a short run: a third of the seconds means a third of the rows. */
 function rowsMax({ settings }: JobsSetting["ctx"], rows: number): number {
   return Math.max(1_000, Math.round(rows * Math.min(1, (settings.seconds ?? 6) / 6)));
 }
 
-/** Maps of reads and of writes beside the bare loop, in turn; then maps of growing sets. */
+/** Measures maps of reads and of writes by turns with the plain loop, then maps over growing sets. */
 export async function measureMaps(setting: JobsSetting): Promise<MapResults> {
   const { settings } = setting.ctx;
   const isProfile = settings.profileFolder !== undefined;
@@ -51,7 +51,7 @@ export async function measureMaps(setting: JobsSetting): Promise<MapResults> {
     return await withSystem(setting.ctx, jobServer(settings, setting.origin), { post: "calendar" }, async (system) => {
       const runs = new Map<ItemCall, MapRun[]>([readCall, writeCall].map((call) => [call, []]));
       const bare = new Map<ItemCall, number[]>([readCall, writeCall].map((call) => [call, []]));
-      // Compiles what is hot.
+      // Warm-up, so that the code is compiled.
       for (const call of runs.keys()) await mapRows(setting, system, call, 2_000);
       for (let round = 1; round <= rounds; round += 1) {
         for (const [call, found] of runs) {
@@ -77,7 +77,7 @@ async function mapSizes(setting: JobsSetting, system: System): Promise<MapRun[]>
   return found;
 }
 
-/** A job that fetches rows and makes one call for each. The rate is that of the map step, by its receipt. */
+/** Runs a job that fetches rows and makes one call for each. The rate is that of the map step in the receipt. */
 export async function mapRows(setting: JobsSetting, system: System, call: ItemCall, rows: number): Promise<MapRun> {
   await setting.provider.ask("reset", null);
   const before = await readCosts(setting.ctx, system, setting.provider.pid);
@@ -91,7 +91,7 @@ export async function mapRows(setting: JobsSetting, system: System, call: ItemCa
   return { rows, rowsPerSecond: (rows * 1000) / elapsedMs, costs: costsEach(before, after, rows) };
 }
 
-/** A program that fetches rows and makes one call for each. */
+/** Returns a program that fetches rows and makes one call for each. */
 export function mapProgram(call: ItemCall, rows: number): { programJson: string } {
   const fetch = {
     id: "list",
@@ -115,7 +115,7 @@ function loopRate(
   return loop.ask("run", { origin, ...request, concurrency, seconds });
 }
 
-/** Rate of the maps over that of the bare loop, round by round. */
+/** Ratio of a map's rate to that of the plain loop, for each round. */
 export function ratioToBare({ runs, bare }: MapResults, call: ItemCall): Spread {
   const rates = bare.get(call) ?? [];
   return spreadOf(

@@ -4,12 +4,13 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { Socket } from "node:net";
 import { monotonicMicros } from "../monotonic.ts";
 
-// Loaded into the server by --import. It writes a line of marks for each submission, in the order of their answers. One job runs at a time.
+// Loaded into the server by --import. Writes a line of time marks for each submission, in the order of their answers. It assumes that one
+// job runs at a time.
 
-/** An event, and its time in monotonic microseconds. */
+/** An event and its time in microseconds of the monotonic clock. */
 export type Mark = readonly [what: string, micros: number];
 
-/** The variable of the environment that names the file of the marks. */
+/** Environment variable with the path of the file for the marks. */
 export const marksVariable = "BENCH_MARKS";
 
 const file = process.env[marksVariable];
@@ -39,7 +40,7 @@ if (file !== undefined) {
 /** State of a connection: the texts of its prepared statements, the unanswered statements, and the bytes of an incomplete message. */
 type Connection = { readonly names: Map<string, string>; readonly open: string[]; rest: Buffer };
 
-/** Marks what is sent to PostgreSQL and what it answers. It answers the statements of a connection in their order. */
+/** Adds marks for the statements sent to PostgreSQL and their answers. PostgreSQL answers the statements of a connection in order. */
 function markStatements(): void {
   const known = new WeakMap<Socket, Connection>();
   const { write } = Socket.prototype;
@@ -66,11 +67,11 @@ function markAnswers(connection: Connection | undefined, data: Buffer): void {
   if (connection === undefined) return;
   const { messages, rest } = messagesOf(Buffer.concat([connection.rest, data]), undefined);
   connection.rest = rest;
-  // The server is ready for the next statement.
+  // Message Z means that the server is ready for the next statement.
   for (const { kind } of messages) if (kind === "Z") mark(`${connection.open.shift() ?? "a statement"} answered`);
 }
 
-/** The name in a statement's comment, or of the table that it reads. */
+/** Returns the name in a statement's comment, or the name of the table that it reads. */
 function nameOf(text: string): string {
   const [, name = `a statement of ${/ (?:from|into|update) "?(\w+)/.exec(text)?.[1] ?? "no table"}`] =
     /^\/\* (\w+) \*\//.exec(text) ?? [];
@@ -79,14 +80,17 @@ function nameOf(text: string): string {
 
 type Message = { readonly kind: string; readonly texts: readonly string[] };
 
-/** The messages of PostgreSQL's protocol with their first texts, and what is left of the bytes. None in bytes that begin with a kind that is not among `kinds`. */
+/**
+ * Splits bytes into messages of PostgreSQL's protocol, each with its first text, and returns the remaining bytes. Returns no message if the
+ * first kind is not in `kinds`.
+ */
 function messagesOf(bytes: Buffer, kinds: string | undefined): { messages: Message[]; rest: Buffer } {
   const messages: Message[] = [];
   let at = 0;
   while (at + 5 <= bytes.length) {
     const kind = String.fromCharCode(bytes[at] ?? 0);
     const end = at + 1 + bytes.readUInt32BE(at + 1);
-    // Another protocol, such as HTTP, has no such length here.
+    // Bytes of another protocol, such as HTTP, do not have a valid length at this place.
     if (kinds?.includes(kind) === false || end > bytes.length || end < at + 5) break;
     const texts = kinds === undefined ? [] : bytes.toString("latin1", at + 5, end).split("\0", 2);
     messages.push({ kind, texts });

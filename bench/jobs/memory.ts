@@ -1,21 +1,21 @@
 import { readFileSync, writeFileSync } from "node:fs";
 
-/** The resident memory of a process in MB; NaN where the system does not tell. */
+/** Returns the resident memory of a process in MB, or NaN if the system does not report it. */
 export function readMemoryMb(pid: number): number {
   return readMb(pid, "VmRSS");
 }
 
-/** The most that it was since the last `resetPeak`, or since its start, in MB; NaN where the system does not tell. */
+/** Returns the largest resident memory in MB since the last `resetPeak` or the start. NaN if the system does not report it. */
 export function readPeakMb(pid: number): number {
   return readMb(pid, "VmHWM");
 }
 
-/** Begins the peak of a process anew; on another system than Linux it stays that since its start. */
+/** Restarts the measurement of a process's largest memory. On systems other than Linux, the largest value since its start stays. */
 export function resetPeak(pid: number): void {
   try {
     writeFileSync(`/proc/${pid}/clear_refs`, "5");
   } catch {
-    // The figure is then too high, never too low.
+    // Without the reset the figure may be too high, but never too low.
   }
 }
 

@@ -9,8 +9,8 @@ import { readMemoryMb, readPeakMb, resetPeak } from "./memory.ts";
 import { type JobsSetting, jobServer, type ReadJob, readCall, submission, submitJob, writeCall } from "./setting.ts";
 
 /**
- * One step over a set: of how many rows, how long it took, the most memory that the server had meanwhile and by how much it grew (NaN
- * where nobody looked), and what each row of the whole job cost, that of a job which only makes its set as well.
+ * Result of one step over a set: number of rows, time, largest memory of the server, growth of memory (NaN if not measured), and cost of
+ * each row. The cost is that of the whole job, and is also given for a job that only makes the set.
  */
 export type SetRun = {
   readonly step: string;
@@ -22,13 +22,16 @@ export type SetRun = {
 };
 
 const sizes = [1_000, 10_000, 100_000];
-/** Jobs of which the middle one counts: of few rows the first and the last commit are most of the time, some ten milliseconds. */
+/**
+ * Returns the number of jobs of which the median counts. With few rows, the first and the last commit take most of the time, about ten
+ * milliseconds.
+ */
 const runsOf = (rows: number) => (rows < 10_000 ? 15 : rows < 100_000 ? 5 : 1);
 
 const numbers = { all: "count", sum: "sum place" };
 const sorted = { id: "sorted", sort: "list", by: [{ field: "place", order: "desc" }] };
 
-/** The steps that are measured, the last of each list, over the items of a list; none: those of the fetch alone. */
+/** The measured steps over the items of a list. The last step in each list is measured; an empty list measures the fetch alone. */
 const steps: Readonly<Record<string, readonly object[]>> = {
   "none: the fetch alone": [],
   filter: [{ filter: "list", where: "row.place >= 100.0" }],
@@ -50,22 +53,23 @@ const steps: Readonly<Record<string, readonly object[]>> = {
 };
 
 /**
- * Stands before the measured step, which begins when this one has ended, and behind it, where it begins once what that wrote is committed:
- * receipts of steps of few rows leave out the first chunk, or the commit at the end.
+ * Returns a small step that is put before and after the measured one. The measured step begins when the first mark ends, and the second
+ * mark begins when the measured step's writes are committed. The measured step's receipt cannot be used if rows are few, because it leaves
+ * out the first chunk or the last commit.
  */
 const mark = (id: string, set: string) => ({ id, limit: set, max: 1 });
 
-/** Read all rows of the measured step's set behind its end, which changes what that step does. */
+/** Steps that read all rows of the measured step's set after its end, which makes the measured step store them. */
 const readers: Readonly<Record<string, readonly object[]>> = {
   "sort, all its rows read": [{ id: "reader", reduce: "step", as: numbers }],
 };
 
-/** The steps that leave no set. */
+/** True for the steps that leave no set. */
 const hasNoSet = (name: string) => name.startsWith("reduce");
 
 const maps = { "map of reads": readCall, "map of writes": writeCall };
 
-/** Each step, and maps, over sets of growing size, a job each, the rows in the store. */
+/** Measures each step, and maps, over sets of growing size, with one job for each. The rows are in the store. */
 export async function measureSets(setting: JobsSetting): Promise<SetRun[]> {
   const { settings, progress } = setting.ctx;
   const isQuick = (settings.seconds ?? 6) < 6;
@@ -73,7 +77,7 @@ export async function measureSets(setting: JobsSetting): Promise<SetRun[]> {
   return withSystem(setting.ctx, jobServer(settings, setting.origin), { post: "calendar" }, async (system) => {
     const found: SetRun[] = [];
     for (const [name, run] of runners(setting, system)) {
-      // Compiles what is hot.
+      // Warm-up, so that the code is compiled.
       await run(5_000);
       for (const rows of taken) {
         progress(`${name} of ${rows} rows`);
@@ -88,7 +92,7 @@ export async function measureSets(setting: JobsSetting): Promise<SetRun[]> {
 
 type Runner = readonly [name: string, run: (rows: number) => Promise<SetRun>];
 
-/** What is measured, as far as it is asked for by name. */
+/** Returns the measurements, limited to the names that were asked for. */
 function runners(setting: JobsSetting, system: System): readonly Runner[] {
   const sets = Object.keys(steps).map((name): Runner => [name, (rows) => runSet(setting, system, name, rows)]);
   const calls = Object.entries(maps).map(([step, call]): Runner => {
@@ -131,7 +135,7 @@ async function runSet(setting: JobsSetting, system: System, name: string, rows: 
   );
   const measured = [list, ...made] as readonly { readonly id: string }[];
   const [before, step] = [measured.at(-2), measured.at(-1) ?? list];
-  // The fetch is measured from its own beginning: no set is there before.
+  // The fetch is measured from its own start, because no set exists before it.
   const marks = before === undefined ? [] : [mark("before", before.id)];
   const end = mark("after", hasNoSet(name) ? list.id : step.id);
   const program = [...measured.slice(0, -1), ...marks, step, end, ...(readers[name] ?? [])];
@@ -149,7 +153,7 @@ async function runSet(setting: JobsSetting, system: System, name: string, rows: 
 
 type Watched = { readonly job: ReadJob; readonly peakMb: number; readonly grownMb: number };
 
-/** Waits for a job's end; the most memory that the server had since the step `before` had ended, and by how much that is more than then. */
+/** Waits for a job's end. Returns the largest memory of the server since the step `before` ended, and the growth since then. */
 async function watch(system: System, id: string, before: string | undefined): Promise<Watched> {
   let beforeMb = readMemoryMb(system.pid);
   let hasBegun = before === undefined;
@@ -157,7 +161,7 @@ async function watch(system: System, id: string, before: string | undefined): Pr
   for (;;) {
     const { job } = (await callServer(system.port, "JobsService/GetJob", { id })) as { job: ReadJob };
     if (!hasBegun) {
-      // What ends between two looks counts with the step.
+      // A step that ends between two looks still counts for the measured one.
       hasBegun =
         job.stepReceipts?.some(({ stepId, finishedAt }) => stepId === before && finishedAt !== undefined) === true;
       beforeMb = readMemoryMb(system.pid);

@@ -8,20 +8,20 @@ import { callServer, type ServerOptions, startServer } from "../server.ts";
 import { profilerOptions } from "../server-variant.ts";
 import type { System, Variant } from "../system.ts";
 
-/** What the parts of the case share: the app that jobs call, and where it is. */
+/** Values that the parts of the case share: the benchmark context, the app that jobs call, and its address. */
 export type JobsSetting = {
   readonly ctx: BenchContext;
   readonly provider: Child<typeof providerCommands>;
   readonly origin: string;
 };
 
-/** A tool that jobs call, and the request that it makes of the app. */
+/** A tool that jobs call, and the request that it sends to the app. */
 export type ItemCall = { readonly name: "read" | "write"; readonly tool: string; readonly method: "GET" | "PUT" };
 
 /** A call that reads one item. */
 export const readCall: ItemCall = { name: "read", tool: "bench_items.get_item", method: "GET" };
 
-/** A call that changes one item, of an app that takes no idempotency key. */
+/** A call that changes one item in an app without idempotency keys. */
 export const writeCall: ItemCall = { name: "write", tool: "bench_items.close_item", method: "PUT" };
 
 /** The body of the request that a call makes. */
@@ -29,25 +29,25 @@ export function bodyOf({ method }: ItemCall): string | undefined {
   return method === "PUT" ? JSON.stringify({ item: { type: "item_reference", state: "closed" } }) : undefined;
 }
 
-/** The headers that the app is sent, by hand as by the server. */
+/** Headers sent to the app, both by the server and by the direct requests. */
 export const itemHeaders = { authorization: "Bearer bench", "content-type": "application/json" };
 
-/** Whose account of the app it is. */
+/** The entity whose account of the app is used. */
 export const entityId = "bench";
 
-/** A call step of a program, or a call of its map. */
+/** Returns a call step of a program, or the call of a map. */
 export function callStep(id: string, { tool }: ItemCall, itemId: unknown): object {
   return { id, call: tool, entity: entityId, args: { item_id: itemId } };
 }
 
-/** The whole program as SubmitJob takes it. */
+/** Returns the message for SubmitJob with a whole program. */
 export function submission(title: string, steps: readonly object[], more: object = {}): { programJson: string } {
   return { programJson: JSON.stringify({ version: 1, title, ...more, steps }) };
 }
 
-/** How the server is started with an account of the app, counting the jobs that succeeded. */
+/** Returns the options for a server with an account of the app. Its results are the jobs that succeeded. */
 export function itemsOptions(origin: string): Omit<ServerOptions, "nodeOptions"> {
-  // With a deployment, posts would otherwise go to accounts alone.
+  // A server with a deployment file would otherwise accept posts only for accounts.
   const posted = { webhook: { audience: "projects" } };
   const toolkits = { bench_items: { provider_base_url: origin }, calendar: posted, bench_orders: posted };
   return {
@@ -63,7 +63,7 @@ export function itemsOptions(origin: string): Omit<ServerOptions, "nodeOptions">
   };
 }
 
-/** The server with an account of the app, counting the jobs that succeeded. */
+/** Returns the server with an account of the app. Its results are the jobs that succeeded. */
 export function jobServer(settings: BenchSettings, origin: string): Variant {
   return {
     name: "svc",
@@ -71,7 +71,7 @@ export function jobServer(settings: BenchSettings, origin: string): Variant {
   };
 }
 
-/** The server with an account of the app and a subscription of the sink to the post's trigger, counting deliveries. */
+/** Returns the server with an account of the app and a subscription of the sink to the post's trigger. Its results are deliveries. */
 export function deliveringJobServer(settings: BenchSettings, origin: string): Variant {
   return {
     name: "svc",
@@ -88,7 +88,7 @@ export function deliveringJobServer(settings: BenchSettings, origin: string): Va
   };
 }
 
-/** What a job is read as, of what the case looks at. */
+/** The fields of a job that the case reads. */
 export type ReadJob = {
   readonly id: string;
   readonly status: string;
@@ -96,7 +96,7 @@ export type ReadJob = {
   readonly stepReceipts?: readonly { stepId: string; startedAt?: string; finishedAt?: string }[];
 };
 
-/** Submits a program. `waitSeconds`: the answer waits for its end. */
+/** Submits a program. With `waitSeconds`, the answer comes at the job's end. */
 export async function submitJob(
   system: System,
   program: { programJson: string; waitSeconds?: number },
@@ -106,7 +106,7 @@ export async function submitJob(
 
 const patienceMicros = 1_200e6;
 
-/** Waits until a job has the status. Throws when it ends or parks otherwise, or after twenty minutes. */
+/** Waits until a job has the status. Throws if the job ends or parks with another one, or after twenty minutes. */
 export async function untilStatus(system: System, id: string, status: string, pollMs: number): Promise<ReadJob> {
   const giveUpAt = monotonicMicros() + patienceMicros;
   for (;;) {

@@ -7,16 +7,16 @@ import type { EngineWork } from "../peers/engine.ts";
 import type { Variant } from "../system.ts";
 import { callStep, type ItemCall, type JobsSetting, jobServer, readCall, submission, writeCall } from "./setting.ts";
 
-/** What the rounds of one system gave. */
+/** Results of one system over all rounds. */
 export type SingleResult = {
   readonly variant: string;
-  /** Jobs a second, from the first submission to the last recorded end; a round each, none where it is not installed. */
+  /** Jobs a second, from the first submission to the last recorded end, one value for each round. Empty if the system is not installed. */
   readonly rates: readonly number[];
-  /** Of one job, the medians of the rounds. */
+  /** Cost of one job, as the medians of the rounds. */
   readonly costs: Costs;
 };
 
-/** The names of the systems, as the report has them. */
+/** Names of the systems in the report. */
 export const singleNames = {
   server: "svc",
   serverRead: "svc, a read",
@@ -25,10 +25,10 @@ export const singleNames = {
   ...engineTitles,
 } as const;
 
-/** A system and the request that gives it a job. */
+/** A system, and the request that submits a job to it. */
 type Contender = { readonly variant: Variant; readonly request: string };
 
-/** Jobs of one step each, submitted over HTTP as fast as they are taken, in turn with job queues and durable engines. */
+/** Measures jobs of one step, submitted over HTTP as fast as they are accepted, by turns with job queues and durable engines. */
 export async function measureSingles(setting: JobsSetting, hasEngines: boolean): Promise<SingleResult[]> {
   const { settings, progress } = setting.ctx;
   const isProfile = settings.profileFolder !== undefined;
@@ -81,7 +81,7 @@ async function measureOnce({ ctx, provider }: JobsSetting, { variant, request }:
   });
 }
 
-/** The submission of a job of one call, a write if not stated, as it is sent to the server. */
+/** Returns the request that submits a job of one call to the server. Default: a write. */
 export function singleJobRequest(call: ItemCall = writeCall): string {
   const program = submission(`Bench: one ${call.name}`, [callStep("item", call, "i1")]);
   return callRequest("svc.v1.JobsService/SubmitJob", program);

@@ -8,20 +8,20 @@ import type { System, Variant } from "../system.ts";
 import { type Mark, marksVariable } from "./marks.ts";
 import { itemsOptions } from "./setting.ts";
 
-/** A mark on the way of one job, and how long after the submission it was. */
+/** A mark within a job, and its time after the submission. */
 export type TimelineMark = { readonly what: string; readonly after: Histogram };
 
-/** A job as its client and the app saw it, monotonic microseconds. */
+/** A job as its client and the app saw it, in microseconds of the monotonic clock. */
 export type SeenJob = {
   readonly submittedAt: number;
   readonly arrivals: readonly number[];
   readonly endedAt: number;
 };
 
-/** The server with the marks of its submissions. */
+/** A server that writes the marks of its submissions. */
 type MarkedServer = { readonly variant: Variant; read(jobs: readonly SeenJob[]): Promise<TimelineMark[]> };
 
-/** Runs `use` with a server that writes marks, which it reads once the server has stopped. */
+/** Runs `use` with a server that writes marks. The marks are read after the server has stopped. */
 export async function withMarks<T>(origin: string, use: (server: MarkedServer) => Promise<T>): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), "svc-bench-marks-"));
   const file = join(folder, "marks");
@@ -44,7 +44,7 @@ export async function withMarks<T>(origin: string, use: (server: MarkedServer) =
   }
 }
 
-/** Returns the marks that most of the jobs have, in the order of their medians. Of a mark that a job has twice, the first counts. */
+/** Returns the marks that most jobs have, ordered by their medians. If a job has a mark twice, the first one counts. */
 function marksOfMost(jobs: readonly SeenJob[], marksOf: readonly (readonly Mark[])[]): TimelineMark[] {
   const found = new Map<string, Histogram>();
   for (const [index, { submittedAt, arrivals, endedAt }] of jobs.entries()) {

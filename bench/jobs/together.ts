@@ -10,16 +10,16 @@ import { type JobsSetting, jobServer, readCall } from "./setting.ts";
 /** Steps of one workflow. */
 export const togetherSteps = 1_000;
 
-/** What the rounds of one system gave: steps a second, and what each cost. */
+/** Results of one system over all rounds: steps a second, and the cost of each. */
 export type TogetherResult = { readonly variant: string; readonly rates: readonly number[]; readonly costs: Costs };
 
 type Run = { readonly perSecond: number; readonly costs: Costs };
 type Contender = { readonly variant: Variant; run(system: System): Promise<Run> };
 
-/** Workflows before the measured one; the first ones compile what is hot. */
+/** Workflows before the measured one, so that the code is compiled. */
 const warmUps = 3;
 
-/** One workflow of 1,000 reads, 32 at once: a map of the server, and steps of the engines, in turn. */
+/** Measures one workflow of 1,000 reads, 32 at a time: a map in the server, and steps in the engines, by turns. */
 export async function measureTogether(setting: JobsSetting): Promise<TogetherResult[]> {
   const { settings, progress } = setting.ctx;
   const { rounds = 3 } = settings;
@@ -36,7 +36,7 @@ export async function measureTogether(setting: JobsSetting): Promise<TogetherRes
       progress(`round ${round} of ${rounds}: ${togetherSteps} steps of ${variant.name}`);
       await withSystem(setting.ctx, variant, { post: "calendar" }, async (system) => {
         for (let index = 0; index < warmUps; index += 1) await run(system);
-        // Three a round: one is over in less than a second.
+        // Three runs in each round, because one takes less than a second.
         for (let index = 0; index < 3; index += 1) runs.push(await run(system));
       });
     }

@@ -1,10 +1,7 @@
 import { benchApiKey } from "../server.ts";
 import type { System } from "../system.ts";
 
-/**
- * Resolves once WatchJob's stream has ended, which it does with the last entry of a job that has ended. Throws unless that says that
- * the job succeeded.
- */
+/** Resolves once WatchJob's stream has ended, after the last entry of an ended job. Throws unless that entry reports success. */
 export async function watchToEnd(system: System, jobId: string): Promise<void> {
   const message = Buffer.from(JSON.stringify({ jobId }));
   const envelope = Buffer.alloc(5 + message.length);
@@ -21,7 +18,7 @@ export async function watchToEnd(system: System, jobId: string): Promise<void> {
     throw new Error(`WatchJob answered ${response.status}, with the last entry ${entry} and the end ${end}`);
 }
 
-/** The messages of a stream: five bytes of flags and length stand before each. */
+/** Splits a stream into its messages, each of which follows five bytes of flags and length. */
 function envelopes(bytes: Buffer): string[] {
   const messages: string[] = [];
   for (let at = 0; at + 5 <= bytes.length; ) {

@@ -1,9 +1,9 @@
 import type { SystemSetup } from "../system.ts";
 
-/** The commands every peer answers. */
+/** Commands that every peer answers. */
 export type PeerCommands = {
-  /** Starts it; resolves with the port it takes posts on. */
+  /** Starts the peer. Resolves with the port at which it takes posts. */
   readonly start: (setup: SystemSetup) => Promise<number>;
-  /** Results recorded so far: deliveries with their outcome, or events where nothing is delivered. */
+  /** Number of results so far: deliveries with their outcome, or events if nothing is delivered. */
   readonly recorded: (argument: null) => Promise<number>;
 };

@@ -4,7 +4,7 @@ import { type CronCommands, cronOf, minuteAfter } from "./cron-commands.ts";
 import { workerOptions } from "./graphile-worker-options.ts";
 import { openPool, type PeerPool } from "./store.ts";
 
-/** It starts, and has noted its items, within this. */
+/** Milliseconds within which the peer has started and has read its schedules. */
 const leadMs = 10_000;
 
 let sql: PeerPool;
@@ -25,7 +25,7 @@ const commands: CronCommands = {
     });
     return dueAtMs;
   },
-  // Noted in the statement that stores the jobs.
+  // The statement that stores the jobs also sets last_execution, so this counts the stored jobs.
   queued: async () => {
     const [row] = await sql<{ count: number }[]>`
       select count(*)::int4 as count from graphile_worker._private_known_crontabs where last_execution is not null`;

@@ -3,9 +3,9 @@ import { answerCommands } from "../child.ts";
 import { type CronCommands, cronOf, minuteAfter } from "./cron-commands.ts";
 import { openPool, type PeerPool } from "./store.ts";
 
-/** Connections for schedules that are made at once, and for work. */
+/** Connections for creating schedules at the same time, and for work. */
 const connectionsMax = 16;
-/** What it takes to make a schedule, at most, and to start. */
+/** Largest times in milliseconds: to create a schedule, and to start. */
 const perScheduleMs = 4;
 const leadMs = 15_000;
 
@@ -16,7 +16,7 @@ const commands: CronCommands = {
   start: async ({ databaseUrl, count }) => {
     sql = openPool(databaseUrl, 1);
     const dueAtMs = minuteAfter(leadMs + count * perScheduleMs);
-    // It looks as often as it can be told to.
+    // These are the shortest intervals that the peer allows.
     const often = { cronMonitorIntervalSeconds: 1, cronWorkerIntervalSeconds: 1 };
     const boss = new PgBoss({ connectionString: databaseUrl, max: connectionsMax, ...often });
     boss.on("error", (error) => process.stderr.write(`pg-boss: ${error.message}\n`));

@@ -3,10 +3,10 @@ import { createId, isoTime, systemClock } from "@svc/core";
 import { Pool } from "undici";
 import type { PostKind } from "../post-kinds.ts";
 
-/** An accepted post on its way to the endpoint. */
+/** An accepted post that is to be delivered to the endpoint. */
 export type PeerEvent = { readonly id: string; readonly receivedAt: string; readonly body: string };
 
-/** The delivery body the server would send for the payload, under new ids. */
+/** Returns the delivery body that the server would send for the payload, under new ids. */
 export function createPeerEvent(kind: PostKind, payload: string): PeerEvent {
   const now = systemClock.now();
   const id = createId("evt", now);
@@ -21,12 +21,12 @@ const secretBytes = Buffer.alloc(32, 7);
 const textKey = createSecretKey(Buffer.from(`whsec_${secretBytes.toString("base64")}`));
 const bytesKey = createSecretKey(secretBytes);
 
-/** What an attempt came to. */
+/** Result of an attempt. */
 export type PeerOutcome = { readonly statusCode: number; readonly durationMs: number; readonly error: string };
 
 /**
- * Sends signed deliveries over keep-alive connections, one request at a time on each: the same headers and the same two
- * signatures as the server's. Never rejects.
+ * Returns a function that sends signed deliveries over keep-alive connections, one request at a time on each. Headers and signatures are
+ * the same as the server's. It never rejects.
  */
 export function createSender(endpointUrl: string, connections: number): (event: PeerEvent) => Promise<PeerOutcome> {
   const { origin, pathname } = new URL(endpointUrl);

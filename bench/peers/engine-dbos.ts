@@ -19,7 +19,7 @@ type Dbos = {
   runStep<T>(run: () => Promise<T>, config: { name: string }): Promise<T>;
 };
 
-/** As in the other engines on PostgreSQL that are measured: more made it no faster. */
+/** Number of connections, as in the other engines on PostgreSQL. A larger number made it no faster. */
 const connectionsMax = 20;
 
 let done = 0;
@@ -44,7 +44,7 @@ const commands: EngineCommands = {
       ),
       together: DBOS.registerWorkflow(
         async (work) => {
-          // All steps are begun in one order, as a replay needs it; the gate is inside of them.
+          // All steps are begun in a fixed order, because a replay needs that. The limit on parallel work applies inside them.
           const gate = createGate();
           await Promise.all(
             Array.from({ length: work.steps }, (_, index) =>
@@ -57,7 +57,7 @@ const commands: EngineCommands = {
     };
     await DBOS.launch();
     const port = await serveEngine(async (name, work) => {
-      // Called as a method it would look for a configured instance.
+      // The function is taken out of the object, because a method call would need a configured instance.
       const run = works[name];
       await run(work);
       done += 1;

@@ -22,7 +22,7 @@ let done = 0;
 
 const commands: EngineCommands = {
   start: async () => {
-    // It would write a line for each invocation otherwise, which is read when the package is.
+    // Without this, a log line is written for each invocation. The variable is read when the package is loaded.
     process.env["RESTATE_LOGGING"] = "ERROR";
     const { service, serve, RestatePromise } = await importEngine<Restate>("@restatedev/restate-sdk");
     const chain: Handler = async (ctx, work) => {
@@ -30,7 +30,7 @@ const commands: EngineCommands = {
       done += 1;
     };
     const together: Handler = async (ctx, work) => {
-      // All steps are begun in one order, as a replay needs it; the gate is inside of them.
+      // All steps are begun in a fixed order, because a replay needs that. The limit on parallel work applies inside them.
       const gate = createGate();
       await RestatePromise.all(
         Array.from({ length: work.steps }, (_, index) => ctx.run("read", () => gate(() => readItem(work, index)))),
@@ -56,7 +56,7 @@ answerCommands(commands, async () => {
 
 type Ports = { readonly ingressPort: number; readonly adminPort: number; readonly nodePort: number };
 
-/** With its defaults: its log is made durable before anything is answered. */
+/** Starts the server with default settings: its log is made durable before it answers. */
 function startServer(baseDir: string, { ingressPort, adminPort, nodePort }: Ports): ChildProcess {
   const name = `@restatedev/restate-server-${process.platform}-${process.arch}`;
   const binary = resolveEngine(`${name}/bin/restate-server`);
@@ -74,7 +74,7 @@ function startServer(baseDir: string, { ingressPort, adminPort, nodePort }: Port
   });
 }
 
-/** Tells the server where the handlers are, as soon as it listens. */
+/** Registers the address of the handlers at the server, as soon as the server listens. */
 async function register(adminUrl: string, handlerUrl: string): Promise<void> {
   const giveUpAt = monotonicMicros() + readyMicros;
   for (;;) {

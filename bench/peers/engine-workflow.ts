@@ -15,7 +15,7 @@ type Runtime = { getWorld(): World | Promise<World> };
 type Api = { start(workflow: { workflowId: string }, args: readonly EngineWork[]): Promise<{ runId: string }> };
 type Bundle = { POST(request: Request): Promise<Response> };
 
-/** As its build writes it into the manifest. */
+/** Id of the workflow, as the build writes it into the manifest. */
 const chainId = "workflow//./workflows/bench//chain";
 
 const connectionsMax = 20;
@@ -30,7 +30,7 @@ const commands: EngineCommands = {
       WORKFLOW_TARGET_WORLD: resolveEngine("@workflow/world-postgres"),
       WORKFLOW_POSTGRES_URL: databaseUrl,
       WORKFLOW_POSTGRES_MAX_POOL_SIZE: String(connectionsMax),
-      // As it recommends: two connections fewer than the pool has.
+      // The package recommends two connections fewer than the pool has.
       WORKFLOW_POSTGRES_WORKER_CONCURRENCY: String(connectionsMax - 2),
       WORKFLOW_NO_UPDATE_CHECK: "1",
     });
@@ -57,7 +57,7 @@ function migrate(): void {
   if (status !== 0) throw new Error(`world-postgres made no schema: ${stderr}`);
 }
 
-/** Its own way to wait for the end asks once a second. */
+/** Waits for the end of a run. The package's own function asks only once a second. */
 async function untilCompleted(world: World, runId: string): Promise<void> {
   for (;;) {
     const { status, error } = await world.runs.get(runId);
@@ -68,7 +68,7 @@ async function untilCompleted(world: World, runId: string): Promise<void> {
   }
 }
 
-/** What its queue calls: the workflow's own routes, as its build made them. They are read at the first request. */
+/** Serves the workflow's own routes, which the build made and the package's queue calls. They are loaded at the first request. */
 function serveBundles(): Promise<number> {
   const bundleOf = (path: string): Bundle => requireBundle(path.replace(/^\/\.well-known\//, "./")) as Bundle;
   const server = createServer(async (req, res) => {

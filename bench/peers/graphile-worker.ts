@@ -15,7 +15,7 @@ import {
 } from "./store.ts";
 import { serveWebhooks } from "./webhook-server.ts";
 
-/** Connections for the inserts and the outcomes. */
+/** Connections for inserting events and outcomes. */
 const connectionsMax = 16;
 
 let sql: PeerPool;
@@ -46,7 +46,7 @@ async function startWorker(databaseUrl: string, send: ReturnType<typeof createSe
   });
 }
 
-/** The event and its job in one statement, so that neither is there without the other. */
+/** Inserts the event and its job in one statement, so that one never exists without the other. */
 async function insertEvent(kind: PostKind, payload: string): Promise<void> {
   const event = createPeerEvent(kind, payload);
   const text = `with event as (${insertEventSql(2)}) select (graphile_worker.add_job('deliver', $1::text::json)).id`;

@@ -3,13 +3,13 @@ import type { AddressInfo } from "node:net";
 import { Pool } from "undici";
 import type { PeerPool } from "./store.ts";
 
-/** A job of one step: the item to close, and the app it is in. */
+/** A job of one step: the item to close, and the address of its app. */
 export type ItemJob = { readonly origin: string; readonly itemId: string };
 
-/** What the step came to. */
+/** Result of the step. */
 export type ItemOutcome = { readonly itemId: string; readonly statusCode: number; readonly answer: string };
 
-/** The bare HTTP side of a job queue: takes jobs and answers once `submit` has stored them. Resolves with the port. */
+/** A minimal HTTP server for a job queue. It takes jobs and answers once `submit` has stored them. Resolves with the port. */
 export function serveJobs(submit: (job: ItemJob) => Promise<void>): Promise<number> {
   const server = createServer((req, res) => {
     readJson(req)
@@ -31,13 +31,13 @@ async function readJson(req: IncomingMessage): Promise<unknown> {
   return JSON.parse(Buffer.concat(chunks).toString());
 }
 
-/** Requests a queue keeps under way at once. */
+/** Number of requests that a queue keeps under way. */
 const connectionsMax = 32;
 const headers = { authorization: "Bearer bench", "content-type": "application/json" };
 const body = JSON.stringify({ item: { type: "item_reference", state: "closed" } });
 let pool: Pool | undefined;
 
-/** Does a job: the request that the server's tool makes. Throws unless the app answers 200. */
+/** Does a job, with the same request as the server's tool. Throws unless the app answers 200. */
 export async function closeItem({ origin, itemId }: ItemJob): Promise<ItemOutcome> {
   pool ??= new Pool(origin, { connections: connectionsMax, pipelining: 1 });
   const response = await pool.request({ method: "PUT", path: `/items/${itemId}`, headers, body });
@@ -46,7 +46,7 @@ export async function closeItem({ origin, itemId }: ItemJob): Promise<ItemOutcom
   return { itemId, statusCode: response.statusCode, answer };
 }
 
-/** The table of outcomes: one row a job that was done. */
+/** Creates the table of outcomes, with one row for each finished job. */
 export async function createOutcomes(sql: PeerPool): Promise<void> {
   await sql`create table outcomes (
     id bigint generated always as identity primary key,
@@ -64,7 +64,7 @@ export async function recordItems(sql: PeerPool, outcomes: readonly ItemOutcome[
     ${outcomes.map(({ answer }) => answer)}::text[])`;
 }
 
-/** Jobs done so far. */
+/** Returns the number of finished jobs. */
 export async function countItems(sql: PeerPool): Promise<number> {
   const [row] = await sql<{ count: number }[]>`select count(*)::int4 as count from outcomes`;
   return row?.count ?? 0;

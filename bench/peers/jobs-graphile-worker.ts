@@ -5,7 +5,7 @@ import { workerOptions } from "./graphile-worker-options.ts";
 import { closeItem, countItems, createOutcomes, type ItemJob, recordItems, serveJobs } from "./job-server.ts";
 import { openPool, type PeerPool } from "./store.ts";
 
-/** Connections for the inserts and the outcomes. */
+/** Connections for inserting events and outcomes. */
 const connectionsMax = 16;
 
 let sql: PeerPool;

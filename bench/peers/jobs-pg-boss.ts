@@ -4,10 +4,10 @@ import type { PeerCommands } from "./commands.ts";
 import { closeItem, countItems, createOutcomes, type ItemJob, recordItems, serveJobs } from "./job-server.ts";
 import { openPool, type PeerPool } from "./store.ts";
 
-/** As in pg-boss.ts, where they were chosen by measurement. */
+/** Settings as in pg-boss.ts, where they were chosen by measurement. */
 const workSettings = { localConcurrency: 2, batchSize: 100, pollingIntervalSeconds: 0.5, burstWhenBatchFull: true };
 
-/** Connections for the inserts and the outcomes. */
+/** Connections for inserting events and outcomes. */
 const connectionsMax = 16;
 
 const queue = "close";
@@ -31,7 +31,7 @@ const commands: PeerCommands = {
 
 answerCommands(commands);
 
-/** pg-boss runs its insert through the pool that also records: its statement is prepared there. */
+/** pg-boss inserts through the pool that also records outcomes, because its statements are prepared there. */
 async function submit(boss: PgBoss, job: ItemJob): Promise<void> {
   const executeSql = async (text: string, values: unknown[] = []) => {
     return { rows: [...(await sql.unsafe(text, values.map(String), { prepare: true }))] };

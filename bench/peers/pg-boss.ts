@@ -14,10 +14,10 @@ import {
 } from "./store.ts";
 import { serveWebhooks } from "./webhook-server.ts";
 
-/** Its own settings, chosen by measurement (docs/concepts/benchmarks/delivering-events.md). */
+/** Settings of the package, chosen by measurement (docs/concepts/benchmarks/delivering-events.md). */
 const workSettings = { localConcurrency: 2, batchSize: 100, pollingIntervalSeconds: 0.5, burstWhenBatchFull: true };
 
-/** Connections for the inserts and the outcomes. */
+/** Connections for inserting events and outcomes. */
 const connectionsMax = 16;
 
 const queue = "deliver";
@@ -48,8 +48,8 @@ async function startWorkers(boss: PgBoss, send: ReturnType<typeof createSender>)
 }
 
 /**
- * The event and its job in one statement: pg-boss runs its insert through the executor it is given, and the event's
- * insert stands in front of it as a CTE. A transaction around two statements would cost two more round trips.
+ * Inserts the event and its job in one statement. pg-boss runs its insert through the given executor, which puts the event's insert in
+ * front as a CTE. A transaction with two statements would need two more round trips.
  */
 async function insertEvent(boss: PgBoss, kind: PostKind, payload: string): Promise<void> {
   const event = createPeerEvent(kind, payload);

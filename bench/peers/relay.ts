@@ -10,7 +10,7 @@ const commands: PeerCommands = {
   start: ({ post, endpointUrl, endpointConnections }) => {
     const kind = postKind(post);
     const send = createSender(endpointUrl, endpointConnections);
-    // The provider is answered once the post is verified; the forward goes on beside it, as in the server.
+    // The provider is answered once the post is verified, and the delivery continues after that, as in the server.
     return serveWebhooks(kind, (payload) => {
       void send(createPeerEvent(kind, payload)).then((outcome) => {
         if (outcome.error === "") delivered += 1;

@@ -2,15 +2,15 @@ import postgres from "postgres";
 import type { PostKind } from "../post-kinds.ts";
 import type { PeerEvent, PeerOutcome } from "./delivery-message.ts";
 
-/** A connection pool of postgres.js, the driver the server uses as well: statements are prepared and pipelined. */
+/** A connection pool of postgres.js, which is also the server's driver. Statements are prepared and pipelined. */
 export type PeerPool = postgres.Sql;
 
-/** Opens a pool; connects on the first statement. */
+/** Opens a pool. It connects at the first statement. */
 export function openPool(databaseUrl: string, connectionsMax: number): PeerPool {
   return postgres(databaseUrl, { max: connectionsMax, onnotice: () => {} });
 }
 
-/** The two tables a peer keeps: what came, and what became of it. One index each, the primary key. */
+/** Creates the two tables of a peer: one for events, one for their outcomes. Each has one index, its primary key. */
 export async function createTables(sql: PeerPool): Promise<void> {
   await sql`create table events (
     id text primary key,
@@ -28,24 +28,24 @@ export async function createTables(sql: PeerPool): Promise<void> {
   )`;
 }
 
-/** The values of an event's row, in the order of `insertEventSql`. */
+/** Returns the values of an event's row, in the order of `insertEventSql`. */
 export function eventValues(kind: PostKind, event: PeerEvent, payload: string): string[] {
   return [event.id, kind.toolkitSlug, kind.triggerSlug, event.receivedAt, payload];
 }
 
-/** Inserts one event; its five parameters start at `first`. */
+/** Returns the SQL that inserts one event, whose five parameters start at number `first`. */
 export function insertEventSql(first: number): string {
   const places = Array.from({ length: 5 }, (_, index) => `$${first + index}`).join(", ");
   return `insert into events (id, toolkit_slug, trigger_slug, received_at, payload) values (${places})`;
 }
 
-/** Records what became of one delivery. */
+/** Records the outcome of one delivery. */
 export async function recordOutcome(sql: PeerPool, eventId: string, outcome: PeerOutcome): Promise<void> {
   await sql`insert into outcomes (event_id, duration_ms, status_code, error)
     values (${eventId}, ${outcome.durationMs}, ${outcome.statusCode}, ${outcome.error})`;
 }
 
-/** Records what became of many deliveries in one statement. */
+/** Records the outcomes of many deliveries in one statement. */
 export async function recordOutcomes(
   sql: PeerPool,
   outcomes: readonly (PeerOutcome & { eventId: string })[],
@@ -58,7 +58,7 @@ export async function recordOutcomes(
     )`;
 }
 
-/** Deliveries recorded with success. */
+/** Returns the number of successful deliveries. */
 export async function countDelivered(sql: PeerPool): Promise<number> {
   const [row] = await sql<{ count: number }[]>`select count(*)::int4 as count from outcomes where error = ''`;
   return row?.count ?? 0;

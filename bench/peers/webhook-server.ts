@@ -3,8 +3,8 @@ import type { AddressInfo } from "node:net";
 import type { PostKind } from "../post-kinds.ts";
 
 /**
- * The HTTP side of every peer: a bare node:http server that reads the post, checks its proof, has `accept` take its
- * normalized payload, and answers 202 once that has resolved. Resolves with the port.
+ * The HTTP side of every peer: a minimal node:http server. It reads the post, checks its signature, gives the normalized payload to
+ * `accept`, and answers 202 when `accept` has resolved. Resolves with the port.
  */
 export function serveWebhooks(kind: PostKind, accept: (payload: string) => Promise<void> | void): Promise<number> {
   const server = createServer((req, res) => {
@@ -12,7 +12,7 @@ export function serveWebhooks(kind: PostKind, accept: (payload: string) => Promi
       .then((body) => handle(kind, req, res, body, accept))
       .catch((error: unknown) => answer(res, 500, `{"error":${JSON.stringify(String(error))}}`));
   });
-  // Longer than any run: a connection that the server closes while idle would count as a refusal.
+  // The timeout is longer than any run. A connection that the server closes while idle would count as a refusal.
   server.keepAliveTimeout = 600_000;
   return new Promise((resolve) => {
     server.listen(0, "127.0.0.1", () => resolve((server.address() as AddressInfo).port));

@@ -1,12 +1,12 @@
 import type { Catalog, Tool } from "@svc/catalog";
 
-/** BM25 as the textbook has it: k1 and b. */
+/** The usual parameters of BM25, k1 and b. */
 const saturation = 1.2;
 const lengthShare = 0.75;
 
 /**
- * What anybody has without svc: BM25 over the words of each tool's slug, description, intents and arguments, lower case and nothing
- * else. Answers the slugs that fit, best first, 8 at most.
+ * A search that anyone could use without svc: BM25 over the words of each tool's slug, description, intents and arguments, in lower case.
+ * Returns at most 8 matching slugs, best first.
  */
 export function plainBm25(catalog: Catalog): (query: string) => string[] {
   const tools = [...catalog.tools.values()].filter(({ callable }) => callable);

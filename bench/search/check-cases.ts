@@ -1,7 +1,7 @@
 import type { Tool } from "@svc/catalog";
 import type { SearchCase } from "./evaluate.ts";
 
-/** Throws when a case copies a definition or accepts a tool that no search lists: then the figures would mean nothing. */
+/** Throws if a case copies the text of a definition, or accepts a tool that no search lists, because its result would then mean nothing. */
 export function checkCases(cases: readonly SearchCase[], tools: ReadonlyMap<string, Tool>): void {
   const phrases = [...tools.values()].flatMap((tool) => [...tool.intents, ...sentencesOf(tool.description)].map(plain));
   const seen = new Set<string>();

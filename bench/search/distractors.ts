@@ -1,7 +1,7 @@
 import type { Action, Catalog, Tool } from "@svc/catalog";
 import apps from "./distractors.json" with { type: "json" };
 
-/** What an app of the made-up catalog does with each of its things, in the words that definitions use. */
+/** An action of a made-up app on one of its objects, in the words that definitions use. */
 type Deed = {
   readonly verb: string;
   readonly isPlural?: boolean;
@@ -189,8 +189,8 @@ const deeds: readonly Deed[] = [
 ];
 
 /**
- * A catalog with made-up apps of other kinds beside its own: 94 toolkits of 100 tools, the same on every run. `model` lends the
- * parts of an action that no search reads.
+ * Adds made-up apps of other kinds to a catalog: 94 toolkits in total with 100 tools each, the same in every run. `model` provides the
+ * parts of an action that a search does not read.
  */
 export function withDistractors(catalog: Catalog, model: Action): Catalog {
   const toolkitModel = catalog.toolkits.get(model.toolkitSlug);

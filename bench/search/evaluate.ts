@@ -2,10 +2,10 @@ import type { ToolSearch } from "@svc/tools";
 import { Histogram, type LatencySummary } from "../histogram.ts";
 import { monotonicMicros } from "../monotonic.ts";
 
-/** What somebody wants, and the tools that are right for it. */
+/** A text that describes what a person wants, and the tools that fit it. */
 export type SearchCase = { readonly intent: string; readonly accepts: readonly string[] };
 
-/** How well a search finds the accepted tools: the share of cases that have one first, among the first five, and that find nothing. */
+/** Quality of a search: the shares of cases with a fitting tool in first place, with one among the first five, and without any result. */
 export type Recall = {
   readonly at1: number;
   readonly at5: number;
@@ -13,13 +13,13 @@ export type Recall = {
   readonly misses: readonly Miss[];
 };
 
-/** A case whose first tool is not an accepted one. `rank` counts from 1; 0 when none of the accepted is among the first eight. */
+/** A case whose first result does not fit. `rank` is the place of the first fitting tool, from 1, or 0 if none is among the first eight. */
 export type Miss = { readonly searched: SearchCase; readonly rank: number; readonly found: readonly string[] };
 
-/** Answers the slugs of what fits a query, best first. */
+/** Returns the slugs that match a query, best first. */
 export type Find = (query: string) => readonly string[] | Promise<readonly string[]>;
 
-/** The slugs that a search finds. */
+/** Returns a function that searches and returns slugs. */
 export function finderOf(search: ToolSearch): (query: string) => readonly string[] {
   return (query) => search.search({ query }).results.map(({ tool }) => tool.slug);
 }
@@ -36,10 +36,10 @@ export async function recallOf(find: Find, cases: readonly SearchCase[]): Promis
   return { at1: shareWithin(1), at5: shareWithin(5), empty, misses: outcomes.filter(({ rank }) => rank !== 1) };
 }
 
-/** What searches take: on the clock, and in time of the processor, which other work on the machine makes hardly longer. */
+/** Duration of searches: elapsed time, and processor time, which other work on the machine hardly changes. */
 export type SearchTimes = { readonly wall: LatencySummary; readonly processor: LatencySummary };
 
-/** What a search takes, once everything is indexed: every case `rounds` times over, after one that is not counted. */
+/** Measures searches after everything is indexed: `rounds` rounds over all cases, after one round that does not count. */
 export function timesOf(search: ToolSearch, cases: readonly SearchCase[], rounds: number): SearchTimes {
   const [wall, processor] = [new Histogram(), new Histogram()];
   for (let round = 0; round <= rounds; round++) {

@@ -8,39 +8,44 @@ import { monotonicMicros } from "../monotonic.ts";
 import type { BenchDatabase } from "../postgres.ts";
 import { type Recall, recallOf, type SearchCase, type SearchTimes } from "./evaluate.ts";
 
-/** An embeddings endpoint, as the service is told of one. `key`: empty for none. */
+/** Settings of an embeddings endpoint, as the service has them. An empty `key` means no key. */
 export type EmbeddingsSettings = { readonly url: string; readonly model: string; readonly key: string };
 
-/** What searches by meaning take. `asked`: each asks the endpoint. `kept`: the vector of its words is in memory. */
+/** Duration of searches by meaning. `asked`: each query calls the endpoint. `kept`: the query's vector is in memory already. */
 export type MeaningTimes = {
   readonly asked: SearchTimes;
   readonly kept: SearchTimes;
-  /** Answers of the endpoint to words of a search, on the clock. */
+  /** Elapsed time of the endpoint's answers for queries. */
   readonly endpoint: LatencySummary;
-  /** How many of those that ask went by words alone, since the endpoint was late or failed. */
+  /** Number of queries that used words only, because the endpoint was late or failed. */
   readonly byWords: number;
 };
 
-/** Searches by words and meaning, as a node with the endpoint does them. */
+/** Searches by words and meaning, as a node with an embeddings endpoint does. */
 export type Meaning = {
-  /** What is found when every query has its vector, however long that takes. Rejects with why the endpoint has none. */
+  /**
+   * Measures the results when every query has its vector, however long that takes. Rejects with the reason if the endpoint returns none.
+   */
   recallOf(catalog: Catalog, cases: readonly SearchCase[]): Promise<Recall>;
-  /** The queries that find something with high confidence. */
+  /** Returns the queries that get a result with high confidence. */
   findSurely(catalog: Catalog, queries: readonly string[]): Promise<string[]>;
-  /** What searches take with the bounds of a node: those that ask once for every case, the others `rounds` times. */
+  /**
+   * Measures the duration of searches with the time limits of a node: one round for queries that call the endpoint, `rounds` rounds for the
+   * others.
+   */
   timesOf(catalog: Catalog, cases: readonly SearchCase[], rounds: number): Promise<MeaningTimes>;
   close(): Promise<void>;
 };
 
 const projectId = createId("prj", 1);
-/** The own network, too: whoever runs this says where the endpoint is. */
+/** The local network is allowed too, because the user of the benchmark chooses the endpoint. */
 const guard = createAddressGuard({
   allowedRanges: ["127.0.0.0/8", "::1/128", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7"],
 });
-/** Waits a hundred times as long as a node: how well tools are found is not how soon. */
+/** A clock that waits a hundred times as long as a node, because this measures the quality of results, not their speed. */
 const patientClock: Clock = { ...systemClock, wait: (ms, signal) => systemClock.wait(ms * 100, signal) };
 
-/** Opens it over a database of its own, in which the vectors of tools are kept. */
+/** Opens the search over a new database, which stores the vectors of tools. */
 export async function openMeaning(settings: EmbeddingsSettings, database: BenchDatabase): Promise<Meaning> {
   await migrateDatabase(database.url);
   const db = openDatabase({ url: database.url });
@@ -73,14 +78,14 @@ export async function openMeaning(settings: EmbeddingsSettings, database: BenchD
   };
 }
 
-/** A finder with what its observer heard. */
+/** A search with the events that its observer received. */
 type OpenFinder = {
   readonly finder: ToolFinder;
   readonly outcomes: SearchOutcome[];
   readonly answers: Histogram;
-  /** Has the vectors of every tool of a view. Rejects with why there are none. */
+  /** Gets the vectors of every tool in a catalog. Rejects with the reason if that fails. */
   prepare(catalog: Catalog): Promise<void>;
-  /** Throws what failed. */
+  /** Throws the error of an earlier failure. */
   check(): void;
 };
 
@@ -120,7 +125,7 @@ async function measure(
   const times = { asked: [new Histogram(), new Histogram()], kept: [new Histogram(), new Histogram()] } as const;
   try {
     await prepare(catalog);
-    // Nothing is asked of a trigger, and everything of it is indexed.
+    // This round does not count, because it builds the index.
     for (let round = 0; round <= rounds; round++) {
       for (const { intent } of cases) {
         const [wall, processor] = times[round === 0 ? "asked" : "kept"];

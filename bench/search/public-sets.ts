@@ -3,21 +3,21 @@ import { join } from "node:path";
 import type { Action, Catalog, Tool, Toolkit } from "@svc/catalog";
 import type { SearchCase } from "./evaluate.ts";
 
-/** A public set: what was asked, and the catalog that it was asked of. */
+/** A public set of queries, with the catalog that they refer to. */
 export type PublicSet = { readonly name: string; readonly catalog: Catalog; readonly cases: readonly SearchCase[] };
 
-/** What a public set says of one tool. */
+/** The description of one tool in a public set. */
 type Told = { readonly name: string; readonly description: string; readonly inputSchema?: object };
 
-/** What lends a made-up tool the parts that no search reads. */
+/** The tool from which a made-up tool copies the parts that a search does not read. */
 type Model = { readonly toolkit: Toolkit; readonly action: Action };
 
-/** Every so many queries of MetaTool one is asked: all 20,614 say the same, and take a minute. */
+/** Step between the used queries of MetaTool. All 20,614 queries give the same result and take a minute. */
 const metaToolStep = 10;
 
 /**
- * Reads the public sets below a folder, as their repositories have them: `livemcpbench/{tools,all_annotations}.json` and
- * `metatool/{plugin_des.json,all_clean_data.csv}`. Rejects where one is missing. They stay out of this repository.
+ * Reads the public sets in a folder, with the files of their repositories: `livemcpbench/{tools,all_annotations}.json` and
+ * `metatool/{plugin_des.json,all_clean_data.csv}`. Rejects if one is missing. The files are not part of this repository.
  */
 export async function readPublicSets(folder: string, model: Model): Promise<readonly PublicSet[]> {
   const read = (file: string) => readFile(join(folder, file), "utf8");
@@ -41,7 +41,10 @@ type LiveServer = {
 
 type LiveTask = { readonly "Annotator Metadata": { readonly Steps: string; readonly Tools: string } };
 
-/** Each step of the tasks that have as many steps as tools, of which the first uses the first, and so on: of others nobody said. */
+/**
+ * Makes a case of each step of a task, if the task has as many steps as tools: its first step then uses its first tool, and so on. For
+ * other tasks the set does not state which step uses which tool.
+ */
 function liveMcpBench(servers: readonly LiveServer[], tasks: readonly LiveTask[], model: Model): PublicSet {
   const catalog = catalogOf(
     model,
@@ -63,12 +66,12 @@ function liveMcpBench(servers: readonly LiveServer[], tasks: readonly LiveTask[]
   return { name: "LiveMCPBench steps", catalog, cases };
 }
 
-/** Lines of a numbered list. */
+/** Returns the lines of a numbered list. */
 function linesOf(text: string): string[] {
   return text.split("\n").flatMap((line) => line.replace(/^\d+\.\s*/, "").trim() || []);
 }
 
-/** Queries of one tool each; an app has one tool. */
+/** Makes cases of queries that need one tool each. Every app of this set has one tool. */
 function metaTool(plugins: Readonly<Record<string, string>>, queries: string, model: Model): PublicSet {
   const apps = Object.entries(plugins).map(([name, description]) => ({
     name,
@@ -84,7 +87,7 @@ function metaTool(plugins: Readonly<Record<string, string>>, queries: string, mo
   return { name: "MetaTool", catalog, cases };
 }
 
-/** The rows of a CSV text with two columns, without its heading. */
+/** Returns the rows of a CSV text with two columns, without its heading. */
 function rowsOf(text: string): string[][] {
   const cells = [...text.matchAll(/(?:"((?:[^"]|"")*)"|([^,"\r\n]*))(,|\r?\n|$)/g)];
   const values = cells.map(([, quoted, plain]) => (quoted ?? plain ?? "").replaceAll('""', '"'));
@@ -93,7 +96,7 @@ function rowsOf(text: string): string[][] {
 
 function catalogOf(model: Model, apps: readonly { name: string; description: string; tools: readonly Told[] }[]) {
   const toolkits = apps.map(({ name, description, tools }, index): Toolkit => {
-    // Two servers of one name are two apps.
+    // The index keeps two servers with the same name apart.
     const slug = `${name.toLowerCase().replaceAll(/[^a-z0-9]+/g, "_")}_${index}`;
     const actions = tools.map((tool) => makeAction(model.action, slug, tool));
     return { ...model.toolkit, slug, name, description, sayings: undefined, actions, triggers: [] };
@@ -119,7 +122,10 @@ function makeAction(model: Action, toolkitSlug: string, { name, description, inp
   };
 }
 
-/** The sets say no class: the name's verb does, as whoever publishes such a toolkit would write it. */
+/**
+ * Returns the access class of a tool. The sets do not state it, so the verb in the name decides, as a publisher of such a toolkit would
+ * choose.
+ */
 function classOf(name: string): Action["class"] {
   if (/^(?:delete|remove|clear|drop|kill)/i.test(name)) return "destructive";
   return /^(?:create|add|write|edit|update|insert|set|move|append|save|convert|generate|send|start|stop)/i.test(name)

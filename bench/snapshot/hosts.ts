@@ -4,23 +4,23 @@ import type { LoadOptions } from "../load.ts";
 import { withSystem } from "../measure.ts";
 import type { Variant } from "../system.ts";
 
-/** Work that a system is asked for, and the tables of its queue. */
+/** A workload of a system, and the tables of the queue it uses. */
 export type Subject = {
   readonly name: string;
   readonly post: LoadOptions["post"];
-  /** Those of its queue, with their schema, as a regular expression. What came of it is kept apart from them. */
+  /** A regular expression for the queue's tables, with their schema. Tables of results are not included. */
   readonly tables: string;
-  /** What was done so far. */
+  /** Returns the number of finished operations. */
   done(): Promise<number>;
 };
 
-/** A system, and what it is asked for in turn. */
+/** A system, and the workloads that run on it by turns. */
 export type Host = { readonly variant: Variant; readonly subjects: readonly Subject[] };
 
-/** A host that is up, with a connection to its database. */
+/** A running system, with a connection to its database. */
 export type RunningHost = { readonly subjects: readonly Subject[]; readonly port: number; readonly sql: postgres.Sql };
 
-/** Starts all hosts, each on a database of its own, and runs `use`. */
+/** Starts all systems, each on a new database, and runs `use`. */
 export async function withHosts<T>(
   ctx: BenchContext,
   hosts: readonly Host[],
@@ -47,7 +47,7 @@ export async function withHosts<T>(
   });
 }
 
-/** Runs `use` while a transaction of REPEATABLE READ holds a snapshot of each host's database. */
+/** Runs `use` while a transaction of isolation REPEATABLE READ keeps a snapshot of each system's database. */
 export async function whileHeld<T>(hosts: readonly RunningHost[], use: () => Promise<T>): Promise<T> {
   const [first, ...others] = hosts;
   if (first === undefined) return use();

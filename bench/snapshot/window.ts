@@ -2,16 +2,16 @@ import type { BenchContext } from "../case.ts";
 import { delay, monotonicMicros } from "../monotonic.ts";
 import type { RunningHost, Subject } from "./hosts.ts";
 
-/** How long a window asks for work. */
+/** Length of a window, in seconds. */
 export const windowSeconds = 10;
 
-/** What a window leaves undone for longer than this is no part of its rate. */
+/** Longest wait in microseconds for the remaining work of a window. Work that takes longer does not count. */
 const drainMicros = 60e6;
 
-/** How much was done a second, and the dead rows of the queue's tables after it. */
+/** Finished operations a second, and the number of dead rows in the queue's tables afterwards. */
 export type Window = { readonly rate: number; readonly dead: number };
 
-/** Load for one window, and how much of it was done a second, from the first post until nothing was left to do. */
+/** Runs a workload for one window. Returns the finished operations a second, from the first post until nothing was left to do. */
 export async function runWindow(
   ctx: BenchContext,
   { port, sql }: RunningHost,

@@ -4,13 +4,13 @@ import { type RoundsResult, runRounds } from "../rounds.ts";
 import { deliveringServer } from "../server-variant.ts";
 import { idleProgram, listeningServer } from "./setting.ts";
 
-/** As the report names them. */
+/** Names of the variants in the report. */
 export const eventVariants = { deliveries: "events to deliveries", runs: "events to runs" } as const;
 
-/** Posts as fast as they are taken: delivered to one endpoint, and each starting a run of one program. */
+/** Measures posts as fast as they are accepted: delivered to one endpoint, and each starting a run of one program. */
 export function measureEvents(ctx: BenchContext): Promise<RoundsResult[]> {
   const { settings } = ctx;
-  // Each event has a lane of its own: none waits for another.
+  // Each event has a lane of its own, so that none waits for another.
   const definition = {
     source: { trigger: { slug: postKind("order").triggerSlug } },
     overlap: { policy: "queueAll", key: { $ref: "event.payload.id" } },

@@ -8,14 +8,14 @@ import { type InteractiveDelay, interactiveJobs } from "./interactive.ts";
 import { type HerdLag, lagOf } from "./lag.ts";
 import { createPrograms, idleProgram, withNodes } from "./setting.ts";
 
-/** From when they are made due to when they are. */
+/** Time in milliseconds between setting the due time of schedules and that time. */
 const leadMs = 3_000;
-/** A node that dies holds a batch for the 30 s of its lease. */
+/** Time in milliseconds to wait for all jobs. A node that dies keeps a batch until its lease of 30 s ends. */
 const patienceMs = 120_000;
-/** One node dies when so many of them are there. */
+/** Share of the jobs at which one node is killed. */
 const killedAt = 0.3;
 
-/** As the report names them. */
+/** Names of the variants in the report. */
 export const herdNames = {
   own: "two nodes",
   killed: "two nodes, one killed",
@@ -23,10 +23,10 @@ export const herdNames = {
   pgBoss: "pg-boss, its schedules",
 } as const;
 
-/** What a herd showed: the lags of all, and how long people's jobs took beside the first. */
+/** Result of a herd (many schedules due at one time): the lags of all variants, and the delays of people's jobs during the first. */
 export type Herd = { readonly lags: readonly HerdLag[]; readonly delays: readonly InteractiveDelay[] };
 
-/** Schedules that are due at one time: on two nodes, on two of which one is killed, and the same by peers. */
+/** Measures schedules that are due at one time: on two nodes, on two nodes of which one is killed, and on peers. */
 export async function measureHerd(ctx: BenchContext, count: number): Promise<Herd> {
   const own = await ownHerd(ctx, count, false);
   const killed = await ownHerd(ctx, count, true);
@@ -41,7 +41,7 @@ export async function measureHerd(ctx: BenchContext, count: number): Promise<Her
   };
 }
 
-/** A herd of ours; people's jobs are submitted beside the one of which no node is killed. */
+/** Runs a herd on svc. In the variant without a kill, people's jobs are submitted at the same time. */
 async function ownHerd(ctx: BenchContext, count: number, kills: boolean): Promise<OwnHerd> {
   const database = await ctx.postgres.createDatabase("bench_herd");
   try {
@@ -68,11 +68,14 @@ type Due = {
   readonly name: string;
   readonly count: number;
   readonly doomed: System | undefined;
-  /** Begins what is measured beside the herd, once it is about to be due. */
+  /** Starts a second measurement shortly before the herd is due. */
   readonly beside?: () => void;
 };
 
-/** Made due by hand: to wait for a minute changes nothing of what is done then. Throws unless each ran once. */
+/**
+ * Measures schedules that the benchmark makes due itself, because waiting for a full minute would change nothing. Throws unless each ran
+ * once.
+ */
 async function measureDue(ctx: BenchContext, database: BenchDatabase, due: Due): Promise<HerdLag> {
   const { name, count, doomed, beside } = due;
   const sql = postgres(database.url, { max: 1, onnotice: () => {} });
@@ -106,7 +109,7 @@ async function measureDue(ctx: BenchContext, database: BenchDatabase, due: Due):
   }
 }
 
-/** Throws unless each program has one run with a job of its own. */
+/** Throws unless each program has exactly one run, with its own job. */
 async function assertOnce(sql: postgres.Sql, count: number): Promise<void> {
   const [found] = await sql<{ runs: number; programs: number; jobs: number; left: number }[]>`
     select count(*)::int4 as runs, count(distinct program_id)::int4 as programs,

@@ -5,19 +5,19 @@ import { delay } from "../monotonic.ts";
 import type { BenchDatabase } from "../postgres.ts";
 import { createProgram, idleProgram, withNodes } from "./setting.ts";
 
-/** What a node and its store cost in a minute while nothing is due. */
+/** Cost of a node and its store in a minute while nothing is due. */
 export type IdleCosts = {
   readonly schedules: number;
-  /** Statements of its database in a minute; undefined without pg_stat_statements. */
+  /** Statements in the node's database in a minute. Undefined without pg_stat_statements. */
   readonly statements: number | undefined;
-  /** Of a minute: processor time in microseconds, commits and bytes of the log. */
+  /** Cost of a minute: processor time in microseconds, commits and bytes of the log. */
   readonly costs: Costs;
 };
 
-/** Longer than what a start does once. */
+/** Milliseconds to wait until the work of a start is done. */
 const settleMs = 5_000;
 
-/** A node without schedules, and with many that are due in years. */
+/** Measures a node without schedules, and one with many schedules that are due in years. */
 export async function measureIdle(ctx: BenchContext, schedules: number): Promise<IdleCosts[]> {
   return [await idle(ctx, 0), await idle(ctx, schedules)];
 }
@@ -50,7 +50,7 @@ async function idle(ctx: BenchContext, schedules: number): Promise<IdleCosts> {
   }
 }
 
-/** Rows of programs that are never opened, since none of them is due. */
+/** Copies the rows of a program. The copies are never loaded, since none of them is due. */
 async function copyPrograms({ url }: BenchDatabase, count: number): Promise<void> {
   const sql = postgres(url, { max: 1, onnotice: () => {} });
   try {
@@ -63,7 +63,7 @@ async function copyPrograms({ url }: BenchDatabase, count: number): Promise<void
   }
 }
 
-/** Copies the rows of the one program there is, each column but its id and its slug as it is. */
+/** Copies the row of the only program. All columns except its id and its slug stay the same. */
 async function copyTable(sql: postgres.Sql, table: string): Promise<void> {
   const columns = await sql<{ name: string }[]>`
     select column_name as name from information_schema.columns where table_name = ${table} and table_schema = 'public'`;
@@ -78,7 +78,7 @@ async function copyTable(sql: postgres.Sql, table: string): Promise<void> {
   );
 }
 
-/** Statements of a database so far; undefined without pg_stat_statements. */
+/** Returns the number of statements in a database so far. Undefined without pg_stat_statements. */
 async function statementsOf(ctx: BenchContext, name: string): Promise<number | undefined> {
   return ctx.isStatementsKept ? ctx.postgres.countStatements(name) : undefined;
 }

@@ -4,27 +4,27 @@ import { benchAdminToken, callServer } from "../server.ts";
 import { spreadOf } from "../statistics.ts";
 import type { System } from "../system.ts";
 
-/** How much longer jobs took that a project submitted beside a herd than those before it. */
+/** Delay of jobs that a project submits during a herd, compared with jobs before it. */
 export type InteractiveDelay = {
   readonly name: string;
   readonly count: number;
-  /** Milliseconds. */
+  /** Median delay in milliseconds. */
   readonly p50: number;
   readonly max: number;
 };
 
-/** A job of the herd's project and one of another are submitted so often. */
+/** Milliseconds between submissions, each of one job of the herd's project and one of another project. */
 const everyMs = 100;
 const alone = 20;
 
 type EndedJob = { readonly status: string; readonly createdAt: string; readonly finishedAt: string };
 
-/** A job of no app: that it ends says that it was taken twice, as it was submitted and when its wait was over. */
+/** A job that calls no app. Its end shows that a node took it twice: after its submission and after its wait. */
 const job = submission("A job of a person", [{ id: "pause", wait: "1s" }]);
 
 /**
- * Jobs as people submit them, of the project whose herd is to come and of another: first alone, then, from `begin` until `end`, beside
- * the herd. `end` waits for them, and throws where one did not succeed.
+ * Submits jobs as people do, in the project of the coming herd and in another one: first alone, then from `begin` to `end` during the herd.
+ * `end` waits for them, and throws if one did not succeed.
  */
 export async function interactiveJobs(system: System): Promise<{ begin(): void; end(): Promise<InteractiveDelay[]> }> {
   const keys = [
@@ -73,7 +73,10 @@ async function submit({ port }: System, key: string | undefined): Promise<string
   return made.id;
 }
 
-/** How long each took from its submission to its end, milliseconds; waits for those that run. Throws where one did not succeed. */
+/**
+ * Returns the duration of each job from its submission to its end in milliseconds, and waits for running ones. Throws if one did not
+ * succeed.
+ */
 async function durationsOf({ port }: System, key: string | undefined, ids: readonly string[]): Promise<number[]> {
   const giveUpAt = performance.now() + 60_000;
   const durations: number[] = [];

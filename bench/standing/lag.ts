@@ -1,23 +1,25 @@
 import { delay } from "../monotonic.ts";
 
-/** When the jobs of a herd were in the store, milliseconds after they were due; infinite where they were not by the end. */
+/**
+ * Times at which the jobs of a herd were in the store, in milliseconds after their due time. Infinite if they were not there by the end.
+ */
 export type HerdLag = {
   readonly name: string;
   readonly count: number;
-  /** How many were there at the end. */
+  /** Number of jobs at the end. */
   readonly there: number;
   readonly p50: number;
   readonly p99: number;
   readonly last: number;
 };
 
-/** How often it is counted what is there: the resolution of a lag. */
+/** Milliseconds between two counts of the jobs, which is the resolution of a lag. */
 const lookMs = 50;
 
-/** How many jobs are there, and how long after they were due. */
+/** Returns the number of jobs, and the time since they were due. */
 export type Look = () => Promise<{ readonly ms: number; readonly jobs: number }>;
 
-/** Looks until so many jobs are there, or for so long; when half, 99 of 100 and all of them were. */
+/** Counts jobs until all are there or the time is over. Returns the times when half, 99 of 100 and all of them were there. */
 export async function lagOf(
   { name, count, patienceMs }: { readonly name: string; readonly count: number; readonly patienceMs: number },
   look: Look,

@@ -7,35 +7,35 @@ import { callServer, type ServerOptions, startServer } from "../server.ts";
 import { profilerOptions } from "../server-variant.ts";
 import type { System, Variant } from "../system.ts";
 
-/** How nodes are started whose runs are to be bounded by nothing but what is measured. */
+/** Returns start options for nodes whose runs no quota limits. */
 function unboundedRuns({ settings }: Pick<BenchContext, "settings">): ServerOptions {
   return {
     subscriptions: [],
     counts: "runs",
     nodeOptions: profilerOptions(settings),
-    // Whose jobs are measured beside them may be another project's.
+    // Jobs of another project may be measured at the same time, so posts go to all projects.
     environment: { SVC_STANDING_RUNS: "1000000", SVC_STANDING_MAX: "1000000", SVC_WEBHOOK_AUDIENCE: "projects" },
   };
 }
 
-/** A program that calls nothing: it starts, and waits for as long as the measurement lasts. */
+/** Returns a program that makes no calls: it starts and waits longer than the measurement. */
 export function idleProgram(title: string): object {
   return { version: 1, title, steps: [{ id: "pause", wait: "1h" }] };
 }
 
-/** Makes one standing program. */
+/** Creates one standing program. */
 export async function createProgram({ port }: Pick<System, "port">, slug: string, definition: object): Promise<void> {
   const definitionJson = JSON.stringify({ version: 1, ...definition });
   await callServer(port, "StandingService/CreateStandingProgram", { slug, definitionJson });
 }
 
-/** The server as a variant in which one standing program starts by each event of the post's trigger. */
+/** Returns the server as a variant with one standing program that each event of the post's trigger starts. */
 export function listeningServer(ctx: BenchContext, name: string, definition: object): Variant {
   return {
     name,
     start: async (setup) => {
       const system = await startServer(setup, unboundedRuns(ctx));
-      // They wait for the whole measurement: by default a project may have 20,000 that have not ended.
+      // The quota is raised, because all jobs wait during the measurement and a project may have 20,000 unfinished jobs by default.
       await raiseQuotas(system, { jobs: 1_000_000 });
       await createProgram(system, "listens", definition);
       return system;
@@ -62,10 +62,10 @@ export async function withNodes<T>(
   }
 }
 
-/** Calls at once while programs are made. */
+/** Number of calls at a time that create programs. */
 const creators = 16;
 
-/** Makes standing programs, each by a call. */
+/** Creates standing programs, one with each call. */
 export async function createPrograms(
   system: System,
   count: number,

@@ -5,13 +5,13 @@ import { postKind } from "../post-kinds.ts";
 import type { BenchDatabase } from "../postgres.ts";
 import { createProgram, idleProgram, withNodes } from "./setting.ts";
 
-/** What a storm of events came to. */
+/** Result of a storm of events. */
 export type Storm = {
   readonly events: number;
-  /** Runs with a job, and how many there may be at most. */
+  /** Number of runs with a job, and the largest number that is allowed. */
   readonly runs: number;
   readonly runsMax: number;
-  /** From the first post to the last answer, and to the last decision. */
+  /** Seconds from the first post to the last answer, and to the last decision. */
   readonly postedSeconds: number;
   readonly decidedSeconds: number;
 };
@@ -19,10 +19,13 @@ export type Storm = {
 const quietSeconds = 5;
 const waitSeconds = 60;
 const eventsMax = 1_000;
-/** How long it may take until nothing is left to decide about, after the last post. */
+/** Longest wait in microseconds after the last post, until every event is decided about. */
 const patienceMicros = 600e6;
 
-/** Posts a storm to a program that collects: a window closes after so many events, so long, or when it is quiet. Throws unless each event is in one. */
+/**
+ * Posts many events to a program that collects events in windows. A window closes after a number of events, after a time, or when no more
+ * events arrive. Throws unless each event is in a window.
+ */
 export async function measureStorm(ctx: BenchContext, events: number): Promise<Storm> {
   const database = await ctx.postgres.createDatabase("bench_storm");
   try {
@@ -44,7 +47,7 @@ export async function measureStorm(ctx: BenchContext, events: number): Promise<S
         process.stdout.write(`${(await ctx.postgres.takeStatements(database.name)).join("\n")}\n`);
       const seconds = (until: number) => (until - posted.startedAtMicros) / 1e6;
       const decidedSeconds = seconds(monotonicMicros());
-      // One window by its count for each so many, one by its time for each minute, one when it is quiet, and the first.
+      // Allows one window for each full count of events, one for each full time span, one that closed when events ceased, and the first.
       const runsMax = Math.ceil(events / eventsMax) + Math.ceil(decidedSeconds / waitSeconds) + 2;
       return { events, ...found, runsMax, postedSeconds: seconds(posted.endedAtMicros), decidedSeconds };
     });

@@ -1,16 +1,16 @@
-/** A cell of a case's table: the first cells of its row, and its column. */
+/** A cell of a case's table, by the first cells of its row and its column. */
 type CellPlace = { readonly row: string | readonly string[]; readonly column: string };
 
-/** A line of the page's first table, and where its figures stand further down. */
+/** A line of the page's first table, and the source of its figures in the pages of the cases. */
 export type SummaryLine = {
   readonly what: string;
-  /** The case. */
+  /** Name of the case. */
   readonly from: string;
-  /** What the service did; without it the figures say it. */
+  /** Cells with the result of the service. Default: the figures below show it. */
   readonly own?: readonly CellPlace[];
-  /** Peers and limits, by the name that the line has for them. */
+  /** Cells of peers and limits, by their name in the line. */
   readonly others?: Readonly<Record<string, CellPlace>>;
-  /** Figures with an aim, by the name that the line has for them; of several that match, the one that is worst for its aim. */
+  /** Figures with an aim, by their name in the line. If several match, the line shows the one that is worst compared with its aim. */
   readonly figures: Readonly<Record<string, RegExp>>;
 };
 
@@ -26,7 +26,7 @@ const posts = inColumn("posts acknowledged/s");
 const calls = inColumn("calls/s");
 const before = inColumn("a second, before");
 
-/** What the page's first table tells, in its order. */
+/** Lines of the page's first table, in order. */
 export const summaryLines: readonly SummaryLine[] = [
   {
     what: "post delivered, outcome recorded, a second",

@@ -1,14 +1,14 @@
-/** Results of a case on its page: day, commit, table, and figures with their aims. */
+/** Results of a case on its page: date, commit, table, and figures with their aims. */
 export type Recorded = {
-  /** Day and commit; undefined where nothing is recorded. */
+  /** Date and commit. Undefined if nothing is recorded. */
   readonly when: string | undefined;
-  /** The cell of the row whose first cells are `row`, without its spread. */
+  /** Returns the cell of the row whose first cells are `row`, without its spread. */
   cell(row: string | readonly string[], column: string): string | undefined;
-  /** All figures whose names match, in the order of the page. */
+  /** Returns all figures whose names match, in the page's order. */
   figures(name: RegExp): readonly RecordedFigure[];
 };
 
-/** A figure of the page: the median, and its aim, each with its unit. */
+/** A figure of the page: its median and its aim, each with its unit. */
 export type RecordedFigure = {
   readonly name: string;
   readonly measured: string;
@@ -16,7 +16,7 @@ export type RecordedFigure = {
   readonly isMet: boolean;
 };
 
-/** Reads the results between `<!-- bench:<name> -->` and `<!-- /bench:<name> -->`; empty if there is no such place. */
+/** Reads the results between `<!-- bench:<name> -->` and `<!-- /bench:<name> -->`. Empty if there is no such place. */
 export function readRecorded(page: string, name: string): Recorded {
   const [opening, closing] = [`<!-- bench:${name} -->`, `<!-- /bench:${name} -->`];
   const text = page.slice(page.indexOf(opening) + opening.length, page.indexOf(closing));
@@ -42,12 +42,12 @@ export function readRecorded(page: string, name: string): Recorded {
   };
 }
 
-/** "6,652 (6,372 to 7,685) ms" is "6,652 ms". */
+/** Removes the spread from a cell: "6,652 (6,372 to 7,685) ms" becomes "6,652 ms". */
 function withoutSpread(cell: string): string {
   return cell.replace(/ \([^)]* to [^)]*\)/, "");
 }
 
-/** The rows of every table, the header first, rules left out. */
+/** Returns the rows of every table, the header first, without separator lines. */
 function tablesOf(text: string): string[][][] {
   const blocks = text.match(/(?:^\|.*\|$\n?)+/gm) ?? [];
   return blocks.map((block) =>

@@ -5,7 +5,10 @@ import { type Recorded, type RecordedFigure, readRecorded } from "./recorded.ts"
 
 const [opening, closing] = ["<!-- summary -->", "<!-- /summary -->"];
 
-/** Returns the page with its first table made from the figures that the pages of the cases have recorded. Throws if the page has no place for it. */
+/**
+ * Returns the page with its first table replaced, made from the figures in the pages of the cases. Throws if the page has no place for the
+ * table.
+ */
 export function withSummary(page: string, cases: readonly CasePage[]): string {
   const [start, end] = [page.indexOf(opening), page.indexOf(closing)];
   if (start < 0 || end < start) throw new Error(`docs/benchmarks.md has no place for its first table: ${opening}`);
@@ -52,7 +55,7 @@ function verdict(missed: number, known: number): string {
   return missed === 0 ? "met" : `${missed} of ${known} missed`;
 }
 
-/** What is missed before what is met; then what is furthest on the wrong side. */
+/** Returns the worst figure: a missed aim before a met one, then the one that differs most in the wrong direction. */
 function worstOf(figures: readonly RecordedFigure[]): RecordedFigure | undefined {
   const badness = ({ measured, aim, isMet }: RecordedFigure) => {
     const value = Number.parseFloat(measured.replaceAll(",", ""));

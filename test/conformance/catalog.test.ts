@@ -120,7 +120,7 @@ test.each(Object.entries(authentication))("%s authenticates as its row says", (s
   expect(catalog.toolkits.get(slug)?.auth.map(describeScheme)).toEqual(schemes);
 });
 
-/** The base URL of every toolkit whose host is not the deployment's alone; paths behind the host included. */
+/** The base URL of every toolkit whose host another deployment could share; the paths behind the host are part of it. */
 const baseUrls: Readonly<Record<string, RegExp>> = {
   search_engine: /^https:\/\/\{\{account\.hostname\}\}:\{\{account\.port\}\}$/,
   vector_db: /^https:\/\/\{\{account\.hostname\}\}:\{\{account\.port\}\}$/,
@@ -137,7 +137,7 @@ test.each(Object.keys(summary))("%s has the base URL and the account variables o
   expect(account.map(({ name }) => name)).toEqual(variables);
 });
 
-/** The limits table: bounds and defaults of one argument. */
+/** Limits from the specification: bounds and default of one argument of a tool. */
 const limits: readonly (readonly [slug: string, argument: string, limit: object])[] = [
   ["messaging_bot.send_message", "text", { maxLength: 4096 }],
   ["messaging_bot.send_photo", "caption", { maxLength: 1024 }],

@@ -2,14 +2,13 @@ import type { Action, JsonSchema } from "@svc/catalog";
 import { type Placeholder, placeholdersOfTree, type TemplatePath, type TemplateTree } from "@svc/core";
 
 /**
- * What is known of one action, in the form a definition is compared in.
+ * The facts about one action, in the form in which a definition is compared with the specification.
  *
- * An argument is one text, `name*? type [form]... [in place]...`: `*` when required; the type as JSON Schema names it,
- * `[]` behind the type of items, `any` without a type, `/` between several; then format, values (`a|b`), bounds
- * (`1..100`, `chars ..64`, `items 1..`, `keys 2..`, `steps 1`, a pattern between slashes), default (`=50`); then every
- * place of the request that carries it, with its filter. Fields of objects and of items have texts of their own
- * (`signers[].name* string`). A result field is `path letter`: s, i, n, b, o or a (o and a are kept whole), several
- * letters where an app answers several types, `?` where it may be anything, `$` for the whole answer.
+ * An argument is one text, `name*? type [form]... [in place]...`: `*` when required; the type as JSON Schema names it, `[]` behind the type
+ * of items, `any` without a type, `/` between several; then format, values (`a|b`), bounds (`1..100`, `chars ..64`, `items 1..`, `keys
+ * 2..`, `steps 1`, a pattern between slashes), default (`=50`); then every place of the request that carries it, with its filter. Fields of
+ * objects and of items have texts of their own (`signers[].name* string`). A result field is `path letter`: s, i, n, b, o or a (o and a are
+ * kept whole), several letters where an app answers several types, `?` where it may be anything, `$` for the whole answer.
  */
 export type ToolFacts = {
   readonly tool: string;
@@ -17,14 +16,14 @@ export type ToolFacts = {
   readonly scopes: readonly string[];
   readonly call: string;
   readonly arguments: readonly string[];
-  /** The path of the payload in the answer, where that is not the whole answer, and the name it is presented under. */
+  /** Path of the payload in the app's answer and the name it is presented under. Absent if the payload is the whole answer. */
   readonly unwrap?: string;
   readonly result: readonly string[];
 };
 
 type Schema = JsonSchema & { readonly [keyword: string]: unknown };
 
-/** Writes a loaded action as its row would. The loader's `confirm` is left out. */
+/** Describes a loaded action in the form of the specification's rows. The argument `confirm`, which the loader adds, is left out. */
 export function describeAction(action: Action): ToolFacts {
   return {
     tool: action.name,
@@ -42,7 +41,7 @@ function unwrapOf({ response: { unwrap, under } }: Action): Pick<ToolFacts, "unw
   return { unwrap: under === "" ? unwrap : `${unwrap} under ${under}` };
 }
 
-/** Facts in the order that descriptions have. */
+/** Sorts the facts of an action in the order that the descriptions have. */
 export function sortFacts(facts: ToolFacts): ToolFacts {
   return { ...facts, arguments: facts.arguments.toSorted(), result: facts.result.toSorted() };
 }
@@ -59,7 +58,10 @@ function describeArguments(action: Action): string[] {
     .map(([name, text]) => [text, ...(places.get(name) ?? [])].join(" in "));
 }
 
-/** Where the request carries each argument: `path`, `query.timeMin`, `body.start.date`, `host` for a label of it. */
+/**
+ * Returns the places in the request that carry each argument, such as `path`, `query.timeMin`, `body.start.date`, or `host` for a label of
+ * the host name.
+ */
 function placesOf({ request, inputSchema }: Action): Map<string, string[]> {
   const places = new Map<string, string[]>();
   const add = (name: string, place: string) => places.set(name, [...(places.get(name) ?? []), place]);
@@ -95,7 +97,7 @@ function describeProperties(prefix: string, schema: Schema): [name: string, text
   });
 }
 
-/** The fields below one argument: those of the object it is, of its items, or of the values of a map. */
+/** Describes the fields below one argument: the fields of its object, of its list items or of its map values. */
 function describeFields(name: string, property: Schema): [name: string, text: string][] {
   const items = property["items"] as Schema | undefined;
   const values = property["additionalProperties"] as Schema | boolean | undefined;
@@ -112,7 +114,7 @@ function typeOf(property: Schema): string {
   return property["type"] === undefined ? "any" : [property["type"]].flat().join("/");
 }
 
-/** Everything that narrows a value. The constraints of items stand before those of their list. */
+/** Lists everything that narrows a value. The constraints of a list's items come before those of the list. */
 function constraintsOf(property: Schema): string[] {
   const items = property["items"] as Schema | undefined;
   return [
@@ -147,7 +149,7 @@ const typeLetters: Record<string, string> = {
   array: "a",
 };
 
-/** Every kept field as `dotted.path[] letter`. */
+/** Lists every field that the result keeps, each as `dotted.path[] letter`. */
 function describeResult(schema: Schema, path = ""): string[] {
   const items = schema["items"] as Schema | undefined;
   if (items !== undefined) return describeResult(items, `${path === "" ? "$" : path}[]`);

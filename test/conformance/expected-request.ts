@@ -9,15 +9,15 @@ export type RequestText = {
   readonly body?: unknown;
 };
 
-/** The parts of a toolkit's file that every call carries. */
+/** The parts of a toolkit's file that go into the request of every tool. */
 export type AlwaysText = Pick<RequestText, "query" | "headers"> & { readonly body?: Readonly<Record<string, unknown>> };
 
-/** What placeholders stand for: `params` and `account`. */
+/** The values that placeholders are replaced with: `params` and `account`. */
 export type Values = Readonly<Record<string, unknown>>;
 
 /**
- * The request of a call, worked out from the files as their documentation reads and independently of the renderer: an absent
- * argument drops its field, and an object or list left empty by that is dropped as well.
+ * Works out the request of a call from the definition files, independently of the renderer. An absent argument drops its field. An object
+ * or a list that becomes empty by this is dropped too.
  */
 export function expectedRequest(request: RequestText, always: AlwaysText, values: Values): RenderedRequest {
   const query = { ...fieldsOf(always.query, values), ...fieldsOf(request.query, values) };
@@ -35,7 +35,9 @@ export function expectedRequest(request: RequestText, always: AlwaysText, values
   };
 }
 
-/** The names of the arguments that a request places, with the path inside the argument where only a part of it is placed. */
+/**
+ * Lists the arguments that a request uses. If the request uses only a part of an argument, the name has the path of that part behind it.
+ */
 export function placedArguments(request: RequestText): readonly string[] {
   const { method: _method, ...parts } = request;
   const found = JSON.stringify(parts).matchAll(/\{\{\s*params\.([\w.$@-]+)/g);
@@ -57,7 +59,7 @@ function fieldsOf(template: Values | undefined, values: Values): Values {
   return (fillIn(template ?? {}, values) ?? {}) as Values;
 }
 
-/** A template with values in its place; undefined where nothing is left of one that had placeholders. */
+/** Fills the values into a template. Returns undefined if the template had placeholders and nothing is left of it. */
 function fillIn(template: unknown, values: Values): unknown {
   if (typeof template === "string") return fillInText(template, values);
   if (typeof template !== "object" || template === null) return template;

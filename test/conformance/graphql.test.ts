@@ -18,7 +18,7 @@ const graphqlActions = actions
   .filter(({ toolkitSlug }) => graphqlToolkits.includes(toolkitSlug))
   .map((action) => [action.slug, action] as const);
 
-/** The value that a tree has at a key: a tree of its own, or a part of a constant. */
+/** Returns the value that a template tree has at a key: another tree, or a part of a constant. */
 function partOf(tree: TemplateTree | undefined, key: string): TemplateTree | undefined {
   if (tree?.kind === "object") return tree.entries.find(([name]) => name === key)?.[1];
   if (tree?.kind !== "constant") return undefined;
@@ -37,7 +37,7 @@ function documentOf(action: Action): string {
   return query.value;
 }
 
-/** The one operation of a tool's document. Throws when the document does not parse or has another number of them. */
+/** Returns the one GraphQL operation in a tool's document. Throws if the document does not parse or has another number of operations. */
 function operationOf(action: Action): OperationDefinitionNode {
   const { definitions } = parse(documentOf(action));
   const [operation] = definitions;
@@ -91,7 +91,7 @@ test.each(graphqlActions)("%s carries every variable that must not be null, what
 const none = { kind: "constant", value: {} } as const;
 const nothing = { headers: none, query: none, body: none };
 
-/** Tools whose answer selects nothing, with the reason. */
+/** Tools whose GraphQL operation selects no fields of its answer, with the reason. */
 const scalarAnswers: Readonly<Record<string, string>> = {
   "work_mgmt.rename_board": "the app answers JSON text, which has no selection; the specification names a field id",
 };
@@ -107,7 +107,7 @@ test.each(graphqlActions.filter(([slug]) => scalarAnswers[slug] === undefined))(
   },
 );
 
-/** Fields by the name they have in an answer; those of fragments on one type stand among the others. */
+/** Maps the selected fields by the name they have in an answer. The fields of a fragment on one type count like the others. */
 function fieldsOf(selection: SelectionSetNode | undefined): Map<string, FieldNode> {
   const fields = new Map<string, FieldNode>();
   for (const node of selection?.selections ?? []) {

@@ -10,7 +10,7 @@ import { connect } from "../tools/project.ts";
 import { drawArguments } from "./arguments.ts";
 import { actions, catalog } from "./definitions.ts";
 
-// What definitions say of their pages: a program that says no more than `"page": {"max": 20}` reads every one of them in the sandbox.
+// Tests the paging that tool definitions declare: a program that says only `"page": {"max": 20}` reads every page in the sandbox.
 
 const paged = actions.filter(({ paging }) => paging !== undefined);
 const toolkits = Map.groupBy(
@@ -18,7 +18,10 @@ const toolkits = Map.groupBy(
   ({ toolkitSlug }) => toolkitSlug,
 );
 
-/** Lists of more than one page that can be called, by toolkit. The other two have none: their lists take no argument that asks for another page. */
+/**
+ * Number of callable lists with more than one page, by toolkit. The two toolkits missing here have no such list: no argument of their lists
+ * asks for another page.
+ */
 const counts: Readonly<Record<string, number>> = {
   bank_link: 4,
   calendar: 5,
@@ -36,7 +39,7 @@ const counts: Readonly<Record<string, number>> = {
   work_mgmt: 5,
 };
 
-/** Tools with an argument of that sort that have no pages to read on, and why. */
+/** Tools that take an argument such as a page number and still have no further pages, with the reason. */
 const unpaged: Readonly<Record<string, string>> = {
   "data_pipeline.list_sources": "its result has no token: of the pagination it shows current and totalEntries alone",
   "messaging_bot.get_updates": "its offset is the id of the next update, and confirms those before it",
@@ -50,13 +53,13 @@ const pages = 3;
 const pageSize = 4;
 const entity = `sandbox:pages=${pages}`;
 
-/** All toolkits take the same way through the service. */
+/** A sample is enough, because the calls of all toolkits go the same way through the service. */
 const sampled = sampleOf([...toolkits], 3);
 
 let server: TestServer;
 beforeAll(async () => {
   server = await startTestServer({ variables: { SVC_SANDBOX: "force", SVC_LOG_LEVEL: "warn" } });
-  // The simulated write below is one of vector_db.
+  // vector_db is included because the simulated write below is one of its tools.
   for (const toolkit of new Set(["vector_db", ...sampled.map(([slug]) => slug)])) await connectTo(toolkit);
 }, 60_000);
 afterAll(() => server?.stop());
@@ -76,7 +79,7 @@ async function connectTo(slug: string): Promise<void> {
   expect(status, text).toBe(200);
 }
 
-/** The first list of an output, the shallow ones first, as `rows.from` writes it, and a field of its items. */
+/** Finds the first list in an output, shallow ones before deep ones, written as `rows.from` writes it, and a field of the list's items. */
 function listOf({ outputSchema }: Action): { from: string; keep: string } {
   const found = findLists(outputSchema, "");
   const [first] = found.toSorted((a, b) => a.from.split(".").length - b.from.split(".").length);
@@ -89,7 +92,7 @@ function findLists(schema: JsonSchema, prefix: string): { from: string; keep: st
   if (isObject(items)) {
     const fields = Object.entries(isObject(items["properties"]) ? items["properties"] : {});
     const [[keep, only] = ["value", undefined]] = fields;
-    // The updates of one item stand in a list of items, of which one was asked for.
+    // The updates of one item are in a list of items that has only the requested one.
     const isHolder = fields.length === 1 && isObject(only) && isObject(only["items"]);
     return isHolder ? findLists(only, `${prefix}[0].${keep}`) : [{ from: `${prefix}[]`, keep }];
   }
@@ -98,9 +101,9 @@ function findLists(schema: JsonSchema, prefix: string): { from: string; keep: st
   });
 }
 
-/** What the tool needs, and small pages where it takes their size. */
+/** Returns the arguments that the tool requires, and a small page size if the tool takes one. */
 function argumentsOf({ slug, inputSchema, validateInput, paging }: Action): Record<string, unknown> {
-  // The one address among them takes seconds to draw.
+  // This tool's arguments are fixed, because its address would take seconds to draw at random.
   if (slug === "scheduling.list_activity_log_entries")
     return { organization: "https://example.com/o", count: pageSize };
   const [drawn = {}] = fc.sample(
@@ -158,7 +161,7 @@ test.each(sampled)("every list of %s is read to its end by a page of max alone",
     return [action.name, pages * (sizeArgument(action) === undefined ? 250 : pageSize)] as const;
   });
   expect(JSON.parse(job.receipt.resultJson)).toEqual(Object.fromEntries(expected));
-  // A list that is counted shows its end by an empty page, unless a boolean says so before.
+  // A list without a paging token shows its end by an empty page, unless a boolean in the answer says so earlier.
   const calls = tools.map(({ paging }) =>
     paging?.from === undefined && paging?.more === undefined ? pages + 1 : pages,
   );
@@ -176,7 +179,7 @@ test("a simulated write answers with a sample, which is its only page", async ()
   expect(job.receipt.limits.used.toolCalls).toBe(1);
 });
 
-/** A toolkit of a project's own, with one list. */
+/** A toolkit that a project defines for itself, with one list. */
 const ownToolkit = (paging?: object) => ({
   toolkit: {
     slug: "own_list",

@@ -17,7 +17,7 @@ import type { TextUse } from "./texts.ts";
 type ToolText = { readonly request: RequestText };
 type ToolkitText = { readonly always?: AlwaysText };
 
-/** A definition as YAML holds it, before the loader has done anything with it. */
+/** Reads a definition as YAML holds it, before the loader changes anything. */
 async function textOf<Text>(slug: string): Promise<Text> {
   const text = texts.get(slug) ?? (await readText(slug));
   texts.set(slug, text);
@@ -45,7 +45,10 @@ function accountOf({ account }: Toolkit): Record<string, string> {
   return Object.fromEntries(account.map(({ name, example }) => [name, example]));
 }
 
-/** Arguments of a path must make a segment, arguments of a header fit in one; the others may be any text. */
+/**
+ * Returns the use of each argument: a path argument must be valid as a segment, a header argument as a header value. Other arguments may be
+ * any text.
+ */
 function useOfArguments({ path, headers = {} }: RequestText): (name: string) => TextUse {
   const segments = new Set(placedArguments({ method: "GET", path }));
   const inHeaders = new Set(placedArguments({ method: "GET", path: "", headers }));
@@ -72,7 +75,8 @@ test.each(actions.map((action) => [action.slug, action] as const))(
       expect(rendered.path.split("/")).toHaveLength(request.path.split("/").length);
       if (!JSON.stringify(params).includes("{{")) expect(JSON.stringify(rendered)).not.toContain("{{");
     });
-    // No more than one in four may miss its schema: the arguments are drawn, not guessed. Of few, more may by chance.
+    // At most one in four of the drawn calls may fail its schema, because arguments are drawn to fit it. In a small sample more may fail by
+    // chance.
     fc.assert(
       property,
       repeats({ sample: { numRuns: 4, maxSkipsPerRun: 1 }, whole: { numRuns: 12, maxSkipsPerRun: 0.25 } }),
@@ -88,7 +92,7 @@ test.each(actions.map((action) => [action.slug, action] as const))(
     const lost = Object.entries(inputSchema["properties"] as Record<string, JsonSchema>).filter(([name, schema]) => {
       if (schema["x-host"] === true || (access === "destructive" && name === "confirm")) return false;
       if (placed.includes(name)) return false;
-      // Only parts of it are placed: then each of them is.
+      // The request uses only parts of this argument: then it must use each of them.
       const parts = Object.keys((schema["properties"] ?? {}) as object);
       return parts.length === 0 || parts.some((part) => !placed.includes(`${name}.${part}`));
     });

@@ -16,7 +16,9 @@ import { searchIngestionRows } from "./rows/search-ingestion.ts";
 import { vectorDbRows } from "./rows/vector-db.ts";
 import { workMgmtRows } from "./rows/work-mgmt.ts";
 
-/** The rows of the specification, by toolkit. The wire names and bounds that it leaves open are those of the app. */
+/**
+ * The actions as the specification lists them, by toolkit. Wire names and bounds that the specification leaves open are those of the app.
+ */
 export const rowsByToolkit: Readonly<Record<string, readonly ToolFacts[]>> = {
   bank_link: bankLinkRows,
   calendar: calendarRows,

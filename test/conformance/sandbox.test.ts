@@ -39,7 +39,7 @@ for (const { slug } of catalog.toolkits.values()) {
   tokens.set(slug, ((await response.json()) as { access_token: string }).access_token);
 }
 
-/** Every run has a project of its own: what one deletes, another would not find. */
+/** Each run gets a project of its own, because another run would not find an object that this one has deleted. */
 let runs = 0;
 
 function callOf(action: Action, scheme: string): AppCall {
@@ -95,14 +95,14 @@ async function send(request: AppRequest, call: AppCall): Promise<AppAnswer & { k
   return answer;
 }
 
-/** A path inside a value, as the definition's `unwrap` and error rules write it. */
+/** Looks up a path inside a value, written as in the definition's `unwrap` and error rules. */
 function lookUp(value: unknown, path: string): unknown {
   if (path === "") return value;
   const [placeholder] = placeholdersOf(parseTemplate(`{{body.${path}}}`));
   return placeholder?.path.reduce<unknown>((held, step) => (held as Record<string, unknown>)?.[step], value);
 }
 
-/** The result as a caller of the tool gets it. */
+/** Returns the result as a caller of the tool gets it. */
 function resultOf({ response }: Action, { status, body }: AppAnswer & { kind: "answer" }): unknown {
   expect(status, body.toString()).toBeGreaterThanOrEqual(200);
   expect(status, body.toString()).toBeLessThan(300);
@@ -153,7 +153,7 @@ const fieldNames = ["nextpagetoken", "nextcursor", "cursor", "next", "nextpageof
 const argumentNames = ["pagetoken", "cursor", "startcursor", "offset"];
 const plain = (name: string) => name.replaceAll("_", "").toLowerCase();
 
-/** The next page's token in an answer, wherever it stands outside of lists. */
+/** Finds the token of the next page anywhere in an answer, except inside lists. */
 function tokenIn(value: unknown): unknown {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
   for (const [name, inner] of Object.entries(value)) {
@@ -202,7 +202,7 @@ test.each(paged)(
 
 const withBody = cases.filter(([, action]) => requiredBodyFields(action).length > 0);
 
-/** Paths inside the body of what is always there: constants and required arguments of their own. */
+/** Lists the paths of the request body that are always filled: constants, and required arguments that have a field of their own. */
 function requiredBodyFields({ request: { body }, inputSchema }: Action): string[][] {
   const required = (inputSchema["required"] ?? []) as string[];
   const walk = (tree: typeof body, path: string[]): string[][] => {

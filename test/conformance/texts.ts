@@ -1,10 +1,10 @@
 import type { JsonSchema } from "@svc/catalog";
 import fc from "fast-check";
 
-/** What a text must survive besides its schema: being a segment of a path, or the value of a header. */
+/** The place a text is used in, which limits it besides its schema: a segment of a path, or the value of a header. */
 export type TextUse = "segment" | "header" | "any";
 
-/** Draws a text that a schema of type string takes: of its pattern, its format, or any within its lengths. */
+/** Draws a random text that fits a schema of type string: by its pattern, by its format, or any text within its lengths. */
 export function drawText(schema: JsonSchema, draw: fc.GeneratorValue, use: TextUse): string {
   const { pattern, format, minLength = 0, maxLength } = schema as Record<string, string & number>;
   if (pattern !== undefined) return draw(matching, pattern);
@@ -13,7 +13,7 @@ export function drawText(schema: JsonSchema, draw: fc.GeneratorValue, use: TextU
   return draw(textOf, use, minLength as number, maxLength as number | undefined);
 }
 
-/** Makes each arbitrary once: making one of texts takes far longer than drawing from it. */
+/** Creates each arbitrary (random generator) once, because creating one for texts takes far longer than drawing from it. */
 function kept<Args extends readonly unknown[]>(
   make: (...args: Args) => fc.Arbitrary<string>,
 ): (...args: Args) => fc.Arbitrary<string> {
@@ -39,7 +39,7 @@ const formats: Readonly<Record<string, () => fc.Arbitrary<string>>> = {
   uri: kept(() => fc.webUrl()),
 };
 
-/** Texts that would leave their place if they were not encoded, or be taken for a placeholder if they were read again. */
+/** Texts that would change the request if they were not encoded, or would be taken for a placeholder if they were rendered twice. */
 const awkward = ["a/b?c=d#e", "50% off", "%2e%2e", "a b+c&d", "{{params.other}}", '"quoted" \\', "..a", "x\u{1f4c5}é"];
 
 const textOf = kept((use: TextUse, minLength: number, maxLength: number | undefined) => {
@@ -55,7 +55,10 @@ const textOf = kept((use: TextUse, minLength: number, maxLength: number | undefi
   return fc.oneof({ arbitrary: plain, weight: 3 }, fc.constantFrom(...fitting)).filter((text) => suits(text, use));
 });
 
-/** The request refuses segments that leave their path, however encoded, and headers of other characters than printable ASCII. */
+/**
+ * True if a text may be used there. The request refuses a segment that leaves its path, however it is encoded, and a header with other
+ * characters than printable ASCII.
+ */
 function suits(text: string, use: TextUse): boolean {
   if (use === "header") return /^[\x20-\x7e]*$/.test(text);
   return use === "any" || !/^(\.|%2e){0,2}$/i.test(text);

@@ -8,7 +8,7 @@ const tools = [...catalog.tools.values()];
 /** One property of a schema, with the path to it. */
 type Property = { readonly path: string; readonly name: string; readonly schema: JsonSchema };
 
-/** Every property at every depth: of objects, of items and of the values of maps. Rules between arguments are left out. */
+/** Yields every property at every depth: of objects, of list items and of map values. Rules between arguments are left out. */
 function* propertiesOf(schema: unknown, path = ""): Generator<Property> {
   if (typeof schema !== "object" || schema === null) return;
   const { properties, items, additionalProperties } = schema as JsonSchema;
@@ -58,7 +58,10 @@ test("every argument is described at every depth", () => {
   expect(silent).toEqual([]);
 });
 
-/** Companies and products of these kinds of apps. Names that are common English words are written as only the brand is. */
+/**
+ * Companies and products of the kinds of apps that the toolkits cover, whose names no definition may contain. A name that is also an
+ * English word is written as only the brand is.
+ */
 const brands = [
   "Linear\\.app|Jira|Atlassian|Trello|Asana|ClickUp|Shortcut\\.com|YouTrack|Redmine|GitHub|GitLab|Bitbucket",
   "PagerDuty|Opsgenie|VictorOps|Datadog|Splunk|Grafana|Sentry|New ?Relic|ServiceNow|Statuspage|incident\\.io|FireHydrant",
@@ -78,7 +81,10 @@ const brands = [
   "Notion|Evernote|Confluence|OneNote|Coda\\.io|Roam Research|Obsidian|Slite|Zapier|Figma|Loom\\.com|Miro",
 ].join("|");
 
-/** Names that the specification itself gives to tools, paths and values, and the path that only the app can name. */
+/**
+ * Brand names that are allowed, because the specification gives them to tools, paths and values, and one path whose name only the app
+ * decides.
+ */
 const boundNames = /\bapple_pay\b|\bapplePay\b|\/paypal\/updateOrder\b/g;
 
 test("no definition names a brand or leaves work undone", async () => {
@@ -86,7 +92,7 @@ test("no definition names a brand or leaves work undone", async () => {
   const found: string[] = [];
   for (const slug of [...catalog.toolkits.keys(), ...catalog.tools.keys()]) {
     const text = (await readDefinition(slug)).replaceAll(boundNames, "");
-    // Also as a part of a name: in snake_case, and in camelCase.
+    // Also finds a brand as a part of a name in snake_case or camelCase.
     const words = text.replaceAll("_", " ").replaceAll(/([a-z])([A-Z])/g, "$1 $2");
     const [word] =
       brand.exec(`${text}\n${text.replaceAll("_", " ")}\n${words}`) ?? /\b(TODO|FIXME|XXX)\b/.exec(text) ?? [];
@@ -95,7 +101,7 @@ test("no definition names a brand or leaves work undone", async () => {
   expect(found).toEqual([]);
 });
 
-/** Names that texts of a toolkit may use: its tools and account variables, properties, and enum values. */
+/** Names that the texts of a toolkit may mention: its tools, account variables, properties and enum values. */
 function namesOf(toolkitSlug: string): Set<string> {
   const toolkit = catalog.toolkits.get(toolkitSlug);
   const own = [...(toolkit?.actions ?? []), ...(toolkit?.triggers ?? [])];
@@ -111,7 +117,10 @@ function namesOf(toolkitSlug: string): Set<string> {
   return names;
 }
 
-/** What names of tools begin with (`list`, `create`). Other words with _ are examples, or values of the app. */
+/**
+ * First words of tool names, such as `list` and `create`. A word with an underscore that begins otherwise is an example or a value of the
+ * app.
+ */
 const verbs = new Set(tools.map(({ name }) => name.split("_")[0]));
 
 test.each([...catalog.toolkits.values()])(

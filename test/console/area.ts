@@ -1,17 +1,17 @@
 import type { TestServer } from "@svc/testing/server";
 import type { Page } from "playwright-core";
 
-/** A page that is looked at in light, in dark and on a phone. */
+/** A page of the console that is checked in light colours, in dark colours and on a phone. */
 export type LookedAt = {
-  /** Names its pictures and its snapshot; kebab-case. */
+  /** Name of the page's pictures and of its snapshot, in kebab-case. */
   name: string;
-  /** Its path below that of the project, such as `events?range=1h`, given what the seed answered. */
+  /** Returns the page's path below that of the project, such as `events?range=1h`. Gets the ids that the seed returned. */
   path: (ids: Readonly<Record<string, string>>) => string;
-  /** Resolves when the page shows what is to be looked at. */
+  /** Resolves when the page shows the content to be checked. */
   shows: (page: Page) => Promise<unknown>;
 };
 
-/** A part of the console: its pages, and what fills the service with what they show; that answers ids for their paths. */
+/** A part of the console: its pages, and a seed that fills the service with the data they show and returns ids for their paths. */
 export type Area = {
   seed: (svc: TestServer) => Promise<Record<string, string>>;
   pages: readonly LookedAt[];

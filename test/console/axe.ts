@@ -9,9 +9,9 @@ const colours = "color-contrast";
 type Finding = { id: string; help: string; nodes: { target: string[]; failureSummary?: string }[] };
 
 /**
- * What axe finds on a page, a line for each place: every rule of WCAG 2.2 A and AA and of best practice; that of `colours` alone, which takes
- * as long as all the others, or those of `structure`. It goes in
- * over the debugger protocol: the policy of the pages refuses a script tag, and to bypass it would hide faults.
+ * Returns the accessibility faults that axe finds on a page, a line for each place. By default it applies every rule of WCAG 2.2 A and AA
+ * and of best practice. `colours` applies the contrast rule alone, which takes as long as all the others; `structure` applies the others.
+ * axe is loaded over the debugger protocol, because the page's policy refuses a script tag, and bypassing the policy would hide faults.
  */
 export async function findBarriers(page: Page, only?: "colours" | "structure"): Promise<string[]> {
   const protocol = await page.context().newCDPSession(page);

@@ -10,44 +10,44 @@ import { calendarSecret } from "./post-calendar.ts";
 const executable = findChromium();
 const plan = browserTestsPlan(executable);
 
-/** A test in a browser. Without a Chromium it is skipped; in CI it fails. */
+/** A test in a browser. It is skipped if the machine has no Chromium; in CI it fails then. */
 export const browserTest: typeof test = plan === "skip" ? (test.skip as typeof test) : test;
 
-/** One that `npm run test:crash` runs, where the file has the machine to itself: what it takes of one that others use as well says little. */
+/** A browser test that only `npm run test:crash` runs, because its measurements mean little while other tests use the machine. */
 export const wholeBrowserTest: typeof test = repeats({ sample: test.skip as typeof test, whole: browserTest });
 
 const wide = { width: 1280, height: 800 };
 
-/** A page of the console in a browser of its own: cookies and storage are shared with no other test. */
+/** A page of the console in a browser context of its own, which shares cookies and storage with no other test. */
 export type ConsolePage = { readonly page: Page; readonly faults: PageFaults };
 
-/** Who looks, and at what. */
+/** Options for opening a page: the page, its key and its screen. */
 export type Looking = {
-  /** Path below the console, such as `p/prj_…/events`; that of the project unless stated. */
+  /** Path below the console, such as `p/prj_…/events`. Default: that of the project. */
   path?: string;
-  /** The key that is signed in; that of the project unless stated, null for nobody. */
+  /** The key that is signed in. Default: that of the project. Null: nobody is signed in. */
   key?: string | null;
-  /** A context of an earlier page, as for a second tab of the same browser. */
+  /** Browser context of an earlier page, to open a second tab of the same browser. */
   context?: BrowserContext;
-  /** As narrow as a phone, pressed with a finger. */
+  /** Uses a screen as narrow as a phone's, with touch. */
   isPhone?: boolean;
 };
 
 /** The service and the browser of a test file. */
 export type ConsoleTests = {
-  /** False where there is no browser, and the tests are skipped. */
+  /** False if there is no browser. The tests are skipped then. */
   readonly isStarted: boolean;
-  /** The service; it listens from before the first test on. */
+  /** The service. It listens before the first test starts. */
   readonly svc: TestServer;
   readonly projectId: string;
-  /** Opens a page and waits for its heading. It is closed, and its faults fail the test, at the test's end. */
+  /** Opens a page and waits for its heading. At the end of the test the page is closed, and its faults fail the test. */
   open(looking?: Looking): Promise<ConsolePage>;
 };
 
 /**
- * Starts one real service and one Chromium for a test file, before its first test. `variables` are set over those of every service of the
- * console's tests; `seed` fills it. `isOnePage`: for tests that only look: they look at one page, led from place to place, since a
- * window of its own takes more of the processor than what it shows.
+ * Starts one real service and one Chromium for a test file, before its first test. `variables` override the variables that all console
+ * tests share. `seed` fills the service. `isOnePage` is for tests that only look at pages: they share one page, because opening a window
+ * costs more processor time than showing another path.
  */
 export function startConsole(
   options: { variables?: Record<string, string>; seed?: (svc: TestServer) => Promise<void>; isOnePage?: boolean } = {},
@@ -86,14 +86,14 @@ export function startConsole(
     await svc?.stop();
   });
 
-  /** A page in a browser that has the session of this key and keeps nothing else. */
+  /** Opens a page in a browser context that has the session of this key and no other stored data. */
   async function freshPage({ key = service().key, isPhone = false }: Looking): Promise<Page> {
     const page = await takePage(isPhone);
     if (key !== null && !sessions.has(key)) sessions.set(key, storageOf(service().url, key));
     const session = key === null ? undefined : await sessions.get(key);
     await page.context().clearCookies();
     if (session !== undefined) await page.context().addCookies(session.cookies);
-    // Of the service's origin, and without scripts of its own.
+    // This page has the service's origin, whose storage is to be filled, and runs no scripts.
     await page.goto(`${service().url}/healthz`);
     await page.evaluate(
       `sessionStorage.clear(); localStorage.clear(); Object.assign(localStorage, ${JSON.stringify(session?.kept ?? {})})`,
@@ -115,7 +115,7 @@ export function startConsole(
       const shown = kept ?? watch(await (context === undefined ? freshPage(looking) : newPage(context)), service().url);
       if (options.isOnePage === true) kept = shown;
       opened.push(shown);
-      // Whoever looked before has left it as narrow as a phone.
+      // An earlier test may have left the shared page as narrow as a phone.
       if (shown === kept) await shown.page.setViewportSize(wide);
       await shown.page.goto(`${service().url}/console/${path}`);
       await shown.page.getByRole("heading", { level: 1 }).first().waitFor();
@@ -124,7 +124,7 @@ export function startConsole(
   };
 }
 
-/** One for the files of a worker: to start it takes as long as some of them. It ends with the worker. */
+/** One browser for all files of a test worker, because starting one takes as long as some of the files. It ends with the worker. */
 let browser: Promise<Browser> | undefined;
 
 function startBrowser(): Promise<Browser> {
@@ -133,8 +133,8 @@ function startBrowser(): Promise<Browser> {
 }
 
 /**
- * Pages that no test uses, wide ones and those of a phone, each in a browser of its own: to open one starts a process, which compiles all that the
- * console is made of.
+ * Unused pages for later tests, wide ones and phone ones, each in a browser context of its own. They are kept because each new page starts
+ * a process that compiles the whole console again.
  */
 const idle: Record<"wide" | "phone", Page[]> = { wide: [], phone: [] };
 const phones = new WeakSet<BrowserContext>();
@@ -153,7 +153,7 @@ async function takePage(isPhone: boolean): Promise<Page> {
   return newPage(context);
 }
 
-/** Leaves one page of a test's browser for others, without what the test has set there. Its session goes when it is taken. */
+/** Keeps one page of a test's browser context for later tests, without the test's settings. The next test replaces its session. */
 async function putBack(context: BrowserContext): Promise<void> {
   if (context.isClosed()) return;
   const [page, ...others] = context.pages();
@@ -169,7 +169,7 @@ async function putBack(context: BrowserContext): Promise<void> {
 
 async function newPage(context: BrowserContext): Promise<Page> {
   const page = await context.newPage();
-  // Ends what hangs: a machine with other work takes ten times as long.
+  // The timeout is long because a busy machine takes ten times as long. It only ends a test that hangs.
   page.setDefaultTimeout(60_000);
   return page;
 }
@@ -178,7 +178,10 @@ function watch(page: Page, url: string): ConsolePage {
   return { page, faults: watchFaults(page, new URL(url).origin) };
 }
 
-/** What a browser keeps of a sign-in: the cookie, and the half that the page holds. Made over the service's own sign-in, once for a key. */
+/**
+ * Returns the data a browser stores after a sign-in: the cookie, and the half of the session that the page keeps. It signs in at the
+ * service, once for each key.
+ */
 async function storageOf(url: string, key: string) {
   const { cookie, half, seats } = await signInToConsole({ url }, { key });
   const { hostname } = new URL(url);

@@ -1,7 +1,7 @@
 import { accessSync, constants } from "node:fs";
 import { delimiter, join } from "node:path";
 
-/** The first draws no windows: with it the tests take a fraction of the processor. */
+/** The first name is the browser without windows, with which the tests use a fraction of the processor time. */
 const names = [
   "chromium-headless-shell",
   "chrome-headless-shell",
@@ -20,7 +20,10 @@ const usualPlaces = [
   "/Applications/Chromium.app/Contents/MacOS",
 ];
 
-/** The Chromium that the tests drive: what `SVC_CHROMIUM` names, else the first on PATH and in the usual places. Undefined where there is none. */
+/**
+ * Finds the Chromium that the tests use: the one that `SVC_CHROMIUM` names, else the first on PATH or in the usual places. Returns
+ * undefined if there is none.
+ */
 export function findChromium(environment: NodeJS.ProcessEnv = process.env): string | undefined {
   const { SVC_CHROMIUM, PATH = "" } = environment;
   if (SVC_CHROMIUM !== undefined && SVC_CHROMIUM !== "") return isExecutable(SVC_CHROMIUM) ? SVC_CHROMIUM : undefined;
@@ -37,7 +40,7 @@ function isExecutable(path: string): boolean {
   }
 }
 
-/** How a browser of the tests is started: no name leads anywhere, as without a network. */
+/** Returns the arguments that a test browser is started with. They make every host name fail to resolve, as without a network. */
 export function browserArguments(): string[] {
   const alone =
     "--host-resolver-rules=MAP console.test 127.0.0.1, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost";
@@ -45,8 +48,8 @@ export function browserArguments(): string[] {
 }
 
 /**
- * What becomes of the tests that need a Chromium: they run where there is one; else they are skipped, and in CI (`CI` set to anything) they
- * fail, since there nobody reads the line that says so.
+ * Decides about the tests that need a Chromium. They run if there is one. Otherwise they are skipped, except in CI (`CI` has any value):
+ * there they fail, because nobody would read the line about skipped tests.
  */
 export function browserTestsPlan(
   executable: string | undefined,
@@ -56,10 +59,10 @@ export function browserTestsPlan(
   return CI === undefined || CI === "" ? "skip" : "fail";
 }
 
-/** The last line of a run in which tests of the console were skipped; undefined for one without. */
+/** Returns the last line of a run in which tests of the console were skipped, or undefined if none was. */
 export function skippedLine(skipped: number): string | undefined {
   return skipped === 0 ? undefined : `SKIPPED: ${skipped} console tests, ${noChromium}`;
 }
 
-/** What is said where tests of the console need a Chromium that is not there. */
+/** The message for console tests that need a Chromium and find none. */
 export const noChromium = "no Chromium (apt-get install chromium-headless-shell, or SVC_CHROMIUM)";

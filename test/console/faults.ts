@@ -1,15 +1,15 @@
 import type { Page } from "playwright-core";
 
 /**
- * Watches a page for what no test may see: a violation of the policy, an error of the page, an unexpected answer, a request that failed, or
- * one to another host than that of the page.
+ * Watches a page for faults that no test may cause: a violation of the content security policy, a script error, an unexpected status, a
+ * failed request, or a request to another host.
  */
 export type PageFaults = {
-  /** What was seen so far, a line each. */
+  /** The faults so far, a line each. */
   readonly seen: string[];
-  /** Answers of this status are expected from now on; 0 stands for requests that get none. */
+  /** Expects answers of this status from now on. 0 means requests that get no answer. */
   expectStatus(status: number): void;
-  /** Requests to another origin are expected from now on: where the page leads away. */
+  /** Expects requests to another origin from now on, for a page that leads there. */
   expectOrigin(origin: string): void;
 };
 
@@ -21,7 +21,7 @@ export function watchFaults(page: Page, origin: string): PageFaults {
   page.on("pageerror", (error) => seen.push(`page error: ${error.stack ?? error.message}`));
   page.on("console", (message) => {
     const text = message.text();
-    // Told by the response itself, too, and there it can be expected.
+    // A failed load is reported by the response as well, where the test can expect it.
     if (message.type() === "error" && !text.startsWith("Failed to load resource")) seen.push(`console: ${text}`);
   });
   page.on("request", (request) => {
@@ -35,7 +35,7 @@ export function watchFaults(page: Page, origin: string): PageFaults {
   });
   page.on("requestfailed", (request) => {
     const why = request.failure()?.errorText ?? "";
-    // The page gave it up itself: it went elsewhere, or asked for something else.
+    // The page itself aborted this request, because it went to another path or asked for other data.
     if (why !== "net::ERR_ABORTED" && !expected.has(0)) seen.push(`${why} ${request.url()}`);
   });
   return {

@@ -1,7 +1,10 @@
 import type { TestServer } from "@svc/testing/server";
 import { until } from "@svc/testing/until";
 
-/** Accounts of entity `ops`, and the contacts `lead` and, an approver, `head`, beside the project's own `owner`. */
+/**
+ * Creates accounts of entity `ops`, and the contacts `lead` and `head`, of whom `head` is an approver. The contact `owner` exists in every
+ * project.
+ */
 export async function seedPeople(svc: TestServer): Promise<void> {
   for (const toolkitSlug of ["sales_crm", "messaging_bot"]) {
     await svc.call("svc.v1.ConnectionsService/InitiateConnection", { toolkitSlug, entityId: "ops", apiKey: "any-key" });
@@ -14,12 +17,15 @@ export async function seedPeople(svc: TestServer): Promise<void> {
   }
 }
 
-/** A time of each day, as cron has it in UTC, that is about half a day away: whenever the tests are run, nothing starts while they look, and the next start is told as hours to come. */
+/**
+ * Returns a daily time as a cron expression in UTC, about half a day away. So nothing starts during the tests at any time of day, and the
+ * page always shows the next start as some hours away.
+ */
 export function cronHalfADayAway(): string {
   return `0 ${(new Date().getUTCHours() + 12) % 24} * * *`;
 }
 
-/** Submits a program and answers its job's id. Throws an Error for a refusal. */
+/** Submits a program and returns its job's id. Throws an Error if the service refuses it. */
 export async function submitProgram(
   svc: TestServer,
   program: object,
@@ -47,11 +53,11 @@ const fetchDeals = {
   rows: { from: "data[]", keep: ["id", "title", "value"] },
 };
 
-/** Asks `lead`, then `head`, before it sends; every continuation may be picked. */
+/** Asks `lead`, then `head`, before it sends. Every answer that a question can have is allowed. */
 export const askingProgram = {
   version: 1,
   title: "Remind the team, asking first",
-  // Its undo deletes what was sent, which a plan without this line would have approved.
+  // The undo of this step deletes the sent message. Without this line, the plan would need an approval for that.
   approval: { plan: "never" },
   params: { minValue: 0.5 },
   steps: [
@@ -96,7 +102,7 @@ export const askingProgram = {
   saga: { on: ["failed", "aborted", "cancelled"] },
 };
 
-/** Destroys, and so needs approval. */
+/** A program that deletes and therefore needs approval. */
 export const deletingProgram = {
   version: 1,
   title: "Delete the lost deals",
@@ -118,7 +124,7 @@ export const deletingProgram = {
   ],
 };
 
-/** Branches, a round and a wait that outlasts the test. */
+/** A program with branches, a repeated round, and a wait that is longer than the test. */
 export const branchingProgram = {
   version: 1,
   title: "Gather from two places",
@@ -141,7 +147,7 @@ export const branchingProgram = {
   ],
 };
 
-/** Succeeds, and can be made a skill. */
+/** A program that succeeds and can be turned into a skill. */
 export const announcingProgram = {
   version: 1,
   title: "Announce a text",

@@ -1,19 +1,19 @@
 import type { Locator, Page } from "playwright-core";
 
-/** What somebody does who has no pointer. */
+/** Actions of a user who has only a keyboard. */
 export type Keyboard = {
   press(...keys: string[]): Promise<void>;
   type(text: string): Promise<void>;
-  /** Goes on with Tab until this, which it waits for, has the focus. Throws where a round of the page does not lead there. */
+  /** Presses Tab until this element, which it waits for, has the focus. Throws if a full round of the page does not reach the element. */
   tabTo(target: Locator): Promise<void>;
-  /** Goes to a page by the palette, and waits until its heading has the focus. */
+  /** Opens a page by the command palette and waits until the page's heading has the focus. */
   goTo(title: string): Promise<void>;
 };
 
-/** As many stops as no page has. */
+/** Number of Tab stops that no page reaches. */
 const stopsMax = 80;
 
-/** The keyboard of a page, and nothing else of it. */
+/** Returns the keyboard actions of a page. */
 export function keyboardOf(page: Page): Keyboard {
   const press = async (...keys: string[]) => {
     for (const key of keys) await page.keyboard.press(key);

@@ -8,8 +8,9 @@ import { copyEvents } from "./many-events.ts";
 import { postCalendar } from "./post-calendar.ts";
 import { type Effort, expectWithin, measureWork } from "./work.ts";
 
-// What the console takes with 100,000 events stored. Every figure is printed with its budget. `npm test` judges the processor's time of the
-// list, since the machine has other work; `npm run test:crash` has the file to itself, goes all of it, and judges the clock, too.
+// Measures the console with 100,000 stored events, and prints every figure with its budget. `npm test` judges only the processor time of
+// the list, because other tests use the machine. `npm run test:crash` runs this file alone, makes the full measurement, and judges the
+// elapsed time too.
 
 const stored = 100_000;
 
@@ -74,7 +75,7 @@ browserTest("a press, a key and what is typed are answered within their time", a
       };
       cpuMs = Math.max(cpuMs, (await measureWork(page, act)).cpuMs);
     }
-    // What takes less than 16 ms is not told, but for the first: it calls the observer where nothing else does.
+    // The observer reports no event shorter than 16 ms, except the first. This one makes sure that the observer is called at all.
     const clockMs = await page.evaluate<number>(`new Promise((resolve) => {
       const observer = new PerformanceObserver((list) =>
         resolve(Math.max(16, ...list.getEntries().filter(({ interactionId }) => interactionId > 0).map(({ duration }) => duration))));
@@ -116,7 +117,7 @@ browserTest(
   },
 );
 
-/** Scrolls a list down by so many rows, ten a frame. Resolves with the times of the frames, and the most rows there were in the document. */
+/** Scrolls a list down by so many rows, ten a frame. Resolves with the frame times and the largest number of rows that the document had. */
 const scrollBy = (page: Page, count: number): Promise<{ frames: number[]; inDocument: number; reached: number }> =>
   page.evaluate(`(async () => {
     const grid = document.querySelector("[role=grid]");
@@ -178,7 +179,7 @@ browserTest(
     const before = await heap();
     for (let n = 0; n < batches; n += 1) await receive();
     const after = await heap();
-    // Ten events a second for ten minutes.
+    // Extrapolates to ten minutes at ten events a second.
     const tenMinutes = before + (Math.max(0, after - before) / batches) * 60;
     const [from, to, then] = [before, after, tenMinutes].map((mb) => mb.toFixed(1));
     process.stdout.write(

@@ -7,15 +7,15 @@ import { expect } from "vitest";
 import { root } from "../source.ts";
 import { findBarriers } from "./axe.ts";
 
-/** Where the pictures of pages are put by `npm run console:pictures`; elsewhere none are taken, since nothing compares them. */
+/** Folder for the pictures of pages, set by `npm run console:pictures`. Otherwise no pictures are taken, because no test compares them. */
 const pictures = process.env["SVC_CONSOLE_PICTURES"] === undefined ? undefined : join(root, ".cache", "console");
 
-/** Pages whose phone layout has colours of its own: a list of each kind of card, and the page of a link. */
+/** Pages whose phone layout uses other colours: one list of each kind of card, and the page behind a link. */
 const ofOwnColours: ReadonlySet<string> = new Set(["events", "asks", "jobs", "tools-found", "answer"]);
 
 /**
- * Looks at a page in light, dark and as narrow as a phone, without loading it again: axe finds nothing, and what readers of its main part hear is what
- * `snapshots/<name>.txt` says. With `vitest -u` the snapshots are written.
+ * Looks at a page in light, dark and as narrow as a phone, without loading it again: axe must find no fault, and a screen reader must get
+ * the text in `snapshots/<name>.txt` from its main part. With `vitest -u` the snapshots are written.
  */
 export async function lookAt(page: Page, name: string): Promise<void> {
   const picture = async (look: string) => {
@@ -24,21 +24,21 @@ export async function lookAt(page: Page, name: string): Promise<void> {
   };
   const size = page.viewportSize();
   const looks = looksOf(name);
-  // What is loaded when it is first shown, such as the viewer of JSON, has plain text in its place until then.
+  // Parts that are loaded on first use, such as the JSON viewer, show plain text until then.
   await until(async () => (await page.locator("main [aria-busy=true]").count()) === 0);
   await expect(await heardAtRest(page, name)).toMatchFileSnapshot(`snapshots/${name}.txt`);
   expect(await findBarriers(page, looks.has("colours") ? undefined : "structure")).toEqual([]);
   await picture("light");
   if (looks.has("dark")) {
     await page.emulateMedia({ colorScheme: "dark" });
-    // The structure is the same: what can differ is told by the colours.
+    // The structure is the same in dark: only the colours can differ.
     expect(await findBarriers(page, "colours")).toEqual([]);
     await picture("dark");
     await page.emulateMedia({ colorScheme: "light" });
   }
   await page.setViewportSize({ width: 390, height: 844 });
   await until(() => page.evaluate("document.documentElement.scrollWidth <= innerWidth"));
-  // The colours are those of before, but for the cards that stand for rows and for the page of a link.
+  // The phone layout uses the colours checked above, except in cards that replace rows and on the page behind a link.
   if (looks.has("phone"))
     expect(await findBarriers(page, ofOwnColours.has(name) ? undefined : "structure")).toEqual([]);
   await picture("phone");
@@ -46,8 +46,8 @@ export async function lookAt(page: Page, name: string): Promise<void> {
 }
 
 /**
- * What is looked at beside the structure in light: all of it where pictures are taken and in `npm run test:crash`; in `npm test` one of the
- * three, by the page's name, since each takes a second of a processor.
+ * Returns the checks to make besides the structure in light: all of them when pictures are taken and in `npm run test:crash`. `npm test`
+ * makes one of the three, chosen by the page's name, because each takes a second of processor time.
  */
 function looksOf(name: string): ReadonlySet<"colours" | "dark" | "phone"> {
   const all = ["colours", "dark", "phone"] as const;
@@ -57,8 +57,8 @@ function looksOf(name: string): ReadonlySet<"colours" | "dark" | "phone"> {
 }
 
 /**
- * What is heard once it is what is stored, and within ten seconds in any case: what a page asks for one by one, such as how the deliveries of a
- * row stand or that a stream has ended, comes when it comes. What never becomes the same is told by the comparison.
+ * Reads a page's text until it equals the stored snapshot, for at most ten seconds. The page loads some parts one by one, such as the
+ * delivery states of a row or the end of a stream. A text that never becomes equal fails in the later comparison.
  */
 async function heardAtRest(page: Page, name: string): Promise<string> {
   const stored = await readFile(
@@ -75,7 +75,7 @@ async function heardAtRest(page: Page, name: string): Promise<string> {
   return heard;
 }
 
-/** What differs from run to run, by what it is. */
+/** Patterns of texts that differ from run to run, and the name each is replaced with. */
 const varying: readonly (readonly [pattern: RegExp, instead: string])[] = [
   [/\b(evt|dlv|sub|rpl|prj|key|job|ask|call|acc|stp|qrn|node|ses)_[a-z0-9]{26}\b/g, "$1_ID"],
   [/\b(evt|dlv|sub|rpl|prj|key|job|ask|call|acc|stp|qrn|node|ses)_[a-z0-9]{3,4}…[a-z0-9]{4}\b/g, "$1_ID"],
@@ -86,9 +86,9 @@ const varying: readonly (readonly [pattern: RegExp, instead: string])[] = [
   [/At most [\d.,]+(?: (?:ms|s|min|h|d))?(?=, SPAN)/g, "At most N"],
   [/\b(?:\d+ d \d+ h|\d+ h \d+ min|\d+ min \d+ s|\d+(?:\.\d+)? (?:ms|s|min|h|d))\b/g, "DURATION"],
   [/\b(?:in DURATION|DURATION ago|now)\b/g, "AGO"],
-  // What waits gets older while it is looked at.
+  // The ages of waiting deliveries grow during the test.
   [/(?<=(?:term: under DURATION|term: DURATION and more)\n\s+- definition: )"[\d,]+"/g, "N"],
-  // What a node counts of calls has the page's own in it, and those of the page before.
+  // A node's count of calls includes those of this page and of the page before.
   [/(?<=Calls (?:a second|under way at once), at each node )[\d,]+/g, "N"],
   [/(?<=Open streams, at each node )[\d,]+/g, "N"],
   [/(?<=term: Calls\n\s+- definition: )"[\d,]+"/g, "N"],
@@ -100,7 +100,7 @@ const varying: readonly (readonly [pattern: RegExp, instead: string])[] = [
   [/\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT/g, "DATE"],
 ];
 
-/** What readers of a page's main part hear, with what differs from run to run by its name alone. */
+/** Returns the text that a screen reader gets from a page's main part. Texts that differ from run to run are replaced by a name. */
 export async function heardOf(page: Page): Promise<string> {
   const snapshot = await page.getByRole("main").ariaSnapshot();
   return `${varying.reduce((text, [pattern, instead]) => text.replace(pattern, instead), snapshot)}\n`;

@@ -1,8 +1,8 @@
 import type { TestServer } from "@svc/testing/server";
 
 /**
- * Makes copies of the one event of a project, each with its deliveries: `count` of them, `everyMs` apart, the last `endMs` ago. They are written to the
- * store as they would have come in, in a statement for each table.
+ * Copies the one event of a project, with its deliveries, `count` times. The copies are `everyMs` apart, and the last one happened `endMs`
+ * ago. They are written to the store in one statement for each table.
  */
 export async function copyEvents(
   { database }: TestServer,

@@ -7,20 +7,22 @@ import { createInterface } from "node:readline";
 import { chromium, type Page } from "playwright-core";
 import { browserArguments, findChromium } from "./chromium.ts";
 
-/** A browser with one window that can be minimized: its page is then hidden by the browser itself, not by a script that says so. */
+/**
+ * A browser with one window that can be minimized. The browser itself then reports the page as hidden, without a script that pretends it.
+ */
 export type MinimizedBrowser = AsyncDisposable & {
   readonly page: Page;
   /** Resolves when the page is hidden. */
   minimize(): Promise<void>;
-  /** Stops the scripts of the hidden page, as browsers do with tabs that nobody has looked at for some minutes. */
+  /** Stops the scripts of the hidden page, as browsers do with tabs that were not used for some minutes. */
   freeze(): Promise<void>;
-  /** Shows the page again, after it was frozen, too. Resolves when it is visible. */
+  /** Shows the page again, also after a freeze. Resolves when it is visible. */
   restore(): Promise<void>;
 };
 
 /**
- * Starts a Chromium of its own. In the one that all tests share every page is kept visible and in focus, whatever becomes of its window; one that is
- * connected to leaves its pages as they are.
+ * Starts a Chromium of its own. In the shared test browser every page stays visible and focused, whatever happens to its window. A browser
+ * that the test connects to does not change its pages like that.
  */
 export async function startMinimizedBrowser(): Promise<MinimizedBrowser> {
   const folder = await mkdtemp(join(tmpdir(), "svc-window-"));
@@ -64,7 +66,7 @@ export async function startMinimizedBrowser(): Promise<MinimizedBrowser> {
   }
 }
 
-/** Where a browser that starts says it is reached. */
+/** Reads the debugger address that a starting browser prints. */
 async function addressOf(output: NodeJS.ReadableStream): Promise<string> {
   const said: string[] = [];
   for await (const line of createInterface({ input: output })) {

@@ -10,7 +10,7 @@ import { shiftMax, shiftOf } from "./stands.ts";
 
 const consoles = startConsole();
 
-/** What stands beyond the sides of the card that it belongs to. */
+/** Script that lists elements which extend beyond the sides of their card. */
 const outside = `[...document.querySelectorAll("main :is(section, [role=region])")].flatMap((card) => {
   const { left, right } = card.getBoundingClientRect();
   return [...card.querySelectorAll("a, dt, dd, td, th, h2, h3, li, p, canvas")]
@@ -19,7 +19,7 @@ const outside = `[...document.querySelectorAll("main :is(section, [role=region])
     .map((part) => part.outerHTML.slice(0, 120));
 })`;
 
-/** A filled overview stands still while it loads, and nothing of it leaves its card, on a phone and on wide screens. */
+/** Checks, on a phone and on wide screens, that a filled overview does not move while it loads and that nothing leaves its card. */
 async function standsAtEveryWidth(page: Page): Promise<void> {
   const before = page.viewportSize();
   for (const width of [390, 820, 1280, 1920]) {
@@ -48,7 +48,7 @@ browserTest("what needs a person stands first, then charts with a table of the s
   await page.locator("canvas").nth(4).waitFor();
   await lookAt(page, "overview");
   await standsAtEveryWidth(page);
-  // Of which age they are depends on how long all this took.
+  // Only the sum is compared, because the ages depend on how long the test took so far.
   const ages = page.getByRole("region", { name: "Deliveries that wait, by age" }).getByRole("definition");
   expect((await ages.allInnerTexts()).reduce((sum, count) => sum + Number(count), 0)).toBe(3);
   await page.getByRole("switch", { name: "Tables" }).click();
@@ -99,7 +99,7 @@ browserTest("what two nodes took is counted within 15 seconds, as the list has i
     "counted",
     30_000,
   );
-  // Fifteen seconds, and what a machine with other work takes beside.
+  // The limit is fifteen seconds, plus some for other work on the machine.
   expect(performance.now() - begun).toBeLessThan(20_000);
   await counted.getByRole("link").click();
   await page.getByText(`${events.length} loaded, that is all`).waitFor();

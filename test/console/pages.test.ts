@@ -8,11 +8,11 @@ import { browserTest, startConsole } from "./browser.ts";
 import { lookAt } from "./look.ts";
 import { cutOffAtDouble, shiftMax, shiftOf } from "./stands.ts";
 
-/** The parts of the console whose pages are looked at: a new part adds its line here, a new page one to its part. */
+/** The parts of the console whose pages are checked. A new part adds its line here; a new page is added to its part. */
 const areas: Record<string, Area> = { triggers, tools, settings, jobs };
 
 const consoles = startConsole({ isOnePage: true });
-/** Which path each title is of. */
+/** The path that uses each title, to find a title used twice. */
 const titled = new Map<string, string>();
 
 describe.each(Object.entries(areas))("%s", (_, { seed, pages }) => {
@@ -40,7 +40,7 @@ describe.each(Object.entries(areas))("%s", (_, { seed, pages }) => {
       expect(title).toMatch(/.+ · svc$/);
       expect(titled.get(title) ?? path).toBe(path);
       titled.set(title, path);
-      // What jumps hangs on what is answered first. A page that stands still stands still most of the time.
+      // Jumps depend on which answer comes first, so a page that jumped is measured up to two more times.
       let shift = await shiftOf(page);
       for (let again = 0; again < 2 && shift > shiftMax; again += 1) shift = await shiftOf(await open(looked));
       expect(shift).toBeLessThanOrEqual(shiftMax);

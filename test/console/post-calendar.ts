@@ -1,11 +1,11 @@
 import type { TestServer } from "@svc/testing/server";
 
-/** Webhook secret of the calendar of every service of these tests. */
+/** Webhook secret of the calendar in every service of the console tests. */
 export const calendarSecret = "hook-secret-of-the-console-tests";
 
 let posted = 0;
 
-/** Posts a change of a calendar, as the app does. `state` is what the app says of the resource. */
+/** Posts a change of a calendar, as the app does. `state` is the state that the app reports for the resource. */
 export async function postCalendar(svc: TestServer, { channel = "channel-1", state = "exists" } = {}): Promise<void> {
   posted += 1;
   const response = await fetch(`${svc.url}/webhooks/calendar?token=${calendarSecret}`, {

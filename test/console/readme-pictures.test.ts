@@ -7,7 +7,8 @@ import { seedOverview } from "./areas/overview.ts";
 import { browserTest, startConsole } from "./browser.ts";
 import { askingProgram, jobWithStatus, submitProgram } from "./jobs-seed.ts";
 
-// The picture of README.md and that of a job in the console's guide, made by `npm run console:pictures` alone: they would differ with each run of the tests.
+// Takes the picture of README.md and that of a job in the console's guide. Only `npm run console:pictures` takes them, because they would
+// differ in each run of the tests.
 
 const isWanted = process.env["SVC_CONSOLE_PICTURES"] !== undefined;
 const images = join(root, "docs", "images");
@@ -24,7 +25,7 @@ const consoles = startConsole({
   },
 });
 
-/** Adds a day to the counters, as a deployment with some traffic has it: more by day than by night, an endpoint that failed for an hour, a slow app. */
+/** Adds a day of traffic to the counters: more by day than by night, an endpoint that failed for an hour, and a slow app. */
 async function countDay({ database: { db } }: TestServer): Promise<void> {
   await db.sql`
     with project as (select project_id from events limit 1), outcomes (series, outcome, base) as (values

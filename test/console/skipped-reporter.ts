@@ -3,7 +3,7 @@ import type { Reporter, TestModule } from "vitest/node";
 import { root } from "../source.ts";
 import { findChromium, skippedLine } from "./chromium.ts";
 
-/** Says in the last line of a run how many tests of the console were skipped for want of a browser. It is silent where none was. */
+/** Prints, as the last line of a run, how many console tests were skipped because there is no browser. Prints nothing if none was. */
 export class SkippedConsoleTests implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {
     if (findChromium() !== undefined) return;

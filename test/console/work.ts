@@ -3,15 +3,15 @@ import { repeats } from "@svc/testing/sample";
 import type { Page } from "playwright-core";
 import { expect } from "vitest";
 
-/** What something took, in milliseconds: by the clock, and of the processor, where other work does not count. */
+/** Measured time in milliseconds: elapsed time, and processor time, which other work on the machine does not change. */
 export type Effort = { clockMs: number; cpuMs: number };
 
-/** Whether the clock is judged, too: only where nothing else runs. */
+/** True if the elapsed time is judged too, which makes sense only when nothing else runs. */
 const isClockJudged = repeats({ sample: false, whole: true });
 const judged = isClockJudged ? "clockMs" : "cpuMs";
 const tries = 4;
 
-/** Measures what a page takes for an act: the clock, and the processor's time of its main thread. */
+/** Measures how long a page works on an action: elapsed time, and processor time of the page's main thread. */
 export async function measureWork(page: Page, act: () => Promise<unknown>): Promise<Effort> {
   const protocol = await page.context().newCDPSession(page);
   await protocol.send("Performance.enable");
@@ -29,7 +29,10 @@ export async function measureWork(page: Page, act: () => Promise<unknown>): Prom
   return { clockMs, cpuMs };
 }
 
-/** Measures, up to four times while the budget is broken, prints both figures beside it, and fails where that is broken: by the processor's time, and on a quiet machine by the clock. */
+/**
+ * Measures, up to four times while the result exceeds the budget, and prints both figures with the budget. Fails if the processor time
+ * exceeds it; on a quiet machine the elapsed time counts too.
+ */
 export async function expectWithin(what: string, budgetMs: number, measure: () => Promise<Effort>): Promise<void> {
   const isOver = ({ clockMs, cpuMs }: Effort) =>
     cpuMs > processorBudgetMs(budgetMs) || (isClockJudged && clockMs > budgetMs);

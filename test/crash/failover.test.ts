@@ -7,7 +7,7 @@ import { type Load, numbersOf, startLoad } from "./load.ts";
 
 const isWhole = process.env["SVC_CRASH_ROUNDS"] !== undefined;
 const acknowledgedMin = isWhole ? 300 : 50;
-// Sessions are made anew within a second of the driver's backoff; a sample beside other tests takes longer.
+// The driver opens sessions again within a second of its backoff. A sample that shares the machine with other tests takes longer.
 const acceptsAgainMs = isWhole ? 10_000 : 30_000;
 const cleanups: (() => Promise<unknown>)[] = [];
 
@@ -15,7 +15,7 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
-/** Waits until a load has had `count` more answers of success. */
+/** Waits until `count` more posts of a load were answered with success. */
 function untilAcknowledged(load: Load, count: number, timeoutMs: number, what: string): Promise<void> {
   const before = load.acknowledged.size;
   return until(() => load.acknowledged.size >= before + count, timeoutMs, what);
@@ -38,7 +38,7 @@ test("what two nodes answered 2xx outlives the primary, and both go on with the 
     cleanups.push(() => server.end("SIGKILL"));
     return server;
   };
-  // The second lists the standby first: it has to go past it.
+  // The second node has the standby first in its list, so it has to skip the standby.
   const nodes = [await start("primary"), await start("standby")];
   for (const node of nodes.slice(0, 1)) {
     await call(node, "TriggersService/CreateSubscription", { endpointUrl: receiver.url });
@@ -54,7 +54,7 @@ test("what two nodes answered 2xx outlives the primary, and both go on with the 
   await Promise.all(loads.map((load) => untilAcknowledged(load, acknowledgedMin, 30_000, "load on the standby")));
   await Promise.all(loads.map((load) => load.stop()));
   const acknowledged = new Set(loads.flatMap((load) => [...load.acknowledged]));
-  // Attempts whose record was lost with the primary go out again when their leases of 30 s are over.
+  // Attempts whose record was lost with the primary are repeated when their leases of 30 s have ended.
   const missing = () => {
     const received = numbersOf(receiver.received);
     return [...acknowledged].filter((number) => !received.has(number));

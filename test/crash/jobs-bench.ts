@@ -14,25 +14,25 @@ import { kinds, programText } from "./jobs-programs.ts";
 import { itemsMax, type JobsProvider, type SeenRequest, startJobsProvider, writeDefinitions } from "./jobs-provider.ts";
 import { openStoreLine, type StoreLine } from "./store-line.ts";
 
-/** A worker's process. */
+/** The process of a worker. */
 export type Worker = {
   readonly nodeId: string;
-  /** Its way to the store. */
+  /** The worker's connection to the store. */
   readonly line: StoreLine;
-  /** Told when it comes to the point that it is armed for, unless that kills it. */
+  /** Called when the worker comes to the fault point that was set for it, unless the fault kills the worker. */
   onReached: () => void;
   isDead(): boolean;
-  /** Sends a message and waits for its answer; undefined where it died over it. */
+  /** Sends a message and waits for the answer. Returns undefined if the worker died before it answered. */
   tell(message: object): Promise<WorkerAnswer | undefined>;
-  /** Stops its process where it stands. */
+  /** Stops the process without ending it. */
   freeze(): void;
-  /** Lets it go on. */
+  /** Lets the stopped process continue. */
   thaw(): void;
-  /** Kills it as a kill -9 does; resolves once it has ended. */
+  /** Kills the process as kill -9 does. Resolves once it has ended. */
   kill(): Promise<void>;
 };
 
-/** Of a call that it served: the reason of its refusal, or the job. */
+/** The answer of a worker that served a call: the reason of its refusal, or the job. */
 export type WorkerAnswer = {
   readonly id: number;
   readonly nodeId?: string;
@@ -40,7 +40,7 @@ export type WorkerAnswer = {
   readonly jobId?: string;
 };
 
-/** A job as GetJob answers it, as far as the tests look. */
+/** A job as GetJob returns it, with the fields that the tests check. */
 export type JobAnswer = {
   id: string;
   updatedAt?: string;
@@ -59,21 +59,21 @@ export type JobAnswer = {
     resultJson?: string;
   };
 };
-/** Counts of rows, calls, undo entries and the like; what is nought is absent. */
+/** Counts of rows, calls, undo entries and similar. A count of zero is absent. */
 type Counts = Partial<Record<CountName, number>>;
 type CountName = "in" | "ok" | "failed" | "skipped" | "unknown" | CallCountName | "done" | "entries" | "calls";
 type CallCountName = "read" | "write" | "destructive" | "retried";
 
-/** What the tests of jobs that die run on: an app, its definitions, and the environment of the nodes. */
+/** The environment for tests in which workers die: an app, its tool definitions, and the variables of the nodes. */
 export type JobsBench = {
   readonly provider: JobsProvider;
   readonly env: Record<string, string>;
-  /** Starts a worker's process, which does nothing yet. `runsMax`: how many jobs it drives at one time. */
+  /** Starts a worker process, which does nothing until it gets a message. `runsMax` limits how many jobs it runs at a time. */
   worker(limits?: { readonly runsMax: number }): Promise<Worker>;
   close(): Promise<void>;
 };
 
-/** Makes the bench over a database. */
+/** Creates the environment over a database. */
 export async function createJobsBench(databaseUrl: string): Promise<JobsBench> {
   const folder = await mkdtemp(join(tmpdir(), "svc-jobs-"));
   await chmod(folder, 0o755);
@@ -110,7 +110,7 @@ const fixture = fileURLToPath(new URL("worker.fixture.ts", import.meta.url));
 let messages = 0;
 
 async function startWorker(given: { readonly databaseUrl: string }): Promise<Worker> {
-  // All workers of a store are cut off from it at once, one that is just starting among them: it ends, and is started again.
+  // A cut of the store disconnects all of its workers at once. A worker that is just starting ends then, and is started again.
   for (let tries = 0; tries < 3; tries++) {
     const worker = await tryWorker(given);
     if (worker !== undefined) return worker;
@@ -118,7 +118,7 @@ async function startWorker(given: { readonly databaseUrl: string }): Promise<Wor
   throw new Error("a worker ended before it was ready");
 }
 
-/** Undefined where it ended before it was ready. */
+/** Starts a worker. Returns undefined if it ended before it was ready. */
 async function tryWorker(given: { readonly databaseUrl: string }): Promise<Worker | undefined> {
   const env = { ...compileCache, PATH: process.env["PATH"] };
   const line = await openStoreLine(() => given.databaseUrl);
@@ -144,7 +144,7 @@ async function tryWorker(given: { readonly databaseUrl: string }): Promise<Worke
     tell(message) {
       const id = ++messages;
       const answer = answered(id);
-      // One that is dead is told nothing.
+      // A dead worker cannot receive a message, and the error of sending is ignored.
       child.send({ ...message, id }, () => {});
       return Promise.race([answer, exited]);
     },
@@ -158,12 +158,12 @@ async function tryWorker(given: { readonly databaseUrl: string }): Promise<Worke
   return worker;
 }
 
-/** Starts a node of the server on the bench. */
+/** Starts a server node with the settings of the bench. */
 export function startNode(bench: JobsBench, env: Record<string, string> = {}): Promise<ServerProcess> {
   return startServerProcess({ ...bench.env, ...env });
 }
 
-/** Connects what the programs call. */
+/** Creates the connection that the programs' calls use. */
 export async function connectDesk(server: ServerProcess): Promise<void> {
   try {
     await call(server, "ConnectionsService/InitiateConnection", { toolkitSlug: "desk", entityId: "ops" });
@@ -172,16 +172,16 @@ export async function connectDesk(server: ServerProcess): Promise<void> {
   }
 }
 
-/** Lets programs make requests to the app themselves, with a secret. */
+/** Allows programs to make their own HTTP requests to the app, with a secret. */
 export async function allowRequests(server: ServerProcess, appUrl: string): Promise<void> {
   const { projectId } = await call<{ projectId: string }>(server, "IdentityService/GetIdentity", {});
   const http = { hosts: [new URL(appUrl).host] };
   await call(server, "AdminService/SetProjectPolicy", { projectId, http }, adminToken);
-  // Nothing that a job shows holds a marker.
+  // A secret with a marker: no text that a job shows may contain it.
   await call(server, "SecretsService/PutSecret", { name: "desk_token", value: "marker-of-the-vault" });
 }
 
-/** Submits a job of a kind; the tag is its idempotency key, too. */
+/** Submits a job of a kind. The tag also is its idempotency key. */
 export function submit(server: { url: string }, kind: string, tag: string, appUrl = ""): Promise<string> {
   const { program = {}, simulateFirst } = kinds[kind] ?? {};
   return submitProgram(server, { program, tag, appUrl, options: { ...(simulateFirst && { simulateFirst }) } });
@@ -201,8 +201,8 @@ export async function submitProgram(
 }
 
 /**
- * A job as it is now. A question it waits for is answered: proceed, or as `continuation` says. A pause is ended, and so is the park of
- * a job whose nodes lost their leases since the machine had too much other work.
+ * Reads a job, and helps it on: answers its open question with proceed, or as `continuation` says, and ends a pause. It also releases a job
+ * that was parked because its nodes lost their leases on a busy machine.
  */
 export async function look(
   server: { url: string },
@@ -214,7 +214,7 @@ export async function look(
   const requestId = job.park?.judgment?.requestId;
   if (requestId !== undefined) {
     const answer = { jobId: id, requestId, principalId: "owner", continuation };
-    // A question may be settled, or withdrawn, since the job was looked at.
+    // The question may have been settled or withdrawn since the job was read.
     await call(server, "JobsService/AnswerAsk", answer).catch((error: unknown) => {
       if (!/ASK_(?:STALE|SETTLED)/.test(String(error))) throw error;
     });
@@ -227,12 +227,12 @@ export async function look(
 
 async function release(server: { url: string }, id: string): Promise<void> {
   const { projectId } = await call<{ projectId: string }>(server, "IdentityService/GetIdentity", {});
-  // Another look may have released it.
+  // Another reader may have released the job already.
   await call(server, "AdminService/ReleaseJob", { projectId, jobId: id }, adminToken).catch(() => {});
   process.stderr.write(`${id} was parked as poisoned, and is released\n`);
 }
 
-/** Waits until a job has ended, answering what it asks. */
+/** Waits until a job has ended, and answers its questions. */
 export async function untilEnded(server: { url: string }, id: string, timeoutMs: number): Promise<JobAnswer> {
   let seen: JobAnswer | undefined;
   const looked = async () => {
@@ -248,7 +248,7 @@ export async function untilEnded(server: { url: string }, id: string, timeoutMs:
   return seen as JobAnswer;
 }
 
-/** An entry of a log. */
+/** An entry of a job's log. */
 export type EventAnswer = { seq: number; type: string; payloadJson: string };
 
 async function eventsOf(server: { url: string }, jobId: string): Promise<EventAnswer[]> {
@@ -265,7 +265,7 @@ async function eventsOf(server: { url: string }, jobId: string): Promise<EventAn
   }
 }
 
-/** A job that ended. `ends`: as what, where not as its kind does. */
+/** A job that has ended. `ends`: its expected status, if it differs from that of its kind. */
 type Examined = {
   readonly job: JobAnswer;
   readonly kind: string;
@@ -274,7 +274,7 @@ type Examined = {
   readonly ends?: string | undefined;
 };
 
-/** Whether a job that ended tells the truth about what the app saw. Its log. */
+/** Checks that the receipt and the log of an ended job agree with the requests that the app received. Returns the log. */
 export async function examine(
   server: { url: string },
   { job, kind, tag, provider, ends = kinds[kind]?.ends }: Examined,
@@ -287,7 +287,7 @@ export async function examine(
     what,
   ).toEqual(events.map((_event, index) => index + 1));
   expect(job.attempts ?? [], what).toHaveLength(kinds[kind]?.first === undefined ? 0 : 1);
-  // How a question's publication went may be known only after the end.
+  // The job may learn only after its end how the publication of a question went.
   const after = events.slice(job.receipt?.lastSeq ?? 0).filter(({ type }) => type !== "ask-delivery-changed");
   expect(after, what).toEqual([]);
   expect(events[(job.receipt?.lastSeq ?? 0) - 1]?.type, what).toBe("job-status-changed");
@@ -307,7 +307,7 @@ export async function examine(
   return events;
 }
 
-/** While a job is parked as paused nothing of it happens but what its questions do. */
+/** Checks that while a job is paused, its log has only entries about its questions. */
 function examinePauses(events: readonly EventAnswer[], what: string): void {
   let isPaused = false;
   for (const { type, payloadJson } of events) {
@@ -317,7 +317,7 @@ function examinePauses(events: readonly EventAnswer[], what: string): void {
   }
 }
 
-/** The requests of one job: its writes name its tag, those of its rows' jobs that of a row, `<tag>.<row>`. */
+/** Finds the requests of one job. Its own writes carry its tag; those of a row's child job carry `<tag>.<row>`. */
 function ownRequests({ seen }: JobsProvider, tag: string) {
   return seen.filter(({ method, text }) => {
     return method === "POST"
@@ -326,7 +326,7 @@ function ownRequests({ seen }: JobsProvider, tag: string) {
   });
 }
 
-/** Rows and calls add up, in every step and over all. */
+/** Checks that the counts of rows and calls add up, in every step and in total. */
 function examineReceipts({ stepReceipts, receipt }: JobAnswer, what: string): void {
   const total = (name: keyof Counts, of: "rows" | "calls") =>
     stepReceipts.reduce((sum, step) => sum + (step[of]?.[name] ?? 0), 0);
@@ -344,7 +344,10 @@ function examineReceipts({ stepReceipts, receipt }: JobAnswer, what: string): vo
   expect(receipt?.saga?.entries ?? 0, what).toBe((receipt?.saga?.done ?? 0) + (receipt?.saga?.failed ?? 0));
 }
 
-/** No write without a key arrived twice, those with one came with the same, and nothing is missing in silence. */
+/**
+ * Checks the writes of a job: none without an idempotency key arrived twice, a repeated one had the same key, and none is missing without
+ * being reported.
+ */
 function examineWrites(job: JobAnswer, seen: readonly SeenRequest[], what: string): void {
   const counted = new Map<string, number>();
   const keys = new Map<string, string | undefined>();
@@ -366,7 +369,7 @@ function examineWrites(job: JobAnswer, seen: readonly SeenRequest[], what: strin
   }
   expect(new Set(keys.values()).size, `${what}: every write has a key of its own`).toBe(keys.size);
   const { write = 0, destructive = 0, unknown = 0, retried = 0 } = job.receipt?.calls ?? {};
-  // What never arrived is in doubt, and every call that ended well did arrive.
+  // A write that never arrived must be reported as in doubt, and every call that ended well must have arrived.
   const arrived = write + destructive - unknown - retried - refused;
   expect(counted.size, `${what}: writes that arrived`).toBeGreaterThanOrEqual(arrived);
 }

@@ -2,9 +2,11 @@ import { expect } from "vitest";
 import type { JobAnswer } from "./jobs-bench.ts";
 import type { Doom } from "./jobs-relay.ts";
 
-// What a job must say is in doubt when its worker was killed.
+// The writes that a job must report as in doubt after its worker was killed.
 
-/** Writes of the kinds that make them one after the other: each begins with a commit, and ends with the next one. */
+/**
+ * Number of writes of each kind that writes one after the other. Each write begins with a commit, and its end is stored by the next commit.
+ */
 const writesOf: Readonly<Record<string, number>> = {
   write: 1,
   "keyed write": 1,
@@ -14,7 +16,7 @@ const writesOf: Readonly<Record<string, number>> = {
   undo: 2,
 };
 
-/** Kinds that write nothing. */
+/** Kinds of work that write nothing. */
 const reads = [
   "read",
   "pages",
@@ -28,19 +30,19 @@ const reads = [
   "wait",
 ];
 
-/** Whether a write was under way where a worker died. */
+/** True if a write was under way when the worker died. */
 function isUnderWay({ kind, point, nth }: Doom): boolean {
   const writes = writesOf[kind] ?? 0;
   if (point === "before-commit") return nth >= 2 && nth <= writes + 1;
   if (point === "after-commit") return nth <= writes;
-  // The end of the write before is kept by the commit that begins this one.
+  // The commit that begins this write also stores the end of the write before.
   if (point === "before-call" || point === "before-insert") return nth >= 2 && nth <= writes;
   return ["after-insert", "in-send", "after-send", "after-call"].includes(point);
 }
 
 /**
- * A write that was begun and whose end is not in the ledger is in doubt; what was not begun, or has its end there, is not. Of other kinds
- * the number of a commit does not tell whether a write is under way.
+ * Checks the writes in doubt. A write is in doubt if it had begun and the ledger has no end of it; otherwise it is not. For other kinds,
+ * the number of commits does not show whether a write was under way.
  */
 export function expectUnknown(job: JobAnswer, { isMet, ...doom }: Doom & { readonly isMet: boolean }): void {
   const { kind, point } = doom;

@@ -3,30 +3,30 @@ import { allowRequests, connectDesk, examine, type JobsBench, look, submit, unti
 import { kinds } from "./jobs-programs.ts";
 import { promoteSkills } from "./jobs-skills.ts";
 
-/** Jobs that are submitted one after another by several clients at once. */
+/** A load of jobs that several clients submit, each one job after another. */
 export type JobsLoad = {
-  /** Jobs that were answered, by tag. */
+  /** Accepted jobs, by tag. */
   readonly submitted: Map<string, { readonly id: string; readonly kind: string }>;
-  /** How many of them were seen to end. */
+  /** Returns how many of them have ended. */
   ended(): number;
-  /** Submits no more, and waits for what is being submitted. */
+  /** Stops submitting, and waits for submissions under way. */
   stop(): Promise<void>;
 };
 
-/** Every kind of work that is done in one attempt. */
+/** Every kind of work that needs only one attempt. */
 const mix = Object.keys(kinds).filter((kind) => kinds[kind]?.first === undefined);
-/** A client waits so long for the end of a job before it submits the next. */
+/** Time in milliseconds that a client waits for a job to end before it submits the next. */
 const patienceMs = 4_000;
 let tags = 0;
 
-/** Makes what the programs of a load need. */
+/** Creates the accounts, secrets and skills that the programs of a load need. */
 export async function prepareLoad(server: ServerProcess, bench: JobsBench): Promise<void> {
   await connectDesk(server);
   await allowRequests(server, bench.provider.url);
   await promoteSkills(server, { bench, finish: (id) => untilEnded(server, id, 60_000) });
 }
 
-/** Starts `clients` clients. A call that fails is made again, a submission with the same idempotency key. */
+/** Starts `clients` clients. Each repeats a failed call; a repeated submission has the same idempotency key. */
 export function startJobsLoad(
   serviceOf: () => { url: string },
   { provider: { url: appUrl } }: JobsBench,
@@ -61,7 +61,7 @@ export function startJobsLoad(
   };
 }
 
-/** Waits until every job has ended and looks at what each says of itself. */
+/** Waits until every job has ended, and checks each job's receipt and log. */
 export async function examineLoad(
   server: { url: string },
   { load, bench, timeoutMs }: { load: JobsLoad; bench: JobsBench; timeoutMs: number },
@@ -85,7 +85,7 @@ async function insist<T>(act: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Lets time pass. */
+/** Waits for `ms` milliseconds. */
 export function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }

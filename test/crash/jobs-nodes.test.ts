@@ -4,7 +4,7 @@ import { afterEach, expect, test } from "vitest";
 import { createJobsBench, examine, look, startNode, submit, untilIdle } from "./jobs-bench.ts";
 import { examineLoad, pause, prepareLoad, startJobsLoad } from "./jobs-load.ts";
 
-// Nodes as a deployment runs them, with its leases of 30 s.
+// Kills nodes that run as in a deployment, with leases of 30 s.
 
 const rounds = Number(process.env["SVC_CRASH_ROUNDS"] ?? 0);
 const cleanups: (() => Promise<unknown>)[] = [];
@@ -30,7 +30,7 @@ test.runIf(rounds > 0)(
     for (const port of ports) nodes.push(await startNode(bench, { SVC_PORT: port }));
     await prepareLoad(nodes[0]!, bench);
     let turn = 0;
-    // A client that is refused by the one node goes to the other.
+    // A client that one node refuses goes to the other.
     const load = startJobsLoad(() => nodes[turn++ % 2]!, bench, 20);
     cleanups.push(() => load.stop());
     for (let round = 0; round < rounds; round++) {
@@ -41,7 +41,7 @@ test.runIf(rounds > 0)(
     }
     await load.stop();
     const endedUnderLoad = load.ended();
-    // Leases of a killed node run out after 30 s, and what it had in flight counts as lost after two minutes.
+    // The leases of a killed node end after 30 s, and its calls under way count as lost after two minutes.
     await examineLoad(nodes[0]!, { load, bench, timeoutMs: 240_000 });
     await untilIdle(postgres.url, 60_000);
     expect(endedUnderLoad).toBeGreaterThan(rounds);
@@ -49,7 +49,7 @@ test.runIf(rounds > 0)(
   },
 );
 
-/** Kinds whose writes are all keyed. */
+/** Kinds of work whose writes all have an idempotency key. */
 const keyed = ["keyed write", "map of keyed writes", "keyed http write", "map of keyed http writes", "skills"];
 
 test.runIf(rounds > 0)(

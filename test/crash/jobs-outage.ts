@@ -6,12 +6,12 @@ import { openStoreLine } from "./store-line.ts";
 /** A PostgreSQL whose address stays the same while it is crashed and started again. */
 export type CrashingPostgres = {
   readonly url: string;
-  /** Ends the server at once, as a crash does: no session is let finish, nothing is written that was not. Then starts it again. */
+  /** Ends the server at once, as in a crash: sessions are not allowed to finish, and nothing more is written. Then starts it again. */
   crash(): Promise<void>;
   stop(): Promise<void>;
 };
 
-/** Starts it, writing through to the disk. */
+/** Starts the server with all writes flushed to the disk. */
 export async function startCrashingPostgres(): Promise<CrashingPostgres> {
   let postgres: TestPostgres = await startTestPostgres();
   const line = await openStoreLine(() => postgres.url);

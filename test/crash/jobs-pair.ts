@@ -5,21 +5,21 @@ import { expect } from "vitest";
 import { examine, type JobAnswer, submit, type Worker } from "./jobs-bench.ts";
 import type { Relay } from "./jobs-relay.ts";
 
-// Two nodes, one of which holds a child job and the other its parent, and one of them dies, or both.
+// One node runs a child job, another its parent, and one or both nodes die.
 
-/** Who dies: the node of the child, that of the parent, or both. */
+/** The node that dies: that of the child job, that of the parent, or both. */
 export type Dying = "child" | "parent" | "both";
 
 const kind = "map of skills";
 
-/** Runs a map of skills on two nodes with room for one job each, and kills while one holds a child and the other the parent. */
+/** Runs a map of skills on two nodes that can run one job each. Kills while one node has a child job and the other has the parent. */
 export async function dieApart(relay: Relay, dying: Dying): Promise<void> {
   const { bench, server, database } = relay;
   const tag = relay.nextTag();
-  // It would take what is theirs.
+  // The relay's own worker is frozen, because it would otherwise take these jobs.
   relay.worker().freeze();
   const pair = await Promise.all([bench.worker({ runsMax: 1 }), bench.worker({ runsMax: 1 })]);
-  // The first child's request is answered late: its node is busy with it until then.
+  // The app answers the first child's request late, so that the child's node stays busy.
   const held = Promise.withResolvers<string>();
   const released = Promise.withResolvers<boolean>();
   let isHeld = false;
@@ -31,7 +31,7 @@ export async function dieApart(relay: Relay, dying: Dying): Promise<void> {
   };
   for (const worker of pair) await worker.tell({ start: true });
   const id = await submit(server, kind, tag, bench.provider.url);
-  // Both may be at children by now: it is the one whose request is held.
+  // By now both nodes may run children. The one meant here is the node whose request is held.
   const holder = await ownerOfChild(relay, await held.promise);
   const [ofChild, ofParent] = pair[0].nodeId === holder ? pair : [pair[1], pair[0]];
   await killWithParent(relay, { id, ofParent });
@@ -54,7 +54,7 @@ export async function dieApart(relay: Relay, dying: Dying): Promise<void> {
   expect(rows?.places).toBe(9);
 }
 
-/** Stops the node where it holds the parent: between two of its commits, of which it is told. */
+/** Stops the node that has the parent, between two of its commits. The node reports when it comes there. */
 async function killWithParent(relay: Relay, { id, ofParent }: { id: string; ofParent: Worker }): Promise<void> {
   let isStopped = false;
   ofParent.onReached = async () => {
@@ -71,7 +71,7 @@ async function killWithParent(relay: Relay, { id, ofParent }: { id: string; ofPa
   await until(() => isStopped, "a node that holds the parent");
 }
 
-/** The node that drives the child of a row, by the row's place. */
+/** Returns the node that runs the child job of a row, by the row's position. */
 async function ownerOfChild({ database }: Relay, ordinal: string): Promise<string | undefined> {
   const rows = await database.db.sql<{ owner: string }[]>`
     select t.lease_owner as owner from job_tasks t join jobs j on j.id = t.job_id
@@ -80,7 +80,7 @@ async function ownerOfChild({ database }: Relay, ordinal: string): Promise<strin
   return rows[0] && idOfUuid("node", rows[0].owner);
 }
 
-/** The node that drives the parent. */
+/** Returns the node that runs the parent job. */
 async function ownerOfParent({ database }: Relay, id: string): Promise<string | undefined> {
   const [row] = await database.db.sql<{ owner: string }[]>`
     select lease_owner as owner from job_tasks where job_id = ${uuidOfId(id as Id<"job">)}::uuid and kind = 'run' and lease_owner is not null`;

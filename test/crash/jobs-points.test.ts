@@ -7,20 +7,21 @@ import { type Line, lines, sample } from "./jobs-points.ts";
 import { type Doom, type Relay, startRelay } from "./jobs-relay.ts";
 import { dieServing, type Move, servedPoints } from "./jobs-served.ts";
 
-// Kills a worker's process, freezes it or parts it from its store, at every fault point of every kind of work, and lets another finish.
+// At every fault point of every kind of work, kills a worker's process, freezes it, or disconnects it from its store. Another worker then
+// finishes the job.
 
 const isWhole = Number(process.env["SVC_CRASH_ROUNDS"] ?? 0) > 0;
-/** Most of a test is waiting for leases: several go on at once, each with workers and a store of its own. */
+/** Number of relays (sets of workers with a store of their own) that run at once, since a test mostly waits for leases to end. */
 const relaysMax = isWhole ? 5 : 1;
 const relays: Relay[] = [];
 const idle: Relay[] = [];
 const counts: Record<string, number> = {};
-/** Jobs that asked something. */
+/** Jobs that asked a question. */
 const asked: { readonly relay: Relay; readonly id: string }[] = [];
 const asking = ["judge", "parallel"];
 
 beforeAll(async () => {
-  // One after the other: together they would keep each other from being ready in time.
+  // Started one after the other, because together they would be too slow to be ready in time.
   for (let index = 0; index < relaysMax; index++) relays.push(await startRelay("abcdefgh"[index] ?? "z"));
   idle.push(...relays);
 }, 900_000);
@@ -29,7 +30,7 @@ afterAll(async () => {
   for (const relay of relays) await relay.close();
 });
 
-/** Runs a job under a fault; whether it came to that. */
+/** Runs a job under a fault. Returns true if the fault happened. */
 async function meet(relay: Relay, doom: Doom): Promise<boolean> {
   const { job, isMet, isPaused } = await relay.meet(doom);
   if (doom.fault === "killed" && doom.pausesAt === undefined) expectUnknown(job, { ...doom, isMet });
@@ -41,9 +42,9 @@ async function meet(relay: Relay, doom: Doom): Promise<boolean> {
   return isMet;
 }
 
-/** Lends a set of workers to a test. After a failure they may be anywhere: others take their place. */
+/** Lends a relay to a test. After a failure its workers may be in any state, so another relay takes its place. */
 async function withRelay<T>(run: (relay: Relay) => Promise<T>): Promise<T> {
-  // One that a test was too slow for comes back when it is done.
+  // A relay whose test exceeded its time is put back when its work is done.
   const relay = await takeIdle();
   let next: Relay | undefined;
   try {
@@ -56,7 +57,7 @@ async function withRelay<T>(run: (relay: Relay) => Promise<T>): Promise<T> {
   }
 }
 
-/** The one that is free first. Whoever waits beside may have it before: then the next one. */
+/** Takes the first relay that is free. Another waiting test may take it first; then this one waits for the next. */
 async function takeIdle(): Promise<Relay> {
   for (;;) {
     await until(() => idle.length > 0, 300_000, "workers that are free");
@@ -86,7 +87,7 @@ if (!isWhole) {
 const moves = Object.entries(servedPoints).flatMap(([move, points]) =>
   points.map((point) => [move as Move, point] as const),
 );
-/** One of them in `npm test`. */
+/** `npm test` runs one of the cases. */
 const served = isWhole ? moves : ([["submitJob", "after-served"]] as const);
 
 test.concurrent.each(served)(
@@ -98,7 +99,7 @@ test.concurrent.each(served)(
   },
 );
 
-/** Who dies of two; in `npm test` nobody, since it takes two more processes. */
+/** Which of two nodes dies. `npm test` leaves this out, because it needs two more processes. */
 const apart: readonly Dying[] = isWhole ? ["child", "parent", "both"] : [];
 
 test.concurrent.for(apart)(
@@ -109,7 +110,7 @@ test.concurrent.for(apart)(
   },
 );
 
-/** How a line reads. */
+/** Returns a name for a case, and the case. */
 function named(line: Line): readonly [name: string, line: Line] {
   const { kind, fault, point, pausesAt } = line;
   const paused = pausesAt === undefined ? "" : ` paused at ${pausesAt.join(" ")},`;
@@ -125,7 +126,7 @@ describe.runIf(isWhole).each(Object.entries(lines))("%s", (name, all) => {
       let met = 0;
       await withRelay(async (relay) => {
         for (const nth of passings) {
-          // A job that never came there so often will not come there more often.
+          // A job that does not pass the point that often will not pass it more often.
           if (!(await meet(relay, { ...doom, nth }))) break;
           met++;
         }

@@ -1,7 +1,7 @@
 import { kinds } from "./jobs-programs.ts";
 import type { Doom } from "./jobs-relay.ts";
 
-// Which faults befall which kinds of work, and where.
+// The faults that are tested, for which kinds of work and at which points.
 
 const everywhere = ["after-claim", "before-commit", "after-commit"];
 const around = ["before-call", "after-insert", "in-send", "after-send", "after-call"];
@@ -10,7 +10,7 @@ const writing = [...reading, "before-insert"];
 const asking = ["after-ask-commit"];
 const undoing = ["mid-undo"];
 
-/** The points that a kind comes to. Where none are named: those of writes. */
+/** The fault points that a kind of work passes. Default: those of writes. */
 const pointsOf: Readonly<Record<string, readonly string[]>> = {
   read: reading,
   pages: reading,
@@ -29,10 +29,10 @@ const pointsOf: Readonly<Record<string, readonly string[]>> = {
   "retried map of skills": reading,
 };
 
-/** Further passings of a point are much like these. */
+/** The passings of a point at which a fault is tested. Later passings behave like these. */
 const passings = [1, 2, 4];
 
-/** Kinds of which each commit is another step's. */
+/** Passings for the kinds in which each commit belongs to another step. */
 const passingsOf: Readonly<Record<string, readonly number[]>> = {
   sets: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12],
   "handled blocks": [1, 2, 3, 5, 7, 9, 12],
@@ -43,10 +43,13 @@ const passingsOf: Readonly<Record<string, readonly number[]>> = {
   "undo of children": [1, 2, 4, 7, 10],
 };
 
-/** One of the whole matrix: a fault at a point of a kind, at each of some passings until a job does not come there as often. */
+/**
+ * One case of the whole matrix: a fault at a point of a kind of work. It is tested at each of some passings, until a job does not pass the
+ * point that often.
+ */
 export type Line = Omit<Doom, "nth"> & { readonly passings: readonly number[] };
 
-/** A process that dies, at every point of every kind. */
+/** A process that dies, at every point of every kind of work. */
 const killed: readonly Line[] = Object.keys(kinds).flatMap((kind) =>
   (pointsOf[kind] ?? writing).map((point) => ({
     ...{ kind, fault: "killed" as const, point },
@@ -54,7 +57,7 @@ const killed: readonly Line[] = Object.keys(kinds).flatMap((kind) =>
   })),
 );
 
-/** Kinds that are like any other for who stands still: every way in which work is held. */
+/** Kinds of work that cover every way in which a worker holds work. Other kinds behave like these when the worker is frozen. */
 const held = [
   ...["write", "keyed write", "pages", "map of writes", "map of keyed writes", "http write", "judge", "wait"],
   ...[
@@ -70,7 +73,7 @@ const held = [
   ],
 ];
 
-/** A process that stands still where it holds most, until its work is another's. */
+/** A process that is frozen while it holds the most work, until another worker has taken the work over. */
 const frozen: readonly Line[] = held.flatMap((kind) =>
   ["before-commit", "before-insert", "after-insert", "in-send"].flatMap((point) =>
     (pointsOf[kind] ?? writing).includes(point)
@@ -79,12 +82,12 @@ const frozen: readonly Line[] = held.flatMap((kind) =>
   ),
 );
 
-/** A store that goes away, or that does as it is told and cannot say so. */
+/** A store that disconnects, or that executes a statement and cannot answer. */
 const parted: readonly Line[] = Object.keys(kinds).flatMap((kind) =>
   (["cut", "unanswered"] as const).map((fault) => ({ kind, fault, point: "before-commit", passings: [1, 2, 4] })),
 );
 
-/** A process that dies on its way into a pause. */
+/** A process that dies while its job is being paused. */
 const paused: readonly Line[] = Object.keys(kinds).flatMap((kind) =>
   (
     [
@@ -99,12 +102,12 @@ const paused: readonly Line[] = Object.keys(kinds).flatMap((kind) =>
   })),
 );
 
-/** Every line, the longest first. */
+/** Every case, those that take longest first. */
 export const lines = { killed, frozen, parted, paused };
 
 /**
- * What `npm test` looks at: every fault, and work of every shape where it is most exposed. Of kinds that are driven like one of these
- * the death is tested there within a process (packages/jobs/src/drive, packages/jobs/src/steps).
+ * The cases of `npm test`: every fault, and work of every shape where a fault is most likely to do harm. For the other kinds,
+ * packages/jobs/src/drive and packages/jobs/src/steps test a worker's death within one process.
  */
 export const sample: readonly Doom[] = [
   ...(

@@ -65,7 +65,7 @@ test.runIf(isWhole)(
     }
     await load.stop();
     const endedUnderLoad = load.ended();
-    // What was in flight at a crash counts as lost only after two minutes.
+    // A call under way at a crash counts as lost only after two minutes.
     await examineLoad(server, { load, bench, timeoutMs: 240_000 });
     await untilIdle(postgres.url, 60_000);
     expect(endedUnderLoad).toBeGreaterThan(crashes);

@@ -118,7 +118,7 @@ const stepKinds: Readonly<Record<string, JobKind>> = {
   },
   wait: { program: { steps: [{ id: "rest", wait: "1s" }, last] }, ends: "SUCCEEDED" },
   until: {
-    // Each round sends a note of its own.
+    // Each round sends another note.
     program: {
       steps: [
         {
@@ -177,7 +177,7 @@ const stepKinds: Readonly<Record<string, JobKind>> = {
     },
     ends: "SUCCEEDED",
   },
-  // Each of the two runs a job that writes once.
+  // Each of the two steps runs a child job that writes once.
   skills: {
     program: {
       steps: [
@@ -188,7 +188,7 @@ const stepKinds: Readonly<Record<string, JobKind>> = {
     },
     ends: "SUCCEEDED",
   },
-  // Branches that run jobs beside each other, one of them for each row.
+  // Parallel branches that run child jobs; one branch runs one for each row.
   "parallel skills": {
     program: {
       steps: [
@@ -262,7 +262,7 @@ const stepKinds: Readonly<Record<string, JobKind>> = {
     },
     ends: "SUCCEEDED",
   },
-  // Every block handles what fails in it, and one fails even so, to the next.
+  // Every block handles its own errors. One of them fails nevertheless, and the next block handles that.
   "handled blocks": {
     program: {
       steps: [
@@ -294,7 +294,7 @@ const stepKinds: Readonly<Record<string, JobKind>> = {
     },
     ends: "SUCCEEDED",
   },
-  // What each kind of step leaves to be joined, beside the others.
+  // One branch for each kind of step, whose results are joined at the end.
   "wide parallel": {
     program: {
       points,
@@ -334,20 +334,20 @@ const stepKinds: Readonly<Record<string, JobKind>> = {
     },
     ends: "SUCCEEDED",
   },
-  // Simulated, then approved, then run.
+  // The program is simulated, then approved, then run.
   planned: {
     program: { approval: { plan: "always", escalation: [{ principal: "owner" }] }, steps: [note("one"), last] },
     ends: "SUCCEEDED",
     simulateFirst: true,
   },
-  // Two deep: the skill runs the skill `note`.
+  // Two levels of child jobs: the skill runs the skill `note`.
   "deep skills": {
     program: {
       steps: [{ id: "first", run: "skills.relay", input: { tag: { $text: "{input.tag}/first" } } }, last],
     },
     ends: "SUCCEEDED",
   },
-  // What children did is undone, from the last to the first, and so is what branches did.
+  // The work of child jobs and of branches is undone, the last first.
   "undo of children": {
     program: {
       saga: { on: ["failed"] },
@@ -363,13 +363,15 @@ const stepKinds: Readonly<Record<string, JobKind>> = {
   },
 };
 
-/** Those, and those that are taken on after their first attempt. */
+/** The kinds of work above, and those whose first attempt does not succeed. */
 export const kinds: Readonly<Record<string, JobKind>> = { ...stepKinds, ...retriedKinds };
 
-/** The text of a program; `tag` stands in every note it sends. `appUrl`: where the app is, for requests to it. */
+/**
+ * Returns the text of a program. Every note that it sends contains `tag`. `appUrl` is the app's address, for the program's own requests.
+ */
 export function programText(program: object, tag: string, appUrl: string): string {
   const inputSchema = { type: "object", required: ["tag"], properties: { tag: { type: "string" } } };
-  // What undoes destroys, and here nobody approves.
+  // An undo deletes, which would need an approval, and these tests have nobody to approve it.
   const approval = /"(?:saga|undo)":/.test(JSON.stringify(program)) ? { approval: { plan: "never" } } : {};
   const whole = { version: 1, title: tag, inputSchema, input: { tag }, ...approval, ...program };
   return JSON.stringify(whole).replaceAll(host, appUrl);

@@ -3,37 +3,37 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { join } from "node:path";
 
-/** A request as the app saw it. */
+/** A request as the app received it. */
 export type SeenRequest = {
   readonly method: string;
   readonly path: string;
-  /** What the note says; of a deletion, the id of the note; empty for reads. */
+  /** The text of the note; for a deletion, the id of the note; empty for reads. */
   readonly text: string;
-  /** The idempotency key it came with. */
+  /** The idempotency key of the request. */
   readonly key: string | undefined;
-  /** The app answered that it did nothing. */
+  /** True if the app answered that it did nothing. */
   isRefused?: boolean;
 };
 
-/** A recording app on loopback: items in pages, notes that are sent with and without a key, and their deletion. */
+/** A local app that records its requests: it lists items in pages, takes notes with and without a key, and deletes them. */
 export type JobsProvider = {
   readonly url: string;
   readonly seen: SeenRequest[];
-  /** Tags whose flaky requests are answered well by now; until then they are refused. */
+  /** Tags of the jobs whose flaky requests now succeed. Those of other jobs are refused. */
   readonly mended: Set<string>;
-  /** Time before it answers, in milliseconds. Default 0. */
+  /** Time in milliseconds before the app answers. Default: 0. */
   latencyMs: number;
-  /** Told of each request before it is answered, which waits for it; one for which it returns true is never answered. */
+  /** Called for each request before the app answers it. The app waits for it, and never answers if it returns true. */
   onRequest: (request: SeenRequest) => boolean | Promise<boolean>;
   close(): Promise<void>;
 };
 
-/** How many items the app has. */
+/** Number of items that the app has. */
 export const itemsMax = 9;
-/** How many of them make a page. */
+/** Number of items in a page. */
 const pageSize = 5;
 
-/** Starts the app. */
+/** Starts the local app. */
 export async function startJobsProvider(): Promise<JobsProvider> {
   const server = createServer((req, res) => void answer(req, res)).listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -82,12 +82,12 @@ async function read(req: IncomingMessage): Promise<SeenRequest> {
   return { method, path, text, key: typeof key === "string" ? key : undefined };
 }
 
-/** Rows whose requests are flaky, where they are named `flaky-` and the id of a row. */
+/** Ids of the rows whose requests are flaky, for requests named `flaky-` and the id of a row. */
 const flakyRows = ["i3", "i6"];
 
 /**
- * Whether a request is refused until its job's tag is mended: of the item `flaky-<tag>`, of a row of the items `flaky-<tag>.<row>`, of a
- * note `<tag>/flaky-<row>`, and of the second page of the list `/flaky`.
+ * True if a request is refused until the test repairs the app for its job's tag. These are the requests of the item `flaky-<tag>`, of the
+ * row item `flaky-<tag>.<row>`, of the note `<tag>/flaky-<row>`, and of the second page of the list `/flaky`.
  */
 function isFlaky({ method, path, text }: SeenRequest, query: URLSearchParams, mended: ReadonlySet<string>): boolean {
   if (path === "/flaky") return query.has("page") && !mended.has(query.get("tag") ?? "");
@@ -97,7 +97,7 @@ function isFlaky({ method, path, text }: SeenRequest, query: URLSearchParams, me
   return (row === undefined || flakyRows.includes(row)) && !mended.has(tag);
 }
 
-/** Whether a note says `lost`: until its job's tag is mended it is never answered, and nothing is done. */
+/** True if a note contains `lost`. Until the app is repaired for its job's tag, it does nothing with such a note and never answers. */
 function isLost(request: SeenRequest, mended: ReadonlySet<string>): boolean {
   const [, tag = ""] = /^(.+)\/lost$/.exec(request.text) ?? [];
   request.isRefused = tag !== "" && !mended.has(tag);
@@ -106,7 +106,7 @@ function isLost(request: SeenRequest, mended: ReadonlySet<string>): boolean {
 
 let ticks = 0;
 
-/** Undefined is a 404. The item "tick" is another one each time. */
+/** Returns the app's answer, or undefined for a 404. The item "tick" has another value at each request. */
 function answerOf({ method, path, text }: SeenRequest, query: URLSearchParams): object | undefined {
   if (method === "POST") return { id: `note-${text.replaceAll("/", ".")}`, text };
   if (method === "DELETE") return { ok: true };
@@ -178,7 +178,7 @@ function tool(accessClass: string, description: string, rest: object): object {
   return { kind: "action", class: accessClass, description, intents, ...rest };
 }
 
-/** Writes the definitions of the app, and the deployment file that binds them to `providerUrl`, into a folder. */
+/** Writes the app's toolkit and tool definitions into a folder, with a deployment file that sets the app's address to `providerUrl`. */
 export async function writeDefinitions(
   folder: string,
   providerUrl: string,
@@ -195,7 +195,7 @@ export async function writeDefinitions(
     auth: [{ type: "none" }],
   };
   const deployment = join(folder, "deployment.yaml");
-  // Every document of JSON is one of YAML.
+  // Written as JSON, because every JSON document is also YAML.
   await writeFile(join(toolkits, "desk", "toolkit.yaml"), JSON.stringify(toolkit));
   for (const [name, definition] of Object.entries(tools)) {
     await writeFile(join(toolkits, "desk", "tools", `${name}.yaml`), JSON.stringify(definition));

@@ -22,12 +22,12 @@ import { kinds } from "./jobs-programs.ts";
 import { promoteSkills } from "./jobs-skills.ts";
 
 /**
- * What befalls a worker. `killed`: its process, as by kill -9. `frozen`: its process stands still for longer than its lease, and then
- * goes on where it stood. `cut`: the store ends its connections. `unanswered`: the store does what it is sent, and the answers are lost.
+ * A fault of a worker. `killed`: its process dies, as by kill -9. `frozen`: its process stops for longer than its lease and then continues.
+ * `cut`: the store's connections end. `unanswered`: the store executes statements, and their answers are lost.
  */
 export type Fault = "killed" | "frozen" | "cut" | "unanswered";
 
-/** A fault, and when: at the `nth` passing of a point. `pausesAt`: before that the job is paused, at that passing of another point. */
+/** A fault and its time: the `nth` passing of a point. `pausesAt`: the job is paused before, at that passing of another point. */
 export type Doom = {
   readonly kind: string;
   readonly fault: Fault;
@@ -36,36 +36,36 @@ export type Doom = {
   readonly pausesAt?: readonly [point: string, nth: number];
 };
 
-/** A job that met a fault, or never came there. */
+/** A job after a fault. `isMet` is false if the job never came to the point of the fault. */
 export type Met = { readonly job: JobAnswer; readonly isMet: boolean; readonly isPaused: boolean };
 
-/** Workers that take over from one another on a database of their own, one at work and the next one ready, and a node that is called. */
+/** Two workers on a database of their own, one at work and one ready to take over, and a server node for the API calls. */
 export type Relay = {
   readonly bench: JobsBench;
   readonly database: TestDatabase;
   readonly server: ServerProcess;
   readonly receiver: Subscriber;
-  /** Who calls. */
+  /** The client of the API. */
   readonly caller: TestCaller;
-  /** Who is at work. */
+  /** Returns the worker that is at work. */
   worker(): Worker;
   nextTag(): string;
-  /** Lets the next worker begin. */
+  /** Lets the next worker start. */
   succeed(): Promise<void>;
-  /** Runs a job under a fault to its end, and looks at what it says of itself. */
+  /** Runs a job under a fault to its end, and checks its receipt and log. */
   meet(doom: Doom): Promise<Met>;
-  /** Brings a job to its end, answering what it asks: `proceed`, or as given. Who dies meanwhile is replaced. */
+  /** Runs a job to its end, and answers its questions with `proceed` or as given. A worker that dies meanwhile is replaced. */
   finish(id: string, continuation?: string): Promise<JobAnswer>;
   close(): Promise<void>;
 };
 
-/** Answers of the store are lost for so long. */
+/** Time in milliseconds for which the store's answers are lost. */
 const lostMs = 100;
-/** Who stands still goes on after so long at the latest. */
+/** Longest time in milliseconds for which a frozen worker stays frozen. */
 const standsMs = 60_000;
 const workers = "svc-crash-worker";
 
-/** Starts one. `name`: so that tags of several differ. */
+/** Starts a relay. `name` keeps the tags of several relays apart. */
 export async function startRelay(name: string): Promise<Relay> {
   const database = await createTestDatabase();
   const bench = await createJobsBench(database.url);
@@ -133,7 +133,7 @@ async function meet(relay: Relay, doom: Doom): Promise<Met> {
   if (isMet && fault === "frozen") {
     await doomed.tell({ drain: true });
     await doomed.kill();
-    // How a question's publication went may be known, and logged, only after the end.
+    // The job may learn and log only after its end how the publication of a question went.
     const { updatedAt, ...after } = (await look(server, id)).job;
     expect(after, `${kind} ${tag}, when who was frozen has gone on`).toEqual({ ...job, updatedAt: undefined });
     expect(updatedAt).toBeTypeOf("string");
@@ -143,11 +143,11 @@ async function meet(relay: Relay, doom: Doom): Promise<Met> {
   return { job, isMet, isPaused: events.some(({ payloadJson }) => payloadJson.includes('"paused"')) };
 }
 
-/** A fault that waits for a worker. */
+/** A fault that is prepared for a worker. */
 type Strike = {
-  /** Lays it for the worker. */
+  /** Sets the fault in the worker. */
   arm(): Promise<void>;
-  /** The job is over: nothing more befalls the worker, and one that stands still goes on. */
+  /** Called when the job is over: removes the fault, and lets a frozen worker continue. */
   end(): Promise<void>;
   isMet(): boolean;
 };
@@ -163,10 +163,10 @@ function createStrike(relay: Relay, doomed: Worker, { fault, point, nth }: Doom)
     if (fault === "cut") await cutConnections(relay.database);
     if (fault === "unanswered") doomed.line.loseAnswers(lostMs);
     if (fault !== "frozen") return;
-    // Elsewhere it stops itself: stopped twice, the second time behind the thaw, it would stand for good.
+    // At the other points the worker freezes itself. If it were stopped twice, the second time after the thaw, it would never continue.
     if (point === "in-send") doomed.freeze();
-    // Every other one goes on while the next one is at work, the others when that is done, or can do nothing for them.
-    // Who stands between two messages of one statement keeps its locks, whatever the store's timeouts are, until it goes on.
+    // Every second frozen worker continues while the next worker is at work. The others continue when the next one is done, or when it
+    // cannot proceed. A worker frozen between two messages of one statement keeps its locks, whatever the store's timeouts are.
     setTimeout(() => doomed.thaw(), nth % 2 === 0 ? times.leaseMs * 1.5 : standsMs).unref();
     await relay.succeed();
   };
@@ -188,13 +188,13 @@ function createStrike(relay: Relay, doomed: Worker, { fault, point, nth }: Doom)
     async end() {
       provider.onRequest = () => false;
       if (fault === "frozen" && isMet) doomed.thaw();
-      // Whoever dies after the last commit is dead by its answer.
+      // A worker that dies after the last commit is dead before it answers this message.
       else await doomed.tell({ arm: null });
     },
   };
 }
 
-/** Pauses a job when its worker comes to a point; then the worker goes on. */
+/** Pauses a job when its worker comes to a point. The worker then continues. */
 async function pauseAt(
   { server }: Relay,
   {
@@ -206,10 +206,10 @@ async function pauseAt(
 ): Promise<void> {
   doomed.onReached = async () => {
     const paused = call(server, "JobsService/PauseJob", { id: await jobId }).catch((error: unknown) => {
-      // Who comes to the point late finds the job ended by another.
+      // A worker that comes to the point late finds that another one has ended the job.
       if (!String(error).includes("JOB_FINISHED")) throw error;
     });
-    // Who stands within a transaction is waited for by that.
+    // A pause waits for a worker that is frozen inside a transaction, so this does not wait for the pause.
     await Promise.race([paused, new Promise((resolve) => setTimeout(resolve, 500))]);
     await onPaused();
     await doomed.tell({ go: true });
@@ -218,7 +218,7 @@ async function pauseAt(
   await doomed.tell({ arm: { point, nth, act: "tell" } });
 }
 
-/** Brings the first attempt of a job to its end, which is no good one, and mends what was in its way. */
+/** Brings the first attempt of a job to its end, which is not a success, and removes the cause. */
 export async function endFirst(relay: Relay, kind: string, tag: string): Promise<string> {
   const { server, bench } = relay;
   const { provider } = bench;

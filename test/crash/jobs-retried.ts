@@ -14,7 +14,7 @@ import {
   timeout,
 } from "./jobs-parts.ts";
 
-/** Fails until it is mended, and succeeds in its next attempt. */
+/** Returns a kind of work that fails until the app is repaired, and succeeds in its next attempt. */
 function failing(...steps: object[]): JobKind {
   return { program: { points, steps }, ends: "SUCCEEDED", first: "FAILED" };
 }
@@ -24,7 +24,7 @@ function mapOfFlaky(tool: "send_note" | "send_keyed") {
   return { id: "each", map: "items", concurrency: 4, onRows: { unknown: "doubt" }, do: [one] };
 }
 
-/** The kinds of work whose first attempt does not succeed, and which are taken on by RetryJob. */
+/** The kinds of work whose first attempt does not succeed, and which RetryJob continues. */
 export const retriedKinds: Readonly<Record<string, JobKind>> = {
   "retried call": failing(note("one"), flaky(), note("two")),
   "retried write": failing(keyed("flaky-i3"), note("two")),
@@ -67,7 +67,7 @@ export const retriedKinds: Readonly<Record<string, JobKind>> = {
     { id: "probe", run: "skills.probe", input: { tag: { $ref: "input.tag" } } },
     note("two"),
   ),
-  // The skill has written when it fails, what no app can tell from another.
+  // The skill has already written when it fails. Its first write must not be repeated, since an app could not recognize the repetition.
   "retried writing skill": failing(
     note("before"),
     { id: "late", run: "skills.late", input: { tag: { $ref: "input.tag" } } },
@@ -83,7 +83,7 @@ export const retriedKinds: Readonly<Record<string, JobKind>> = {
     },
     note("two"),
   ),
-  // Each row's skill has written when it fails: its job goes on where it stopped.
+  // Each row's skill has already written when it fails. The row's job continues where it stopped.
   "retried map of writing skills": failing(
     items,
     {
@@ -94,13 +94,13 @@ export const retriedKinds: Readonly<Record<string, JobKind>> = {
     },
     note("two"),
   ),
-  // Cancelled in the middle: rows that had not ended go on.
+  // The job is cancelled in the middle. The retry continues with the rows that had not ended.
   "retried after cancel": {
     program: { points, steps: [items, { ...mapOfFlaky("send_note"), onRows, concurrency: 2 }, note("two")] },
     ends: "SUCCEEDED",
     first: "CANCELLED",
   },
-  // A write in doubt, which a person aborts and the caller sends again.
+  // A write in doubt: a person aborts the job, and the caller sends the write again.
   "resent unknown": {
     program: { points, steps: [{ ...note("lost"), timeout: "1s" }, note("two")] },
     ends: "SUCCEEDED",

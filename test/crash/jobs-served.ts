@@ -5,26 +5,26 @@ import { type EventAnswer, examine, type JobAnswer, submit } from "./jobs-bench.
 import { kinds, programText } from "./jobs-programs.ts";
 import { endFirst, type Relay } from "./jobs-relay.ts";
 
-// A node dies while it serves a call that moves a job; whoever called does so again, at another node.
+// A node dies while it serves a call that changes a job. The client then repeats the call at another node.
 
-/** A call that moves a job. */
+/** A call that changes a job. */
 export type Move = "submitJob" | "rerunJob" | "retryJob" | "answerAsk" | "pauseJob" | "resumeJob" | "cancelJob";
 
-/** What is called, of a job that stands so that it can be, and what it must come to. */
+/** A call on a job that is in the right state for it, and the expected result. */
 type Served = {
   readonly tag: string;
   readonly kind: string;
   readonly request: object;
-  /** The job, where there is one before the call. */
+  /** The job, if it exists before the call. */
   readonly id?: string;
   readonly ends?: string;
-  /** Entries that its log must have once. */
+  /** Types of entries that the job's log must have exactly once. */
   readonly once: readonly string[];
-  /** Why the second call may be refused: the first was done. */
+  /** Reason with which the second call may be refused because the first one took effect. */
   readonly refusedAs?: string;
 };
 
-/** The points that a node comes to while it serves a call, or drives the job that it has just stored. */
+/** The fault points that a node passes while it serves a call, or while it runs the job it has just stored. */
 const stored = [
   "before-call",
   "after-insert",
@@ -45,7 +45,7 @@ export const servedPoints: Readonly<Record<Move, readonly string[]>> = {
   cancelJob: moved,
 };
 
-/** Has the worker serve the call and die at a point of it, calls again, and looks at what became of the job. Whether it died. */
+/** Lets the worker serve the call and die at a point of it. Then repeats the call and checks the job. Returns true if the worker died. */
 export async function dieServing(relay: Relay, move: Move, point: string): Promise<boolean> {
   const { server, bench, caller, database } = relay;
   const served = await prepare[move](relay, relay.nextTag());
@@ -57,7 +57,7 @@ export async function dieServing(relay: Relay, move: Move, point: string): Promi
   const again = await repeat(relay, move, served);
   const id = served.id ?? again;
   const job = await relay.finish(id);
-  // What it serves may come to its point after the job has ended: another one takes it on.
+  // The worker may come to its point only after the job has ended, if another worker has taken the job over.
   const isDead = await until(() => doomed.isDead(), "the worker is dead", 30_000).then(
     () => true,
     () => false,
@@ -72,7 +72,7 @@ export async function dieServing(relay: Relay, move: Move, point: string): Promi
   return isDead;
 }
 
-/** Calls again, as somebody does who had no answer; the job that is answered. */
+/** Repeats the call, as a client does that got no answer. Returns the job in the second answer. */
 async function repeat({ server }: Relay, move: Move, { request, refusedAs }: Served): Promise<string> {
   const method = `JobsService/${move[0]?.toUpperCase()}${move.slice(1)}`;
   try {
@@ -125,12 +125,12 @@ const prepare: Readonly<Record<Move, (relay: Relay, tag: string) => Promise<Serv
   },
   async cancelJob(relay, tag) {
     const { id } = await ask(relay, tag);
-    // Until the job is ended for it, its question may still be answered.
+    // The job's question can still be answered until the job has ended.
     return { tag, kind: "judge", id, request: { id }, once: [], ends: "CANCELLED" };
   },
 };
 
-/** A job that waits for an answer. */
+/** Submits a job and waits until it waits for an answer. */
 async function ask({ server, bench }: Relay, tag: string): Promise<{ id: string; requestId: string }> {
   const id = await submit(server, "judge", tag, bench.provider.url);
   let requestId: string | undefined;

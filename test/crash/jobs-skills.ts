@@ -3,7 +3,7 @@ import type { JobAnswer, JobsBench } from "./jobs-bench.ts";
 import { submitProgram } from "./jobs-bench.ts";
 import { flaky, keyed, note, undo } from "./jobs-parts.ts";
 
-/** The skills that the programs run, each by the steps of its program. */
+/** The skills that the programs run, by name, each with the steps of its program. */
 const skills: Readonly<Record<string, object>> = {
   note: { steps: [keyed("one")] },
   probe: { steps: [flaky()] },
@@ -12,7 +12,7 @@ const skills: Readonly<Record<string, object>> = {
   undone: { saga: { on: ["failed"] }, steps: [{ ...note("one"), undo }] },
 };
 
-/** Makes the skills that programs run: each of a job of its own. `finish` brings that to its end. */
+/** Creates the skills that programs run, each from a job. `finish` brings that job to its end. */
 export async function promoteSkills(
   server: { url: string },
   { bench, finish }: { bench: JobsBench; finish: (id: string) => Promise<JobAnswer> },

@@ -18,7 +18,7 @@ import { type Subscriber, startSubscriber } from "@svc/testing/subscriber";
 import { afterAll, afterEach, expect, test } from "vitest";
 import { numbersOf, startLoad } from "./load.ts";
 
-// `npm test` kills once and moves time on where a lease would be waited for; `npm run test:crash` kills often and waits.
+// `npm test` kills once, and moves the clock instead of waiting for a lease. `npm run test:crash` kills often and waits.
 const isWhole = process.env["SVC_CRASH_ROUNDS"] !== undefined;
 const rounds = Number(process.env["SVC_CRASH_ROUNDS"] ?? 1);
 const times = isWhole ? `${rounds} times` : "once";
@@ -32,7 +32,7 @@ afterEach(async () => {
 });
 afterAll(() => postgres?.stop());
 
-/** Kills the server `rounds` times at random moments under load; everything that was answered 2xx must arrive in the end. */
+/** Kills the server `rounds` times at random moments under load. Every post that was answered 2xx must arrive in the end. */
 async function killUnderLoad(
   env: Record<string, string>,
   { receiver, storeUrl }: { receiver: Subscriber; storeUrl: () => Promise<string> },
@@ -53,7 +53,7 @@ async function killUnderLoad(
   }
   await load.stop();
   if (!isWhole) await endLeases(await storeUrl(), "delivery_tasks");
-  // Leases of the killed run out after 30 s; deliveries that failed while the receiver was busy are tried again.
+  // The leases of the killed server end after 30 s. Deliveries that failed because the receiver was busy are tried again.
   await until(
     () => isSubset(load.acknowledged, numbersOf(receiver.received)),
     60_000,
@@ -66,7 +66,7 @@ async function killUnderLoad(
   expect(await server.end("SIGTERM")).toBe(0);
 }
 
-/** Each post that was answered is one event, however often it was posted, and stays one when it comes again. */
+/** Checks that each answered post is one event, however often it was posted, and that posting it again adds none. */
 async function expectStoredOnce(server: ServerProcess, acknowledged: ReadonlySet<number>, url: string): Promise<void> {
   const db = openDatabase({ url, connectionsMax: 1 });
   const countByKey = async () => {
@@ -82,7 +82,10 @@ async function expectStoredOnce(server: ServerProcess, acknowledged: ReadonlySet
   await db.close();
 }
 
-/** The URL of a new database on the store that the tests here share: making a store takes longer than most of them. */
+/**
+ * Returns the URL of a new database in the PostgreSQL server that these tests share, because starting a server takes longer than most
+ * tests.
+ */
 async function newDatabase(): Promise<string> {
   postgres ??= await startTestPostgres();
   const name = `t${++databases}`;
@@ -92,7 +95,7 @@ async function newDatabase(): Promise<string> {
   return databaseUrl(postgres.url, name);
 }
 
-/** Where the store below a data folder listens. */
+/** Returns the address of the embedded PostgreSQL of a data folder. */
 async function embeddedUrl(dataDir: string): Promise<string> {
   const password = (await readFile(join(dataDir, "postgres", "password"), "utf8")).trim();
   const port = (await readFile(join(dataDir, "postgres", "data", "postmaster.pid"), "utf8")).split("\n")[3];
@@ -117,7 +120,7 @@ test(`killed ${times} on its embedded store, the service loses nothing it answer
   );
 });
 
-// The sample is on the embedded store, which dies with the service.
+// The sample in `npm test` uses the embedded store instead, which dies with the service.
 test.runIf(isWhole)(
   `killed ${times} on a PostgreSQL of its own, the service loses nothing it answered 2xx`,
   {

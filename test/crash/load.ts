@@ -2,11 +2,11 @@ import { setTimeout as wait } from "node:timers/promises";
 import { repeats } from "@svc/testing/sample";
 import { postCalendar } from "@svc/testing/server-process";
 
-/** A load of posts with distinct numbers, from several clients at once, each going on as soon as it is answered. */
+/** A load of posts with distinct numbers from several clients, each of which posts again as soon as it has its answer. */
 export type Load = {
-  /** Numbers answered 2xx. */
+  /** Numbers of the posts that were answered 2xx. */
   readonly acknowledged: Set<number>;
-  /** Stops and waits for the posts under way; those that fail count as not acknowledged. */
+  /** Stops the load and waits for the posts under way. A post that fails counts as not acknowledged. */
   stop(): Promise<void>;
 };
 
@@ -14,9 +14,8 @@ const restMs = repeats({ sample: 20, whole: 0 });
 let next = 1;
 
 /**
- * Starts a load on whatever listens at the address. What was not answered 2xx is posted again after a breath, as providers do: it may
- * have been stored all the same. In `npm test` a client rests
- * between two posts: what counts there is that some are under way, and other tests have work.
+ * Starts a load on the service at an address. A post that was not answered 2xx is repeated after a short wait, as providers do, although it
+ * may have been stored. In `npm test` a client rests between two posts, to leave time for other tests.
  */
 export function startLoad(server: { url: string }, clients: number): Load {
   const acknowledged = new Set<number>();
@@ -46,7 +45,7 @@ export function startLoad(server: { url: string }, clients: number): Load {
   };
 }
 
-/** The message numbers that a receiver was handed. */
+/** Returns the message numbers that a receiver got. */
 export function numbersOf(received: readonly { body: string }[]): Set<number> {
   return new Set(
     received.map(({ body }) => (JSON.parse(body) as { payload: { message_number: number } }).payload.message_number),

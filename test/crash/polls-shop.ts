@@ -1,6 +1,6 @@
 import type { ToolkitSource } from "@svc/testing/catalog";
 
-/** An app with one list, at an address of its own. */
+/** Returns the definition of an app with one list, at the given address. */
 export function shopOf(baseUrl: string): ToolkitSource {
   return {
     toolkit: {

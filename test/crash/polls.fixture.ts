@@ -4,8 +4,8 @@ import { catalogOf } from "@svc/testing/catalog";
 import { createTestNode } from "@svc/testing/node";
 import { shopOf } from "./polls-shop.ts";
 
-// A node that polls an app over HTTP, until it comes to the fault point it is armed for: there it kills itself, as a kill -9 does.
-// argv[2] is a document of `Given`.
+// A node that polls an app over HTTP. At the fault point that is set for it, it kills itself as kill -9 does. argv[2] is a document of
+// `Given`.
 
 type Given = { databaseUrl: string; vaultKey: string; appUrl: string; arm?: string };
 

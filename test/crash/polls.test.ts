@@ -18,7 +18,7 @@ import { until } from "@svc/testing/until";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { shopOf } from "./polls-shop.ts";
 
-// Nodes die between the read of a poll and its commit, and after it; each row is in one run all the same.
+// Nodes die between the read of a poll and its commit, and after the commit. Each row must still be in exactly one run.
 
 const rounds = Number(process.env["SVC_CRASH_ROUNDS"] ?? 1);
 const vault = vaultKey();
@@ -53,7 +53,7 @@ afterAll(async () => {
 
 const fixture = fileURLToPath(new URL("polls.fixture.ts", import.meta.url));
 
-/** A node of its own process; armed, it dies at a point. */
+/** Starts a node as a process of its own. `arm` is the fault point at which it dies. */
 async function startNode(arm?: string): Promise<ChildProcess> {
   const given = JSON.stringify({ databaseUrl: database.url, vaultKey: vault, appUrl, ...(arm && { arm }) });
   const env = { ...compileCache, PATH: process.env["PATH"] };
@@ -67,7 +67,7 @@ const program = { version: 1, title: "Wait", steps: [{ id: "wait", wait: "1h" }]
 
 const points = ["rows-read", "before-decided", "after-decided"];
 
-// One of them in `npm test`: where what was read is lost, and is read again.
+// `npm test` runs one case: the read rows are lost, and are read again.
 test.each(rounds > 1 ? points : points.slice(1, 2))(
   "acceptance 18: a kill -9 %s leaves each row in one run",
   { timeout: 300_000 },
@@ -93,7 +93,7 @@ test.each(rounds > 1 ? points : points.slice(1, 2))(
       const other = await startNode();
       const runsOf = async () => (await client.listStandingRuns({ standingProgramId: id, pageSize: 100 })).runs;
       await until(async () => (await runsOf()).length >= 25);
-      // Who is resumed is polled at once: nothing is new.
+      // A resumed program is polled at once, and finds no new rows.
       await client.pauseStandingProgram({ id });
       const before = (await client.getStandingProgram({ id })).standingProgram?.lastPollAt;
       await client.resumeStandingProgram({ id });

@@ -2,8 +2,8 @@ import { createSealer, parseVaultKeys, systemClock } from "@svc/core";
 import { openDatabase } from "@svc/db/connect";
 import { createTestNode } from "@svc/testing/node";
 
-// A node that moves paced replays on, until it comes to the fault point it is armed for: there it kills itself, as a kill -9 does.
-// argv[2] is a document of `Given`.
+// A node that moves paced replays on. At the fault point that is set for it, it kills itself as kill -9 does. argv[2] is a document of
+// `Given`.
 
 type Given = { databaseUrl: string; vaultKey: string; arm?: { point: string; nth: number } };
 

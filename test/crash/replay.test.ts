@@ -13,7 +13,7 @@ import { createTestNode, type TestNode } from "@svc/testing/node";
 import { vaultKey } from "@svc/testing/server-process";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-// Nodes die while they move replays on, before and after a step's commit; each pair of event and subscription is queued once.
+// Nodes die while they move replays on, before and after the commit of a step. Each pair of event and subscription must be queued once.
 
 const rounds = Number(process.env["SVC_CRASH_ROUNDS"] ?? 1);
 const vault = vaultKey();
@@ -33,7 +33,7 @@ afterAll(async () => {
 
 const fixture = fileURLToPath(new URL("replay.fixture.ts", import.meta.url));
 
-/** A node of its own process; armed, it dies at a point. */
+/** Starts a node as a process of its own. `arm` sets the fault point at which it dies. */
 async function startNode(arm?: { point: string; nth: number }): Promise<ChildProcess> {
   const given = JSON.stringify({ databaseUrl: database.url, vaultKey: vault, ...(arm && { arm }) });
   const env = { ...compileCache, PATH: process.env["PATH"] };
@@ -43,7 +43,7 @@ async function startNode(arm?: { point: string; nth: number }): Promise<ChildPro
   return child;
 }
 
-/** A project with two subscriptions and so many events, a millisecond apart. */
+/** Creates a project with two subscriptions and the given number of events, a millisecond apart. */
 async function fill(events: number) {
   const nowMs = systemClock.now();
   const { id: projectId } = await createProject(database.db, `replay-${nowMs}`, nowMs);
@@ -65,7 +65,10 @@ async function found(projectId: ProjectId): Promise<Found> {
   return row ?? { deliveries: 0, pairs: 0 };
 }
 
-/** Nobody delivers here, and what waits for that would wait for good: takes the tasks away until it is aborted. */
+/**
+ * Removes delivery tasks until it is aborted. Nothing is delivered in this test, and the replay would wait forever for the queued
+ * deliveries.
+ */
 async function drain(projectId: ProjectId, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     await database.db.sql`delete from delivery_tasks where project_id = ${uuidOfId(projectId)}::uuid`;
@@ -73,18 +76,18 @@ async function drain(projectId: ProjectId, signal: AbortSignal): Promise<void> {
   }
 }
 
-/** Waits until a node dies as it is armed to; rejects where there is nothing left to do before that. */
+/** Waits until a node dies at its fault point. Rejects if the replay ends before that. */
 async function untilKilled(doomed: ChildProcess, isDone: () => Promise<boolean>): Promise<void> {
   const exited = once(doomed, "exit") as Promise<[number | null, string | null]>;
   const isAlive = () => doomed.exitCode === null && doomed.signalCode === null;
   while (isAlive() && !(await isDone())) await Promise.race([exited, wait(500)]);
-  // With its last step it may die as it commits it.
+  // In its last step the node may still die at the commit.
   await Promise.race([exited, wait(5_000)]);
   if (isAlive()) throw new Error("the replay was over before the node died");
   expect((await exited)[1]).toBe("SIGKILL");
 }
 
-/** Replays everything while nodes die at a point, one after the other; two others end it. */
+/** Replays everything while nodes die at a point, one after the other. Two other nodes finish the replay. */
 async function replayOverKills(
   events: number,
   { point, kills, nth, perSecond }: { point: string; kills: number; nth: number; perSecond: number },
@@ -99,7 +102,7 @@ async function replayOverKills(
     const doomed = await startNode({ point, nth });
     await untilKilled(doomed, async () => (await client.getReplay({ id })).replay?.state === ReplayState.DONE);
     const { replay } = await client.getReplay({ id });
-    // What it tells is what is there, whenever it is asked.
+    // The replay's counts match the stored deliveries at any time.
     expect(await found(projectId)).toMatchObject({ deliveries: replay?.queued, pairs: replay?.queued });
   }
   const others = [await startNode(), await startNode()];
@@ -118,7 +121,7 @@ test.each(["before-queued", "after-queued"])(
   async (point) => {
     for (let round = 0; round < rounds; round++) {
       const nth = 1 + (round % 2);
-      // Slow enough that a node that starts late has a second step to do.
+      // The replay is slow, so that a node that starts late still has a second step to do.
       await replayOverKills(3_000, { point, kills: 1, nth, perSecond: nth > 1 ? 1_000 : 5_000 });
     }
   },

@@ -12,10 +12,12 @@ import { until } from "@svc/testing/until";
 import { afterEach, expect, test } from "vitest";
 import { startCrashingPostgres } from "./jobs-outage.ts";
 
-// PostgreSQL crashes while nodes start standing programs at their times and on events.
+// PostgreSQL crashes while nodes start standing programs at their scheduled times and on events.
 
 const isWhole = Number(process.env["SVC_CRASH_ROUNDS"] ?? 0) > 0;
-/** Crashes, so long apart; in between and after the last one every program is due, a hundred times in all. */
+/**
+ * Number of crashes, and the time between them. Every program is due a hundred times in total, between the crashes and after the last one.
+ */
 const { crashes, everyMs, programs } = isWhole
   ? { crashes: 24, everyMs: 5_000, programs: 10 }
   : { crashes: 1, everyMs: 1_000, programs: 3 };
@@ -25,14 +27,14 @@ const leadMs = 2_000;
 const token = "the-watchers-token";
 const cleanups: (() => Promise<unknown>)[] = [];
 
-/** What befalls the store as soon as a node is about to commit what it decided. */
+/** A fault of the store that happens as soon as a node is about to commit a decision. */
 let befalls: (() => Promise<void>) | undefined;
 
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
-/** A node that starts standing programs, over sessions of its own. */
+/** Starts a node that starts standing programs, with database sessions of its own. */
 function startNode(url: string): { readonly node: TestNode; readonly db: Database } {
   const db = openDatabase({ url, applicationName: "svc-crash-standing" });
   const node = createTestNode(db, {
@@ -57,7 +59,7 @@ function startNode(url: string): { readonly node: TestNode; readonly db: Databas
 
 const program = { version: 1, title: "Wait", steps: [{ id: "wait", wait: "1h" }] };
 
-/** Programs of a new project, each due a hundred times from soon on, and one that every change starts. */
+/** Creates a project with programs that are due a hundred times from now on, and one program that every change starts. */
 async function stand(node: TestNode, db: Database): Promise<ProjectId> {
   const nowMs = systemClock.now();
   const { id: projectId } = await createProject(db, "standing", nowMs);
@@ -72,7 +74,7 @@ async function stand(node: TestNode, db: Database): Promise<ProjectId> {
   };
   await create("changes", { trigger: { slug: "watcher.changed" } }, "event.id");
   for (let index = 0; index < programs; index++) {
-    // What is over when a program is made is none of its times.
+    // Times that have passed when a program is created are not due.
     const firstMs = systemClock.now() + leadMs;
     const at = Array.from({ length: times }, (_, place) => isoTime(Math.floor(firstMs + place * apartMs) + index));
     await create(`p${index}`, { schedule: { at } }, "fire.at");
@@ -80,7 +82,10 @@ async function stand(node: TestNode, db: Database): Promise<ProjectId> {
   return projectId;
 }
 
-/** Posts one change after the other until it is stopped, each until it is accepted, as providers do; answers how many. */
+/**
+ * Posts changes one after the other until it is stopped, each repeated until the service accepts it, as providers do. Returns the number of
+ * changes.
+ */
 async function post(node: TestNode, isStopped: () => boolean): Promise<number> {
   let number = 0;
   for (; !isStopped(); number++) {
@@ -130,9 +135,9 @@ test("acceptance 5: PostgreSQL crashes under standing programs: each time and ea
   isOver = true;
   const all = programs * times + (await posting);
   const isDone = async () => ((await found(db, projectId))?.runs ?? 0) >= all;
-  // Where it does not come to that, the difference is shown below.
+  // If the runs do not all appear, the comparison below shows the difference.
   await until(() => isDone().catch(() => false), "all runs", 60_000).catch(() => {});
-  // Whoever would make one a second time has had its lease end by then.
+  // A node that would start a run twice has lost its lease by then.
   await wait(1_200);
   expect(await found(db, projectId)).toEqual({ runs: all, sources: all, jobs: all, orphans: 0 });
 });

@@ -18,12 +18,13 @@ import { sampleToolkits } from "@svc/testing/sample-toolkits";
 import { vaultKey } from "@svc/testing/server-process";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 
-// Nodes die while they decide, before and after their commit; each occurrence has made one run and one job all the same.
+// Nodes die while they decide about starts, before and after the commit. Each due time or event must still make exactly one run and one
+// job.
 
 const rounds = Number(process.env["SVC_CRASH_ROUNDS"] ?? 1);
-/** Nodes that die one after the other, whatever they are at. */
+/** Number of nodes that die one after the other, at any point of their work. */
 const kills = Number(process.env["SVC_STANDING_ROUNDS"] ?? 2);
-// Each round has its own bounds; ten of them take longer than a test may.
+// Each round has its own time limits, and ten rounds take longer than a test may.
 if (rounds > 1) vi.setConfig({ testTimeout: 300_000 });
 const vault = vaultKey();
 let database: TestDatabase;
@@ -46,7 +47,7 @@ afterAll(async () => {
 
 const fixture = fileURLToPath(new URL("standing.fixture.ts", import.meta.url));
 
-/** A node of its own process; armed, it dies at a point. */
+/** Starts a node as a process of its own. `arm` is the fault point at which it dies. */
 async function startNode(
   arm?: { point: string; nth: number },
   engines: readonly string[] = ["standing"],
@@ -62,7 +63,7 @@ async function startNode(
 const token = "the-watchers-token";
 const events = 20;
 
-/** Programs of a new project that events start; the last one collects them by fives. */
+/** Creates a project with programs that events start. The last program collects five events for each run. */
 async function standListeners(): Promise<ProjectId> {
   const { projectId, client } = await newProject();
   const source = { trigger: { slug: "watcher.changed" } };
@@ -74,7 +75,7 @@ async function standListeners(): Promise<ProjectId> {
   return projectId;
 }
 
-/** Posts changes, each twice as providers do. */
+/** Posts changes, each of them twice, as providers do. */
 async function postChanges(channel: string): Promise<void> {
   for (let number = 0; number < 2 * events; number++) {
     const { outcome } = await node.ingest.accept({
@@ -95,7 +96,7 @@ const program = { version: 1, title: "Wait", steps: [{ id: "wait", wait: "1h" }]
 const programs = 6;
 const times = 10;
 
-/** A new project, and the calls of its standing programs. */
+/** Creates a project, and a client for the calls on its standing programs. */
 async function newProject() {
   const nowMs = systemClock.now();
   const { id: projectId } = await createProject(database.db, `standing-${nowMs}`, nowMs);
@@ -106,7 +107,7 @@ async function newProject() {
   return { projectId, keyId, client: node.client(StandingService, { projectId, keyId, role: "approver" }) };
 }
 
-/** Programs of a new project, each due at as many instants that follow each other soon. */
+/** Creates a project with programs that are each due at the same number of times, which follow soon. */
 async function standPrograms(): Promise<ProjectId> {
   const { projectId, client } = await newProject();
   const firstMs = systemClock.now() + 3_000;
@@ -131,7 +132,7 @@ async function found(projectId: ProjectId): Promise<Found> {
   return row ?? { runs: 0, sources: 0, jobs: 0, orphans: 0, doubles: 0 };
 }
 
-/** A program that pauses at its first time, soon, and an endpoint that is told of that. */
+/** Creates a program that fails and pauses at its first time, which is soon, and an endpoint that is notified of the pause. */
 async function standFailing(endpointUrl: string) {
   const { projectId, keyId, client } = await newProject();
   const jobs = node.client(JobsService, { projectId, keyId, role: "approver" });
@@ -139,7 +140,7 @@ async function standFailing(endpointUrl: string) {
   const inputSchema = { type: "object", required: ["text"], properties: { text: { type: "string", maxLength: 3 } } };
   const definition = {
     version: 1,
-    // Another time is to come: what has none any more has ended, and does not pause.
+    // A second time is needed: a program without further times has ended, and does not pause.
     source: { schedule: { at: [1_500, 3_600_000].map((ms) => isoTime(systemClock.now() + ms)) } },
     input: { text: { $ref: "fire.at" } },
     pauseAfter: 1,
@@ -149,7 +150,8 @@ async function standFailing(endpointUrl: string) {
   return { projectId, client, id: made.standingProgram?.id ?? "" };
 }
 
-// The first test: no other program is decided about before its own. What people are told of is part of the decision's commit.
+// This test comes first, so that nodes decide only about its own program. The notifications to people are stored in the same commit as the
+// decision.
 test.each(rounds > 1 ? ["before-decided", "after-decided"] : ["after-decided"])(
   "a kill -9 %s leaves what people are told of told once",
   async (point) => {
@@ -165,7 +167,7 @@ test.each(rounds > 1 ? ["before-decided", "after-decided"] : ["after-decided"])(
       const others = await Promise.all([1, 2].map(() => startNode(undefined, ["standing", "deliveries"])));
       for (const end = performance.now() + 40_000; receiver.requests.length === 0; await wait(50))
         if (performance.now() > end) throw new Error(`${await paused()}, and nobody was told`);
-      // Whoever would tell of it a second time has had its lease end by then.
+      // A node that would notify a second time has lost its lease by then.
       await wait(1_200);
       expect(await paused()).toBe("failures");
       expect(receiver.requests.map(({ body }) => JSON.parse(body.toString("utf8")))).toEqual([
@@ -181,7 +183,7 @@ test.each(rounds > 1 ? ["before-decided", "after-decided"] : ["after-decided"])(
 
 const occurrences = programs * times;
 
-// One point of each in `npm test`: here what was decided is found, below it is decided again.
+// `npm test` runs one point of each test: here the decision is already stored; below it is made again.
 test.each(rounds > 1 ? ["before-decided", "after-decided"] : ["after-decided"])(
   "acceptance 5: a kill -9 %s leaves exactly one run and job an occurrence",
   async (point) => {
@@ -189,7 +191,7 @@ test.each(rounds > 1 ? ["before-decided", "after-decided"] : ["after-decided"])(
       const doomed = await startNode({ point, nth: 2 + round });
       const exit = once(doomed, "exit") as Promise<[number | null, string | null]>;
       const projectIds: ProjectId[] = [];
-      // Where it decides about all that is due in fewer turns than it has, more becomes due.
+      // If the node decides about everything in fewer turns than the fault needs, more programs are created.
       do projectIds.push(await standPrograms());
       while (!(await Promise.race([exit.then(() => true), wait(6_000, false)])));
       expect((await exit)[1]).toBe("SIGKILL");
@@ -198,7 +200,7 @@ test.each(rounds > 1 ? ["before-decided", "after-decided"] : ["after-decided"])(
       for (const end = performance.now() + 40_000; (await runs()) < occurrences * projectIds.length; await wait(50)) {
         if (performance.now() > end) throw new Error(JSON.stringify(await Promise.all(projectIds.map(found))));
       }
-      // Whoever would start one a second time has had its lease end by then.
+      // A node that would start a run a second time has lost its lease by then.
       await wait(1_200);
       for (const projectId of projectIds)
         expect(await found(projectId)).toEqual({
@@ -213,7 +215,10 @@ test.each(rounds > 1 ? ["before-decided", "after-decided"] : ["after-decided"])(
   },
 );
 
-/** Each event in one run of each program: runs of their own, or windows that have it. */
+/**
+ * Counts the runs, collected events and jobs of a project. Each event must be in one run of each program: in its own run, or in that of the
+ * window that collected it.
+ */
 async function heard(
   projectId: ProjectId,
 ): Promise<{ runs: number; sources: number; collected: number; jobs: number; left: number }> {
@@ -239,7 +244,7 @@ test.each(rounds > 1 ? points : points.slice(1, 2))(
       const doomed = await startNode({ point, nth: 1 + (round % 3) });
       const exit = once(doomed, "exit") as Promise<[number | null, string | null]>;
       let all = 0;
-      // Where it comes to all of them in fewer turns than it has, more are posted.
+      // If the node decides about all events in fewer turns than the fault needs, more are posted.
       do {
         await postChanges(`c-${all}-${projectId}`);
         all += events;
@@ -251,7 +256,7 @@ test.each(rounds > 1 ? points : points.slice(1, 2))(
       for (const end = performance.now() + 40_000; !isDone(await heard(projectId)); await wait(50)) {
         if (performance.now() > end) throw new Error(`${JSON.stringify(await heard(projectId))}`);
       }
-      // Whoever would decide about one a second time has had its lease end by then.
+      // A node that would decide about an event a second time has lost its lease by then.
       await wait(1_200);
       const { runs, collected, left } = await heard(projectId);
       expect({ runs, collected, left }).toEqual({ runs: 2 * all, collected: all, left: 0 });
@@ -262,7 +267,7 @@ test.each(rounds > 1 ? points : points.slice(1, 2))(
 
 const made = 40;
 
-/** A program of a new project with as many occurrences in its past: times, or events that came before it was there. */
+/** Creates a program with a number of due times in the past, or with events from before the program existed. */
 async function standWithPast(kind: "schedule" | "trigger") {
   const { projectId, client } = await newProject();
   if (kind === "trigger")
@@ -289,7 +294,7 @@ test.each(
   for (let round = 0; round < rounds; round++) {
     const { projectId, client, id } = await standWithPast(kind);
     const nowMs = systemClock.now();
-    // The next minute is the schedule's own.
+    // The next minute belongs to the schedule itself.
     const range = kind === "trigger" ? { since: nowMs - 600_000 } : { since: nowMs - made * 60_000, until: nowMs };
     const { backfill } = await client.backfillStandingProgram({
       id,
@@ -304,7 +309,7 @@ test.each(
     const isOver = async () => (await ended())?.state === BackfillState.DONE;
     while (doomed.signalCode === null && !(await isOver())) await Promise.race([exited, wait(500)]);
     await Promise.race([exited, wait(5_000)]);
-    // The past of a schedule is decided in few turns, the fewer the later a node starts: all may be done before it comes so far.
+    // A late node decides about the past of a schedule in fewer turns. It may be done before the fault happens.
     if (doomed.signalCode === "SIGKILL") kills++;
     else doomed.kill("SIGKILL");
     const others = await Promise.all([startNode(), startNode()]);
@@ -312,7 +317,7 @@ test.each(
       if (performance.now() > end) throw new Error(`${await ended()}`);
     }
     expect(await ended()).toMatchObject({ total: made, started: made, skipped: 0, passed: 0 });
-    // Whoever would make one a second time has had its lease end by then.
+    // A node that would start a run twice has lost its lease by then.
     await wait(1_200);
     const [row] = await database.db.sql<{ runs: number; sources: number; jobs: number }[]>`
       select count(*)::int as runs, count(distinct r.source_key)::int as sources, count(distinct j.id)::int as jobs
@@ -329,7 +334,7 @@ test("acceptance 5: of three nodes one dies after the other, at any moment: a ba
 }, async () => {
   const { projectId, client } = await newProject();
   const source = { schedule: { every: "1m", catchUp: { runs: "none" } } };
-  // Each in a lane of its own, since nobody ends their jobs.
+  // Each run has a lane of its own, because no job ends in this test.
   const definition = { version: 1, source, overlap: { policy: "queueAll", key: { $ref: "fire.at" } }, program };
   const definitionJson = JSON.stringify(definition);
   const { standingProgram } = await client.createStandingProgram({ slug: "rounds", definitionJson });
@@ -343,7 +348,7 @@ test("acceptance 5: of three nodes one dies after the other, at any moment: a ba
   const live = await standPrograms();
   const nodes = await Promise.all([startNode(), startNode(), startNode()]);
   for (let kill = 0; kill < kills; kill++) {
-    // Sooner or later within what a look and its decision take, and a lease.
+    // The kill comes at different points within the time of a lookup, its decision and a lease.
     await wait(50 + ((kill * 137) % 900));
     nodes[kill % nodes.length]?.kill("SIGKILL");
     nodes[kill % nodes.length] = await startNode();
@@ -358,7 +363,7 @@ test("acceptance 5: of three nodes one dies after the other, at any moment: a ba
   expect(await now()).toMatchObject({ total, started: total, skipped: 0, passed: 0 });
   for (const end = performance.now() + 40_000; (await found(live)).runs < occurrences; await wait(50))
     if (performance.now() > end) throw new Error(`${JSON.stringify(await found(live))}`);
-  // Whoever would make one a second time has had its lease end by then.
+  // A node that would start a run twice has lost its lease by then.
   await wait(1_200);
   expect(await found(live)).toEqual({
     runs: occurrences,

@@ -1,20 +1,20 @@
 import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
 
-/** A way to a PostgreSQL that stays at its address, whatever becomes of the server, and that can be cut. */
+/** A proxy in front of a PostgreSQL. Its address stays the same when the server changes, and its connections can be cut. */
 export type StoreLine = {
   readonly url: string;
-  /** Cuts every connection, in the middle of whatever it does. */
+  /** Cuts every connection at once, whatever it is doing. */
   cut(): void;
   /**
-   * For so long the server does what it is sent, and its answer is lost with the connection. In a transaction what is lost is the
-   * answer to `commit`: nobody can tell whether it was made.
+   * For `ms` milliseconds the server executes statements, but their answers are lost with the connection. In a transaction, the lost answer
+   * is that of `commit`, so the client cannot know whether it took effect.
    */
   loseAnswers(ms: number): void;
   close(): void;
 };
 
-/** Opens one to the server whose URL `storeUrl` tells when a connection begins. */
+/** Opens a proxy to the server whose URL `storeUrl` returns at the start of each connection. */
 export async function openStoreLine(storeUrl: () => string): Promise<StoreLine> {
   const sockets = new Set<Socket>();
   let losesUntil = 0;
@@ -49,7 +49,7 @@ export async function openStoreLine(storeUrl: () => string): Promise<StoreLine> 
   const address = server.address();
   if (address === null || typeof address === "string") throw new Error("no port");
   url.port = String(address.port);
-  // Not by the server's own socket.
+  // Removes the server's Unix socket from the URL, which would bypass the proxy.
   url.searchParams.delete("host");
   const cut = () => {
     for (const socket of sockets) socket.destroy();
@@ -67,12 +67,12 @@ export async function openStoreLine(storeUrl: () => string): Promise<StoreLine> 
   };
 }
 
-/** Follows what a client sends: whether it is something whose answer says that it is done for good. */
+/** Follows the messages of a client. `read` returns true for a message whose answer confirms a permanent change. */
 function createAskReader(): { read(chunk: Buffer): boolean } {
   let isInTransaction = false;
   return {
     read(chunk) {
-      // A simple query: the driver begins and ends transactions so.
+      // A simple query, with which the driver begins and ends transactions.
       const text = chunk[0] === 0x51 ? chunk.toString("latin1", 5, 20).trimStart().toLowerCase() : "";
       if (text.startsWith("begin")) isInTransaction = true;
       if (!text.startsWith("commit") && !text.startsWith("rollback")) return !isInTransaction;

@@ -12,7 +12,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { root } from "../source.ts";
 import { numbersOf, startLoad } from "./load.ts";
 
-// The vault key rotates while two nodes serve; `npm test` has its sample in packages/server/src/vault/vault.test.ts, of a rotation alone.
+// The vault key is rotated while two nodes serve. `npm test` covers a rotation alone, in packages/server/src/vault/vault.test.ts.
 
 const isWhole = process.env["SVC_CRASH_ROUNDS"] !== undefined;
 const main = await bundled(join(root, "packages/cli/src/main.ts"));
@@ -85,7 +85,7 @@ test.skipIf(!isWhole)(
       process.stderr.write(
         `killed at ${state}, pass ${pass}, ${resealed} resealed, after ${called} calls and ${load.acknowledged.size} posts\n`,
       );
-      // The second takes over, and is the first from then on.
+      // The second node takes over, and is the first in the list from then on.
       nodes.push(await start(keys));
       await nodes.shift()?.end("SIGKILL");
     }
@@ -100,7 +100,8 @@ test.skipIf(!isWhole)(
     for (const { body, headers } of receiver.received)
       new Webhook(signingSecret).verify(body, headers as Record<string, string>);
 
-    // The old key: alone it starts nothing; beside the new one it opens nothing, and cannot be gone back to.
+    // With the old key alone, the service does not start. Together with the new key the old one opens nothing, and a return to it is
+    // refused.
     await expect(start(oldKey)).rejects.toThrow("SVC_VAULT_KEY");
     for (const node of nodes) await node.end("SIGTERM");
     const [both, alone] = [await start(`${oldKey} ${newKey}`), await start(newKey)];

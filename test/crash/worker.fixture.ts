@@ -10,9 +10,9 @@ import { createProjectClient, refusalOf, type TestCaller } from "@svc/testing/pr
 import { openTestVault } from "@svc/testing/vault";
 import { createLedger, type Ledger } from "@svc/tools";
 
-// A worker's node for the tests that kill one: a process that drives jobs, sends deliveries and serves calls, with real calls to
-// an app over a real store, until it comes to the fault point it is armed for. There it kills itself, is frozen, or tells of it and
-// waits to be told `go`. argv[2] is a document of `Given`; it sends `ready`, then answers each message of `Message` with its id.
+// A worker node for the tests that kill one. It is a process that runs jobs, sends deliveries and serves calls, with real calls to an app
+// and a real store. At the fault point that is set for it, it kills itself, is frozen, or reports the point and waits for the message `go`.
+// argv[2] is a document of `Given`. It sends `ready`, and then answers each message of `Message` with the message's id.
 
 type Given = {
   databaseUrl: string;
@@ -37,7 +37,7 @@ const given = JSON.parse(process.argv[2] ?? "{}") as Given;
 let armed: Arm | null = null;
 let goOn = () => {};
 
-/** Comes to a fault point. The armed one ends the process, as a kill -9 does, stops it, or waits to be told. */
+/** Called at each fault point. At the one that is set, it ends the process as kill -9 does, stops it, or waits for `go`. */
 function pass(point: string): Promise<void> | undefined {
   if (armed?.point !== point || --armed.nth !== 0) return undefined;
   const { act } = armed;
@@ -52,7 +52,7 @@ function pass(point: string): Promise<void> | undefined {
 }
 
 const db = openDatabase({ url: given.databaseUrl, applicationName: "svc-crash-worker" });
-// The service beside it seals with keys of the store.
+// The service on the same store seals secrets with the keys in that store.
 const { sealer } = await openTestVault(db, given.vaultKey);
 const ranges = ["127.0.0.0/8"];
 const network = createAppTransport({ guard: createAddressGuard({ allowedRanges: ranges }) });
@@ -68,7 +68,7 @@ const stored = createLedger({ db, clock, sealer });
 const ledger: Ledger = {
   ...stored,
   begun(...row) {
-    // Not waited for: the others are.
+    // This passing is not waited for, unlike those of the other points.
     void pass("before-insert");
     return stored.begun(...row);
   },
@@ -124,12 +124,12 @@ const node = createNode({
 });
 
 function report(what: string, error?: unknown): void {
-  // Tests cut it off from its store.
+  // An unavailable store is no error to report, because tests disconnect the worker from it.
   if (error !== undefined && isUnavailable(error)) return;
   process.stderr.write(`${what} ${error instanceof Error ? error.stack : (error ?? "")}\n`);
 }
 
-/** Serves a call; why it was refused, empty where it was not. */
+/** Serves a call. Returns the reason of a refusal, or an empty object. */
 async function serve({ move, request, caller }: NonNullable<Message["serve"]>): Promise<object> {
   const client = createProjectClient(JobsService, node.register, caller);
   const served = (client[move] as (request: object) => Promise<object>)(request);
@@ -149,11 +149,11 @@ async function take({ arm, start, serve: toServe, drain, go }: Message): Promise
 
 process.on("message", async (message: Message) => {
   const answer = await take(message);
-  // Who asked may be gone.
+  // The process that asked may have ended, and the error of sending is ignored.
   process.send?.({ ...answer, id: message.id }, undefined, {}, () => {});
 });
-// A worker does not outlive the test that began it.
+// The worker ends with the test process that started it.
 process.on("disconnect", () => process.kill(process.pid, "SIGKILL"));
-// Whoever is killed keeps nothing at its end.
+// The compile cache is written now, because a killed process writes nothing at its end.
 flushCompileCache();
 process.send?.({ id: 0, nodeId: node.nodeId });

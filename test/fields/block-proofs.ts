@@ -7,7 +7,7 @@ const down = { id: "fails", call: "desk.get_item", entity: "ops", args: { id: "d
 const said = ran(({ sent }) => sent.flatMap(({ body }) => (body === undefined ? [] : [JSON.parse(body).text])));
 type Gives = readonly [unknown, unknown];
 
-/** Proofs of a program of one step. */
+/** Returns the proofs of a program with one step. */
 function of(step: object, more: object = {}, behind: readonly object[] = []) {
   return (field: string, other: unknown, gives: Gives, shows = said): ProgramProof => {
     return { of: { ...more, steps: [step, ...behind] }, at: `/steps/0/${field}`, other, shows, gives };
@@ -32,10 +32,10 @@ const seconds = ran(({ job }) => (Date.parse(job.finishedAt) - Date.parse(job.cr
 const finished = ran(({ job }) => job.finishedAt);
 const question = ran(({ job }) => job.park?.judgment?.question);
 const error = ran(({ job }) => [job.status.replace("JOB_STATUS_", ""), job.lastError]);
-/** Why a standing program is paused that has run the program once. */
+/** Shows the reason for which a standing program is paused after it has run the program once. */
 const paused: ProgramProof["shows"] = (world, program) => world.pauseReason(program);
 
-/** Every field of the steps that hold steps, wait, ask or fail, apart from `id` and `when`. */
+/** Proofs for every field of the steps that hold other steps, wait, ask or fail, except `id` and `when`. */
 export const blockProofs: ProgramProofs = {
   ...under("if", {
     if: choice("if", "!params.go", [["yes"], ["no"]]),

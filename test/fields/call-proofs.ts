@@ -13,11 +13,11 @@ import {
 } from "./program-proofs.ts";
 import { under } from "./proof.ts";
 
-/** A step that calls, and where it stands: itself or for each row of a map. */
+/** Builds the steps that call an app, either directly or for each row of a map. */
 type Caller = {
-  /** A read of a path, with parameters of its query, and more fields of the step. */
+  /** Returns a step that reads a path. `args` are parameters of the query, `more` are further fields of the step. */
   read(path: string, args?: object, more?: object): object;
-  /** A write of a text. */
+  /** Returns a step that writes a text. */
   write(text: string, more?: object): object;
 };
 
@@ -40,7 +40,7 @@ const hosts: Caller = {
   write: (text, more = {}) => ({ id: "it", http: { method: "POST", url: urlOf("/notes"), body: { text } }, ...more }),
 };
 
-/** A program of one step, or of a map that does the step for one row. */
+/** A program with one step, and the place of that step. The other variant is a map that runs the step for one row. */
 const alone = { at: "/steps/0", program: (step: object) => ({ steps: [step] }) };
 const inMap = {
   at: "/steps/1/do/0",
@@ -53,7 +53,7 @@ const inMap = {
   }),
 };
 
-/** How a call is tried again, and how long one try may take. */
+/** Proofs for the fields that say how a call is tried again and how long one try may take. */
 function tried({ read }: Caller, { at, program }: typeof alone): ProgramProofs {
   const retry = { max: 3, initial: "4s", factor: 3, cap: "20s" };
   const of = program(read("/items/down", {}, { retry }));
@@ -73,7 +73,7 @@ function tried({ read }: Caller, { at, program }: typeof alone): ProgramProofs {
   };
 }
 
-/** How a list becomes rows, and how its pages are asked for. */
+/** Proofs for the fields that say how a list becomes rows and how its pages are requested. */
 function rowsOf({ read }: Caller): ProgramProofs {
   const of = (path: string, args: object, rows: object) => ({
     steps: [
@@ -177,7 +177,7 @@ function rowsOf({ read }: Caller): ProgramProofs {
 
 const count = ran(({ sent }) => sent.length);
 
-/** What is done when a step fails with a code. */
+/** Proofs for the fields that say what happens when a step fails with a code. */
 export function handled(step: object, code = "provider_error"): ProgramProofs {
   const told = { ...note, id: "told", args: { text: "handled" } };
   // biome-ignore lint/suspicious/noThenProperty: a field of programs
@@ -197,7 +197,7 @@ export function handled(step: object, code = "provider_error"): ProgramProofs {
 
 const entities = ran(({ sent }) => sent.map(({ entity, method }) => `${method} ${entity}`));
 
-/** What a tool call has, wherever it stands. */
+/** Proofs for the fields of a tool call, directly or in a map. */
 function toolCall({ at, program }: typeof alone): ProgramProofs {
   const of = program(tools.write("hello"));
   const undo = { call: "desk.delete_note", entity: "sales", args: { id: { $ref: "output.id" }, confirm: true } };
@@ -241,7 +241,7 @@ function toolCall({ at, program }: typeof alone): ProgramProofs {
   };
 }
 
-/** What a request has, wherever it stands. */
+/** Proofs for the fields of an HTTP request, directly or in a map. */
 function request({ at, program }: typeof alone): ProgramProofs {
   const http = {
     method: "POST",
@@ -298,7 +298,7 @@ function request({ at, program }: typeof alone): ProgramProofs {
   };
 }
 
-/** What the run of a skill has, wherever it stands. */
+/** Proofs for the fields of a skill's run, directly or in a map. */
 function run({ at, program }: typeof alone): ProgramProofs {
   const of = program({ id: "it", run: "skills.say", input: { text: "hello" } });
   return {
@@ -313,7 +313,7 @@ function run({ at, program }: typeof alone): ProgramProofs {
   };
 }
 
-/** What has its place among the calls of a map. */
+/** Proofs for the fields that a call has only inside a map. */
 function inRow(step: object): ProgramProofs {
   const named = inMap.program({ ...step, id: "it" });
   const [rows, map] = named.steps;
@@ -331,7 +331,7 @@ function inRow(step: object): ProgramProofs {
   };
 }
 
-/** Every field of the steps that call, run or request. */
+/** Proofs for every field of the steps that call a tool, run a skill or make a request. */
 export const callProofs: ProgramProofs = {
   ...under("call", { ...toolCall(alone), ...rowsOf(tools), ...handled(tools.read("/items/down")) }),
   ...under("http", { ...request(alone), ...rowsOf(hosts), ...handled(hosts.read("/items/down")) }),

@@ -5,7 +5,7 @@ import { createProgramWorld, type ProgramWorld } from "./program-world.ts";
 import { stepProofs } from "./step-proofs.ts";
 import { testProofs } from "./test-proofs.ts";
 
-// Every field of the steps that call, request or run a skill, by themselves and for each row of a map.
+// Proves every field of the steps that call a tool, make a request or run a skill, directly and for each row of a map.
 
 let world: ProgramWorld;
 beforeAll(async () => {

@@ -1,9 +1,11 @@
 import type { AppAnswer, AppRequest } from "@svc/connections";
 
-/** Whose account the shop says it is, by the number of the definition. */
+/** Returns the name of the account's owner that the shop reports, by the number of the definition. */
 export const referenceOf = (index: number) => `u-${index}`;
 
-/** What the shop answers: pages of two, a note as it was sent, errors that look like answers, and nothing where it deletes. */
+/**
+ * Returns the answer of the shop app: pages of two items, a note as it was sent, errors that look like answers, and nothing for a deletion.
+ */
 export function answerOfShop({ method, url, body }: AppRequest, index: number): AppAnswer {
   const { pathname, searchParams } = new URL(url);
   const answer = (status: number, value?: unknown): AppAnswer => {

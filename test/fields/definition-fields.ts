@@ -6,7 +6,7 @@ function read(name: string): Schema {
   return JSON.parse(readFileSync(path, "utf8"));
 }
 
-/** Definitions of a schema, each enumerated below its own name. */
+/** Lists the fields of some definitions of a schema, each definition below its own name. */
 function fieldsIn(schema: Schema, names: readonly string[], apart: readonly string[] = []): string[] {
   const definitions = schema["$defs"] as Readonly<Record<string, Schema>>;
   return names.flatMap((name) =>

@@ -1,14 +1,14 @@
 import { type Definition, type DefinitionWorld, type Served, signatureOf } from "./definition-world.ts";
 import type { Proof } from "./proof.ts";
 
-/** A proof over definitions. */
+/** A proof that changes a tool or toolkit definition. */
 export type DefinitionProof = Proof<DefinitionWorld>;
 type Shows = DefinitionProof["shows"];
 
 const text = { type: "string" };
 const described = (description: string, more: object = {}) => ({ type: "string", description, ...more });
 
-/** A shop that declares as many fields as may stand beside each other. */
+/** The definition of a shop app, with as many fields as can be used together. */
 export const shop = {
   toolkit: {
     slug: "shop",
@@ -140,7 +140,7 @@ export const shop = {
   deployment: { toolkits: {} },
 };
 
-/** Shows something of a definition that is served; of one that is refused, the paths of its faults. */
+/** Shows one aspect of a served definition. If the definition is refused, it shows the paths of the faults. */
 export function served(look: (one: Served) => unknown): Shows {
   return async (world, definition) => {
     const one = await world.serve(definition as Definition);
@@ -148,10 +148,10 @@ export function served(look: (one: Served) => unknown): Shows {
   };
 }
 
-/** Shows a tool as GetTool answers it. */
+/** Shows a tool as GetTool returns it. */
 // biome-ignore lint/suspicious/noExplicitAny: proofs read whatever is answered
 export const tool = (name: string, pick: (tool: any) => unknown) => served(async (one) => pick(await one.tool(name)));
-/** Shows what a call sends. */
+/** Shows the request that a call sends. */
 export function sends(
   name: string,
   args: object,
@@ -163,17 +163,17 @@ export function sends(
     return one.sent[0] === undefined ? outcome : pick(one.sent[0]);
   });
 }
-/** Shows what a call answers. */
+/** Shows the answer of a call. */
 // biome-ignore lint/suspicious/noExplicitAny: proofs read whatever is answered
 export const answers = (name: string, args: object, pick: (answer: any) => unknown, more: object = {}) =>
   served(async (one) => pick(await one.call(name, args, more)));
-/** Shows what tools a search finds. */
+/** Shows the tools that a search finds. */
 export const finds = (query: string) => served((one) => one.search(query));
-/** What a call results in, or its outcome. */
+/** Returns a call's result, or its outcome if it has none. */
 // biome-ignore lint/suspicious/noExplicitAny: proofs read whatever is answered
 export const resulting = ({ outcome, resultJson }: any) => (outcome === "ok" ? JSON.parse(resultJson) : outcome);
 
-/** A post of a paid order, and how it is signed. */
+/** A webhook post about a paid order, and its signature. */
 export const paid = {
   kind: "order",
   id: "UNIQUE",
@@ -186,7 +186,7 @@ export const signs = (text: string) => ({
   headers: { "x-kind": "paid", "x-sign": `v1=${signatureOf(text, "SVC_WEBHOOK_SECRET_SHOP")}` },
   query: { v: "1" },
 });
-/** Shows what becomes of a post. */
+/** Shows the events that a webhook post makes, or its refusal. */
 // biome-ignore lint/suspicious/noExplicitAny: proofs read whatever is answered
 export const posted = (body: object, pick: (answer: any) => unknown, signed: typeof signs = signs) =>
   served(async (one) => pick(await one.post(body, signed)));

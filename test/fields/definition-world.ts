@@ -27,10 +27,10 @@ import { startTokenApp, type TokenApp, type TokenRequest } from "./token-app.ts"
 // biome-ignore lint/suspicious/noExplicitAny: proofs read whatever is answered
 type Json = any;
 
-/** A toolkit of one test with its tools, and what the deployment file says. */
+/** A toolkit of one test, its tools, and the settings in the deployment file. */
 export type Definition = { readonly toolkit: object; readonly tools: object; readonly deployment?: object };
 
-/** A node over one definition, with a project whose entity `ada` has an account. */
+/** A node that serves one definition, with a project whose entity `ada` has an account. */
 export type Served = {
   readonly node: TestNode;
   advance(ms: number): void;
@@ -40,39 +40,45 @@ export type Served = {
   spec(): Promise<Json>;
   connect(request?: object): Promise<Json>;
   call(name: string, args: object, more?: object): Promise<Json>;
-  /** Posts a body to the toolkit, signed as it declares with a secret, and returns the events that are new. */
+  /** Posts a body to the toolkit's webhook, signed as the toolkit declares, and returns the new events. */
   post(body: object, signed: (text: string) => { headers?: object; query?: object }): Promise<Json>;
   search(query: string): Promise<string[]>;
-  /** Where a browser is sent for the consent of `eve`, and what it is told by. */
+  /** Starts the consent of `eve`. Returns the address that a browser is sent to, and the cookie that recognizes the browser. */
   consent(): Promise<{ readonly url: URL; readonly cookie: string }>;
-  /** Connects `eve` by consent, or the project by its own client, calls once, and once more after two hours: what tokens were asked for. */
+  /**
+   * Connects `eve` by consent, or the project by its own client. Makes one call, and another after two hours. Returns the token requests of
+   * all this.
+   */
   tokens(by: "consent" | "client"): Promise<TokenRequest[]>;
-  /** Polls a list three times, once for all proofs: for new or for changed rows: the requests of each poll, and what it met. */
+  /**
+   * Polls a list three times for new or for changed rows. Returns, for each poll, its requests and its result. The polls are made once and
+   * shared by all proofs.
+   */
   polls(name: string, on: "new" | "changed"): Promise<Json[]>;
-  /** The same, whenever it is asked for. */
+  /** Polls a list three times. Called again, it returns the same polls. */
   pollThrice(name: string, on: "new" | "changed"): Promise<Json[]>;
-  /** The requests of a job that reads a list page after page. */
+  /** Runs a job that reads a list page by page, and returns its requests. */
   pages(name: string, args: object): Promise<string[]>;
 };
 
-/** Definitions under proof: each is served once. */
+/** The definitions that proofs use. Each is served once. */
 export type DefinitionWorld = {
-  /** Serves a definition; of one that is refused, the paths of its faults. */
+  /** Serves a definition. If it is refused, returns the paths of its faults. */
   serve(definition: Definition): Promise<Served | string[]>;
   close(): Promise<void>;
 };
 
-/** What each variable of the deployment holds: the client's own names and secrets, told by their names. */
+/** Returns the value of a deployment variable, for the client's names and secrets. The value contains the variable's name. */
 const variable = (name: string) => `value-of-${name.toLowerCase()}`;
-/** A signature of a text by the secret that a variable holds. */
+/** Signs a text with the secret in a variable. */
 export const signatureOf = (text: string, secretEnv: string, encoding: "hex" | "base64" = "hex") =>
   createHmac("sha256", variable(secretEnv)).update(text).digest(encoding);
 /** The secret that a variable holds. */
 export const secretOf = variable;
-/** What a variable holds for a webhook that is verified by user name and password. */
+/** Returns the value of a variable for a webhook that is verified by user name and password. */
 export const pairOf = (name: string) => `user:${variable(name)}`;
 
-/** Makes the world of definitions. */
+/** Creates the node and the apps that proofs of definitions use. */
 export async function createDefinitionWorld(): Promise<DefinitionWorld> {
   const database = await createTestDatabase({ connectionsMax: 20 });
   const tokens = await startTokenApp();
@@ -234,7 +240,7 @@ async function serve(
         });
         lastMs = Number(found.lastPollAt.seconds);
         const { outcome, code, pages, rows, seen } = found.pollState;
-        // The clock may be a few seconds ahead by the time that a poll begins.
+        // The clock may have moved a few seconds by the time a poll begins, so seconds are zeroed.
         const asked = sent.splice(0).map(({ url }) => new URL(url).search.replace(/(%3A)\d\d\.000Z/, "$100.000Z"));
         walks.push({ sent: asked, outcome, code, pages, rows, seen });
         clock.advance(299_000);

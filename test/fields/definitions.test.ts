@@ -5,7 +5,8 @@ import { testProofs } from "./test-proofs.ts";
 import { actionProofs, pollProofs, triggerProofs } from "./tool-proofs.ts";
 import { toolkitProofs } from "./toolkit-proofs.ts";
 
-// Every field of the definitions of tools and toolkits and of the deployment file: two that differ in it alone are not served alike.
+// Proves every field of the definitions of tools and toolkits and of the deployment file: two definitions that differ only in that field
+// behave differently.
 
 let world: DefinitionWorld;
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 import type { AppTransport } from "@svc/connections";
 import { createWorld, type Scripted, type SeenRequest } from "@svc/testing/desk";
 
-/** A request as it left, with whose account, for how long, and when. */
+/** A request that the app received: its content, its account, its timeout and its time. */
 export type Sent = {
   readonly method: string;
   readonly host: string;
@@ -14,11 +14,11 @@ export type Sent = {
   readonly atMs: number;
 };
 
-/** The app behind every proof: what it answers is said by the path, the shelf or the text. */
+/** The app that all proofs of programs use. Its answer depends on the path, the shelf (name of a list) or the text. */
 export type ProgramApp = {
   readonly transport: AppTransport;
   readonly sent: Sent[];
-  /** The most requests that were under way at once. */
+  /** Largest number of requests under way at the same time. */
   widest: number;
 };
 
@@ -30,7 +30,7 @@ const item = (n: number) => ({
   owner: n < 3 ? "ada" : null,
 });
 
-/** Lists by the name of their shelf. `paged` has two pages by token, `moving` has a row on both of its pages. */
+/** Returns a list by the name of its shelf. `paged` has two pages by token; `moving` has one row on both of its pages. */
 function listOf(shelf: string, page: string): unknown {
   const isFirst = page === "";
   if (shelf === "paged") return isFirst ? { items: [item(0), item(1)], next: "p2" } : { items: [item(2), item(3)] };
@@ -41,7 +41,7 @@ function listOf(shelf: string, page: string): unknown {
 function script({ method, path, query, body }: SeenRequest): Scripted | undefined {
   const words = `${path} ${String(body["text"] ?? "")}`;
   if (words.includes("gone")) return { status: 404 };
-  // Any other failing status is asked again by the call itself.
+  // 500 is the only retryable status that the call itself does not send again, so every repetition comes from the step's `retry`.
   if (words.includes("down")) return { status: 500 };
   if (words.includes("busy")) return { status: 429 };
   if (words.includes("refused")) return { status: 422 };
@@ -53,7 +53,7 @@ function script({ method, path, query, body }: SeenRequest): Scripted | undefine
   return undefined;
 }
 
-/** An app with four items, of which the second is listed and cannot be read. */
+/** Creates an app with four items. The second item is in the list but cannot be read. */
 export function createProgramApp(now: () => number): ProgramApp {
   const world = createWorld({ items: 4 });
   world.script = script;
@@ -68,7 +68,7 @@ export function createProgramApp(now: () => number): ProgramApp {
         const sent = { method, host, path: pathname, query: search, headers, body, timeoutMs: options.timeoutMs };
         app.sent.push({ ...sent, entity: call.entityId, atMs: now() });
         app.widest = Math.max(app.widest, ++underWay);
-        // The others begin meanwhile.
+        // The wait lets other requests begin at the same time.
         await new Promise((resolve) => setTimeout(resolve, 2));
         underWay--;
         return world.transport.send(isForm(request) ? { ...request, body: undefined } : request, call, options);
@@ -78,7 +78,7 @@ export function createProgramApp(now: () => number): ProgramApp {
   return app;
 }
 
-/** True if a body is none that the desk reads. */
+/** True if the app cannot read the body because it has the format of a form. */
 function isForm({ body }: { readonly body: string | undefined }): boolean {
   return body !== undefined && !body.startsWith("{");
 }

@@ -3,7 +3,7 @@ import { fieldsOf, type Schema } from "./schema-fields.ts";
 
 const schema = programSchema as Schema;
 const { step, mapCall, ...definitions } = schema["$defs"] as Readonly<Record<string, Schema>>;
-/** Definitions that stand in many places and are the same everywhere. */
+/** Definitions that are used in many places, with the same fields everywhere. */
 const apart = ["step", "mapCall", "branch", "value", "schema", "point"];
 
 const inMaps = mapCall!["oneOf"] as readonly (Schema & { readonly properties: object })[];
@@ -22,7 +22,7 @@ export const programFields = [
   ...["point", "schema"].flatMap((name) => fieldsOf(schema, { name, schema: definitions[name] ?? {}, apart })),
 ];
 
-/** True if a field is one of a step that calls, requests or runs a skill, or of what is done for a row. */
+/** True if the field belongs to a step that calls, requests or runs a skill, or to a map's call for each row. */
 export function isOfCalls(field: string): boolean {
   return /^(call|http|run|map\.(call|http|run))\./.test(field);
 }

@@ -19,12 +19,12 @@ import { createProgramApp, type Sent } from "./program-app.ts";
 // biome-ignore lint/suspicious/noExplicitAny: proofs read whatever a job holds
 type Json = any;
 
-/** What people answer each time that a point is asked; without an answer it waits for its clock. */
+/** The answers that people give each time a point is asked. A question without an answer waits for its deadline. */
 export type Answers = Readonly<
   Record<string, readonly { readonly continuation: string; readonly overrides?: object }[]>
 >;
 
-/** How a program went: as its job ended, or as far as it came. */
+/** The result of a program's run: its ended job, or the state it came to. */
 export type Ran = {
   readonly job: Json;
   readonly steps: Readonly<Record<string, Json>>;
@@ -32,29 +32,32 @@ export type Ran = {
   readonly sent: readonly Sent[];
   readonly widest: number;
   readonly result: Json;
-  /** Why an answer was refused; empty where none was. */
+  /** The reason for which an answer was refused. Empty if none was refused. */
   readonly refused: string;
 };
 
-/** A service over the desk, whose clock goes on to whatever is due next. */
+/** A service with the test app and a test clock, which always moves to the next due time. */
 export type ProgramWorld = {
   readonly jobs: Client<typeof JobsService>;
-  /** What CheckProgram says; faults and notes as `REASON pointer`. */
+  /** Returns the answer of CheckProgram. Faults and notes have the form `REASON pointer`. */
   check(program: object): Promise<Json>;
   run(program: object, answers?: Answers): Promise<Ran>;
-  /** Why a standing program is paused that has run a program once; empty where it is not. */
+  /** Returns the reason for which a standing program is paused after it has run a program once. Empty if it is not paused. */
   pauseReason(program: object): Promise<string>;
   close(): Promise<void>;
 };
 
 const ended = /SUCCEEDED|FAILED|ABORTED|REJECTED|EXPIRED|CANCELLED/;
 
-/** The text of a program with what every program has. */
+/** Returns the text of a program, with the fields that every program needs. */
 function textOf(program: object): string {
   return JSON.stringify({ version: 1, title: "A proof", ...program });
 }
 
-/** Makes one, with an account of the desk for `ops` and for `sales`, approvers `owner` and `head`, a contact `lead` and two skills. */
+/**
+ * Creates the service, with accounts of the test app for `ops` and for `sales`, the approvers `owner` and `head`, the contact `lead` and
+ * two skills.
+ */
 export async function createProgramWorld(): Promise<ProgramWorld> {
   const database = await createTestDatabase();
   const { db } = database;
@@ -83,7 +86,7 @@ export async function createProgramWorld(): Promise<ProgramWorld> {
   await contacts.putContact({ contact: { principalId: "head", name: "Head", approver: true } });
   await node.client(SecretsService, caller).putSecret({ name: "token", value: "the-secret-of-the-proofs" });
 
-  /** Answers what is asked, and moves the clock to what is due, until the job has ended or waits for a person. */
+  /** Answers open questions and moves the clock to the next due time, until the job has ended or waits for a person. */
   const goOn = async (jobId: string, answers: Answers = {}): Promise<Json> => {
     const answered: string[] = [];
     for (
@@ -116,7 +119,7 @@ export async function createProgramWorld(): Promise<ProgramWorld> {
         );
     }
   };
-  /** When the first task is due that is not at work; a question asks nobody else before its deadline, which is one. */
+  /** Returns the due time of the first task that is not being worked on. The deadline of a question counts too. */
   const nextDue = async (): Promise<number | undefined> => {
     const [tasks] = await db.sql.unsafe<{ due: number | null; held: number }[]>(
       `select (extract(epoch from min(due_at)) * 1000)::float8 as due, count(lease_owner)::int as held from job_tasks`,
@@ -177,7 +180,7 @@ export async function createProgramWorld(): Promise<ProgramWorld> {
       const id = standingProgram!.id;
       const { run } = await standing.runStandingProgram({ id });
       await until(async () => {
-        // Its engine looks by the clock.
+        // The jobs engine looks for work by the clock, so the clock has to move on.
         clock.advance(1_000);
         node.jobs.engine.wake();
         const [counted] = await db.sql<{ is_counted: boolean }[]>`
@@ -195,7 +198,7 @@ export async function createProgramWorld(): Promise<ProgramWorld> {
   return world;
 }
 
-/** Two skills: one says its text, the other says it loudly. */
+/** Creates two skills: one returns its text, the other returns it with an exclamation mark. */
 async function makeSkills({ jobs, run }: ProgramWorld): Promise<void> {
   const inputSchema = {
     type: "object",

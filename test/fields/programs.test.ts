@@ -10,8 +10,8 @@ import { stepProofs } from "./step-proofs.ts";
 import { testProofs } from "./test-proofs.ts";
 import { unheeded } from "./unheeded.ts";
 
-// Every field of the schema of programs but those of calls, for each kind of step that has it: two programs that differ in it alone do
-// not do the same.
+// Proves every field of the schema of programs, except those of calls, for each kind of step that has it. Two programs that differ only in
+// that field behave differently.
 
 let world: ProgramWorld;
 beforeAll(async () => {
@@ -32,7 +32,7 @@ test.each(Object.entries(unheeded))("%s is refused", async (_, { program, refuse
   expect((await world.check(mended)).faults).toEqual([]);
 });
 
-/** Codes that rows fail with alone, or that tell of the end of the job. */
+/** Codes that only a row can fail with, or that stand for the end of a job. */
 const noStepFails = ["CHILD_NOT_RETRYABLE", "DEADLINE_EXCEEDED", "LIMIT_REACHED", "PAGES_LEFT", "ROW_TOO_LARGE"];
 
 test("onError takes every code that the steps of the engine fail with", async () => {

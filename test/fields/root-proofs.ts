@@ -25,7 +25,7 @@ const endingAnswered = ran(({ job }) => job.lastError.split(":")[0], {
 });
 const addressed = ran(({ job }) => job.pendingAsk?.deliveredPrincipals);
 
-/** Ends of a job that a limit ended, and of one that none did. */
+/** A proof that a limit ends a job which otherwise ends normally. */
 function limited(name: string, value: unknown, steps: readonly object[]): ProgramProof {
   const gives: ProgramProof["gives"] = [
     ["FAILED", "LIMIT_REACHED"],
@@ -52,7 +52,7 @@ const undone = {
 const remove = { id: "it", call: "desk.delete_note", entity: "ops", args: { id: "a", confirm: true } };
 const planned = { approval: { plan: "always", escalation: [{ principal: "head" }] }, steps: [note] };
 
-/** Every field of a program, apart from what stands in its steps and points. */
+/** Proofs for every field of a program, except the fields of its steps and points. */
 export const rootProofs: ProgramProofs = under("program", {
   version: {
     of: { version: 1, steps: [note] },
@@ -75,7 +75,7 @@ export const rootProofs: ProgramProofs = under("program", {
     shows: said,
     gives: [["hello"], ["bye"]],
   },
-  // It is for editors: the service takes it, and heeds it in the program's hash alone.
+  // The field is meant for editors. The service accepts it, and it changes only the hash of the program.
   $schema: {
     ...{
       of: { $schema: "https://svc.example.com/schemas/program.v1.json", steps: [note] },
@@ -197,7 +197,7 @@ function pointed(
   return { of: asked, at: `/points/sure/${field}`, other, shows, gives };
 }
 
-/** The steps that an answer went back to, and the texts that were sent then. */
+/** Shows the steps that are run again after an answer, and the texts they then send. */
 const afterAnswer = ran(
   ({ steps, sent }) => [steps["before"].attempts, ...sent.map(({ body = "" }) => JSON.parse(body).text)],
   again,
@@ -214,7 +214,7 @@ const gate = { points: { sure: { question: "Sure?", approval: true } }, steps: [
 const plain = { points: { sure: point }, steps: [{ id: "gate", judge: "sure" }] };
 const judgment = (field: string) => ran(({ job }) => job.park?.judgment?.[field]);
 
-/** Every field of a point. */
+/** Proofs for every field of a judgment point. */
 export const pointProofs: ProgramProofs = {
   ...under("point", {
     question: {

@@ -1,12 +1,13 @@
-/** A JSON Schema, as far as its fields are read. */
+/** A JSON Schema whose fields are listed. */
 export type Schema = Readonly<Record<string, unknown>>;
 
-/** Keywords that hold other schemas of the same value. */
+/** Schema keywords that hold further schemas for the same value. */
 const combiners = ["oneOf", "anyOf", "allOf"];
 
 /**
- * Returns every field that a schema declares, below a name, by the names on the way to it: `call.retry.max`. A field that itself has
- * fields is told by those. A definition that is in `apart` is enumerated by itself, and so not again wherever it is referred to.
+ * Lists every field that a schema declares, each by the names that lead to it below `name`, such as `call.retry.max`. A field that has
+ * fields of its own is represented by those. A definition in `apart` is listed separately, so its fields are left out where it is
+ * referenced.
  */
 export function fieldsOf(
   root: Schema,
@@ -23,7 +24,7 @@ export function fieldsOf(
     const either = combiners
       .flatMap((keyword) => (node[keyword] as unknown[] | undefined) ?? [])
       .map((one) => look(one, name));
-    // Where a plain value may stand instead, the field has an effect of its own beside those below it.
+    // If a plain value is allowed instead of the object, the field itself is listed as well as those below it.
     const isBelow = inner.includes(true) || (either.length > 0 && !either.includes(false));
     const declared = Object.entries((node["properties"] ?? {}) as object).filter(([, value]) => value !== false);
     for (const [field, value] of declared) if (!look(value, `${name}.${field}`)) found.add(`${name}.${field}`);
@@ -33,7 +34,7 @@ export function fieldsOf(
   return [...found];
 }
 
-/** Returns a document in which another value stands at a JSON Pointer, or nothing. Throws an Error where the pointer leads nowhere. */
+/** Returns a document with another value at a JSON Pointer, or with nothing there. Throws an Error if the pointer leads nowhere. */
 export function withOther<T>(document: T, pointer: string, other: unknown): T {
   const copy = structuredClone(document);
   const names = namesIn(pointer);
@@ -49,7 +50,7 @@ export function withOther<T>(document: T, pointer: string, other: unknown): T {
   return copy;
 }
 
-/** True if the names of a field behind its first stand on the way to a pointer, in their order: it leads to the field, or into it. */
+/** True if the pointer contains the names of a field in order, without the first name. It then leads to the field or into it. */
 export function leadsTo(pointer: string, field: string): boolean {
   const names = namesIn(pointer);
   const wanted = field

@@ -11,7 +11,7 @@ import {
 } from "./program-proofs.ts";
 import { under } from "./proof.ts";
 
-/** Another set of the same fields, with the last item alone. */
+/** Another set with the same fields, which has only the last item. */
 const others = { id: "others", filter: "items", where: "row.n > 2.0" };
 const input = {
   orders: [
@@ -21,7 +21,7 @@ const input = {
   refunds: [{ id: "b", sum: 5 }],
 };
 
-/** A program with a step that makes a set, whose rows are told in the result as one text. */
+/** Returns a program with a step that makes a set, and a result that joins the set's rows as one text. */
 function telling(step: object, told: string) {
   return {
     input,
@@ -32,7 +32,7 @@ function telling(step: object, told: string) {
 
 type Gives = readonly [unknown, unknown];
 
-/** A proof of a field of a set's step, by what its rows tell. */
+/** Returns a proof for a field of a set's step, which compares the text of the set's rows. */
 function tells(step: object, told: string): (field: string, other: unknown, gives: Gives) => ProgramProof {
   const of = telling(step, told);
   const shows = ran(({ result: value }) => value?.text);
@@ -54,7 +54,7 @@ const take = tells({ id: "it", take: "input.orders", key: "id", keep: ["id", "su
 const joined = "i0: i1: i2: i3:odd";
 const tags = "t0 all t1 all t2 all t3 all";
 
-/** A text of rows: in a reduction, or in each group, which then is told. */
+/** Proofs for the text made of rows, by a reduction or in each group. */
 function texts(kind: "reduce" | "group"): ProgramProofs {
   const text = { of: "{row.id}", separator: "+", max: 1, more: "and {more}" };
   const step = { id: "it", [kind]: "items", ...(kind === "group" && { by: ["half"] }), as: { all: { text } } };
@@ -80,7 +80,7 @@ const reduced = {
   result: { n: { $ref: "steps.it.n" } },
 };
 
-/** Every field of the steps that take rows and call nothing, apart from `id`, `when` and `states`. */
+/** Proofs for every field of the steps that take rows and call nothing, except `id`, `when` and `states`. */
 export const setProofs: ProgramProofs = {
   ...under("filter", {
     filter: filter("filter", "others", ["i2 i3", "i3"]),
@@ -154,7 +154,7 @@ const tolerated = (field: string, other: number): ProgramProof => {
 };
 
 const asked = ran(({ job }) => [job.status.replace("JOB_STATUS_", ""), job.park?.judgment?.question ?? ""]);
-/** A map whose second row fails, or is in doubt, and what asks about that. */
+/** A proof about a map whose second row fails or is in doubt, and about the question that this raises. */
 function askedAbout(state: "failed" | "unknown"): ProgramProof {
   const points = { one: { ...point, question: "One?" }, two: { ...point, question: "Two?" } };
   const write = {
@@ -177,7 +177,7 @@ function askedAbout(state: "failed" | "unknown"): ProgramProof {
   };
 }
 
-/** Every field of a map, apart from `id`, `when`, `states` and its calls. */
+/** Proofs for every field of a map, except `id`, `when`, `states` and the fields of its calls. */
 export const mapProofs: ProgramProofs = under("map", {
   map: mapped("map", "others", [ids, { text: "i3" }]),
   do: mapped("do", [note], [ids, { text: "hello hello hello hello" }]),

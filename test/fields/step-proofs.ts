@@ -1,7 +1,7 @@
 import { programFields, stepKinds } from "./program-fields.ts";
 import { items, looked, note, type ProgramProof, type ProgramProofs, point, ran, urlOf } from "./program-proofs.ts";
 
-/** A step of each kind, at work on `looked` if it takes rows. */
+/** A step of each kind. Those that take rows take those of the step `looked`. */
 const steps: Readonly<Record<string, object>> = {
   call: note,
   http: { http: { method: "GET", url: urlOf("/items/a") } },
@@ -26,7 +26,7 @@ const steps: Readonly<Record<string, object>> = {
   run: { run: "skills.say" },
 };
 
-/** A program of a step of a kind, with what it takes rows of before it. */
+/** Returns a program with a step of a kind, after the step whose rows it takes. */
 function programOf(kind: string, more: object) {
   const step = { ...steps[kind], id: "it", ...more };
   const takesRows = JSON.stringify(step).includes('"looked"');
@@ -57,5 +57,5 @@ function proofsOf(kind: string): [string, ProgramProof][] {
   return proofs.filter(([field]) => programFields.includes(field));
 }
 
-/** The fields that steps of many kinds have: `id`, `when` and `states`. */
+/** Proofs for the fields that many kinds of steps have: `id`, `when` and `states`. */
 export const stepProofs: ProgramProofs = Object.fromEntries(stepKinds.flatMap(proofsOf));

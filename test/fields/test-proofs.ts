@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { Proofs } from "./proof.ts";
 import { leadsTo, withOther } from "./schema-fields.ts";
 
-/** Tests that each field has a proof and no other name has one, and each proof. */
+/** Tests that every field has a proof, that every proof has a field, and that each proof holds. */
 export function testProofs<World>(fields: readonly string[], proofs: Proofs<World>, world: () => World): void {
   test("each field that the schema declares has a proof, and nothing else has", () => {
     expect(Object.keys(proofs).sort()).toEqual([...fields].sort());

@@ -2,13 +2,13 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 
-/** A request for a token, by its path, its form and the client that it named. */
+/** A request for a token: its path, its form and its client. */
 export type TokenRequest = { readonly path: string; readonly form: URLSearchParams; readonly client: string };
 
-/** An authorization server on loopback that gives a token of an hour to whoever asks. */
+/** A local authorization server that gives everyone a token for an hour. */
 export type TokenApp = { readonly url: string; readonly asked: TokenRequest[]; close(): Promise<void> };
 
-/** Starts one. */
+/** Starts an authorization server. */
 export async function startTokenApp(): Promise<TokenApp> {
   const asked: TokenRequest[] = [];
   const server = createServer(async (req, res) => {

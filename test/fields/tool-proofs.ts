@@ -17,7 +17,7 @@ import { type Proofs, under } from "./proof.ts";
 type Gives = DefinitionProof["gives"];
 type Shows = DefinitionProof["shows"];
 
-/** A proof of a field of one tool of the shop, which may be changed before. */
+/** Returns a function that makes proofs for a field of one tool of the shop. `changes` are applied to the tool first. */
 function of(name: keyof typeof shop.tools, changes: object = {}) {
   const tools = { ...shop.tools, [name]: { ...shop.tools[name], ...changes } };
   return (field: string, other: unknown, shows: Shows, gives: Gives): DefinitionProof => {
@@ -96,7 +96,7 @@ const event = (pick: (event: any) => unknown) =>
   posted(paid, ({ outcome: ended, made }) => (made?.[0] ? pick(made[0]) : ended));
 const payload = event((one) => JSON.parse(one.payload));
 
-/** Every field of an action but those of `poll`. */
+/** Proofs for every field of an action, except those of `poll`. */
 export const actionProofs: Proofs<DefinitionWorld> = under("action", {
   kind: note(
     "kind",
@@ -246,7 +246,7 @@ export const actionProofs: Proofs<DefinitionWorld> = under("action", {
   "paging.more": counted({ start: 1, more: "full" })("paging/more", undefined, pages, [numbered(1), numbered(1, 2)]),
 });
 
-/** A list without pages that is polled. */
+/** Returns the definition of a polled list without pages. */
 const polled = (poll: object, more: object = {}) => {
   const base = { rows: "items[]", id: "id", cursor: { kind: "seen" } };
   return of("list_orders", { paging: undefined, poll: { ...base, ...poll }, ...more });
@@ -255,12 +255,12 @@ const polled = (poll: object, more: object = {}) => {
 const polls = (pick: (poll: any) => unknown, on: "new" | "changed" = "new") =>
   served(async (one) => (await one.polls("list_orders", on)).map(pick));
 
-/** What polls ask for: rows since a time each. */
+/** Returns the queries of polls, each for the rows since a time. */
 const since = (arg: string, ...hours: string[]) =>
   hours.map((at) => [`?always=q&${arg}=2026-01-05${encodeURIComponent(`${at}:00.000Z`)}&size=2`]);
 const ordered = (order: string) => [`?always=q&other=${order}&size=2`];
 
-/** Every field of a cursor: of polls for new rows, or for changed ones. */
+/** Proofs for every field of a poll's cursor, for new rows or for changed ones. */
 function cursors(name: "cursor" | "changed"): Proofs<DefinitionWorld> {
   const on = name === "cursor" ? "new" : "changed";
   const asked = polls((poll) => poll.sent, on);
@@ -296,7 +296,7 @@ function cursors(name: "cursor" | "changed"): Proofs<DefinitionWorld> {
       [[first], [second], [second]],
       [[first, second], [second], [second]],
     ]),
-    // A list that is sorted by when its rows were made does not find those that changed.
+    // A list sorted by creation time cannot find changed rows, so its definition is refused.
     args:
       name === "cursor"
         ? newest(at("args"), { other: "asc" }, asked, [Array(3).fill(ordered("desc")), Array(3).fill(ordered("asc"))])
@@ -309,7 +309,7 @@ function cursors(name: "cursor" | "changed"): Proofs<DefinitionWorld> {
   });
 }
 
-/** Every field of an action's `poll`. */
+/** Proofs for every field of an action's `poll`. */
 export const pollProofs: Proofs<DefinitionWorld> = under("action", {
   "poll.rows": polled({})(
     "poll/rows",
@@ -342,7 +342,7 @@ export const pollProofs: Proofs<DefinitionWorld> = under("action", {
   ...cursors("changed"),
 });
 
-/** Every field of a trigger, and of what it matches. */
+/** Proofs for every field of a trigger, and of its `match`. */
 export const triggerProofs: Proofs<DefinitionWorld> = {
   ...under("trigger", {
     kind: sold(
@@ -374,7 +374,7 @@ export const triggerProofs: Proofs<DefinitionWorld> = {
       tool("order_paid", (one) => one.description),
       [shop.tools.order_paid.description, bought],
     ),
-    // No search answers triggers: what is said of one is only held to what is said of actions.
+    // A search does not return triggers. The text of a trigger is only checked by the same rules as that of an action.
     intents: sold(
       "intents",
       ["when order_paid fires", "paint a picture", "walk the dog"],

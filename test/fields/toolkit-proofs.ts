@@ -7,7 +7,7 @@ import type { TokenRequest } from "./token-app.ts";
 type Gives = DefinitionProof["gives"];
 type Shows = DefinitionProof["shows"];
 
-/** A proof of a field of the shop's toolkit, which may be changed before; `trigger` changes its trigger, too. */
+/** Returns a proof for a field of the shop's toolkit. Changes are applied to the toolkit first, and those in `trigger` to its trigger. */
 function of(
   changes: object = {},
   { deployment = shop.deployment, tools = {} }: { deployment?: object; tools?: object } = {},
@@ -23,7 +23,7 @@ function of(
   };
 }
 
-/** The deployment file of a shop that leaves to it what it may. */
+/** Returns a deployment file for a shop that leaves as much as possible to that file. */
 function deployed(bindings: object, changes: object = {}) {
   const definition = {
     ...shop,
@@ -39,7 +39,7 @@ function deployed(bindings: object, changes: object = {}) {
 const toolkit = (pick: (toolkit: any) => unknown) => served(async (one) => pick(await one.toolkit()));
 // biome-ignore lint/suspicious/noExplicitAny: proofs read whatever is answered
 const spec = (pick: (spec: any) => unknown) => served(async (one) => pick(await one.spec()));
-/** Shows where a person's consent is asked for. */
+/** Shows the address at which a person is asked for consent. */
 const consent = (pick: (url: URL) => unknown) => served(async (one) => pick((await one.consent()).url));
 const connects = (request: object) =>
   served(async (one) => {
@@ -90,9 +90,9 @@ const twoCalls = served(async (one) => {
   const calls = [one.call("leave_note", hello), one.call("leave_note", hello)];
   return (await Promise.allSettled(calls)).map(({ status }) => status);
 });
-/** A call, one a minute later that finds no room, and one two minutes later. */
+/** Shows the outcome of a call that follows another one after two minutes. */
 const laterCall = served(async (one) => {
-  // No call of another proof takes the room.
+  // The clock moves first, so that calls of other proofs do not count for the rate limit.
   one.advance(7_200_000);
   await one.call("leave_note", hello);
   one.advance(120_000);
@@ -120,7 +120,7 @@ const stamped = (body: object) => posted(body, ({ outcome, reason }) => reason ?
 const tokenedQuery = (text: string) => ({ ...signs(text), query: { v: "1", token: secretOf(secretEnv) } });
 const tokened = (body: object) => posted(body, ({ outcome, reason }) => reason ?? outcome, tokenedQuery);
 
-/** Proofs of how a body is read, for one scheme of signatures. */
+/** Proofs for how a webhook's body is read, under one signature scheme. */
 function bodies(webhook: object, signed: typeof signs) {
   const outcome = ({ outcome, reason }: { outcome: string; reason?: string }) => reason ?? outcome;
   const asForm = (text: string) => ({
@@ -148,7 +148,7 @@ function bodies(webhook: object, signed: typeof signs) {
 }
 
 const formType = "application/x-www-form-urlencoded";
-/** The parts of the shop that are inside a body. */
+/** Faults in the parts of the shop's definition that describe a body. */
 const contentFaults = [
   "shop/toolkit webhook.ignore[0].body",
   ...["match.body", "account", "dedupe", "occurredAt", "payload.number", "payload.sum"].map(
@@ -159,7 +159,7 @@ const contentFaults = [
 const hmacPart = shop.toolkit.webhook;
 const shopSecret = secretOf(secretEnv);
 const outcomeOf = ({ outcome, reason }: { outcome: string; reason?: string }) => reason ?? outcome;
-/** A webhook of the scheme `hmac_sha256` with more parameters, and what becomes of a post signed over `base` with `key`. */
+/** Returns a webhook of the scheme `hmac_sha256` with other parameters, to prove what a post signed over `base` with `key` results in. */
 const withHmac = (part: object) => of({ webhook: { ...hmacPart, ...part } });
 type Signing = { key?: string | Buffer; base?: (text: string) => string; headers?: object; before?: string };
 const signedOver = ({ key = shopSecret, base = (text) => text, headers = {}, before = "" }: Signing) =>
@@ -224,7 +224,7 @@ const leftOpen = {
   ],
 };
 
-/** Every field of a toolkit's definition, and of the deployment file. */
+/** Proofs for every field of a toolkit's definition and of the deployment file. */
 export const toolkitProofs: Proofs<DefinitionWorld> = {
   ...under("toolkit", {
     slug: plain(

@@ -22,8 +22,8 @@ const rounds = { id: "it", until: "true", do: [note], max: 2, every: "10s" };
 const { tolerate: _, ...lookedAll } = looked;
 
 /**
- * Programs with a field that has an effect elsewhere and would have none where it stands, each with the place that is refused. Without
- * the field, or with the one that it needs, each is taken.
+ * Programs with a field that works elsewhere but would have no effect at its place, each with the refused place. Each program is accepted
+ * without the field, or with the other field that it needs.
  */
 export const unheeded: Readonly<
   Record<string, { readonly program: object; readonly refused: string; readonly mended: object }>

@@ -20,12 +20,13 @@ import {
   submit,
 } from "./project.ts";
 
-// Who may settle a question, in which order answers are checked, and that exactly one of them does: over two nodes of one database.
+// Checks who may settle a question, in which order an answer is checked, and that exactly one answer counts, with two nodes on one
+// database.
 
 let server: TestServer;
 let second: TestServer;
 let receiver: Subscriber;
-/** Another approver's key and a member's key of project `default`. */
+/** Keys of project `default`: that of another approver, and that of a member. */
 let otherKey: string;
 let memberKey: string;
 
@@ -61,7 +62,7 @@ const asking: Program = {
   steps: [{ id: "pause", wait: "1s" }, judge],
   points: { ask: point },
 };
-/** Asks at once. */
+/** A program whose first step asks. */
 const plain: Program = { steps: [judge], points: { ask: askPoint() } };
 const gated: Program = {
   steps: [{ id: "judge", judge: "gate" }, sendMessage()],
@@ -120,7 +121,7 @@ test("each refusal, in the order of the contract, is logged and moves nothing", 
     const logged = (await readLog(server, id)).length;
     const refused = await answer(server, id, request);
     expect([refused.code, refused.reason], JSON.stringify(request).slice(0, 200)).toEqual([code, reason]);
-    // That the question was delivered may be told meanwhile.
+    // The log may get the entry about the question's delivery at any time.
     const added = (await readLog(server, id)).slice(logged).filter(({ type }) => type !== "ask-delivery-changed");
     expect(added.map(({ type }) => type)).toEqual(["answer-refused"]);
     expect(JSON.parse(added[0]?.payloadJson ?? "").reason).toBe(reason);
@@ -244,7 +245,7 @@ test("150 wrong answers leave 100 entries, and all of them in the count", async 
   const { id } = await askedJob(plain);
   for (let batch = 0; batch < 3; batch++) {
     const node = batch % 2 ? second : server;
-    // Large bodies at once under a key that the node has yet to look up are refused if the store takes long for it.
+    // Reading first makes the node know the key. While a node has to look up a key, it refuses several large bodies if the store is slow.
     await readJob(node, id);
     const refused = await Promise.all(
       Array.from({ length: 50 }, () => answer(node, id, { principalId: "x".repeat(100_000) })),
@@ -265,7 +266,7 @@ test("hostile texts in an answer are kept or refused, and break nothing", async 
     const refused = await answer(server, id, { principalId: text, continuation: text });
     expect(refused.reason).toBe("PRINCIPAL_NOT_REACHED");
   }
-  // JSON that the server cannot store is refused before it is a request at all, or kept without it.
+  // JSON that the server cannot store is refused before a method is called, or stored without the faulty text.
   for (const field of ["principalId", "continuation", "requestId", "note", "deliveryId", "overridesJson"]) {
     const { status, code } = await answer(server, id, { principalId: "nobody", [field]: "a\u0000b" });
     expect([400, 403], `${field}: ${code}`).toContain(status);

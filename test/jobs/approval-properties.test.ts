@@ -4,7 +4,7 @@ import { repeats } from "@svc/testing/sample";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-// The approval of a plan cannot be passed: whatever is cancelled, taken on, run again, changed or answered, by whatever key.
+// No way around the approval of a plan exists: not by cancelling, retrying, rerunning, changing or answering, with any key.
 
 let database: TestDatabase;
 let node: TestNode;
@@ -29,7 +29,7 @@ const programJson = programText({
   ],
 });
 
-/** The same by a skill, in a branch; the program says of itself that it needs no approval. */
+/** The same program as a skill inside a branch. The outer program claims that it needs no approval. */
 const skillJson = programText({
   inputSchema: { type: "object", required: ["note"], properties: { note: { type: "string" } } },
   input: { note: "n0" },
@@ -50,7 +50,7 @@ const branchJson = programText({
   ],
 });
 
-/** Submits the one or the other to a project of its own. */
+/** Submits one of the two programs to a new project. */
 async function submit(project: TestProject, isSkill: boolean): Promise<string> {
   if (!isSkill) return jobOf(await project.client.submitJob({ programJson })).id;
   const { id: jobId } = jobOf(await project.client.submitJob({ programJson: skillJson }));
@@ -101,7 +101,7 @@ test("nothing is deleted that was not approved as it is", { timeout: 900_000 }, 
       const clients = { approver: project.client, member: project.as("member"), other };
       let id = await submit(project, isSkill);
       const from = node.world.seen.length;
-      /** Approvals that were given: jobs, with the value that stood in the plan then. */
+      /** Approvals given so far: the job, and the value that the plan had then. */
       const approved: string[] = [];
       let note = "n1";
       for (const { act, role } of list) {
@@ -137,7 +137,7 @@ test("nothing is deleted that was not approved as it is", { timeout: 900_000 }, 
       }
       const gone = node.world.seen.slice(from).flatMap(({ method, path }) => (method === "DELETE" ? [path] : []));
       deleted += gone.length;
-      // Each note that was deleted stood in a plan that was approved, and once for each of those approvals at most.
+      // Each deleted note was in an approved plan, and was deleted at most once for each such approval.
       for (const path of gone)
         expect([approved, path]).toEqual([expect.arrayContaining([path.slice("/notes/".length)]), path]);
       expect(gone.length).toBeLessThanOrEqual(approved.length);

@@ -23,14 +23,14 @@ import {
   trySubmit,
 } from "./project.ts";
 
-// Jobs that are large, slow or hostile, and a world that changes under them: two nodes, and an app that the test plays.
+// Jobs that are large, slow or hostile, while the data that they use changes. They run on two nodes and use an app that the test simulates.
 
 let app: Provider;
 let server: TestServer;
 let second: TestServer;
 let small: TestProject;
 let deployment: Awaited<ReturnType<typeof writeDeployment>>;
-/** How many rows a page of deals has, and how many pages there are. */
+/** Rows in a page of deals, and number of pages. */
 let pages = { rows: 500, count: 1 };
 
 beforeAll(async () => {
@@ -85,14 +85,14 @@ test("beside a map of 20,000 rows another project's small job ends long before i
   const id = await submit(server, { steps: [sendMessage()] }, { bearer: small.member });
   const job = await reach(server, id, hasEnded, { bearer: small.member, timeoutMs: 25_000 });
   expect(job.status).toBe("JOB_STATUS_SUCCEEDED");
-  // Of its 20,000 messages the large one has sent what it sends in seconds.
+  // The large job has sent only a few of its 20,000 messages in these seconds.
   expect(app.seen.filter(isMessage).length).toBeLessThan(10_000);
   expect((await readJob(server, large)).finishedAt).toBeUndefined();
   await server.call(jobs("CancelJob"), { id: large });
   const cancelled = await reach(server, large, hasEnded);
   expect(cancelled.status).toBe("JOB_STATUS_CANCELLED");
   const sent = app.seen.filter(isMessage).length;
-  // The small job's own message is among them.
+  // The number includes one message of the small job.
   expect(cancelled.receipt.calls.write).toBe(sent - 1);
   await wait(300);
   expect(app.seen.filter(isMessage).length).toBe(sent);
@@ -109,7 +109,7 @@ test("a flood of 100 jobs of one project does not hold up a job of another", asy
   const id = await submit(server, { steps: [sendMessage()] }, { bearer: small.member });
   const job = await reach(server, id, hasEnded, { bearer: small.member, timeoutMs: 25_000 });
   expect(job.status).toBe("JOB_STATUS_SUCCEEDED");
-  // Behind the flood it would be the last of 501 messages.
+  // Without fair scheduling, it would be the last of 501 messages.
   expect(app.seen.filter(isMessage).length - sentBefore).toBeLessThan(250);
   await Promise.all(flood.map((one) => server.call(jobs("CancelJob"), { id: one })));
   for (const one of flood) await reach(server, one, hasEnded);
@@ -146,7 +146,7 @@ test("programs of 256 KiB at once are taken, and calls of others are answered me
   const params = Object.fromEntries(Array.from({ length: 6_000 }, (_, index) => [`p${index}`, "x".repeat(25)]));
   const program = { params, steps: [{ id: "pause", wait: "1s" }] };
   expect(JSON.stringify(program).length).toBeGreaterThan(200_000);
-  // The node knows the key: large bodies at once under one that it has yet to look up are refused if the store takes long for it.
+  // The node knows the key from here on. While it has to look up a key, it refuses several large bodies if the store is slow.
   await server.call(jobs("ListAsks"), {});
   const many = Promise.all(Array.from({ length: 12 }, () => trySubmit(server, program)));
   const started = performance.now();
@@ -204,7 +204,7 @@ test.each(kinds)(
   },
 );
 
-/** A toolkit of a project's own whose one tool reads from `path`. */
+/** Returns a project's own toolkit, whose one tool reads from `path`. */
 const ownToolkit = (path: string, slug = "own_app") => ({
   toolkit: {
     slug,
@@ -398,7 +398,7 @@ test("connections to the store cut again and again lose no job, and leave no gap
       where datname = current_database() and pid <> pg_backend_pid()`.catch(() => undefined);
     await wait(150);
   }
-  // A job whose hand-back was cut as well goes on when its lease of 30 s is over: here it is after 2 s.
+  // A job that could not be handed back either continues when its lease of 30 s ends. The test shortens the lease to 2 s.
   const haveEnded = async () => {
     await sql`update job_tasks set lease_until = now()
       where lease_until > now() and lease_until < now() + interval '28 s'`;

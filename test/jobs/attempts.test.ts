@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { addProject, type TestProject } from "../tools/project.ts";
 import { answer, connectOps, hasEnded, isAsked, jobs, reach, readJob, readLog, submit } from "./project.ts";
 
-// Another attempt at a job, as callers see it: roles, approval, what is answered and what is refused.
+// Retries of a job over the API: roles, approval, answers and refusals.
 
 let server: TestServer;
 let project: TestProject;
@@ -82,7 +82,7 @@ test("a key of another retry is refused, and what was approved is asked about ag
   await reach(server, id, isAsked, asApprover());
   await answer(server, id, {}, asApprover());
   const failed = await reach(server, id, hasEnded, asApprover());
-  // As it was approved it may go on, whoever asks.
+  // The plan was approved as it is, so anyone may retry the job.
   await retry(id, { idempotencyKey: "same" });
   await reach(server, id, (job) => hasEnded(job) && job.attempt === 2, asMember());
   expect((await retry(id, { idempotencyKey: "same", resendUnknown: true })).reason).toBe("IDEMPOTENCY_KEY_REUSED");

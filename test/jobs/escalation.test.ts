@@ -10,7 +10,7 @@ import { until } from "@svc/testing/until";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { readText } from "../source.ts";
 
-// docs/examples/escalate-unanswered-ask.json, with a clock of the test's own: hours pass at once.
+// Runs docs/examples/escalate-unanswered-ask.json with a test clock, so that hours pass at once.
 
 const clock = createTestClock();
 const programJson = readText("docs/examples/escalate-unanswered-ask.json");
@@ -48,7 +48,7 @@ async function ask(): Promise<string> {
   return id;
 }
 
-/** Lets hours pass, and waits until the question is with somebody, or is settled. */
+/** Moves the clock by some hours, and waits until the question is with the given person or is settled. */
 async function pass(id: string, hours: number, principalId: string) {
   clock.advance(hours * 3_600_000 + 1_000);
   node.jobs.engine.wake();
@@ -68,7 +68,7 @@ test("a question that nobody answers climbs in its time, and whoever it reached 
   const id = await ask();
   const first = (await jobs.listAsks({ jobId: id })).asks[0];
   expect(first).toMatchObject({ principalId: "lead", hopIndex: 0, question: expect.stringContaining("3 open deals") });
-  // An answer from higher up before it was asked moves nothing.
+  // An answer from a later contact, who has not been asked yet, has no effect.
   const early = jobs.answerAsk({ jobId: id, principalId: "head", continuation: "proceed" });
   await expect(early).rejects.toThrow("has not reached");
   const second = await pass(id, 1, "head");

@@ -8,7 +8,7 @@ import { codeBlocksOf } from "../markdown.ts";
 import { readText } from "../source.ts";
 import { jobPages } from "./pages.ts";
 
-// The programs of docs/examples and of the pages about jobs run here unchanged, against the sandbox.
+// Runs the programs of docs/examples and of the pages about jobs unchanged, in the sandbox.
 
 let server: TestServer;
 let client: SvcClient;
@@ -55,7 +55,7 @@ async function submit(name: string, options: { simulateFirst?: boolean } = {}): 
   return job?.id ?? "";
 }
 
-/** The job once `holds` is true of it. */
+/** Waits until `holds` is true of the job, and returns the job. */
 async function reach(id: string, holds: (job: NonNullable<Awaited<ReturnType<typeof read>>>) => boolean) {
   for (const startedAt = performance.now(); ; await wait(pauseMs(startedAt))) {
     const job = await read(id);
@@ -77,7 +77,7 @@ test("20,000 rows over 80 pages are counted, and none of them leaves", { timeout
     lastError: "",
     receipt: { outcome: "complete", calls: { read: 80 }, rows: { in: 20_000 } },
   });
-  // However many rows there are, what is read back of them is counts.
+  // The API returns only the number of rows, however many there are.
   const steps = await client.jobs.listSteps({ jobId: job.id });
   expect(steps.steps.find(({ stepId }) => stepId === "fetch")).toMatchObject({ state: "completed", rowsDone: 20_000 });
   for (const answer of [job, steps]) {
@@ -92,7 +92,7 @@ test("20,000 rows over 80 pages are counted, and none of them leaves", { timeout
 
 test("a list that is counted is read to its end, and told in one message", async () => {
   const job = await reach(await submit("report-open-contracts"), hasEnded);
-  // Three full pages, and the empty one that shows the end.
+  // The program reads three full pages, and an empty one that marks the end.
   expect(job).toMatchObject({ lastError: "", receipt: { outcome: "complete", calls: { read: 4, write: 1 } } });
   const { of, open } = JSON.parse(job.receipt?.resultJson ?? "") as { of: number; open: number };
   expect(of).toBe(300);
@@ -104,7 +104,7 @@ test("a question climbs two hops, and its answer changes what is done", async ()
   const id = await submit("ask-before-writing");
   const asked = await reach(id, ({ pendingAsk }) => pendingAsk !== undefined);
   expect(asked.pendingAsk).toMatchObject({ principalId: "lead", hopIndex: 0 });
-  // Four hours pass.
+  // Simulates that four hours pass.
   await server.database.db.sql`update job_asks set deadline_at = now() where deadline_at is not null`;
   await server.database.db.sql`update job_tasks set due_at = now() where kind = 'hop'`;
   const climbed = await reach(id, ({ pendingAsk }) => pendingAsk?.hopIndex === 1);
@@ -187,7 +187,7 @@ test("tickets that nobody has touched for thirty days are closed, and opened aga
     steps: { id: string; entity?: string }[];
   };
   const steps = failing.steps.map((step) => (step.id === "tell" ? { ...step, entity: "sandbox:error" } : step));
-  // Those of the first team were touched just now.
+  // Another team is used, because the rows of the first team were changed just now.
   const input = { ...failing.input, team: "team-billing" };
   const submitted = await client.jobs.submitJob({ programJson: JSON.stringify({ ...failing, input, steps }) });
   const failed = await reach(submitted.job?.id ?? "", hasEnded);

@@ -11,9 +11,9 @@ import { startShells } from "../shell.ts";
 import { readText, root } from "../source.ts";
 import { jobPages } from "./pages.ts";
 
-// The commands, curl calls and TypeScript of the guides run here in the order of the page, in one shell a page, against the sandbox.
+// Runs the guides' commands, curl calls and TypeScript in the order of the page, in the sandbox. Each page has one shell.
 
-/** Commands that no test can run: they start a server, or park a job that is at work. */
+/** Commands that no test can run, because they start a server or park a job that is at work. */
 const unrun = /npm start|jobs (?:park|release) /;
 
 let server: ServerProcess;
@@ -35,7 +35,7 @@ afterAll(async () => {
   for (const end of ends.toReversed()) await end();
 });
 
-/** A block that runs, and the block of text that shows its output, if one follows. */
+/** A block that runs, and the block with its output if one follows. */
 type Step = { readonly block: CodeBlock; readonly shown: string | undefined };
 
 function stepsOf(page: string): Step[] {
@@ -47,7 +47,7 @@ function stepsOf(page: string): Step[] {
   });
 }
 
-/** The JSON blocks whose fence names a file. */
+/** Returns the JSON blocks that name a file. */
 function filesOf(page: string): { name: string; text: string }[] {
   const titled = readText(page).matchAll(/^```json title="([\w.-]+)"\n([\s\S]*?)^```$/gm);
   return [...titled].map(([, name = "", text = ""]) => ({ name, text }));
@@ -64,7 +64,7 @@ async function createFolder(): Promise<string> {
   return folder;
 }
 
-/** Replaces parts that differ from run to run: ids, times and secrets. */
+/** Replaces the parts that differ from run to run: ids, times and secrets. */
 function normalize(text: string): string {
   return text
     .replace(/\b(acc|aep|ask|job|srn|stp)_[0-9a-z]{26}/g, "$1_ID")
@@ -89,8 +89,8 @@ test("definitions of schedules, and parts of them, have the form of one", async 
 });
 
 /**
- * Ends at the first command that fails. `--no-wait` is for jobs that wait for a person, which end a command with 3, or that fail on
- * purpose, which end it with 1.
+ * A script that ends at the first failing command. With `--no-wait`, commands of two kinds of jobs do not fail it: those that wait for a
+ * person (exit status 3), and those that fail on purpose (1).
  */
 const shell = `set -e; export SVC_ADMIN_TOKEN=${adminToken}
 node() { "${process.execPath}" "$@"; }

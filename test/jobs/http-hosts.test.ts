@@ -3,15 +3,15 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { type Provider, reply, startProvider } from "../tools/provider.ts";
 import { hasEnded, reach, submit, trySubmit } from "./project.ts";
 
-// Where requests of programs may go, as it is judged where they are dialled: a list of hosts opens no address that the guard refuses. What
-// a name leads to is judged where its socket is opened, each time (packages/core/src/net/dial.test.ts).
+// Checks which hosts a program's requests may go to. An address that the address guard refuses stays refused, even if its host is allowed.
+// packages/core/src/net/dial.test.ts covers the addresses behind a host name, which are checked at each connection.
 
 let open: TestServer;
 let guarded: TestServer;
 let app: Provider;
 
 beforeAll(async () => {
-  // One that others reach dials no address of its own machine.
+  // The guarded server is reachable from other machines, and therefore never connects to addresses of its own machine.
   [open, guarded, app] = await Promise.all([
     startTestServer({ variables: { SVC_SANDBOX: "force" } }),
     startTestServer({ variables: { SVC_SANDBOX: "force", SVC_HOST: "0.0.0.0" } }),
@@ -74,7 +74,7 @@ test.each([
 });
 
 test.each([
-  // Another port, another name of the same machine, a name below or above, a name that is said to be whole.
+  // Refused variants: another port, another name of the same machine, a subdomain, a parent domain, a name with a final dot.
   ["http://127.0.0.1:PORT/", "127.0.0.1"],
   ["http://127.0.0.1:PORT/", "127.0.0.1:1"],
   ["http://127.0.0.1:PORT/", "localhost:PORT"],
@@ -90,7 +90,7 @@ test.each([
   const { code, reason } = await trySubmit(open, programOf(at(address)));
   expect([code, reason]).toEqual([
     "invalid_argument",
-    // That dot is no loopback address either, so http does not go there at all.
+    // With the final dot the name is no loopback address, so `http` without TLS is not allowed for it at all.
     address.includes("localhost.:") ? "PROGRAM_MALFORMED" : "PROGRAM_HOST_NOT_ALLOWED",
   ]);
   expect(app.connections).toBe(0);

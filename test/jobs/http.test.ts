@@ -17,7 +17,7 @@ import {
   trySubmit,
 } from "./project.ts";
 
-// Requests that programs declare themselves, to a host of the project's own on loopback, with secrets of the vault.
+// HTTP requests that programs declare themselves, to a local host that the project allows, with secrets of the vault.
 
 let server: TestServer;
 let app: Provider;

@@ -14,7 +14,7 @@ const schema: JsonSchema = programSchema;
 const isProgram = createValidator(schema);
 const isStep = createValidator({ $defs: schema["$defs"], $ref: "#/$defs/step" });
 
-/** Blocks of JSON are programs and steps, or definitions of schedules and their parts, which test/jobs/guides.test.ts reads. */
+/** JSON blocks are programs, steps, or schedule definitions and their parts. test/jobs/guides.test.ts covers those of schedules. */
 const isOfSchedule = (block: Record<string, unknown>) =>
   ["source", "schedule", "trigger", "poll"].some((name) => name in block);
 const ofProgramsIn = (page: string) => jsonOf(page).filter((block) => !isOfSchedule(block));

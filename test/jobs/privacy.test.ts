@@ -21,7 +21,8 @@ import {
   submit,
 } from "./project.ts";
 
-// Every row of the app holds a marker, and the app quotes rows in whatever it refuses. Then everything there is is searched.
+// Every row of the app holds a marker text, and the app repeats rows in its error messages. The test then searches all stored and returned
+// data for the marker.
 
 const marker = "planted-5c1d";
 const title = (index: number) => `${marker}-${index}`;
@@ -30,13 +31,16 @@ let app: Provider;
 let receiver: Subscriber;
 let server: TestServer;
 let deployment: Awaited<ReturnType<typeof writeDeployment>>;
-/** Ended jobs by the name of their program. */
+/** Ended jobs, by the name of their program. */
 const ended: Record<string, JobJson> = {};
 
 const rowsOfPage = (page: number) =>
   Array.from({ length: 6 }, (_, index) => ({ id: page * 6 + index, title: title(page * 6 + index), value: index }));
 
-/** Pages of deals; messages about row 2 and 3 are refused, quoting them, and about row 4 are cut. */
+/**
+ * Sets the app's answers: pages of deals; messages about rows 2 and 3 are refused with the row in the error; messages about row 4 break
+ * off.
+ */
 function play(): void {
   app.answer = ({ method, path, query, body }, res) => {
     if (path === "/api/v2/deals" && method === "GET") {
@@ -152,7 +156,7 @@ beforeAll(async () => {
       ended[name] = await answerUntilEnd(id);
     }),
   );
-  // How the publication of an ask went is logged when it is known, though the job has ended by then.
+  // The log gets the result of a question's publication when it is known, possibly after the job has ended.
   const { sql } = server.database.db;
   await until(
     async () => (await sql`select 1 from job_tasks where kind = 'publish'`).length === 0,
@@ -165,7 +169,7 @@ afterAll(async () => {
   await Promise.all([app?.close(), receiver?.close(), deployment?.[Symbol.asyncDispose]()]);
 });
 
-/** Answers whatever is asked with the first continuation offered. */
+/** Answers every question of a job with its first allowed answer, until the job ends. */
 async function answerUntilEnd(id: string): Promise<JobJson> {
   for (;;) {
     const job = await reach(server, id, (now) => isAsked(now) || hasEnded(now), { timeoutMs: 40_000 });
@@ -176,7 +180,7 @@ async function answerUntilEnd(id: string): Promise<JobJson> {
   }
 }
 
-/** Where a marker stands in what was answered: a few characters around it. */
+/** Lists the places of a marker in an answer, each with a few characters around it. */
 function shown(what: unknown): string[] {
   const text = JSON.stringify(what);
   return [...new Set([...text.matchAll(new RegExp(`.{0,60}${marker}`, "g"))].map(([found]) => found))].slice(0, 4);

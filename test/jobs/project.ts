@@ -4,10 +4,10 @@ import type { TestAnswer } from "@svc/testing/server";
 import { pauseMs } from "@svc/testing/until";
 import { type Callable, connect } from "../tools/project.ts";
 
-/** A step of a program, or a whole one, as tests write them. */
+/** A program, as tests write it. */
 export type Program = { readonly steps: readonly object[] } & Readonly<Record<string, unknown>>;
 
-/** A job as JSON, as far as tests read it. */
+/** A job as JSON, with the fields that tests read. */
 // biome-ignore lint/suspicious/noExplicitAny: tests read whatever a job holds
 export type JobJson = any;
 
@@ -18,7 +18,7 @@ export const contacts = (method: string) => `svc.v1.ContactsService/${method}`;
 
 type Options = { readonly bearer?: string | null };
 
-/** Submits a program; throws when it is refused. */
+/** Submits a program. Throws if it is refused. */
 export async function submit(
   server: Callable,
   program: Program,
@@ -30,7 +30,7 @@ export async function submit(
   return answer.json.job.id as string;
 }
 
-/** Submits a program, refused or not. */
+/** Submits a program and returns the answer, which may be a refusal. */
 export function trySubmit(
   server: Callable,
   program: Program | string,
@@ -47,7 +47,7 @@ export async function readJob(server: Callable, id: string, options: Options = {
   return json.job;
 }
 
-/** The job once `holds` is true of it. */
+/** Waits until `holds` is true of the job, and returns the job. */
 export async function reach(
   server: Callable,
   id: string,
@@ -63,12 +63,12 @@ export async function reach(
   }
 }
 
-/** Holds for a job that has ended. */
+/** True if the job has ended. */
 export const hasEnded = (job: JobJson) => job.finishedAt !== undefined;
-/** Holds for a job that waits for a person. */
+/** True if the job waits for a person. */
 export const isAsked = (job: JobJson) => job.pendingAsk !== undefined;
 
-/** The log of a job. */
+/** Reads the log of a job. */
 export async function readLog(
   server: Callable,
   jobId: string,
@@ -78,13 +78,13 @@ export async function readLog(
   return json.events;
 }
 
-/** Answers the pending ask of a job. */
+/** Answers the open question of a job. */
 export function answer(server: Callable, jobId: string, request: object = {}, options: Options = {}) {
   const body = { jobId, principalId: "owner", continuation: "proceed", ...request };
   return server.call(jobs("AnswerAsk"), body, options);
 }
 
-/** Puts a contact; throws when it is refused. */
+/** Creates or replaces a contact. Throws if it is refused. */
 export async function putContact(
   server: Callable,
   principalId: string,
@@ -107,7 +107,7 @@ export async function connectOps(server: Callable, bearer?: string): Promise<voi
   }
 }
 
-/** A step that takes the deals as rows. */
+/** Returns a step that reads the deals as rows. */
 export const listDeals = (changes: object = {}) => ({
   id: "deals",
   call: "sales_crm.list_deals",
@@ -122,7 +122,7 @@ export const listDeals = (changes: object = {}) => ({
   ...changes,
 });
 
-/** A call that posts a message; it has no idempotency key of the app's. */
+/** Returns a step that posts a message. The app has no idempotency key for this call. */
 export const sendMessage = (changes: object = {}) => ({
   id: "send",
   call: "messaging_bot.send_message",
@@ -131,10 +131,10 @@ export const sendMessage = (changes: object = {}) => ({
   ...changes,
 });
 
-/** A step that asks point `ask`. */
+/** A step that asks the point `ask`. */
 export const judge = { id: "judge", judge: "ask" };
 
-/** A point that asks `owner`. */
+/** Returns a judgment point that asks `owner`. */
 export const askPoint = (changes: object = {}) => ({
   question: "Go on?",
   continuations: ["proceed", "abort"],

@@ -20,7 +20,7 @@ import {
   trySubmit,
 } from "./project.ts";
 
-// What SubmitJob and the calls about jobs refuse, over the wire.
+// Refusals of SubmitJob and of the other calls about jobs, over HTTP.
 
 let server: TestServer;
 let other: TestProject;
@@ -40,7 +40,7 @@ afterAll(() => server?.stop());
 
 type Detail = { debug: { reason: string; field: string; help: string } };
 
-/** What a JSON Pointer names in a document; undefined when it names nothing. */
+/** Returns the value at a JSON Pointer in a document, or undefined if there is none. */
 function at(document: unknown, pointer: string): unknown {
   const steps = pointer.split("/").slice(1);
   return steps.reduce<unknown>((value, step) => {
@@ -64,7 +64,7 @@ test.each(faultyPrograms)(
     const details = (refused.json.details as Detail[]).map(({ debug }) => debug);
     expect(details.map(({ reason, field }) => `${reason} ${field}`)).toEqual(
       faults.map((fault) => {
-        // A pointer may hold spaces, a code none.
+        // The text is split at its first space, because a pointer may contain spaces and a code does not.
         const at = fault.indexOf(" ");
         return `PROGRAM_${fault.slice(0, at)} programJson${fault.slice(at + 1)}`;
       }),

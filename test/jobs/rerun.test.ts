@@ -15,7 +15,7 @@ import {
   submit,
 } from "./project.ts";
 
-// A job's program again, and its steps as they are read back.
+// Rerun of a job's program, and reading its steps.
 
 let server: TestServer;
 let project: TestProject;
@@ -63,7 +63,7 @@ test("a job's program runs again as a new job, with its input or another one, an
   expect(await resultOf(same.json.job.id)).toMatchObject({ limit: 5, least: 0, large: 3 });
   const other = await rerun(id, { inputJson: '{"limit": 3}', paramsJson: '{"least": 1e12}', repin: true });
   expect(await resultOf(other.json.job.id)).toEqual({ limit: 3, least: 1e12, large: 0 });
-  // The input of a rerun is what its own rerun keeps; its params are the program's.
+  // A rerun with another input keeps that input when it is rerun itself. Its params are those of the program.
   const again = await rerun(other.json.job.id);
   expect(await resultOf(again.json.job.id)).toMatchObject({ limit: 3, least: 0 });
   const steps = await server.call(jobs("ListSteps"), { jobId: other.json.job.id }, asMember());

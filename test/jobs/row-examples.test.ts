@@ -5,7 +5,7 @@ import { pauseMs } from "@svc/testing/until";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { readText } from "../source.ts";
 
-// The programs of docs/examples about rows: fetched, chosen, ordered, joined and reported in one message, unchanged.
+// The programs of docs/examples about rows run unchanged: they fetch, filter, sort and join rows, and report them in one message.
 
 let server: TestServer;
 let client: SvcClient;
@@ -39,7 +39,7 @@ async function read(id: string) {
   return (await client.jobs.getJob({ id })).job;
 }
 
-/** The job once `holds` is true of it. */
+/** Waits until `holds` is true of the job, and returns the job. */
 async function reach(id: string, holds: (job: NonNullable<Awaited<ReturnType<typeof read>>>) => boolean) {
   for (const startedAt = performance.now(); ; await wait(pauseMs(startedAt))) {
     const job = await read(id);
@@ -49,7 +49,7 @@ async function reach(id: string, holds: (job: NonNullable<Awaited<ReturnType<typ
   }
 }
 
-/** A job at its end: what it answered, its receipt, and what its calls of a tool were sent, in their order. */
+/** Waits for a job's end. Returns its result, its receipt, and the arguments of its tool calls in order. */
 async function ended(id: string) {
   const { receipt, lastError, stepReceipts } = await reach(id, ({ finishedAt }) => finishedAt !== undefined);
   expect(lastError).toBe("");
@@ -57,7 +57,7 @@ async function ended(id: string) {
   return { receipt, steps, result: JSON.parse(receipt?.resultJson ?? "null") as Record<string, number> };
 }
 
-/** How many calls of a tool the ledger has. */
+/** Returns how many calls of a tool the ledger has. */
 async function callsOf(toolSlug: string): Promise<number> {
   return (await client.tools.listToolCalls({ toolSlug, pageSize: 100 })).calls.length;
 }

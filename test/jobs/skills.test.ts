@@ -16,7 +16,7 @@ import {
   trySubmit,
 } from "./project.ts";
 
-// A program that succeeded, promoted to a tool and called as one: over CallTool and over MCP.
+// A program that succeeded is turned into a tool, and called by CallTool and over MCP.
 
 let server: TestServer;
 let other: TestProject;

@@ -22,11 +22,11 @@ import {
   trySubmit,
 } from "./project.ts";
 
-// What project `default` owns, as another project with an approver's key sees it: not at all.
+// Another project, with an approver's key, sees no object of project `default`.
 
 let server: TestServer;
 let other: TestProject;
-/** A job that waits for an answer, its ask, a job that succeeded, and an ask endpoint. */
+/** Ids of project `default`: a job that waits for an answer, its question, a job that succeeded, and an endpoint for questions. */
 let waiting: string;
 let requestId: string;
 let done: string;

@@ -11,7 +11,7 @@ import { readText } from "../source.ts";
 
 const tutorial = readText("docs/start/automate-a-task.md");
 
-/** What differs from run to run: ids, times, and how far a step was when it was looked at. */
+/** Replaces the parts that differ from run to run: ids, times, and the progress of a step. */
 function normalize(text: string): string {
   return text
     .replace(/\b(acc|job|stp)_[0-9a-z]{26}/g, "$1_ID")

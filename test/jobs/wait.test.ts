@@ -5,7 +5,7 @@ import { call, startServerProcess, vaultKey } from "@svc/testing/server-process"
 import { until } from "@svc/testing/until";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-// SubmitJob with `waitSeconds` over HTTP: its quota, its timeout, and the ends of its caller and of its node.
+// SubmitJob with `waitSeconds` over HTTP: its quota, its timeout, and the disconnection of its client or the shutdown of its node.
 
 let server: TestServer;
 beforeAll(async () => {
@@ -47,12 +47,12 @@ test("waits are bounded by the quota of open streams: one more is refused and st
   const before = (await jobsCount()) + 1;
   const held = fetch(`${server.url}/${submitted}`, { method: "POST", headers, body, signal: gone.signal });
   held.catch(() => {});
-  // The wait takes its place before its job is stored.
+  // A waiting call takes its place in the quota before its job is stored.
   await until(async () => (await openStreams()) === 1 && (await jobsCount()) === before);
   const refused = await server.call(submitted, { programJson: nap(1), waitSeconds: 1 });
   expect([refused.status, refused.reason]).toEqual([429, "QUOTA_OPEN_STREAMS"]);
   expect(await jobsCount()).toBe(before);
-  // A submission that does not wait needs no room.
+  // A submission that does not wait needs no place in the quota.
   expect((await server.call(submitted, { programJson: nap(1) })).status).toBe(200);
   gone.abort();
   await expect(held).rejects.toThrow();

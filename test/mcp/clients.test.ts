@@ -6,7 +6,7 @@ import { startTestServer, type TestServer } from "@svc/testing/server";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { connect } from "../tools/project.ts";
 
-// The clients of docs/guides/tools, each connected as its page says, over the wire of a service with its sandbox.
+// The MCP clients of docs/guides/tools, each connected as its page describes, to a service with its sandbox.
 
 let server: TestServer;
 beforeAll(async () => {
@@ -19,10 +19,10 @@ const metaTools = ["search_tools", "describe_tool", "read_tool", "call_tool"];
 const read = { slug: "sales_crm.list_deals", entity_id: "ann", fields: ["items.id"] };
 const write = { slug: "sales_crm.create_deal", entity_id: "ann", arguments: { title: "Big one" } };
 
-/** What is expected of each: the answers of a read and of a write. */
+/** The expected answer of each client's read and write. */
 const done = { isError: false, structuredContent: { outcome: "ok", sandbox: true } };
 
-/** The versions of the protocol that the service was asked in since the last look, by what it logged. */
+/** Returns the protocol versions of the requests since the last call, taken from the service's log. */
 const methodsAsked = () =>
   server.logs.splice(0).flatMap((line) => {
     const { method = "" } = JSON.parse(line);
@@ -59,7 +59,7 @@ test("the SDK's first version begins with a handshake", async () => {
     requestInit: { headers: { Authorization: `Bearer ${server.key}` } },
   });
   const client = new FormerClient({ name: "my-agent", version: "1.0.0" });
-  // The library's types disagree with each other under exactOptionalPropertyTypes.
+  // The cast is needed, because types of the library contradict each other under exactOptionalPropertyTypes.
   await client.connect(transport as unknown as Parameters<FormerClient["connect"]>[0]);
   const { tools } = await client.listTools();
   expect(tools.map(({ name }) => name)).toEqual(metaTools);

@@ -12,7 +12,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { parse } from "yaml";
 import { withProfile } from "./profile/offer.ts";
 
-// The protocol's official conformance suite against a service that offers what the suite asks for beside its own tools.
+// Runs the official conformance suite of the protocol against a service that has the suite's tools in addition to its own.
 
 let server: TestServer;
 let front: Server;
@@ -25,7 +25,7 @@ afterAll(async () => {
   await server?.stop();
 });
 
-/** The suite shows no key: what it sends goes on with one, and otherwise as it is. */
+/** Starts a proxy that adds the API key to the suite's requests, because the suite sends none. Everything else passes unchanged. */
 async function startFront({ url, key }: TestServer): Promise<Server> {
   const { hostname, port } = new URL(url);
   const made = createServer((req, res) => {
@@ -47,7 +47,7 @@ const suite = createRequire(import.meta.url).resolve("@modelcontextprotocol/conf
 
 type Check = { readonly id: string; readonly status: string; readonly errorMessage?: string };
 
-/** Runs what a revision requires, and answers the checks of each scenario. */
+/** Runs the scenarios that a protocol revision requires, and returns the checks of each scenario. */
 async function run(revision: string): Promise<Results> {
   const folder = await mkdtemp(join(tmpdir(), "svc-mcp-"));
   const url = `http://127.0.0.1:${(front.address() as AddressInfo).port}/mcp`;
@@ -73,7 +73,7 @@ type Requirements = {
 };
 type Expected = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
-/** What each revision comes to: scenarios that are required, those of them that fail, and checks of all that were run. */
+/** Expected numbers for each revision: required scenarios, those of them that fail, and checks of all scenarios. */
 const counts = {
   "2025-11-25": { required: 30, failed: 4, passedChecks: 63 },
   "2026-07-28": { required: 37, failed: 0, passedChecks: 179 },
@@ -85,7 +85,7 @@ test.each(["2025-11-25", "2026-07-28"] as const)(
     const expected: Expected = JSON.parse(await read(join(import.meta.dirname, "expected-failures.json")));
     const expectedNames = Object.keys(expected[revision] ?? {}).toSorted();
     let results = await run(revision);
-    // The suite gives some answers half a second, which other work on the machine may take: what is wrong is wrong again.
+    // The suite waits half a second for some answers, which a busy machine may exceed. A real failure happens again in the second run.
     if (!isDeepStrictEqual(failedOf(results), expectedNames)) results = await run(revision);
     const requirements: Requirements = parse(await read(join(dirname(suite), "requirements", `${revision}.yaml`)));
     const others = requirements.not_scored.flatMap(({ scenario, leg }) => (leg === "server" ? [scenario] : []));
@@ -94,7 +94,7 @@ test.each(["2025-11-25", "2026-07-28"] as const)(
     const failures = [...results].flatMap(([scenario, checks]) =>
       checks.filter(isFailure).map(({ id, errorMessage }) => `${scenario}:${id}: ${errorMessage}`),
     );
-    // A scenario that is expected to fail and does not is to be taken off the list, and never comes back.
+    // A scenario that is expected to fail but passes must be removed from the list for good.
     expect(failedOf(results), failures.join("\n")).toEqual(expectedNames);
     const passedChecks = [...results.values()].flat().filter(({ status }) => status === "SUCCESS").length;
     expect({

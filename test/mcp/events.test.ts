@@ -27,7 +27,7 @@ import { fewToolkits } from "@svc/testing/shipped-catalog";
 import { until } from "@svc/testing/until";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-// The AI SDK's client, its store and its webhook against a service that is killed: as docs/reference/mcp/events.md says.
+// The AI SDK's client, with its store and its webhook, against a service that is killed, as in docs/reference/mcp/events.md.
 
 const name = "calendar.events_changed";
 const database = await createTestDatabase();
@@ -53,7 +53,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** The store of the client, in memory. */
+/** Creates the client's store, in memory. */
 function createStore(): Experimental_MCPEventStore {
   const rows = new Map<string, Experimental_MCPEventSubscription>();
   return {
@@ -74,11 +74,11 @@ type Callback = {
   readonly store: Experimental_MCPEventStore;
   readonly events: Experimental_MCPEvent[];
   readonly terminated: unknown[];
-  /** What is answered in place of the webhook's answer. */
+  /** Status that is answered in place of the webhook's own answer. */
   status: number | undefined;
 };
 
-/** The client's webhook, on HTTP. */
+/** Starts the client's webhook as an HTTP server. */
 async function startCallback(): Promise<Callback> {
   const store = createStore();
   const [events, terminated]: [Experimental_MCPEvent[], unknown[]] = [[], []];
@@ -118,7 +118,7 @@ const listed = async () => {
   return events.reverse();
 };
 
-/** Asks what the client has no method for. */
+/** Polls for events, for which the client has no method. */
 async function poll(params: object) {
   const response = await fetch(`${server.url}/mcp`, {
     method: "POST",
@@ -139,7 +139,7 @@ test("the AI SDK's client lists, subscribes, is delivered over a kill -9, replay
   expect(await postCalendar(server, "ada", 1)).toBe(202);
   await until(() => callback.events.length === 1);
 
-  // Accepted, and not delivered when the service is killed.
+  // The event is accepted, and not yet delivered when the service is killed.
   callback.status = 503;
   expect(await postCalendar(server, "ada", 2)).toBe(202);
   await server.end("SIGKILL");
@@ -152,7 +152,7 @@ test("the AI SDK's client lists, subscribes, is delivered over a kill -9, replay
   await until(() => arrived().size === 2);
   expect([...arrived()].sort()).toEqual(expected.map(({ id }) => id).sort());
 
-  // A cursor of before the kill replays what ListEvents lists.
+  // A cursor from before the kill replays the events that ListEvents lists.
   const replayed = await poll({ cursor: start });
   expect(replayed.events.map(({ eventId, data }) => [eventId, data])).toEqual(
     expected.map(({ id, payloadJson }) => [id, JSON.parse(payloadJson)]),

@@ -6,7 +6,8 @@ import { apart } from "./programs/apart.ts";
 import { programs } from "./programs/programs.ts";
 import { type WishName, wishes } from "./programs/wishes.ts";
 
-// Twenty wishes of several calls each, as one program over MCP and as single calls: both come to the same, and what each costs.
+// Twenty wishes of several calls each, made as one program over MCP and as single calls. Both must have the same result, and the cost of
+// each is printed.
 
 let svc: TestServer;
 let agent: TestMcpClient;
@@ -25,19 +26,19 @@ const many = "sandbox:pages=3";
 const json = JSON.stringify;
 const tokensOf = (text: string) => Math.ceil(text.length / 4);
 
-/** The digests of calls: those that are alike to the last argument have the same. */
+/** Returns the digests of calls. Calls that agree in every argument have the same digest. */
 async function digestsOf(calls: readonly { id: string }[]): Promise<string[]> {
   const read = await Promise.all(calls.map(({ id }) => svc.call("svc.v1.ToolsService/GetToolCall", { id })));
   return read.map((one) => one.json.call.argumentsDigest).toSorted();
 }
 
-/** The writes that a job made. */
+/** Returns the writes that a job made. */
 async function writesOf(jobId: string): Promise<string[]> {
   const { calls } = (await svc.call("svc.v1.ToolsService/ListToolCalls", { jobId, pageSize: 500 })).json;
   return digestsOf(calls.filter(({ accessClass }: { accessClass: string }) => accessClass !== "read"));
 }
 
-/** Runs a program to its end; its question is answered by the client's user. */
+/** Runs a program to its end. The client's user answers its question. */
 async function run(program: object) {
   const first = await agent.call("run_program", { program });
   if (first.resultType !== "task") return first;
@@ -51,8 +52,8 @@ async function run(program: object) {
 }
 
 /**
- * What a wish comes to by single calls: reads are made at once, writes when `send` is called, so that the program finds what they found;
- * but of a wish whose writes build on each other.
+ * Works out a wish by single calls. Reads are made at once and writes when `send` is called, so that the program finds the same data as the
+ * reads. A wish whose writes depend on each other is the exception.
  */
 async function planApart(name: WishName, entity = "ann") {
   const cost = { calls: 0, tokens: 0 };

@@ -9,7 +9,7 @@ import { bootstrapKey, call, type ServerProcess, startServerProcess, vaultKey } 
 import { until } from "@svc/testing/until";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-// A program that asks, begun as a task of one process, answered at the next one after the first was killed.
+// A program asks a question in a task of one process. The process is killed, and the answer comes to the next one.
 
 let database: TestDatabase;
 let server: ServerProcess;

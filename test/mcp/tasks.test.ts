@@ -6,7 +6,7 @@ import { until } from "@svc/testing/until";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { connect } from "../tools/project.ts";
 
-// Programs of agents over the wire of a service with its sandbox, by a client that is written by hand.
+// Programs of agents, sent over MCP by a handwritten client to a service with its sandbox.
 
 let svc: TestServer;
 let agent: TestMcpClient;
@@ -45,7 +45,7 @@ const get = async (taskId: string, client = agent) => (await client.request("tas
 const answer = (inputResponses: object, taskId: string, client = agent) =>
   client.request("tasks/update", { taskId, inputResponses });
 
-/** The task once it is so. */
+/** Waits until the task has a status, and returns the task. */
 async function taskOnce(status: string, taskId: string) {
   await until(async () => (await get(taskId)).status === status, `the task is ${status}`);
   return get(taskId);
@@ -102,7 +102,7 @@ describe("run_program", () => {
     expect(text).not.toContain("It continues on the server");
     const ended = await plain.call("run_program", { job_id: jobId, cancel: true });
     expect(ended.structuredContent).toMatchObject({ jobId, status: "cancelled" });
-    // Once more changes nothing.
+    // A second cancel changes nothing.
     const again = await plain.call("run_program", { job_id: jobId, cancel: true });
     expect(again.structuredContent.status).toBe("cancelled");
     const done = await plain.call("run_program", { program: counting });
@@ -187,7 +187,7 @@ describe("what a key or a grant is given", () => {
     const all = await keyWith(["programs", "connect", "operate", "repair"]);
     const operators = ["where_is_event", "explain_delivery", "retry_delivery", "release_post"];
     expect(await listed(all)).toEqual([...four, ...programs, "connect_account", ...operators]);
-    // A key does programs and links by calls anyway; to see the whole project it is given, and to repair as well.
+    // An API key may run programs and create links by calls in any case. The tools for the whole project and for repair must be granted.
     const plainKey = await keyWith([]);
     expect(await listed(plainKey, "tools=run_program,connect_account")).toEqual(["run_program", "connect_account"]);
     expect(await listed(plainKey, "tools=where_is_event")).toContain("which this project does not have");
@@ -210,7 +210,7 @@ describe("what a key or a grant is given", () => {
     const none = await grantOf([]);
     expect(await listed(none)).toEqual(four.slice(0, 3));
     expect(await listed(none, "tools=run_program")).toContain("which this project does not have");
-    // To repair is the administrator's to give: the key that vouches has it not.
+    // Only an administrator can grant repair. The key behind this token does not have it.
     const token = await grantOf(["programs", "operate", "repair"]);
     expect(await listed(token)).toEqual([
       ...four.slice(0, 3),
@@ -262,7 +262,7 @@ describe("what a key or a grant is given", () => {
     expect(events[0].deliveries).toHaveLength(2);
     const missing = await client.call("release_post", { post_id: "qrn_00000000000000000000000000" });
     expect([missing.isError, missing.structuredContent.outcome]).toEqual([true, "missing"]);
-    // What is held back belongs to no project: with another one beside it, it is the administrator's.
+    // A held webhook post belongs to no project. If there is a second project, only the administrator may release the post.
     await svc.admin("CreateProject", { name: "beside" });
     const refused = await client.call("release_post", { post_id: "qrn_00000000000000000000000000" });
     expect([refused.isError, refused.structuredContent.outcome]).toEqual([true, "refused"]);
@@ -284,7 +284,7 @@ describe("tasks", () => {
     expect(request.method).toBe("elicitation/create");
     expect(request.params.message).toMatch(/^Go on with \d+\?$/);
     expect(request.params.requestedSchema.properties.continuation.enum).toEqual(["proceed", "abort"]);
-    // What is said to another question, or declined, settles nothing.
+    // A reply to another question, or a declined one, settles nothing.
     for (const said of [
       { other: { action: "accept", content: { continuation: "proceed" } } },
       { [key]: { action: "decline" } },
@@ -297,7 +297,7 @@ describe("tasks", () => {
     expect((await answer(accepted, made.taskId)).result).not.toHaveProperty("status");
     const done = await taskOnce("completed", made.taskId);
     expect(done.result).toMatchObject({ isError: false, structuredContent: { status: "succeeded" } });
-    // The same answer once more changes nothing.
+    // A second identical answer changes nothing.
     expect((await answer(accepted, made.taskId)).result).toMatchObject({ resultType: "complete" });
     const { ask } = (await svc.call("svc.v1.JobsService/GetAsk", { requestId: key })).json;
     expect(ask.decision).toMatchObject({ continuation: "proceed", note: "fine", principalId: "owner" });

@@ -14,7 +14,7 @@ const browserTest = browserTestsPlan(executable) === "skip" ? test.skip : test;
 let svc: TestServer;
 let browser: Browser | undefined;
 beforeAll(async () => {
-  // It does nothing if the site is up to date.
+  // The script does nothing if the site is up to date.
   await promisify(execFile)(process.execPath, [join(root, "scripts/build-site.mjs")]);
   svc = await startTestServer();
   if (executable !== undefined)
@@ -31,7 +31,7 @@ const textOf = async (path: string) => {
   return res.text();
 };
 
-/** The addresses that a page links to, below `/docs/`. */
+/** Returns the addresses below `/docs/` that a page links to. */
 function linksOf(html: string, from: string): string[] {
   const links = [...html.matchAll(/<a\b[^>]*\bhref="([^"]+)"/g)].map(([, href = ""]) => href.replaceAll("&amp;", "&"));
   return links
@@ -119,7 +119,7 @@ browserTest.each(["", "reference/configuration", "reference/api/triggers/create-
   },
 );
 
-/** Opens a page in a browser of its own. What the policy refuses, and every error of a script, fails the test. */
+/** Opens a page in a browser context of its own. A violation of the content security policy or a script error fails the test. */
 async function open(path: string): Promise<{ page: Page; requests: string[] }> {
   const context = await browser?.newContext({ viewport: { width: 1280, height: 800 }, colorScheme: "light" });
   if (context === undefined) throw new Error("no browser");

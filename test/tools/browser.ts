@@ -1,4 +1,4 @@
-/** A page or redirect as a browser got it. */
+/** A page or a redirect that a browser received. */
 export type Page = {
   readonly status: number;
   readonly location: string;
@@ -6,7 +6,7 @@ export type Page = {
   readonly headers: Headers;
 };
 
-/** A browser as far as OAuth needs one: it keeps cookies by path, follows nothing by itself, runs nothing. */
+/** A browser with the features that OAuth needs: it keeps cookies by path. It follows no redirect by itself and runs no scripts. */
 export type Browser = {
   open(url: string): Promise<Page>;
   post(url: string, form: Record<string, string>): Promise<Page>;
@@ -14,7 +14,7 @@ export type Browser = {
 
 type Cookie = { readonly value: string; readonly path: string; readonly origin: string };
 
-/** A browser without cookies. */
+/** Creates a browser without cookies. */
 export function openBrowser(): Browser {
   const jar = new Map<string, Cookie>();
   const send = async (url: string, init: RequestInit): Promise<Page> => {
@@ -47,7 +47,7 @@ function keep(jar: Map<string, Cookie>, origin: string, line: string): void {
   else jar.set(name, { value: pair.slice(at + 1), path: attribute("path") ?? "/", origin });
 }
 
-/** The fields and the address of the form that a page holds. */
+/** Reads the fields and the address of the form in a page. */
 export function formOf(page: Page, pageUrl: string): { action: string; fields: Record<string, string> } {
   const action = /<form [^>]*action="([^"]+)"/.exec(page.text)?.[1];
   if (action === undefined) throw new Error(`no form in ${page.status} ${page.text}`);
@@ -58,7 +58,10 @@ export function formOf(page: Page, pageUrl: string): { action: string; fields: R
   };
 }
 
-/** From the start page to where the sandbox's consent page sends the browser: the callback, not yet opened. */
+/**
+ * Goes from the start page through the sandbox's consent page. Returns the callback address that the browser is sent to, without opening
+ * it.
+ */
 export async function consent(browser: Browser, authorizeUrl: string, decision: "allow" | "deny"): Promise<string> {
   const started = await browser.open(authorizeUrl);
   if (started.status !== 302) throw new Error(`the start page answered ${started.status} ${started.text}`);

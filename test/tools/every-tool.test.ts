@@ -18,12 +18,15 @@ import { consent, openBrowser } from "./browser.ts";
 import { type CallAnswer, type CallChanges, callTool, connect } from "./project.ts";
 
 const all = actions.filter((action) => action.callable);
-/** A third of each toolkit's, since test/conformance has all of them in a process: `npm run test:crash` calls every one over the wire. */
+/**
+ * A third of each toolkit's tools, because test/conformance covers all of them within one process. `npm run test:crash` calls every tool
+ * over HTTP.
+ */
 const callable = all.filter((_, index) => index % repeats({ sample: 3, whole: 1 }) === 0);
 const cases = callable.map((action) => [action.slug, action] as const);
 const destructive = cases.filter(([, action]) => action.class === "destructive");
 
-/** The specification's Authentication table: name and rendering of the key, and whether there is OAuth. */
+/** The specification's table on authentication: name and format of the key, and whether there is OAuth. */
 const authentication: Record<string, { key?: readonly [name: string, value: string]; oauth?: true }> = {
   issue_tracker: { oauth: true, key: ["Authorization", "{key}"] },
   incident_mgmt: { key: ["Authorization", "Token token={key}"] },
@@ -62,7 +65,7 @@ beforeAll(async () => {
     always.set(slug, (await textOf<{ always?: AlwaysText }>(slug)).always ?? {});
   for (const { slug } of callable) requests.set(slug, (await textOf<{ request: RequestText }>(slug)).request);
   for (const [toolkit, scheme] of tableRows) accounts.set(`${toolkit} ${scheme}`, await connectTo(toolkit, scheme));
-  // What destroys comes last: the others' objects are there until then.
+  // Destructive tools run last, so that the other tools' objects still exist before.
   const [last, first] = [true, false].map((isLast) =>
     callable.filter(({ class: of }) => (of === "destructive") === isLast),
   );
@@ -72,7 +75,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => server?.stop());
 
-/** A definition as YAML holds it. */
+/** Reads a definition as YAML holds it. */
 async function textOf<Text>(slug: string): Promise<Text> {
   return parseDefinitionFile(slug, await readDefinition(slug)).value as Text;
 }
@@ -104,7 +107,7 @@ async function inBatches<Item>(items: readonly Item[], size: number, run: (item:
   await Promise.all(Array.from({ length: size }, work));
 }
 
-/** The same arguments for a tool in every run. `confirm` is left out: tests say when they confirm. */
+/** Returns the same arguments for a tool in every run. `confirm` is left out, because the tests set it themselves. */
 function argumentsOf(action: Action): Record<string, unknown> {
   const { path, headers = {} } = requestTextOf(action);
   const segments = new Set(placedArguments({ method: "GET", path }));
@@ -114,7 +117,7 @@ function argumentsOf(action: Action): Record<string, unknown> {
     .gen()
     .map((draw) => drawArguments(action.inputSchema, { draw, optionals: "some", useOf }))
     .filter((params) => action.validateInput(params).length === 0);
-  // A seed for each tool: with one for all, ids would be the same, and one tool would delete what another reads.
+  // Each tool has a seed of its own. With one seed the ids would be the same, and one tool would delete the object that another reads.
   const [args = {}] = fc.sample(drawn, { numRuns: 1, seed: 20_260_801 + all.indexOf(action) });
   const { confirm: _confirm, ...rest } = args;
   return rest;
@@ -130,14 +133,14 @@ function callAs(action: Action, args: object, changes: CallChanges = {}): Promis
   return callTool(server, action.slug, args, { entityId: entityOf(mainScheme(action.toolkitSlug)), ...changes });
 }
 
-/** A read or write at once; a destructive call once confirmed, under a key. */
+/** Calls a tool once. A destructive call is confirmed, under an idempotency key. */
 function callOnce(action: Action): Promise<CallAnswer> {
   const args = argumentsOf(action);
   if (action.class !== "destructive") return callAs(action, args);
   return callAs(action, { ...args, confirm: true }, { idempotencyKey: `once-${action.slug}` });
 }
 
-/** A copy with `***` for what the schema marks as sensitive. */
+/** Returns a copy with `***` in place of each value that the schema marks as sensitive. */
 function masked(schema: JsonSchema | undefined, value: unknown): unknown {
   if (schema === undefined || value === undefined || value === null) return value;
   if (schema["x-sensitive"] === true) return "***";
@@ -147,7 +150,7 @@ function masked(schema: JsonSchema | undefined, value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, child]) => [name, masked(properties[name], child)]));
 }
 
-/** Members of a result that its schema does not name, where the schema names any. */
+/** Lists members of a result that its schema does not name, for objects whose members the schema names. */
 function undeclared(schema: JsonSchema | undefined, value: unknown, pointer = ""): string[] {
   if (schema === undefined || typeof value !== "object" || value === null) return [];
   if (Array.isArray(value)) {
@@ -279,7 +282,7 @@ describe("the Authentication table", () => {
     expect(placed.map(([header, text]) => [header.toLowerCase(), text])).toEqual([
       [name.toLowerCase(), value.replace("{key}", "***")],
     ]);
-    // The sandbox itself looks for the credential in its place, as the next test shows.
+    // No credential is checked here: the sandbox does that itself, as the next test shows.
     const connectedAccountId = accounts.get(`${toolkit} ${scheme}`) ?? "";
     const real = await callAs(action, argumentsOf(action), { entityId, connectedAccountId });
     expect(real).toMatchObject({ outcome: "ok", sandbox: true });

@@ -4,7 +4,8 @@ import { openBrowser } from "./browser.ts";
 import { addProject, callTool, connect, type TestProject, writeDeployment } from "./project.ts";
 import { type Provider, reply, startProvider } from "./provider.ts";
 
-// `near` listens on loopback and may dial it; `open` listens on every interface, so that only public addresses may be dialled.
+// The server `near` listens on the loopback address and may connect to it. The server `open` listens on every interface, and may therefore
+// connect only to public addresses.
 
 let app: Provider;
 let deployment: Awaited<ReturnType<typeof writeDeployment>>;
@@ -49,7 +50,7 @@ beforeEach(() => app.reset());
 
 const newProject = (server: TestServer) => addProject(server, `project-${++projects}`);
 
-/** A private toolkit with one read, or what differs from it. */
+/** Returns the definition of a private toolkit with one tool that reads, with the given changes. */
 function definition(toolkit: object = {}, tool: object = {}): string {
   return JSON.stringify({
     toolkit: {
@@ -154,7 +155,7 @@ describe("arguments in the path", () => {
   });
 });
 
-/** Connects a calendar whose app gives this token. */
+/** Connects a calendar whose app issues this token. */
 async function connectCalendar(token: string): Promise<{ entityId: string; status: number }> {
   const entityId = `calendar-${++projects}`;
   app.answer = ({ path }, res) =>
@@ -333,7 +334,7 @@ describe("addresses that may not be dialled", () => {
       for (const extra of [{}, { identify }]) {
         const made = await publish(open, project, definition({ baseUrl, ...extra }));
         if (made.status !== 200) {
-          // A literal address of this form is refused with the definition.
+          // An address in this literal form is refused when the definition is published.
           expect(made.reason).toBe("DEFINITION_INVALID");
           continue;
         }
@@ -358,7 +359,7 @@ describe("addresses that may not be dialled", () => {
     expect((await initiate(opened, "own", {}, project.approver)).status).toBe(200);
     expect((await callTool(opened, "own.read", {}, { bearer: project.member })).outcome).toBe("ok");
     expect(app.seen).toHaveLength(1);
-    // No range opens the metadata service.
+    // No allowed range of addresses permits the metadata service.
     expect((await publish(opened, project, definition({ baseUrl: "https://169.254.169.254" }))).status).toBe(200);
     const refused = await initiate(opened, "own", {}, project.approver);
     if (refused.status === 200) {
@@ -472,7 +473,7 @@ describe("answers made to hurt the reader", () => {
 });
 
 describe("header injection", () => {
-  // U+0000 stands in no text of any request: REQUEST_MALFORMED refuses it before a method sees it.
+  // U+0000 is not in this list: REQUEST_MALFORMED refuses any request with it before a method is called.
   const breaks = ["a\r\nx-evil: 1", "a\nx-evil: 1", "a\rx-evil: 1", "a\u0001", "a\u0085b", "a\u2028b", "ü"];
 
   test.each(breaks)("an argument that a header carries: %j", async (value) => {
@@ -572,7 +573,7 @@ describe("header injection", () => {
         expect([made.code, made.reason]).toEqual(["invalid_argument", "DEFINITION_INVALID"]);
         continue;
       }
-      // Taken: then what it makes is contained.
+      // The definition was accepted, so the test checks that a connection by it is contained.
       const connected = await initiate(near, "own", {}, project.approver);
       if (connected.status === 200) await callTool(near, "own.read", {}, { bearer: project.member });
       for (const { headers, target } of app.seen) {

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => server?.stop());
 
-/** An official client, connected; it ends with the block it stands in. */
+/** Connects an official MCP client. It is closed at the end of the block that declares it. */
 async function open(key: string = server.key): Promise<Client & AsyncDisposable> {
   const client = new Client({ name: "test", version: "1" });
   const transport = new StreamableHTTPClientTransport(new URL(`${server.url}/mcp`), {
@@ -46,7 +46,7 @@ test("the client lists four tools, and what they claim of themselves is so", asy
   }
   expect(hints["call_tool"]).toMatchObject({ readOnlyHint: false, destructiveHint: true, openWorldHint: true });
 
-  // Reading tools leave no trace, and answer the same twice; a call of call_tool does leave one.
+  // The tools for reading leave no entry in the ledger and give the same answer twice. A call of call_tool does leave one.
   const countCalls = async () => {
     const { json } = await server.call("svc.v1.ToolsService/ListToolCalls", {});
     return (json.calls as unknown[]).length;

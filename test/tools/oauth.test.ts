@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => server?.stop());
 
-/** Initiates for an entity of its own. */
+/** Starts a connection for a new entity. */
 async function initiate(changes: Record<string, unknown> = {}): Promise<{
   account: Account;
   authorizeUrl: string;
@@ -95,7 +95,7 @@ test("a consent comes back to the browser that it was started in, or to none", a
   expect(elsewhere.status).toBe(400);
   expect(elsewhere.text).toContain("Another browser started this");
   expect((await readAccount(server, account.id)).state).toBe("pending");
-  // Somebody else's attempt takes nothing from the person whose consent it is.
+  // An attempt by someone else does not use up the consent.
   expect((await browser.open(callback)).status).toBe(200);
   expect((await readAccount(server, account.id)).state).toBe("active");
 });
@@ -173,7 +173,7 @@ describe("redirectUrl", () => {
     expect(target.searchParams.getAll("status")).toEqual([status]);
     expect(target.searchParams.get("tab")).toBe(wanted.searchParams.get("tab"));
     expect(target.searchParams.get("user")).toBe(wanted.searchParams.get("user"));
-    // Neither code nor state leaves the server.
+    // Neither the code nor the state is passed on to another site.
     expect([...target.searchParams.keys()]).not.toContain("code");
     expect([...target.searchParams.keys()]).not.toContain("state");
   });
@@ -282,13 +282,13 @@ test("a private toolkit is connected like a shared one: the page has its own nam
     expect((await browser.open(decided.location)).status).toBe(200);
     const { json } = await server.call("svc.v1.ConnectionsService/GetConnection", { id: account.id }, { bearer });
     expect(json.account).toMatchObject({ state: "active", sandbox: true, toolkitOwnerProjectId: project.id });
-    // Without a refresh token the account ends with its access token.
+    // Without a refresh token, the account expires with its access token.
     expect(json.account.expiresAt === undefined).toBe(refresh);
     expect(await callTool(server, "calendar.list_plans", {}, { bearer })).toMatchObject({
       outcome: "ok",
       sandbox: true,
     });
-    // The sealed part of the address belongs to its toolkit: it names no other one.
+    // The sealed part of the address is valid for its own toolkit only.
     const foreign = new URL(started.location);
     foreign.searchParams.set("toolkit", "chat_workspace");
     expect((await openBrowser().open(foreign.href)).status).toBe(400);

@@ -5,7 +5,7 @@ import { openBrowser } from "./browser.ts";
 import { addProject, callTool, connect, readAccount, type TestProject, writeDeployment } from "./project.ts";
 import { type Provider, reply, startProvider } from "./provider.ts";
 
-// The shared calendar is bound to `app`; the private one that hides it sends to `mine`.
+// The shared calendar is bound to `app`. The private calendar, which hides it, sends to `mine`.
 
 let app: Provider;
 let mine: Provider;
@@ -46,7 +46,7 @@ beforeEach(() => {
   mine.answer = (_seen, res) => reply(res, { items: [{ id: "private" }] });
 });
 
-/** A calendar of a project's own; `host` takes the place of its base URL. */
+/** Returns the definition of a project's own calendar. `baseUrl` replaces the address of the app. */
 function definition({ baseUrl = `${mine.url}/own`, slug = "calendar", toolkit = {} } = {}): string {
   return JSON.stringify({
     toolkit: {
@@ -205,7 +205,7 @@ test("a client that a project holds for its own toolkit is never sent to the dep
     { bearer: project.approver },
   );
   expect(set.status, JSON.stringify(set.json)).toBe(200);
-  // It speaks no TLS: the token request ends there.
+  // The app does not speak TLS, so the token request fails.
   expect(await callOwn(project, { entityId: "" })).toMatchObject({ outcome: "account_unusable", providerStatus: 0 });
   expect(mine.connections).toBeGreaterThan(0);
   expect([app.connections, app.seen, mine.seen]).toEqual([0, [], []]);
@@ -245,7 +245,7 @@ test("another project sees neither the toolkit nor its accounts nor its calls: e
   const absent = {
     id: "acc_01h455vb4pex5vsknk084sn02q",
     callId: "call_01h455vb4pex5vsknk084sn02q",
-    // As far from every slug that there is: what is suggested instead is the same.
+    // This slug is equally unlike every existing one, so both refusals suggest the same slugs.
     slug: "our_calendar",
   };
   const requests = (of: typeof theirs): [string, object][] => [
@@ -283,7 +283,7 @@ test("another project sees neither the toolkit nor its accounts nor its calls: e
     return answers;
   };
   expect(await ask(theirs)).toEqual(await ask(absent));
-  // An account of a shared toolkit's tool is not the way in either.
+  // An account of a shared tool gives no access to the private one either.
   const crossed = await callTool(
     server,
     "calendar.list_events",

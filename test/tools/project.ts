@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { TestAnswer } from "@svc/testing/server";
 import { stringify } from "yaml";
 
-/** What calls a running server: a server of the tests, or a process. */
+/** Calls a running server: one inside the tests, or a process. */
 export type Callable = {
   call(method: string, body?: unknown, options?: { bearer?: string | null }): Promise<TestAnswer>;
 };
@@ -30,7 +30,7 @@ export type CallAnswer = {
   readonly replayed: boolean;
 };
 
-/** How a call differs from a plain one. `bearer` is the approver key of the project `default` unless stated. */
+/** Differences of a call from the default one. Default `bearer`: the approver key of the project `default`. */
 export type CallChanges = {
   readonly entityId?: string;
   readonly connectedAccountId?: string;
@@ -41,7 +41,7 @@ export type CallChanges = {
   readonly bearer?: string;
 };
 
-/** Calls a tool for entity `ann`; throws when the call itself is refused. */
+/** Calls a tool for entity `ann`. Throws if the call itself is refused. */
 export async function callTool(
   server: Callable,
   toolSlug: string,
@@ -54,7 +54,7 @@ export async function callTool(
   return answer.json as CallAnswer;
 }
 
-/** A connected account, as JSON, as far as tests read it. */
+/** A connected account as JSON, with the fields that tests read. */
 export type Account = {
   readonly id: string;
   readonly state: string;
@@ -65,7 +65,7 @@ export type Account = {
   readonly grantedScopes: readonly string[];
 };
 
-/** Connects entity `ann` to a toolkit; throws when it is refused. */
+/** Connects entity `ann` to a toolkit. Throws if it is refused. */
 export async function connect(
   server: Callable,
   toolkitSlug: string,
@@ -87,7 +87,7 @@ export async function readAccount(server: Callable, id: string, bearer?: string)
   return json.account as Account;
 }
 
-/** A project of its own with a key of each role. */
+/** A new project, with a key of each role. */
 export type TestProject = { readonly id: string; readonly member: string; readonly approver: string };
 
 /** Adds a project, as the administrator. */
@@ -104,7 +104,7 @@ export async function addProject(
   return { id, member: await keyOf("ROLE_MEMBER"), approver: await keyOf("ROLE_APPROVER") };
 }
 
-/** A deployment file that goes with the block it stands in. */
+/** Writes a deployment file, which is removed at the end of the block that declares it. */
 export async function writeDeployment(toolkits: object): Promise<{ path: string } & AsyncDisposable> {
   const folder = await mkdtemp(join(tmpdir(), "svc-deployment-"));
   const path = join(folder, "deployment.yaml");

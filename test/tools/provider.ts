@@ -2,10 +2,10 @@ import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
 import { freePort } from "@svc/testing/server-process";
 
-/** A request as the app got it. */
+/** A request as the app received it. */
 export type Seen = {
   readonly method: string;
-  /** What stood in the request line, as it was written. */
+  /** The target in the request line, unchanged. */
   readonly target: string;
   readonly path: string;
   readonly query: URLSearchParams;
@@ -13,21 +13,21 @@ export type Seen = {
   readonly body: string;
 };
 
-/** An app on loopback that keeps what it is asked and answers as the test says. */
+/** A local app that records its requests and gives the answers that the test sets. */
 export type Provider = {
   readonly url: string;
   readonly port: number;
   readonly seen: Seen[];
-  /** TCP connections that were opened to it, requests or not. */
+  /** Number of TCP connections that were opened to the app, with or without a request. */
   connections: number;
-  /** What answers; it must end the response or its connection. Default: an empty object. */
+  /** Writes the answer. It must end the response or the connection. Default: an empty object. */
   answer: (seen: Seen, res: ServerResponse) => void;
-  /** Forgets what was seen and answers as at first. */
+  /** Forgets the recorded requests and restores the first answer. */
   reset(): void;
   close(): Promise<void>;
 };
 
-/** Answers JSON. */
+/** Answers with JSON. */
 export function reply(
   res: ServerResponse,
   body: unknown,
@@ -36,7 +36,7 @@ export function reply(
   res.writeHead(status, { "content-type": "application/json", ...headers }).end(JSON.stringify(body));
 }
 
-/** Starts an app. */
+/** Starts the app. */
 export async function startProvider(): Promise<Provider> {
   const usual: Provider["answer"] = (_seen, res) => reply(res, {});
   const server = createServer((req, res) => {
@@ -59,8 +59,8 @@ export async function startProvider(): Promise<Provider> {
   server.on("connection", () => {
     provider.connections += 1;
   });
-  // Connections are counted, so that it listens where nobody else looks for somebody who was there: a client of a store that another test
-  // has stopped tries the port it had again and again, and the system gives that to whoever asks for any.
+  // The app listens on a port that no earlier server had, because it counts connections. A store client of another test may still retry the
+  // port of a stopped server, and the system can assign that port again.
   server.listen(await freePort(), "127.0.0.1");
   await once(server, "listening");
   const address = server.address();

@@ -5,8 +5,8 @@ import { openBrowser } from "./browser.ts";
 import { callTool, connect, readAccount, writeDeployment } from "./project.ts";
 import { type Provider, reply, type Seen, startProvider } from "./provider.ts";
 
-// Three apps on loopback: REST with a key in a header, GraphQL, and OAuth with refresh tokens. Two nodes share one database; they
-// answer calls only, so that no renewal in the background helps.
+// Three local apps: REST with a key in a header, GraphQL, and OAuth with refresh tokens. Two nodes share one database. The nodes only
+// answer calls, so no background task renews tokens.
 
 let rest: Provider;
 let graphql: Provider;
@@ -21,7 +21,7 @@ beforeAll(async () => {
     search_ingestion: { provider_base_url: `${rest.url}/v9` },
     incident_mgmt: { provider_base_url: rest.url },
     issue_tracker: { provider_base_url: graphql.url },
-    // The shipped address is made of a merchant's prefix and https.
+    // An overlay is needed here, because the shipped address consists of https and the merchant's prefix.
     payments_checkout: { overlay: { toolkit: { baseUrl: `${rest.url}/checkout`, account: null } } },
     calendar: {
       provider_base_url: oauth.url,
@@ -64,7 +64,7 @@ const write = (changes = {}) => callTool(node, "search_ingestion.create_destinat
 const remove = (changes = {}) =>
   callTool(node, "search_ingestion.delete_authentication", { authenticationID: "a", confirm: true }, changes);
 
-/** What went out, without what only the connection needs. */
+/** Returns the parts of a sent request, without the headers that belong to the connection. */
 function sentIn({ method, path, query, headers, body }: Seen) {
   const { host: _host, connection: _connection, "content-length": _length, ...rest } = headers;
   return { method, path, query: [...query], headers: rest, body: body === "" ? undefined : JSON.parse(body) };
@@ -131,7 +131,7 @@ describe("what is sent", () => {
         },
       },
     });
-    // A dry run shows exactly this but what the connection negotiates by itself, the credential masked.
+    // A dry run shows exactly this request, with the credential masked and without the headers of the connection.
     expect(shown.request).toMatchObject({ method: "POST", url: `${rest.url}/incidents` });
     expect(JSON.parse(shown.request?.bodyJson ?? "")).toEqual(sent?.body);
     const { "accept-encoding": _negotiated, ...headers } = sent?.headers ?? {};
@@ -157,7 +157,7 @@ describe("what is sent", () => {
     expect((await write({ dryRun: true })).outcome).toBe("ok");
     const wrong = await callTool(node, "search_ingestion.create_destination", { name: 3, type: "x", more: true });
     expect(wrong.outcome).toBe("invalid_arguments");
-    // What is missing or unknown is a fault of the object, named in its message.
+    // A missing or unknown field is a fault of the object around it. The message names the field.
     const places = wrong.faults.map(({ pointer, message }) => pointer || /input|more/.exec(message)?.[0]);
     expect(places.toSorted()).toEqual(["/name", "/type", "input", "more"]);
     expect([rest.seen, rest.connections]).toEqual([[], 0]);
@@ -276,7 +276,7 @@ describe("sending again", () => {
     rest.answer = (_seen, res) => reply(res, {}, { status: 429, headers: { "retry-after": at } });
     const seconds = Number.parseFloat((await write()).retryAfter ?? "0");
     expect(seconds).toBeGreaterThan(60);
-    // The server goes by the clock of its database.
+    // The server uses the clock of its database.
     expect(seconds).toBeLessThan(100);
   });
 
@@ -349,7 +349,7 @@ describe("sending again", () => {
         idempotencyKey: "both-nodes",
       });
       answered += 1;
-      // Only the call that reached the app is left.
+      // Only the call that reached the app is still open.
       if (answered === 5) others.resolve();
       return answer.reason || (answer.json.outcome as string);
     };
@@ -403,7 +403,7 @@ describe("answers that are not what was agreed", () => {
       expect(answer).toMatchObject({ outcome: "provider_error", providerStatus: 200, retryable: false });
       expect(answer.message).toContain("8 MiB");
       await until(() => ended, 5_000, "the end of the connection");
-      // 8 MiB and what sockets buffer.
+      // The limit is 8 MiB plus the size of the socket buffers.
       expect(taken).toBeLessThan(24 * chunk.length);
       expect(process.memoryUsage().rss - before).toBeLessThan(96 << 20);
       expect(rest.seen).toHaveLength(1);
@@ -495,13 +495,13 @@ describe("OAuth", () => {
   let issued = 0;
   let entities = 0;
 
-  /** What the app's token endpoint was asked, by grant. */
+  /** Returns the grants of the requests at the app's token endpoint. */
   const grants = () =>
     oauth.seen.filter(({ path }) => path === "/token").map(({ body }) => new URLSearchParams(body).get("grant_type"));
   const calls = () => oauth.seen.filter(({ path }) => path !== "/token");
   const tokenOf = ({ headers }: Seen) => headers.authorization?.replace("Bearer ", "");
 
-  /** Plays the app: token answers count up; `good` are the tokens that the API takes. */
+  /** Simulates the app: each token answer has the next number, and the API accepts the tokens that match `good`. */
   function play({ expiresIn = 3600, refresh = true, good = /./, delayMs = 0 } = {}) {
     oauth.answer = (seen, res) => {
       if (seen.path !== "/token") {

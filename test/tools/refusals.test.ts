@@ -8,7 +8,7 @@ import { openBrowser } from "./browser.ts";
 import { addProject, callTool, connect, readAccount, type TestProject, writeDeployment } from "./project.ts";
 import { type Provider, reply, startProvider } from "./provider.ts";
 
-// Every refusal of InitiateConnection and of CallTool, and every outcome but `timeout`, which takes 30 seconds.
+// Every refusal of InitiateConnection and of CallTool, and every outcome except `timeout`, which takes 30 seconds.
 
 let app: Provider;
 let server: TestServer;
@@ -16,7 +16,7 @@ let other: TestProject;
 let folder: string;
 let deployment: Awaited<ReturnType<typeof writeDeployment>>;
 
-/** A shared toolkit that declares every scheme an entity may have, a variable, a webhook and who an account is. */
+/** A shared toolkit with every scheme that an entity can have, a variable, a webhook and an account reference. */
 const desk = {
   slug: "desk",
   name: "Desk",
@@ -50,7 +50,7 @@ const getMe = {
   output: { type: "object", properties: { id: { type: "string" } } },
   request: { method: "GET", path: "/me" },
 };
-/** A shared toolkit whose only scheme needs nothing, and whose host its accounts name. */
+/** A shared toolkit whose only scheme needs no credentials, and whose host is a variable of the account. */
 const ownServer = {
   slug: "own_server",
   name: "Own server",
@@ -68,7 +68,7 @@ const readServer = {
 };
 
 async function writeToolkit(toolkit: { slug: string }, tools: Record<string, object>): Promise<void> {
-  // JSON is YAML.
+  // Written as JSON, because JSON is also YAML.
   await mkdir(join(folder, toolkit.slug, "tools"), { recursive: true });
   await writeFile(join(folder, toolkit.slug, "toolkit.yaml"), JSON.stringify(toolkit));
   for (const [name, tool] of Object.entries(tools)) {
@@ -116,7 +116,7 @@ beforeEach(() => {
   app.answer = (_seen, res) => reply(res, { id: "me" });
 });
 
-/** Code, reason and field of a refusal; of several details those of the first. */
+/** Returns the code, the reason and the field of a refusal. If it has several details, the first one counts. */
 function refusalOf({ code, reason, field }: TestAnswer): string {
   return [code, reason, field].join(" ").trim();
 }
@@ -242,7 +242,7 @@ describe("InitiateConnection", () => {
     const second = await initiate({ entityId: "second" });
     expect([second.code, second.reason]).toEqual(["already_exists", "REFERENCE_TAKEN"]);
     expect(JSON.stringify(second.json)).not.toContain(first.json.account.id);
-    // The same entity connects again: its older account makes room.
+    // The same entity connects again, so its older account is replaced.
     const again = await initiate({ entityId: "first" }, other.member);
     expect(again.json.account).toMatchObject({ state: "active", references: ["me"] });
     expect((await readAccount(server, first.json.account.id, other.member)).state).toBe("superseded");
@@ -366,7 +366,7 @@ describe("CallTool", () => {
     expect(refusalOf(await call({ idempotencyKey: "key-1" }))).toBe(reused);
     expect(refusalOf(await call({ ...remove, argumentsJson: confirmed, entityId: "bob" }))).toBe(reused);
     expect(app.seen).toHaveLength(1);
-    // A key is a project's own.
+    // An idempotency key belongs to one project.
     const theirs = await call({ ...remove, argumentsJson: confirmed }, other.member);
     expect(theirs.json.outcome).toBe("no_account");
   });
@@ -416,7 +416,7 @@ describe("outcomes", () => {
     const rest = answer.faults.filter(({ pointer }) => pointer === "").map(({ message }) => message);
     expect(rest.some((message) => message.includes("calendar_id"))).toBe(true);
     expect(rest.some((message) => message.includes("surprise"))).toBe(true);
-    // Wrong arguments come before the question whose account it is.
+    // Arguments are checked before the account.
     expect((await callTool(server, "calendar.list_events", args, { entityId: "nobody" })).outcome).toBe(
       "invalid_arguments",
     );
@@ -426,7 +426,7 @@ describe("outcomes", () => {
   test("held: destructive without confirm, or with confirm that is not true", async () => {
     const remove = (args: object) =>
       callTool(server, "search_ingestion.delete_authentication", { authenticationID: "a", ...args });
-    // A null is the same as no argument.
+    // Null counts as an absent argument.
     for (const args of [{}, { confirm: false }, { confirm: null }]) {
       const answer = await remove(args);
       expect(answer).toMatchObject({ outcome: "held", retryable: false, request: { method: "DELETE" } });

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { callTool, connect, writeDeployment } from "./project.ts";
 import { type Provider, reply, startProvider } from "./provider.ts";
 
-// One database that a server of the sandbox and one of real apps share, as if the sandbox had been turned off and on again.
+// A server with the sandbox and one with real apps share a database, as if the sandbox had been switched off and on again.
 
 let app: Provider;
 let deployment: Awaited<ReturnType<typeof writeDeployment>>;
@@ -115,8 +115,8 @@ test("behind a proxy on its own machine the service lets no tenant's toolkit rea
     const connected = await proxied.call("svc.v1.ConnectionsService/InitiateConnection", request);
     expect(connected.code).toBe("invalid_argument");
     expect(connected.json.message).toContain("leads to a loopback address");
-    // Connected while it was allowed, the account is there; the address is still not dialled.
-    // The other node learns of the toolkit a moment later.
+    // The account exists, since it was connected while that was allowed, but its address is still refused. The other node learns of the
+    // toolkit a moment later.
     const connect = async () => (await real.call("svc.v1.ConnectionsService/InitiateConnection", request)).code;
     await expect.poll(connect, { timeout: 20_000 }).toBe("ok");
     expect(await callTool(proxied, `${slug}.read`)).toMatchObject({ outcome: "unreachable", providerStatus: 0 });

@@ -6,14 +6,15 @@ import { openBrowser } from "./browser.ts";
 import { type CallAnswer, callTool, connect, readAccount, writeDeployment } from "./project.ts";
 import { type Provider, reply, type Seen, startProvider } from "./provider.ts";
 
-// Every secret of this file holds `planted`; the app quotes back whatever it is sent. Then database and log are searched.
+// Every secret in this file contains `planted`, and the app repeats whatever it receives. The test then searches the database and the log
+// for the secrets.
 
 const planted = (name: string) => `planted-${name}-7f3a9c`;
 const secrets = {
   apiKey: planted("api-key"),
   secondKey: planted("second-key"),
   refusedKey: planted("refused-key"),
-  // In a query it stands encoded, and apps quote it either way.
+  // In a query this key is encoded, and apps may repeat it either way.
   queryKey: `${planted("query-key")} +&=/ü"`,
   username: planted("user-name"),
   password: planted("password"),
@@ -34,7 +35,7 @@ let app: Provider;
 let database: TestDatabase;
 let server: ServerProcess;
 let deployment: Awaited<ReturnType<typeof writeDeployment>>;
-/** Answers of the calls that must hold no secret, as text, with the call. */
+/** Answers in which no secret may appear, as text, each with its method. */
 const shown: (readonly [method: string, text: string])[] = [];
 const accountIds: string[] = [];
 
@@ -53,13 +54,13 @@ const node = {
   },
 };
 
-/** Keeps what a call answered, but for the result of a call that is ok: that is the caller's own. */
+/** Records the answer of a call. The result of a successful call is left out, because the caller may see it. */
 function show(method: string, answer: CallAnswer | object): void {
   const isResult = "outcome" in answer && answer.outcome === "ok";
   shown.push([method, JSON.stringify(isResult ? { ...answer, resultJson: "" } : answer)]);
 }
 
-/** Quotes the request, in every form an app may. */
+/** Repeats the request in every form that an app may use. */
 function echo({ headers, body, target }: Seen): object {
   return {
     error: { message: `you sent ${JSON.stringify(headers)} ${body} to ${target}` },
@@ -112,7 +113,7 @@ async function keep<Answer extends CallAnswer>(method: string, answer: Promise<A
   return settled;
 }
 
-/** Connect, call, held call, dry run, replay and failures with a key; and with user name and password. */
+/** Makes a connection, a call, a held call, a dry run, a replay and failures, first with a key, then with user name and password. */
 async function useKeys(): Promise<void> {
   const connected = await connect(node, "search_ingestion", { apiKey: secrets.apiKey });
   show("InitiateConnection", connected);
@@ -199,7 +200,7 @@ const basicToolkit = () => ({
   },
 });
 
-/** Arguments and results that definitions mark as sensitive: in calls, held calls, dry runs, replays, faults and failures. */
+/** Uses arguments and results that definitions mark as sensitive, in calls, held calls, dry runs, replays, faults and failures. */
 async function useSensitiveValues(): Promise<void> {
   const { account } = await connect(node, "bank_link", { apiKey: secrets.apiKey });
   accountIds.push(account.id);
@@ -235,7 +236,7 @@ async function useSensitiveValues(): Promise<void> {
   show("malformed", malformed.json);
 }
 
-/** Consent, calls, renewal and its failures. */
+/** Runs a consent, calls, a token renewal and its failures. */
 async function useOauth(): Promise<void> {
   let current = [secrets.access, secrets.refresh];
   app.answer = (seen, res) => {
@@ -276,7 +277,7 @@ async function useOauth(): Promise<void> {
   await keep("refresh refused", list());
   expect((await readAccount(node, connected.account.id)).state).toBe("expired");
 
-  // An exchange that fails, with an app that quotes the code and the client's secret.
+  // A token exchange that fails, with an app that repeats the code and the client's secret.
   const second = await connect(node, "calendar", { scheme: "oauth2", entityId: "second" });
   accountIds.push(second.account.id);
   const other = openBrowser();
@@ -294,7 +295,7 @@ function echoText(seen: Seen): object {
   return { error_uri: `https://app.example/${JSON.stringify(echo(seen))}` };
 }
 
-/** A client of the project's own, for an app that cannot be reached. */
+/** Uses the project's own OAuth client, for an app that cannot be reached. */
 async function useProjectCredential(): Promise<void> {
   const basic = basicToolkit();
   const auth = [{ type: "client_credentials", tokenUrl: `https://127.0.0.1:${app.port}/token` }];
@@ -311,7 +312,7 @@ async function useProjectCredential(): Promise<void> {
   await keep("client credentials", callTool(node, "own_client.read", {}, { entityId: "" }));
 }
 
-/** Every call that reads, over everything there is. */
+/** Makes every call that reads, for all objects. */
 async function readEverything(): Promise<void> {
   const { json } = await node.call("svc.v1.ToolsService/ListToolCalls", { pageSize: 500 });
   show("ListToolCalls", json);
@@ -333,14 +334,17 @@ async function readEverything(): Promise<void> {
   shown.push(["metrics", metrics]);
 }
 
-/** A secret in the forms in which it could be kept or shown: text, hexadecimal, base64 at each of its three offsets, percent-encoded. */
+/**
+ * Returns the forms in which a secret could be stored or shown: text, hexadecimal, base64 at each of its three offsets, and
+ * percent-encoded.
+ */
 function formsOf(secret: string): string[] {
   const base64 = [0, 1, 2].map((offset) =>
     Buffer.concat([Buffer.alloc(offset), Buffer.from(secret)])
       .toString("base64")
       .slice(4, 20),
   );
-  // OAuth writes a client's secret as a form does, where - is %2D (RFC 6749, 2.3.1).
+  // OAuth encodes a client's secret like a form field, with %2D for - (RFC 6749, 2.3.1).
   return [
     secret,
     Buffer.from(secret).toString("hex"),
@@ -362,7 +366,7 @@ test("the app was sent the secrets, so that what follows tells something", () =>
   );
   const plain = ({ headers, body, query }: Seen) => JSON.stringify(headers) + body + [...query.values()].join(" ");
   const sent = decoded.join(" ") + app.seen.map(plain).join(" ");
-  // The project's client speaks TLS to an app that does not; the others are of answers.
+  // These secrets are never sent in clear: the project's client uses TLS to an app without TLS, and the others occur only in answers.
   const unsent = new Set(["projectSecret", "secondKey", "result", "nextRefresh"]);
   const expected = Object.keys(secrets).filter((name) => !unsent.has(name));
   expect(leaksIn(sent)).toEqual(expect.arrayContaining(expected));
@@ -408,7 +412,7 @@ test("no column of the database holds a secret that is not sealed", async () => 
     for (const { text } of found) {
       rows += 1;
       expect(leaksIn(text), `${table_name}: ${text.slice(0, 500)}`).toEqual([]);
-      // What is kept as bytes, read as text.
+      // Bytes are decoded to text too.
       const bytes = [...text.matchAll(/\\\\?x([0-9a-f]{8,})/g)].map(([, hex = ""]) =>
         Buffer.from(hex, "hex").toString("utf8"),
       );

@@ -9,13 +9,13 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest
 import { connect, writeDeployment } from "./project.ts";
 import { type Provider, reply, startProvider } from "./provider.ts";
 
-// A write that is under way when the node is told to stop: the app is asked once, and the ledger says what came of it.
+// A write is under way when the node is asked to stop. The app receives it once, and the ledger has its outcome.
 
 let app: Provider;
 let database: TestDatabase;
 let deployment: Awaited<ReturnType<typeof writeDeployment>>;
 let server: ServerProcess;
-/** The app's answer, held back until the test sends it. */
+/** The app's response, which the test sends later. */
 let held: ServerResponse | undefined;
 
 beforeAll(async () => {
@@ -48,7 +48,7 @@ const node = {
   },
 };
 
-/** Starts a node, sends a write, and tells the node to stop once the app has it. */
+/** Starts a node, sends a write, and stops the node once the app has received the write. */
 async function stopDuringWrite(drain: string, idempotencyKey: string) {
   server = await startServerProcess({
     SVC_DATABASE_URL: database.url,

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { addProject, connect, readAccount, writeDeployment } from "./project.ts";
 import { type Provider, reply, startProvider } from "./provider.ts";
 
-// TestConnection over the wire: the read goes through what every call of a tool goes through.
+// TestConnection over HTTP: its read passes the same checks as any tool call.
 
 let app: Provider;
 let deployment: Awaited<ReturnType<typeof writeDeployment>>;

@@ -1,4 +1,7 @@
-/** A step of npm workflow: the request that the server's tool makes. Its build (`wf build`) looks for the directives. */
+/**
+ * A step of the npm package workflow, which makes the same request as the server's tool. The package's build (`wf build`) reads the
+ * directives below.
+ */
 async function readItem(origin, index) {
   "use step";
   const response = await fetch(`${origin}/items/i${index}`, { headers: { authorization: "Bearer bench" } });
@@ -6,7 +9,7 @@ async function readItem(origin, index) {
   return response.text();
 }
 
-/** So many steps, one after the other. */
+/** Runs the given number of steps, one after the other. */
 export async function chain({ origin, steps }) {
   "use workflow";
   for (let index = 0; index < steps; index += 1) await readItem(origin, index);

@@ -1,6 +1,6 @@
 import type { ToolFacts } from "../describe-action.ts";
 
-/** The specification's rows of calendar. A time zone travels beside both ends of an event. */
+/** The specification's rows of calendar. A time zone is sent with the start and with the end of an event. */
 export const calendarRows: readonly ToolFacts[] = [
   {
     tool: "list_events",

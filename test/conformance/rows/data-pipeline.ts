@@ -1,6 +1,6 @@
 import type { ToolFacts } from "../describe-action.ts";
 
-/** The specification's rows of data_pipeline. `limit` and `cursor` are the two keys of a paging object, written as the query has them. */
+/** The specification's rows of data_pipeline. `limit` and `cursor` are the two keys of a paging object and are sent in the query. */
 export const dataPipelineRows: readonly ToolFacts[] = [
   {
     tool: "create_source",

@@ -1,6 +1,6 @@
 import type { ToolFacts } from "../describe-action.ts";
 
-/** The specification's rows of email_marketing. `dc` fills a label of the host and nothing else. */
+/** The specification's rows of email_marketing. `dc` fills a label of the host name and nothing else. */
 export const emailMarketingRows: readonly ToolFacts[] = [
   {
     tool: "list_audiences",

@@ -1,6 +1,6 @@
 import type { ToolFacts } from "../describe-action.ts";
 
-/** The specification's rows of esignature. Requests, signers and templates. */
+/** The specification's rows of esignature, for requests, signers and templates. */
 export const esignatureRows: readonly ToolFacts[] = [
   {
     tool: "send_signature_request",

@@ -1,6 +1,6 @@
 import type { ToolFacts } from "../describe-action.ts";
 
-/** The specification's rows of incident_mgmt. `from_email` travels as the header From. */
+/** The specification's rows of incident_mgmt. `from_email` is sent as the header From. */
 export const incidentMgmtRows: readonly ToolFacts[] = [
   {
     tool: "list_incidents",

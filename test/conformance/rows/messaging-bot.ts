@@ -1,6 +1,9 @@
 import type { ToolFacts } from "../describe-action.ts";
 
-/** The specification's rows of messaging_bot. Posts carry a JSON body; answers are unwrapped from their result, bare confirmations are not. */
+/**
+ * The specification's rows of messaging_bot. Posts carry a JSON body. The payload is taken out of the answer's `result`, except for an
+ * answer that only confirms.
+ */
 export const messagingBotRows: readonly ToolFacts[] = [
   {
     tool: "get_me",

@@ -1,6 +1,6 @@
 import type { ToolFacts } from "../describe-action.ts";
 
-/** The specification's rows of notes_wiki. Text travels inside the rich text that the app keeps it in. */
+/** The specification's rows of notes_wiki. A text is sent inside the rich text in which the app stores it. */
 export const notesWikiRows: readonly ToolFacts[] = [
   {
     tool: "search_pages",

@@ -1,6 +1,6 @@
 import type { ToolFacts } from "../describe-action.ts";
 
-/** The specification's rows of payments_checkout. `Idempotency_Key` travels as a header. */
+/** The specification's rows of payments_checkout. `Idempotency_Key` is sent as a header. */
 export const paymentsCheckoutRows: readonly ToolFacts[] = [
   {
     tool: "post_apple_pay_sessions",

@@ -1,6 +1,6 @@
 import type { ToolFacts } from "../describe-action.ts";
 
-/** The specification's rows of sales_crm. Deals and persons. */
+/** The specification's rows of sales_crm, for deals and persons. */
 export const salesCrmRows: readonly ToolFacts[] = [
   {
     tool: "create_deal",

@@ -1,6 +1,6 @@
 import type { ToolFacts } from "../describe-action.ts";
 
-/** The specification's rows of search_engine. A result that begins with `$[]` is an answer that is a list. */
+/** The specification's rows of search_engine. A result that begins with `$[]` means that the whole answer is a list. */
 export const searchEngineRows: readonly ToolFacts[] = [
   {
     tool: "get_aliases",

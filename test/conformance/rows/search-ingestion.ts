@@ -1,6 +1,6 @@
 import type { ToolFacts } from "../describe-action.ts";
 
-/** The specification's rows of search_ingestion. Lists travel in a query separated by commas. */
+/** The specification's rows of search_ingestion. A list is sent in the query, separated by commas. */
 export const searchIngestionRows: readonly ToolFacts[] = [
   {
     tool: "list_authentications",

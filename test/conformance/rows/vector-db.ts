@@ -1,6 +1,6 @@
 import type { ToolFacts } from "../describe-action.ts";
 
-/** The specification's rows of vector_db. Every answer but that of `root` keeps its envelope. */
+/** The specification's rows of vector_db. Every answer except that of `root` keeps the object around its payload. */
 export const vectorDbRows: readonly ToolFacts[] = [
   {
     tool: "root",

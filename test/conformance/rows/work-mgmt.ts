@@ -1,6 +1,6 @@
 import type { ToolFacts } from "../describe-action.ts";
 
-/** The specification's rows of work_mgmt. Every tool posts to one path; an argument stands among the variables of its document. */
+/** The specification's rows of work_mgmt. Every tool posts to one path, with its arguments as the variables of a GraphQL document. */
 export const workMgmtRows: readonly ToolFacts[] = [
   {
     tool: "create_board",

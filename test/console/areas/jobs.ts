@@ -10,7 +10,7 @@ import {
   submitProgram,
 } from "../jobs-seed.ts";
 
-/** Jobs, asks, programs, contacts, skills and schedules. */
+/** Pages of jobs, questions, programs, contacts, skills and schedules. */
 export const jobs: Area = {
   seed: async (svc) => {
     await seedPeople(svc);

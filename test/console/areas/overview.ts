@@ -9,7 +9,7 @@ import { postCalendar } from "../post-calendar.ts";
 
 const backlogCall = "svc.v1.StatsService/GetBacklog";
 
-/** Fills a project with some of everything that the overview counts: events, deliveries of each outcome, calls, jobs and an ask. */
+/** Fills a project with examples of everything that the overview counts: events, deliveries of each outcome, calls, jobs and a question. */
 export async function seedOverview(svc: TestServer): Promise<void> {
   await using good = await startTestReceiver();
   await using bad = await startTestReceiver();
@@ -17,7 +17,7 @@ export async function seedOverview(svc: TestServer): Promise<void> {
   for (const endpointUrl of [good.url, bad.url.replace("/hook", "/bad")]) {
     await svc.call("svc.v1.TriggersService/CreateSubscription", { endpointUrl });
   }
-  // The first is refused before the others come: those then wait for it, as those of any endpoint that fails.
+  // The first delivery must fail before the others are created. The others then wait, as they do for any endpoint that fails.
   await postCalendar(svc);
   await until(async () => (await svc.call(backlogCall, {})).json.failingSubscriptions === 1);
   for (let n = 0; n < 2; n += 1) await postCalendar(svc);
@@ -35,10 +35,10 @@ export async function seedOverview(svc: TestServer): Promise<void> {
   await countInOneStep(svc);
 }
 
-/** What the seed comes to, by outcome. */
+/** Number of seeded items by outcome. */
 const counted: Record<string, number> = { calendar: 3, delivered: 3, retried: 1, ok: 3, succeeded: 1 };
 
-/** Whether all that was made is in the answers. Counters are added to the store within ten seconds, some of them sooner than others. */
+/** True if the answers count everything that the seed made. Counters reach the store within ten seconds, at different times. */
 async function isCounted(svc: TestServer): Promise<boolean> {
   const { json: backlog } = await svc.call(backlogCall, {});
   const { json: series } = await svc.call("svc.v1.StatsService/QuerySeries", {});
@@ -54,10 +54,13 @@ async function isCounted(svc: TestServer): Promise<boolean> {
   );
 }
 
-/** A step of a chart of 24 hours. */
+/** Minutes per step of a chart that covers 24 hours. */
 const stepMinutes = 8;
 
-/** Has all that was counted counted in one minute, two hours ago: a step of a chart may end while the seed is made, and then it is in two of them. */
+/**
+ * Moves all counts to one minute, two hours ago. Otherwise a step of the chart could end during the seed, and the counts would be split
+ * over two steps.
+ */
 async function countInOneStep({ database: { db } }: TestServer): Promise<void> {
   await db.sql`
     with counted as (delete from activity_minutes returning *), step as (

@@ -1,7 +1,7 @@
 import { letIn, registerAgent } from "@svc/testing/agent";
 import type { Area } from "../area.ts";
 
-/** What a project is set to, and who is signed in. */
+/** Pages of a project's settings and of the signed-in sessions. */
 export const settings: Area = {
   seed: async (svc) => {
     await svc.call("svc.v1.SecretsService/PutSecret", { name: "billing_token", value: "a-value-of-the-pages" });

@@ -1,6 +1,6 @@
 import type { Area } from "../area.ts";
 
-/** Tools, the ledger of their calls, and the accounts that they are called with. */
+/** Pages of tools, of the ledger of calls, and of the accounts that calls use. */
 export const tools: Area = {
   seed: async (svc) => {
     const connect = async (toolkitSlug: string, entityId: string) =>
@@ -33,7 +33,7 @@ export const tools: Area = {
       path: () => "tools/messaging_bot.send_message",
       shows: async (page) => {
         await page.getByText("2 things are to be mended first").waitFor();
-        // Whose account it is, is asked for beside the definition, and the call is checked again with it.
+        // The page asks for the account's owner next to the definition, and checks the call again with that owner.
         await page.getByText("Has an active account of messaging_bot.").waitFor();
         await page.getByRole("button", { name: "Send in the sandbox", disabled: false }).waitFor();
       },

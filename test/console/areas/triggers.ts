@@ -3,7 +3,7 @@ import { until } from "@svc/testing/until";
 import type { Area } from "../area.ts";
 import { postCalendar } from "../post-calendar.ts";
 
-/** Events, deliveries and what delivers them. */
+/** Pages of events, of deliveries, and of the subscriptions and endpoints behind them. */
 export const triggers: Area = {
   seed: async (svc) => {
     await using good = await startTestReceiver();
@@ -15,7 +15,7 @@ export const triggers: Area = {
     const badId = await subscribe({ endpointUrl: bad.url.replace("/hook", "/bad"), toolkitSlug: "calendar" });
     const deliveriesTo = async (subscriptionId: string) =>
       (await svc.call("svc.v1.TriggersService/ListDeliveries", { subscriptionId })).json.deliveries;
-    // The first is refused before the others come: those then wait for it, as those of any endpoint that fails.
+    // The first delivery must fail before the others are created. The others then wait, as they do for any endpoint that fails.
     await postCalendar(svc);
     await until(async () => (await deliveriesTo(badId)).some(({ attempts }: { attempts: number }) => attempts > 0));
     for (const state of ["exists", "not_exists"]) await postCalendar(svc, { state });

@@ -11,7 +11,7 @@ const asAdmin = (path: string) => consoles.open({ key: consoles.svc.adminToken, 
 
 beforeAll(async () => {
   if (!consoles.isStarted) return;
-  // No trigger of the calendar takes this state. A post with a body comes last, and so first in the list.
+  // No trigger of the calendar takes an event of this state. The post with a body is sent last, so it comes first in the list.
   for (let n = 0; n < 2; n += 1) await postCalendar(consoles.svc, { state: "of-no-trigger" });
   await fetch(`${consoles.svc.url}/webhooks/calendar?token=${calendarSecret}&from=test`, {
     method: "POST",
@@ -28,7 +28,7 @@ browserTest("a project is created, gets a key whose text is shown once, and the 
   await page.getByRole("heading", { name: "of the journey", level: 1 }).waitFor();
   await page.getByRole("heading", { name: "No keys yet" }).waitFor();
   await page.getByRole("button", { name: "Create a key" }).click();
-  // However long the dialog is: on a phone, what goes on with it is in sight before anything is scrolled.
+  // On a phone, the button that continues must be in sight without scrolling, however long the dialog is.
   await page.setViewportSize({ width: 390, height: 844 });
   const goesOn = await page.getByRole("button", { name: "Create the key" }).boundingBox();
   expect((goesOn?.y ?? Number.NaN) + (goesOn?.height ?? 0)).toBeLessThanOrEqual(844);
@@ -137,7 +137,7 @@ browserTest("who did what is listed", async () => {
   const who = row.getByText(/^key_.{4}…[0-9a-z]{4}$/);
   const [shown, whole] = [(await who.textContent()) ?? "", await who.getAttribute("title")];
   expect(whole).toMatch(/^key_[0-9a-z]{26}$/);
-  // The administrator sees no project, and its stream would be refused again and again.
+  // The administrator has no project, so a stream of a project's changes would be refused again and again.
   expect(asked.filter((url) => url.includes("WatchProject"))).toEqual([]);
   expect(whole?.slice(-4)).toBe(shown.slice(-4));
   expect(await findBarriers(page)).toEqual([]);

@@ -11,7 +11,10 @@ import { browserTest, startConsole } from "../browser.ts";
 
 const consoles = startConsole();
 
-/** What a program on this machine keeps, and where it waits for its code. */
+/**
+ * Starts a program with an OAuth client on this machine. It keeps its client, tokens and verifier, and waits at an address for its
+ * authorization code.
+ */
 async function startProgram() {
   const server = createServer((_req, res) =>
     res.setHeader("content-type", "text/html").end("<h1>You may close this</h1>"),

@@ -4,10 +4,10 @@ import { browserTest, startConsole } from "../browser.ts";
 import { seedPeople, submitProgram } from "../jobs-seed.ts";
 import { calendarSecret } from "../post-calendar.ts";
 
-// Texts and addresses of others, made to be read as what they are not.
+// Texts and addresses from other people that are made to look like something else.
 const consoles = startConsole({ seed: seedPeople });
 
-/** Between the two it is read from the right: `1000`. */
+/** The control characters around the digits make a reader see `1000`. */
 const amount = "\u202e0001\u202c";
 const named = "⟨U+202E⟩0001⟨U+202C⟩";
 const markup = '<img src="x" onerror="window.deceived = 1">';

@@ -6,7 +6,7 @@ import { afterAll, expect } from "vitest";
 import { browserTest, startConsole, wholeBrowserTest } from "../browser.ts";
 import { jobWithStatus, submitProgram } from "../jobs-seed.ts";
 
-// The store is reached by a way that can be closed.
+// The store is reached through a forwarder, which a test can close.
 const database = await createTestDatabase();
 const store = await startForwarder(database.url);
 const consoles = startConsole({ variables: { SVC_DATABASE_URL: store.url } });
@@ -59,7 +59,7 @@ browserTest(
     expect(first.page.url()).not.toContain("link=");
     const second = await consoles.open({ key: null, path: "" });
     second.faults.expectStatus(401);
-    // In a page that is open, too: the browser changes the fragment, and loads nothing.
+    // This also works in an open page: the browser changes only the fragment of the address and loads nothing.
     await second.page.goto(`${consoles.svc.url}/console/${link}`);
     await second.page.getByRole("alert").filter({ hasText: "npx svc console" }).waitFor();
     expect(second.page.url()).not.toContain("link=");
@@ -84,7 +84,7 @@ browserTest(
     await dialog.getByRole("button", { name: "Leave it" }).click();
     await dialog.waitFor({ state: "hidden" });
     expect(await projects()).toBe("default");
-    // It was not spent by being looked at.
+    // Opening the link did not use it up.
     await page.goto(`${consoles.svc.url}/console/p/${json.project.id}/accounts#${link}`);
     await dialog.getByRole("button", { name: "Sign in to billing" }).click();
     await page.getByRole("heading", { name: "Accounts", level: 1 }).waitFor();
@@ -106,7 +106,7 @@ browserTest("who signs out has to sign in again, in every tab", async () => {
   await page.getByRole("menuitem", { name: "Sign out" }).click();
   await page.getByLabel("API key").waitFor();
   await other.page.getByLabel("API key").waitFor();
-  // Whoever sits there next finds nothing of what was looked for. The page is loaded anew meanwhile.
+  // The next user of this browser must not find the earlier search terms. The page is loaded again meanwhile.
   await until(async () => !(await stored().catch(() => "ada-of-the-first")).includes("ada-of-the-first"));
 });
 
@@ -142,7 +142,7 @@ browserTest(
     const revokedAt = performance.now();
     const dialog = page.getByRole("dialog", { name: "Sign in again" });
     await dialog.waitFor();
-    // Two seconds, and what a machine with other work takes beside.
+    // The limit is two seconds, plus some for other work on the machine.
     expect(performance.now() - revokedAt).toBeLessThan(6_000);
     await until(async () => !(await page.evaluate<string>("localStorage['svc-session']")).includes(id));
     await dialog.getByLabel("API key").fill(ofOther.key);
@@ -207,7 +207,7 @@ wholeBrowserTest(
   },
 );
 
-// The last: the service of the others ends here.
+// This test is the last, because it ends the service that the others use.
 browserTest(
   "pages outlive a restart of the service: they say that they reconnect, keep what was typed, and a job is followed to its receipt",
   async () => {

@@ -3,7 +3,7 @@ import { expect } from "vitest";
 import { browserTest, startConsole } from "../browser.ts";
 import { postCalendar } from "../post-calendar.ts";
 
-// What whoever uses the console may count on, on whichever page.
+// Behaviour that users can count on at every page of the console.
 const consoles = startConsole({
   variables: { SVC_HOSTS: "console.test" },
   seed: async (svc) => {
@@ -21,7 +21,7 @@ const focusRow = async (page: Page) => {
 const newestId = async (): Promise<string> =>
   (await consoles.svc.call("svc.v1.TriggersService/ListEvents", {})).json.events[0].id;
 
-/** Reads what was copied, by pasting it where nothing comes of it. */
+/** Returns the copied text, by pasting it into a field that sends nothing. */
 async function pasted(page: Page): Promise<string> {
   await page.keyboard.press("ControlOrMeta+k");
   const input = page.getByRole("dialog").getByRole("combobox");
@@ -63,7 +63,7 @@ browserTest("shortcuts work on the whole page, not only inside a list, and no le
   await page.getByRole("heading", { name: "Settings", level: 1 }).click();
   await page.keyboard.press("?");
   await page.getByRole("dialog", { name: "Keyboard shortcuts" }).waitFor();
-  // A letter in an open dialog leads nowhere.
+  // A letter pressed in an open dialog must not open another page.
   for (const key of ["g", "e"]) await page.keyboard.press(key);
   expect(page.url()).toContain("/settings");
   await page.keyboard.press("Escape");
@@ -84,7 +84,7 @@ browserTest("a page that is opened while the service cannot be reached comes by 
   await page.getByText(/^Reconnecting/).waitFor();
   await page.context().setOffline(false);
   await page.getByRole("heading", { name: "Skills", level: 1 }).waitFor();
-  // The page's file did not load, which the browser reports.
+  // The browser reports that the page's file did not load.
   expect(
     faults.seen
       .splice(0)
@@ -121,7 +121,7 @@ browserTest("a list has the filters that a person chose on it, and times say bot
   const nav = (name: RegExp) => page.getByRole("navigation").getByRole("link", { name }).first().click();
   await nav(/^Deliveries/);
   await page.getByRole("heading", { name: "Deliveries", level: 1 }).waitFor();
-  // A link opened the list with that filter: the navigation leads to the whole list.
+  // A link opened the list with a filter, but the navigation opens the whole list.
   await nav(/^Events$/);
   await page.waitForURL(/\/events$/);
   await page.getByRole("combobox", { name: "Toolkit: any" }).click();
@@ -169,7 +169,7 @@ browserTest("off this machine and without https a band says so, ids are copied, 
   await page.getByLabel("text", { exact: true }).fill("From elsewhere");
   await page.getByRole("button", { name: "Send in the sandbox", disabled: false }).click();
   await page.getByRole("region", { name: "Result", exact: true }).getByText("ok", { exact: true }).waitFor();
-  // Browsers say so of every page that is not https.
+  // Browsers report this for every page that is not https.
   const isOfHttp = (line: string) => line.includes("Cross-Origin-Opener-Policy header has been ignored");
   faults.seen.splice(0, faults.seen.length, ...faults.seen.filter((line) => !isOfHttp(line)));
 });

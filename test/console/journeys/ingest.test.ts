@@ -8,9 +8,9 @@ import { sampleToolkits } from "@svc/testing/sample-toolkits";
 import { afterAll, beforeAll, expect } from "vitest";
 import { browserTest, startConsole } from "../browser.ts";
 
-/** Toolkits that take posts, of every scheme, and in hex as in base64. */
+/** Toolkits that receive webhooks, one for each signature scheme, and for hex as well as base64. */
 const schemes = { code_host: "hmac_sha256", payments: "hmac_sha256", team_chat: "slack_v0", watcher: "token_query" };
-/** Two, as while one is rotated: any verifies, and the first signs. */
+/** Two secrets, as during a rotation: any of them verifies, and the first one signs. */
 const secrets = Object.fromEntries(
   Object.keys(schemes).map((slug) => [`SVC_WEBHOOK_SECRET_${slug.toUpperCase()}`, `it's-"$a"-secret&of=${slug} older`]),
 );

@@ -13,7 +13,7 @@ import { keyboardOf } from "../keyboard.ts";
 const consoles = startConsole({ seed: seedPeople });
 const path = (page: string) => `p/${consoles.projectId}/${page}`;
 
-/** Two steps with five faults: a tool and a set that are not there, an account, an argument, a confirmation. */
+/** Two steps with five faults: an unknown tool, an unknown set, a missing account, a wrong argument, a missing confirmation. */
 const faulty = `{
   "version": 1,
   "title": "Five faults",
@@ -93,7 +93,7 @@ browserTest.each(answers)("$name is answered on a phone and by keyboard alone", 
   const id = await submitProgram(consoles.svc, askingProgram);
   await jobWithStatus(consoles.svc, id, "PARKED");
   const { asks } = (await consoles.svc.call("svc.v1.JobsService/ListAsks", { jobId: id })).json;
-  // The page of the job goes on with the question that comes after; that of the ask tells how this one was settled.
+  // The page of the job continues with the next question. The page of the question shows how this one was settled.
   const where = minValue === undefined ? `asks/${id}/${asks[0].requestId}` : `jobs/${id}`;
   const { page } = await consoles.open({ path: path(where), isPhone: true });
   const button = page.getByRole("button", { name, exact: true });
@@ -139,7 +139,7 @@ browserTest("an answer that lost the race says who settled the question, and how
   const { page, faults } = await consoles.open({ path: path(`asks/${id}/${asks[0].requestId}`) });
   faults.expectStatus(400);
   await page.getByRole("button", { name: "Proceed" }).waitFor();
-  // Between two looks of the page.
+  // This answer arrives between two refreshes of the page.
   const other = consoles.svc.call("svc.v1.JobsService/AnswerAsk", {
     ...{ jobId: id, requestId: asks[0].requestId, principalId: "lead", continuation: "abort", note: "not today" },
   });
@@ -207,7 +207,7 @@ browserTest("a job that succeeded is made a skill, which is called", async () =>
 
 browserTest("a job that met its own limit leads to its program, where the limit is raised", async () => {
   const { svc } = consoles;
-  // How many rows there will be no check knows: that nothing may be written shows when the first would be.
+  // The check cannot know how many rows there will be. So the ban on writing shows only at the first write.
   const send = {
     id: "send",
     call: "messaging_bot.send_message",

@@ -26,7 +26,10 @@ const changes = {
   },
 };
 
-/** A job that asks lead, and how its page is reached. What `retry-with` changes takes a step before the question, which takes its time. */
+/**
+ * Submits a job that asks lead, and returns the path of the page with its question. `withChanges` adds a step before the question, which
+ * the answer `retry-with` can change; that step takes some time.
+ */
 async function ask({ withChanges = false } = {}): Promise<{ jobId: string; requestId: string; path: string }> {
   const program = {
     ...{ version: 1, title: "Remind the team", params: { minValue: 500 } },
@@ -127,7 +130,7 @@ browserTest(
     await page.getByRole("heading", { name: "This link opens nothing" }).waitFor();
     await page.getByRole("alert").filter({ hasText: "Ask the sender for another one." }).waitFor();
     await lookAt(page, "answer-dead");
-    // In the same tab the browser changes the fragment alone.
+    // In the same tab the browser changes only the fragment of the address.
     await page.goto(`${consoles.svc.url}/console/${asked.path}`);
     await page.getByText("12 reminders would go out").waitFor();
     await page.reload();

@@ -9,8 +9,8 @@ import { browserTest, type ConsolePage, startConsole } from "../browser.ts";
 import { cronHalfADayAway, jobWithStatus, submitProgram } from "../jobs-seed.ts";
 import { calendarSecret, postCalendar } from "../post-calendar.ts";
 
-// An empty, a loading, a failed and a filtered-to-nothing list look different, on every page: of each it is said here what stands in it.
-// The store is reached by a way that can be held, so that a list loads for as long as it is looked at, and closed, so that it fails.
+// On every page, an empty list, a loading one, a failed one and one whose filter matches nothing look different. Each page below names its
+// texts for them. The store is reached through a forwarder: holding it keeps a list loading, and closing it makes the list fail.
 const database = await createTestDatabase();
 const store = await startForwarder(database.url);
 const variables = { SVC_DATABASE_URL: store.url, SVC_WEBHOOK_SECRET_CALENDAR: calendarSecret };
@@ -20,20 +20,20 @@ afterAll(async () => {
   await database.drop();
 });
 
-// Whatever a test found wrong, the next one finds the store.
+// The next test finds the store again, whatever failed in this one.
 afterEach(async () => {
   store.release();
   await store.reopen();
 });
 
 type ListedPage = {
-  /** Its path below that of the project, or one of the administration. */
+  /** The page's path below that of the project, or a path of the administration. */
   path: string;
-  /** The headings of what stands in its lists while they are empty; none where something is always there. */
+  /** Headings shown in the page's lists while they are empty. None if a list always has rows. */
   empty?: readonly string[];
-  /** What in its address lets nothing through, and the heading that is there then. */
+  /** A search in the address that matches nothing, and the heading that the page then shows. */
   filtered?: readonly [search: string, heading: string];
-  /** The service answers it without its store, so that it neither waits nor fails here. */
+  /** The service answers this page without its store, so the page neither waits nor fails here. */
   isOfMemory?: boolean;
 };
 
@@ -62,7 +62,7 @@ const pages: readonly ListedPage[] = [
   { path: "admin/audit", filtered: ["?action=None.Such", "No deed matches"] },
 ];
 
-/** What stands in the place of rows: what loads, what failed, and headings of lists without any. */
+/** Returns the parts of a page that stand in for rows: loading marks, errors, and headings of lists without rows. */
 function standsIn(page: Page) {
   const main = page.getByRole("main");
   return {
@@ -72,10 +72,10 @@ function standsIn(page: Page) {
   };
 }
 
-/** What stands where a list has no row, whichever list it is. */
+/** Every heading that the console shows for a list without rows. */
 const anyEmpty = /^(?:No .+ (?:yet|matches)|Nobody is asked anything|Nothing was settled yet|Nothing is held)$/;
 
-/** Opens a page, and has what is to be seen there in each state of its lists. */
+/** Opens a page and checks its text in each state of its lists. */
 async function openList({ path, empty = [], filtered, isOfMemory = false }: ListedPage) {
   const { page, faults } = await (path.startsWith("admin/")
     ? consoles.open({ path, key: consoles.svc.adminToken })
@@ -118,8 +118,8 @@ async function openList({ path, empty = [], filtered, isOfMemory = false }: List
   };
 }
 
-// Several at once: each tries for two seconds before it says that it failed, and each in a browser of its own, since one browser makes
-// six connections at most, which lists that load keep.
+// Six pages are opened at once, because each tries for two seconds before it reports a failure. Each has a browser context of its own: one
+// browser makes at most six connections, and loading lists keep them.
 const together = 6;
 const groups = pages.flatMap((_, place) => (place % together === 0 ? [pages.slice(place, place + together)] : []));
 
@@ -149,28 +149,28 @@ browserTest.each(groups.map((group) => [group.map(({ path }) => path).join(", ")
   },
 );
 
-// From here on something is made, so that lists are no longer empty.
+// The tests from here on create objects, so lists are no longer empty.
 
 type Part = {
   name: string;
-  /** The call that it is read by. */
+  /** The API call that reads this part of the page. */
   call: string;
   within: (page: Page) => Locator;
-  /** What stands there once it is known. */
+  /** Text shown once the data is known. */
   stands: string;
-  /** What would stand there, too, if nothing were known. */
+  /** Text that would wrongly be shown while nothing is known. */
   otherwise?: string;
-  /** It is tried again without anybody's asking. */
+  /** The page tries the call again without any action of the user. */
   byItself?: boolean;
   open: () => Promise<ConsolePage>;
-  /** What is pressed first, as of a line that opens. */
+  /** Opens the part first, such as a line that unfolds. */
   reveal?: (page: Page) => Promise<void>;
 };
 
 const region = (name: string) => (page: Page) => page.getByRole("region", { name, exact: true });
 const panel = (name: string) => (page: Page) => page.getByRole("tabpanel", { name, exact: true });
 
-/** The page of a job that waits for an hour. */
+/** Opens the page of a job that waits for an hour. */
 async function openJob(): Promise<ConsolePage> {
   const program = { version: 1, title: "Rest", steps: [{ id: "rest", wait: "1h" }] };
   const id = await submitProgram(consoles.svc, program);
@@ -178,12 +178,15 @@ async function openJob(): Promise<ConsolePage> {
   return consoles.open({ path: `p/${consoles.projectId}/jobs/${id}` });
 }
 
-/** The page of an event with one delivery, to an endpoint that fails: one that was tried, or one that waits since. */
+/**
+ * Opens the page of an event with one delivery to a failing endpoint. The delivery was either tried or is waiting because of the endpoint's
+ * failures.
+ */
 async function openDelivery({ isTried }: { isTried: boolean }): Promise<ConsolePage> {
   await using receiver = await startTestReceiver();
   receiver.script({ status: 503, headers: { "retry-after": "600" }, body: "later" });
   const { svc, projectId } = consoles;
-  // Its events go to its endpoint alone.
+  // Removes the other subscriptions, so that each event goes only to this endpoint.
   const { subscriptions = [] } = (await svc.call("svc.v1.TriggersService/ListSubscriptions", {})).json;
   for (const { id } of subscriptions) {
     await svc.call("svc.v1.TriggersService/UpdateSubscription", { id, active: false });
@@ -204,7 +207,7 @@ async function openDelivery({ isTried }: { isTried: boolean }): Promise<ConsoleP
 const line = (page: Page) => region("Deliveries")(page).getByRole("listitem");
 const openLine = (page: Page) => line(page).getByText("pending").click();
 
-/** Lists within a page that has something else, too: their call alone is held, and then answered that there is none of that name. */
+/** Lists in a page that also shows other data. Only the list's own call is held, and then answered as not found. */
 const parts: readonly Part[] = [
   {
     name: "the deliveries of an event",
@@ -243,7 +246,7 @@ const parts: readonly Part[] = [
     stands: "running",
     otherwise: "waiting",
     open: openJob,
-    // What the log tells has the steps read again.
+    // An entry in the log makes the page read the steps again.
     reveal: (page) => panel("Log")(page).getByText("step-started").waitFor(),
   },
   {
@@ -274,7 +277,10 @@ const parts: readonly Part[] = [
   },
 ];
 
-/** Has one call of a page go on, be kept, or go to where the service has nothing. What was kept goes on when the way changes. */
+/**
+ * Intercepts one API call of a page: passes it on, holds it, or sends it where the service answers not found. Held requests continue when
+ * the mode changes.
+ */
 async function steerCall(page: Page, call: string) {
   const kept: Route[] = [];
   let way: "on" | "kept" | "astray" = "on";
@@ -284,7 +290,7 @@ async function steerCall(page: Page, call: string) {
   });
   return async (to: typeof way) => {
     way = to;
-    // The page may have given it up.
+    // The page may have aborted the held request.
     await Promise.all(kept.splice(0).map((route) => route.continue().catch(() => undefined)));
   };
 }
@@ -313,13 +319,13 @@ browserTest.each(parts)("$name, a list within a page", async (listed) => {
   await send("astray");
   await page.reload();
   await reveal(page);
-  // What else comes of the page may have it read once more, and it loads again until it has failed again.
+  // A later change may make the page read the part again, which then loads until it has failed again.
   await until(async () => isDeepStrictEqual(await counts(), [0, 0, 0, 1]), "it has failed");
   const again = failed.getByRole("button", { name: "Try again" });
   if (!byItself) await again.waitFor();
   await send("on");
   await until(async () => {
-    // News of the project may have had it read again by now, and the button with it is gone.
+    // A change in the project may have reloaded the part already, and then the button is gone.
     if (!byItself) await again.click({ timeout: 1_000 }).catch(() => undefined);
     return (await known.count()) > 0;
   }, "it is read again");

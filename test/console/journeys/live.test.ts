@@ -14,7 +14,7 @@ import { postCalendar } from "../post-calendar.ts";
 const consoles = startConsole();
 const opened = () => consoles.open({ path: `p/${consoles.projectId}/events` });
 
-/** How many streams of a method a page has open. */
+/** Returns a function that counts the open streams of a method. */
 function watchStreams(page: Page, method: string): () => number {
   let open = 0;
   page.on("response", (response) => {
@@ -26,10 +26,10 @@ function watchStreams(page: Page, method: string): () => number {
   return () => open;
 }
 
-/** What a list says it has, its head among them. */
+/** Returns the number of rows that a list declares, with its header row. */
 const rowCount = async (page: Page) => Number(await page.getByRole("grid").getAttribute("aria-rowcount"));
 
-/** Where something stands once two looks find it in the same place. */
+/** Waits until two looks find an element at the same place, and returns that place. */
 async function placeAtRest(what: Locator) {
   let place = await what.boundingBox();
   await until(async () => {
@@ -55,7 +55,7 @@ browserTest(
     await postCalendar(consoles.svc);
     const postedAt = performance.now();
     await until(async () => (await rowCount(page)) === 62);
-    // Two seconds, and what a machine with other work takes beside.
+    // The limit is two seconds, and longer in a sample, because other tests use the machine.
     expect(performance.now() - postedAt).toBeLessThan(repeats({ sample: 6_000, whole: 2_000 }));
 
     await rows.first().focus();
@@ -69,7 +69,7 @@ browserTest(
   },
 );
 
-/** A page in a window that can be minimized, signed in. */
+/** Opens a page, signed in, in a window that can be minimized. */
 async function openMinimizable(path: string) {
   const browser = await startMinimizedBrowser();
   const { page } = browser;
@@ -131,7 +131,7 @@ browserTest(
     const { page: ninth } = await open("events");
     const grid = ninth.getByRole("grid", { name: "Events" });
     await grid.getByRole("row", { name: "calendar.events_changed" }).first().waitFor();
-    // Calls of the ninth and of all others are answered.
+    // With nine tabs open, calls of the ninth and of all others are still answered.
     await ninth.getByRole("row", { name: "calendar.events_changed" }).first().click();
     await ninth.getByRole("region", { name: "Deliveries" }).getByText("it was delivered to nobody").waitFor();
     for (const { page } of ofJob) {
@@ -142,7 +142,7 @@ browserTest(
     await postCalendar(consoles.svc);
     await consoles.svc.call("svc.v1.JobsService/CancelJob", { id: jobId });
     await until(async () => (await rowCount(ninth)) === before + 1);
-    // The log of each, to its last entry.
+    // Each page shows the log to its last entry.
     for (const { page } of ofJob) await page.getByText("ended", { exact: true }).waitFor();
   },
 );
@@ -165,7 +165,7 @@ browserTest("how deliveries stand is told of rows far below the newest page, too
   const oldest = page.locator(`[role=row][aria-rowindex="${events.length + 1}"]:focus`);
   await until(async () => {
     await page.keyboard.press("End");
-    // Whatever comes in and goes out meanwhile, a row has the focus: a key that found the page instead would be lost.
+    // Rows are added and removed meanwhile, but a row must keep the focus: the page itself would ignore the next key.
     expect(await page.evaluate("document.activeElement?.role")).toBe("row");
     return (await oldest.count()) > 0;
   });

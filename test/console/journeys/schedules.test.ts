@@ -12,7 +12,7 @@ const path = (page: string) => `p/${consoles.projectId}/${page}`;
 const standing = async (method: string, body: object) =>
   (await consoles.svc.call(`svc.v1.StandingService/${method}`, body)).json;
 
-/** Makes a schedule as the command does. */
+/** Creates a schedule by the same calls as the command-line tool. */
 async function makeSchedule(slug: string, title: string): Promise<string> {
   const { standingProgram } = await standing("CreateStandingProgram", {
     slug,
@@ -24,7 +24,7 @@ async function makeSchedule(slug: string, title: string): Promise<string> {
   return standingProgram.id;
 }
 
-/** Writes into a field that has the focus, in place of what stands there. */
+/** Types into the focused field, in place of its present text. */
 async function write(page: Page, keys: Keyboard, text: string): Promise<void> {
   await keys.press("Control+a");
   await page.keyboard.insertText(text);

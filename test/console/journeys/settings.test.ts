@@ -46,7 +46,7 @@ browserTest("another browser's session is ended, and asks for a key", async () =
   faults.faults.expectStatus(401);
   await page.reload();
   await sessions.getByRole("listitem").nth(1).waitFor();
-  // The newest comes first: that of the other browser.
+  // The newest session comes first, which is that of the other browser.
   await sessions.getByRole("button", { name: "End" }).first().click();
   await page.getByRole("button", { name: "End the session" }).click();
   await faults.page.getByRole("dialog", { name: "Sign in again" }).waitFor();

@@ -7,7 +7,7 @@ import { keyboardOf } from "../keyboard.ts";
 import { heardOf } from "../look.ts";
 import { postCalendar } from "../post-calendar.ts";
 
-// Each journey goes on from where the one before it ended, as somebody's first hour would.
+// Each test continues where the one before it ended, as a new user's first hour would.
 const consoles = startConsole();
 let receiver: TestReceiver;
 beforeAll(async () => {
@@ -18,7 +18,7 @@ afterAll(() => receiver[Symbol.asyncDispose]());
 const openPage = async (path: string): Promise<Page> =>
   (await consoles.open({ path: `p/${consoles.projectId}/${path}` })).page;
 const scrollTop = "document.querySelector('[role=grid]').scrollTop";
-/** Where the list stands once it was scrolled and has come to rest. */
+/** Script that returns the position of the list after scrolling has come to rest. */
 const scrolled = `new Promise((done) => {
   const look = (was) => requestAnimationFrame(() => {
     const is = ${scrollTop};
@@ -36,7 +36,7 @@ browserTest("the first event of an empty project is there within two seconds, wi
   await postCalendar(consoles.svc);
   const postedAt = performance.now();
   await rowsOf(page).first().waitFor();
-  // Two seconds, and what a machine with other work takes beside.
+  // The limit is two seconds, plus some for other work on the machine.
   expect(performance.now() - postedAt).toBeLessThan(6_000);
 });
 
@@ -72,13 +72,13 @@ browserTest("a delivery that fails is found, its endpoint mended, and its event 
   await deliveries.getByRole("button", { name: "Replay" }).click();
   await page.getByRole("status").getByText("Queued one delivery.").waitFor();
   await deliveries.getByText("replayed").waitFor();
-  // Its endpoint is left alone for a while, and both say so; from the page of a delivery that one alone is sent again.
+  // The failing endpoint gets no deliveries for a while, and both deliveries say so. The page of one delivery can send that one alone.
   await until(async () => (await deliveries.getByText("waits, since its endpoint fails").count()) === 2);
   await deliveries.getByText("pending").last().click();
   await deliveries.getByRole("link", { name: "Page of this delivery" }).last().click();
   await page.getByRole("heading", { name: "Delivery", level: 1 }).waitFor();
   const sentFrom = page.url();
-  // While it waits it is tried at once, since a replay would arrive a second time; delivered, it can be replayed.
+  // A waiting delivery can be tried at once; a replay would make it arrive twice. Once delivered, it can be replayed.
   await page.getByRole("button", { name: "Try now" }).click();
   await page.getByRole("button", { name: "Replay" }).click();
   await page.waitForURL((url) => url.href !== sentFrom && url.pathname.includes("/deliveries/dlv_"));
@@ -89,7 +89,7 @@ browserTest("what comes in while somebody reads waits, and nothing moves until i
   const page = await openPage("events");
   await rowsOf(page).first().waitFor();
   for (let n = 0; n < 40; n += 1) await postCalendar(consoles.svc, { channel: "many" });
-  // All of them: those that come while the list is scrolled down wait behind the button, too.
+  // Reads all events, because those that arrive while the list is scrolled down wait behind a button.
   const { events } = (await consoles.svc.call("svc.v1.TriggersService/ListEvents", { pageSize: 500 })).json;
   await page.getByText(`${events.length} loaded, that is all`, { exact: true }).waitFor();
   await rowsOf(page).first().focus();
@@ -146,7 +146,7 @@ browserTest(
     await page.getByText("1 loaded, that is all").waitFor();
     await rowsOf(page).getByText("1 delivered").waitFor();
     expect(page.url()).toContain("text=needle");
-    // Filters, what they found and what is open of it are in the address: in a fresh browser it shows the same.
+    // The filters, their matches and the open event are in the address. A fresh browser shows the same for that address.
     await rowsOf(page).click();
     for (const one of [page, await openPage(page.url().split(`${consoles.projectId}/`)[1] ?? "")]) {
       await one.getByRole("region", { name: "Payload" }).getByText("needle").first().waitFor();
@@ -155,11 +155,11 @@ browserTest(
       pages.push(one);
     }
     const heard = () => Promise.all(pages.map(heardOf));
-    // What the rows tell of deliveries may come later in one of them.
+    // The delivery state of a row may arrive later in one of the two pages.
     await until(async () => new Set(await heard()).size === 1).catch(() => undefined);
     const [first, second] = await heard();
     expect(second).toBe(first);
-    // A replay knows no text: it would deliver more than is shown.
+    // A replay cannot filter by text: it would deliver more events than the list shows.
     await page.getByRole("button", { name: "Replay these" }).hover();
     await page.getByText("A replay cannot be narrowed by text").waitFor();
     await page.getByRole("button", { name: "Clear filters" }).click();
@@ -223,7 +223,7 @@ browserTest("a replay is cancelled by one, and whoever else looks sees how far i
 
 browserTest("at 200 % nothing is cut off: no page scrolls sideways, and what can be pressed is in sight", async () => {
   const page = await openPage("events");
-  // What a window of 1280 by 800 has left at 200 %.
+  // The size that is left of a window of 1280 by 800 at a zoom of 200 %.
   await page.setViewportSize({ width: 640, height: 400 });
   const beyond = `[...document.querySelectorAll("main :is(button, a, input, h1, h2), [role=dialog] :is(button, input, h2)")]
     .filter((e) => e.checkVisibility() && e.getBoundingClientRect().width > 1)
@@ -233,7 +233,7 @@ browserTest("at 200 % nothing is cut off: no page scrolls sideways, and what can
     await page.keyboard.press("Control+k");
     await page.keyboard.type(to);
     await page.keyboard.press("Enter");
-    // Whoever goes there begins at the heading.
+    // After a link, the focus is on the new page's heading.
     await page.locator("h1:focus", { hasText: to }).waitFor();
     await page.waitForFunction("document.documentElement.scrollWidth <= innerWidth");
     expect(await page.evaluate(beyond), to).toEqual([]);

@@ -10,14 +10,14 @@ import { browserTest, startConsole } from "../browser.ts";
 import { heardOf } from "../look.ts";
 import { calendarSecret } from "../post-calendar.ts";
 
-// Every filter, range, tab, selection and open panel is in the address: what somebody has pressed together is seen by whoever gets the
-// address, in a browser of their own.
+// Every filter, range, tab, selection and open panel is in the address. So anyone who opens the address in another browser sees the same
+// page.
 const consoles = startConsole();
 let ids: Record<string, string> = {};
 beforeAll(async () => {
   if (!consoles.isStarted) return;
   for (const { seed } of [triggers, tools, settings, jobs]) ids = { ...ids, ...(await seed(consoles.svc)) };
-  // No trigger takes it: it is held.
+  // No trigger takes this event, so it is held.
   await fetch(`${consoles.svc.url}/webhooks/calendar?token=${calendarSecret}`, {
     method: "POST",
     body: '{"of": "no trigger"}',
@@ -27,17 +27,17 @@ beforeAll(async () => {
 });
 
 type Pressed = {
-  /** Its path below that of the project, or one of the administration. */
+  /** The page's path below that of the project, or a path of the administration. */
   path: () => string;
-  /** What is pressed and typed there. */
+  /** Clicks and types on the page. */
   press: (page: Page) => Promise<unknown>;
-  /** What stands in the address then. */
+  /** The search part that the address must then have. */
   search: RegExp;
-  /** What is there when all of it has come. */
+  /** Resolves when the page has loaded everything. */
   shows: (page: Page) => Promise<unknown>;
 };
 
-/** Chooses of a filter with a closed set of values. */
+/** Picks an option of a filter that has a fixed set of values. */
 async function choose(page: Page, label: string, option: string): Promise<void> {
   await page.getByRole("combobox", { name: new RegExp(`^${label}: `) }).click();
   await page
@@ -45,7 +45,7 @@ async function choose(page: Page, label: string, option: string): Promise<void> 
     .first()
     .click();
 }
-/** Opens the first row beside the list. */
+/** Opens the first row in the panel next to the list. */
 const openFirst = (page: Page) => page.getByRole("grid").getByRole("row").nth(1).click();
 const press = (page: Page, name: string) => page.getByRole("button", { name, exact: true }).click();
 const heading = (page: Page, name: string | RegExp) => page.getByRole("heading", { name }).first().waitFor();
@@ -285,7 +285,7 @@ browserTest.each(Object.entries(cases))("%s", async (_, { path, press: act, sear
   await shows(page);
   const { page: other } = await open(page.url().slice(`${consoles.svc.url}/console/`.length));
   await shows(other);
-  // Read of both at each look: the first may still be loading what the second has.
+  // Both pages are read at each try, because the first one may still be loading.
   const both = async () => [await valuesOf(page), await valuesOf(other)] as const;
   await until(async () => isDeepStrictEqual(...(await both())), "both show the same").catch(() => undefined);
   const [seen, seenThere] = await both();
@@ -293,12 +293,12 @@ browserTest.each(Object.entries(cases))("%s", async (_, { path, press: act, sear
   expect(other.url()).toBe(page.url());
 });
 
-/** What a page shows, to readers and in its fields, and whether a dialog is open. */
+/** Returns the texts that a page shows to screen readers, the values of its fields, and whether a dialog is open. */
 async function valuesOf(page: Page) {
-  // What is loaded when it is first shown, such as the viewer of JSON, has plain text in its place until then.
+  // Parts that are loaded on first use, such as the JSON viewer, show plain text until then.
   await until(async () => (await page.locator("main [aria-busy=true]").count()) === 0);
   return {
-    // However JSON is laid out.
+    // Spaces are removed, so the layout of JSON does not matter.
     heard: (await heardOf(page)).replace(/\s+/g, ""),
     fields: await page.evaluate("[...document.querySelectorAll('main :is(input, textarea)')].map((one) => one.value)"),
     dialogs: await page.getByRole("dialog").count(),

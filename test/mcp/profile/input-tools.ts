@@ -2,7 +2,7 @@ import { createHmac } from "node:crypto";
 import type { McpContext, McpOutcome } from "@svc/tools";
 import { text } from "./content.ts";
 
-/** Parameters of a request that may have been asked back before. */
+/** Parameters of a request, which the client may repeat after the server has asked it for input. */
 export type Asked = {
   readonly _meta?: Readonly<Record<string, unknown>>;
   readonly inputResponses?: Readonly<Record<string, unknown>>;
@@ -11,7 +11,7 @@ export type Asked = {
 
 const answered = (value: string): McpOutcome => ({ type: "complete", result: { content: [text(value)] } });
 
-/** A request of the server to the client for one value of a form. */
+/** Returns a server's request to the client for one value of a form. */
 export function elicit(message: string, name: string, type = "string"): object {
   const requestedSchema = { type: "object", properties: { [name]: { type } }, required: [name] };
   return { method: "elicitation/create", params: { mode: "form", message, requestedSchema } };
@@ -24,14 +24,14 @@ function sample(question: string): object {
 
 const roots = { method: "roots/list", params: {} };
 
-/** What the client is to be asked for by which method. */
+/** The client capability that each method of a server's request needs. */
 const capabilityOf: Readonly<Record<string, string>> = {
   "elicitation/create": "elicitation",
   "sampling/createMessage": "sampling",
   "roots/list": "roots",
 };
 
-/** Asks the client, as far as it can be asked; a client that cannot be asked at all is told so. */
+/** Asks the client for the inputs it has the capability for. A client with none of them gets an error. */
 export function ask(
   { client }: McpContext,
   inputRequests: Readonly<Record<string, object>>,
@@ -55,7 +55,7 @@ function missing(requiredCapabilities: object): McpOutcome {
   return { type: "error", error: { code: -32_021, message, data: { requiredCapabilities } } };
 }
 
-/** States that travel are signed: who changes one is refused. */
+/** The state that the client sends back is signed, so that a changed one is refused. */
 const signed = (state: string) => `${state}.${createHmac("sha256", "a key of the tests").update(state).digest("hex")}`;
 const isState = (state: unknown, expected: string) => state === signed(expected);
 const tampered: McpOutcome = { type: "error", error: { code: -32_602, message: "requestState was not made here" } };
@@ -64,7 +64,7 @@ const isAnswer = (value: unknown): value is object => typeof value === "object" 
 
 type Tool = (params: Asked, context: McpContext) => McpOutcome;
 
-/** Asks for one thing, and is done once that is answered. */
+/** Returns a tool that asks for one input and ends once the client has answered. */
 function once(requests: Readonly<Record<string, object>>, state?: string): Tool {
   return ({ inputResponses = {}, requestState }, context) => {
     const isAnswered = Object.keys(requests).every((key) => isAnswer(inputResponses[key]));
@@ -77,7 +77,7 @@ function once(requests: Readonly<Record<string, object>>, state?: string): Tool 
 const nameAsked = { user_name: elicit("What is your name?", "name") };
 const confirmAsked = { confirm: elicit("Please confirm", "ok", "boolean") };
 
-/** The suite's tools that ask back. */
+/** The suite's tools that ask the client for input. */
 export const inputTools: Readonly<Record<string, Tool>> = {
   test_input_required_result_elicitation: once(nameAsked),
   test_input_required_result_sampling: once({ capital_question: sample("What is the capital of France?") }),

@@ -9,12 +9,14 @@ const always = (result: Readonly<Record<string, unknown>>): McpMethod["answer"] 
   return async () => ({ type: "complete", result });
 };
 
-/** What a node offers, with all that the official conformance suite asks for: svc itself has no prompts, resources or completions. */
+/**
+ * Adds everything that the official conformance suite needs to the offer of a node. svc itself has no prompts, resources or completions.
+ */
 export function withProfile(own: readonly McpOffer[]): readonly McpOffer[] {
   return [...own.map(withTools), profile, olderProfile];
 }
 
-/** An offer with the suite's tools beside its own. */
+/** Adds the suite's tools to an offer. */
 function withTools(offer: McpOffer): McpOffer {
   const { "tools/list": list, "tools/call": call } = offer.methods;
   if (list === undefined || call === undefined) return offer;
@@ -57,7 +59,7 @@ const profile: McpOffer = {
   },
 };
 
-/** What the newer revision has no more. */
+/** Parts that the newer protocol revision no longer has. */
 const olderProfile: McpOffer = {
   revisions: ["2025-11-25"],
   capabilities: { logging: {}, resources: { subscribe: true } },

@@ -25,7 +25,7 @@ const prompts: Readonly<Record<string, { takes: readonly string[]; messages: (ar
   test_input_required_result_prompt: { takes: [], messages: () => messages(text("With context.")) },
 };
 
-/** The suite's prompts, as prompts/list has them. */
+/** The suite's prompts, in the form of prompts/list. */
 export const listedPrompts = Object.entries(prompts).map(([name, { takes }]) => ({
   name,
   description: `What the conformance suite calls ${name}.`,

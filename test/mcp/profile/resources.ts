@@ -1,14 +1,14 @@
 import type { McpOutcome } from "@svc/tools";
 import { png } from "./content.ts";
 
-/** The suite's resources, as resources/list has them. */
+/** The suite's resources, in the form of resources/list. */
 export const listedResources = [
   { uri: "test://static-text", name: "text", description: "A text.", mimeType: "text/plain" },
   { uri: "test://static-binary", name: "binary", description: "A picture.", mimeType: "image/png" },
   { uri: "test://watched-resource", name: "watched", description: "A text.", mimeType: "text/plain" },
 ];
 
-/** The suite's resource with a parameter. */
+/** The suite's resource that takes a parameter. */
 export const listedTemplates = [
   { uriTemplate: "test://template/{id}/data", name: "template", description: "Data.", mimeType: "application/json" },
 ];

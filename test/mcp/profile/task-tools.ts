@@ -2,7 +2,7 @@ import type { McpContext, McpOutcome } from "@svc/tools";
 import { text } from "./content.ts";
 import { type Asked, ask, elicit } from "./input-tools.ts";
 
-/** Parameters of a call of the suite's. */
+/** Parameters of a call to a tool of the suite. */
 export type Called = Asked & { readonly arguments?: Readonly<Record<string, unknown>> };
 
 /** Runs a program by svc's own tool. */
@@ -19,7 +19,7 @@ const given = {
 };
 const tasks = { extensions: { "io.modelcontextprotocol/tasks": {} } };
 
-/** The suite's tools that become tasks, each a job of svc's own. */
+/** The suite's tools that become tasks. Each task is a job of svc. */
 export const taskTools: Readonly<Record<string, TaskTool>> = {
   greet: ({ arguments: args }) => ({ type: "complete", result: { content: [text(`Hello, ${args?.["name"]}!`)] } }),
   slow_compute({ arguments: args }, context, run) {

@@ -5,7 +5,7 @@ import { taskTools } from "./task-tools.ts";
 
 type Params = Readonly<Record<string, unknown>>;
 
-/** A tool of the suite's: what it answers, at once or after a while. */
+/** A tool of the suite, which answers at once or after a while. */
 export type ProfileTool = (params: Asked, context: McpContext) => McpOutcome | Promise<McpOutcome>;
 
 const answered = (...content: object[]): McpOutcome => ({ type: "complete", result: { content } });
@@ -14,7 +14,7 @@ const always =
   () =>
     answered(...content);
 
-/** The schema that is to come out of tools/list as it stands here. */
+/** A schema that tools/list must return unchanged. */
 const wideSchema = {
   $schema: "https://json-schema.org/draft/2020-12/schema",
   type: "object",
@@ -75,14 +75,14 @@ const tools: Readonly<Record<string, ProfileTool>> = {
   ...inputTools,
 };
 
-/** What the suite's tools are listed as. */
+/** The suite's tools, in the form of tools/list. */
 export const listedTools: readonly Params[] = Object.keys({ ...tools, ...taskTools }).map((name) => ({
   name,
   description: `What the conformance suite calls ${name}.`,
   inputSchema: schemas[name] ?? { type: "object" },
 }));
 
-/** The suite's tool of that name. */
+/** Returns the suite's tool of that name. */
 export function findTool(name: unknown): ProfileTool | undefined {
   return typeof name === "string" && Object.hasOwn(tools, name) ? tools[name] : undefined;
 }

@@ -1,15 +1,16 @@
 import type { WishName } from "./wishes.ts";
 
-// What each wish comes to where every call is made apart: which calls write, and what is answered. It says what is meant, and what it costs.
+// The result of each wish by single calls: the calls that write, and the answer. It defines the meaning of the wish, and its cost without
+// programs.
 
-/** Makes one call of a tool, and answers its result. */
+/** Makes one call of a tool and returns its result. */
 // biome-ignore lint/suspicious/noExplicitAny: results of many tools
 export type CallApart = (slug: string, args: object) => Promise<any>;
 
 // biome-ignore lint/suspicious/noExplicitAny: rows of many tools
 type Row = any;
 
-/** All rows of a list that goes on by a cursor. */
+/** Returns all rows of a list that is paged by a cursor. */
 async function dealsOf(call: CallApart, status: string): Promise<Row[]> {
   return pagesOf(call, "sales_crm.list_deals", { status });
 }
@@ -30,7 +31,7 @@ async function membersOf(call: CallApart, args: object): Promise<Row[]> {
     const page = { dc: "us6", list_id: "news", ...args, ...(rows.length > 0 && { offset: rows.length }) };
     const { members } = await call("email_marketing.list_members", page);
     rows.push(...members);
-    // The tool's own default is a page of ten.
+    // A page of ten is the tool's own default.
     if (members.length < 10) return rows;
   }
 }
@@ -52,7 +53,7 @@ async function all(rows: readonly Row[], act: (row: Row) => Promise<unknown>): P
   for (const row of rows) await act(row);
 }
 
-/** By wish: makes the calls, and answers what was asked for, where something was. */
+/** Functions by wish, which make the calls and return the answer if the wish has one. */
 export const apart: Readonly<Record<WishName, (call: CallApart) => Promise<object | undefined>>> = {
   async "worth-of-open-deals"(call) {
     const rows = await dealsOf(call, "open");

@@ -1,6 +1,6 @@
 import type { WishName } from "./wishes.ts";
 
-// One program for each wish, as it was sent at first: written with what the tools over MCP say, by whoever wrote those texts.
+// One program for each wish, as it was first submitted. The author of the tool texts wrote them, using only what the tools say over MCP.
 
 const entity = "ann";
 const call = (id: string, slug: string, args: object, more: object = {}) => ({ id, call: slug, entity, args, ...more });
@@ -29,7 +29,7 @@ const say = (chat: string, text: unknown, more: object = {}) =>
 const lines = (of: string, max = 500) => ({ text: { of, separator: "\n", max } });
 const ref = ($ref: string) => ({ $ref });
 
-/** By wish. */
+/** Programs by wish. */
 export const programs: Readonly<Record<WishName, object>> = {
   "worth-of-open-deals": program(
     "Count the open deals",

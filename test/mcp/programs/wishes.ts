@@ -1,4 +1,4 @@
-/** What people want done, in their own words, before anybody thought of how. */
+/** Tasks that people want done, in their own words, written before any solution. */
 export const wishes = {
   "worth-of-open-deals": "How many open deals do we have, and what are they worth together?",
   "tell-large-deals":
@@ -34,5 +34,5 @@ export const wishes = {
   "close-small-deals": "Mark the open deals under 1000 as lost, but ask the owner first, with how many there are.",
 } as const;
 
-/** The name of one of them. */
+/** The name of a wish. */
 export type WishName = keyof typeof wishes;

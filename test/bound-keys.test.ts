@@ -296,6 +296,7 @@ const table: Readonly<Record<string, readonly Row[]>> = {
   "TriggersService/ListSubscriptions": refused,
   "TriggersService/GetSubscription": refused,
   "TriggersService/UpdateSubscription": refused,
+  "TriggersService/PreviewSubscription": refused,
   "TriggersService/RotateSubscriptionSecret": refused,
   "TriggersService/DeleteSubscription": refused,
   "TriggersService/ListEvents": [

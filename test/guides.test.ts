@@ -48,6 +48,7 @@ const pages: readonly Page[] = [
   { path: "guides/tools/limit-calls.md" },
   { path: "guides/tools/subscribe-to-events-over-mcp.md" },
   { path: "guides/webhooks/publish-your-own-events.md" },
+  { path: "guides/webhooks/filter-what-a-subscription-receives.md" },
   { path: "guides/webhooks/describe-your-events.md" },
   // These pages come last, because their settings hold every later call.
   { path: "guides/tools/check-calls-with-hooks.md" },

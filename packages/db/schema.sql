@@ -1052,6 +1052,8 @@ create table subscriptions (
   paused_replay_id uuid,
   credentials bytea,
   settings jsonb,
+  trigger_slugs text[] default '{}'::text[] not null,
+  filter_faults bigint default 0 not null,
   constraint subscriptions_pkey PRIMARY KEY (id),
   constraint subscriptions_project_id_projects_id_fk FOREIGN KEY (project_id) REFERENCES projects(id)
 );

@@ -245,7 +245,7 @@ const columnKinds: Readonly<Record<string, Partial<Record<ColumnKind, string>>>>
     definition: "endpoint_url settings",
     sealed: "credentials former_secret signing_secret",
     digest: "cursor mcp_id",
-    name: "entity_id event_types toolkit_slug trigger_slug",
+    name: "entity_id event_types toolkit_slug trigger_slug trigger_slugs",
   },
   tool_calls: {
     sealed: "arguments replay result sealed_message",

@@ -117,6 +117,7 @@ async function readTriggers(call: Playing["call"]): Promise<void> {
   await call("TriggersService/ListIngestEndpoints");
   const own = subscriptions.find((one: Json) => one.toolkitSlug === "calendar" && one.agent === undefined);
   await call("TriggersService/GetSubscription", { id: own.id });
+  await call("TriggersService/PreviewSubscription", { match: { filter: "has(event.payload.amount)" } });
   const { events } = await call("TriggersService/ListEvents", {});
   await Promise.all(events.map(({ id }: Json) => call("TriggersService/GetEvent", { id })));
   await call("TriggersService/PollEvents", {});

@@ -2,6 +2,7 @@ import type { Executor } from "../src/connect.ts";
 import { createApiKey } from "../src/keys/repo.ts";
 import { agentSubscriptionsForProject, type NewAgentSubscription } from "../src/subscriptions/agent-subscriptions.ts";
 import { askEndpointsForProject } from "../src/subscriptions/ask-endpoints.ts";
+import { addFilterFaults, readSubscriptionFilters } from "../src/subscriptions/filters.ts";
 import { subscriptionsForProject } from "../src/subscriptions/repo.ts";
 import { endNarrowedSubscriptions } from "../src/subscriptions/routing.ts";
 import { deleteEndedSubscriptions, findEndedSubscriptions } from "../src/subscriptions/sweep.ts";
@@ -55,6 +56,9 @@ plan("make a subscription", (db) =>
 );
 plan("deactivate a subscription", (db) => events(db).update(seededId("sub", 7), { active: false }));
 plan("delete a subscription", (db) => events(db).delete(seededId("sub", 7)));
+
+plan("read_subscription_filters", (db) => readSubscriptionFilters(db, projectId, [seededId("sub", 7)]));
+plan("add_filter_faults", (db) => addFilterFaults(db, new Map([[seededId("sub", 7), 3]])));
 
 plan("an agent's subscription", (db) => agents(db).find("mcp_501"));
 plan("whether a key has a subscription to an endpoint", (db) => agents(db).hasEndpoint(agentKeyId, endpointUrl, nowMs));

@@ -1,4 +1,4 @@
-import { createId } from "@svc/core";
+import { createId, uuidOfId } from "@svc/core";
 import { createTestDatabase } from "@svc/testing/database";
 import { endLeases } from "@svc/testing/leases";
 import { until } from "@svc/testing/until";
@@ -14,6 +14,7 @@ import { createFirstProject, createProject } from "./projects/repo.ts";
 import { routingState } from "./schema/index.ts";
 import { sweepStandingRates, writeStandingRates } from "./standing/bounds.ts";
 import { sweepKnownKeys, writeKnownKeys } from "./standing/windows.ts";
+import { addFilterFaults } from "./subscriptions/filters.ts";
 import { reportSubscriptionFailures, reportSubscriptionRecoveries } from "./subscriptions/health.ts";
 import { addProject, addSubscription, callOf, fillQueue, newEvent, nowMs, settlement } from "./test-rows.ts";
 
@@ -153,6 +154,14 @@ test("subscriptions that fail, and that deliver again", async () => {
     () => fail(db, ids.toReversed()),
     () => reportSubscriptionRecoveries(db, ids.toReversed()),
   );
+  const count = (counted: typeof ids) => addFilterFaults(db, new Map(counted.map((id) => [id, 1])));
+  await meet(
+    hold,
+    () => count(ids.toReversed()),
+    () => fail(db, ids),
+  );
+  const found = await db.sql`select filter_faults::int4 as faults from subscriptions where project_id = ${uuidOfId(projectId)}`;
+  expect(found.map(({ faults }) => faults)).toEqual([1, 1, 1]);
 });
 
 test("counts of what happened", async () => {

@@ -16,3 +16,4 @@ export type { AttemptObservation, DeliveryObserver } from "./observer.ts";
 export { type DeliveredEvent, deliveryBody, type OutgoingDelivery, occurrenceText, outgoingOf } from "./outgoing.ts";
 export { type EventSweepOptions, eventSweep } from "./retention.ts";
 export type { Attempt } from "./send.ts";
+export { previewedRequest } from "./sender.ts";

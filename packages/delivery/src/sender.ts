@@ -1,9 +1,17 @@
-import { type AddressGuard, type Clock, type HmacKey, hmacSha256 } from "@svc/core";
+import {
+  type AddressGuard,
+  type Clock,
+  type DeliveryId,
+  generateSigningSecret,
+  type HmacKey,
+  hmacSha256,
+} from "@svc/core";
 import { createGuardedAgent, type GuardedAgent } from "@svc/core/dial";
+import type { SubscriptionFormat } from "@svc/db/documents/subscriptions";
 import { type CredentialHeaders, createCredentialHeaders, withoutValues } from "./credentials.ts";
-import type { Endpoint, SigningKeys } from "./endpoint.ts";
+import { createSigningKeys, type Endpoint, type SigningKeys } from "./endpoint.ts";
 import type { ResolvedLimits } from "./limits.ts";
-import type { OutgoingDelivery } from "./outgoing.ts";
+import { bodyFor, type DeliveredEvent, type OutgoingDelivery } from "./outgoing.ts";
 import { type Attempt, abortedAttempt, send, unauthorizedAttempt } from "./send.ts";
 
 /**
@@ -71,6 +79,23 @@ export function signedHeaders(
     deliveryId,
     ...standardHeaders([keys, former], deliveryId, body, atMs),
   ];
+}
+
+const secretHeaders = /signature/i;
+
+/** Returns the request of a delivery as a preview shows it: signatures are replaced by `…`. */
+export function previewedRequest(
+  event: DeliveredEvent,
+  { deliveryId, format }: { readonly deliveryId: DeliveryId; readonly format: SubscriptionFormat | undefined },
+  atMs: number,
+): { readonly headers: readonly (readonly [name: string, value: string])[]; readonly body: string } {
+  const { body, bodyHeaders } = bodyFor({ format }, event);
+  const endpoint = { keys: createSigningKeys(generateSigningSecret()), format };
+  const flat = headersFor(endpoint, { delivery: deliveryId, message: event.id }, body, atMs, bodyHeaders);
+  const headers = flat.flatMap((name, index): [string, string][] => {
+    return index % 2 === 0 ? [[name, secretHeaders.test(name) ? "…" : (flat[index + 1] ?? "")]] : [];
+  });
+  return { headers, body: body.toString("utf8") };
 }
 
 /** Returns the headers with the credentials' headers added. If both have a header, such as `user-agent`, the credentials' value is used. */

@@ -31,6 +31,7 @@ export {
   type AdmittedPost,
   type EventPollObservation,
   eventMessage,
+  type FilterObservation,
   healthMessage,
   type InboundPost,
   type IngestOutcome,

@@ -30,6 +30,7 @@ import {
 } from "@svc/tools";
 import {
   createEventPolls,
+  createFilters,
   createIngest,
   createQuarantine,
   createReplayEngine,
@@ -144,8 +145,9 @@ export function createNode(parts: NodeParts): Node {
     onDueElsewhere,
     onFaultPoint: parts.onFaultPoint,
   });
+  const filters = createFilters({ db, turns: meter.turns, onFiltered: observer.eventFiltered });
   const replays = createReplayEngine({
-    ...{ db, clock, dispatcher },
+    ...{ db, clock, dispatcher, filters },
     observer: observer.replays,
     onFaultPoint: parts.onReplayFaultPoint,
   });
@@ -168,23 +170,24 @@ export function createNode(parts: NodeParts): Node {
   const secretOf = parts.variable;
   const bodyBytesMax = limits.postBytesMax ?? postBytesMaxDefault;
   const ingest = createIngest({
-    ...{ db, catalog, clock, sealer, nodeId, dispatcher, secretOf, bodyBytesMax },
+    ...{ db, catalog, clock, sealer, nodeId, dispatcher, filters, secretOf, bodyBytesMax },
     turns: meter.turns,
     onHeard: wakeStanding,
     onStored: observer.eventStored,
   });
   const store = {
-    ...{ clock, nodeId, dispatcher, routing: createRouting() },
+    ...{ clock, nodeId, dispatcher, filters, routing: createRouting() },
     ...{ onHeard: wakeStanding, onStored: observer.eventStored },
   };
   const triggers = {
-    ...{ db, catalog, views, clock, sealer, guard, dispatcher, store },
+    ...{ db, catalog, views, clock, sealer, guard, dispatcher, store, filters },
     turns: meter.turns,
     storeEvent: ingest.storeEvent,
     onPublished: observer.eventPublished,
     polls: createEventPolls({
       db,
       clock,
+      filters,
       eventRetentionMs: limits.retention.eventsMs,
       onPolled: observer.eventsPolled,
     }),

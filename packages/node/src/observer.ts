@@ -5,7 +5,7 @@ import type { DeliveryObserver } from "@svc/delivery";
 import type { EngineObserver } from "@svc/jobs";
 import type { StandingObserver } from "@svc/standing";
 import type { CallObserver, EmbeddingsObserver } from "@svc/tools";
-import type { EventPollObservation, ReplayObserver } from "@svc/triggers";
+import type { EventPollObservation, FilterObservation, ReplayObserver } from "@svc/triggers";
 
 /** Receiver of the observations of a node's engines. packages/server turns them into log lines and metrics. */
 export type NodeObserver = {
@@ -13,6 +13,8 @@ export type NodeObserver = {
   readonly eventStored?: (projectId: ProjectId, toolkitSlug: string) => void;
   /** Called when a client's poll for events was answered. Absent if nothing counts polls. */
   readonly eventsPolled?: (poll: EventPollObservation) => void;
+  /** Called when the filters of subscriptions were applied to an event. Absent if nothing counts them. */
+  readonly eventFiltered?: (filtered: FilterObservation) => void;
   /** Called for every event that a project publishes. */
   readonly eventPublished?: (outcome: "stored" | "duplicate" | "refused") => void;
   readonly deliveries: DeliveryObserver;

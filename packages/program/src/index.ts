@@ -14,6 +14,14 @@ export {
   type ProgramFault,
   type ProgramNote,
 } from "./faults.ts";
+export { checkFilter, type FilterFault } from "./filter/check-filter.ts";
+export {
+  type CompiledFilter,
+  compileFilter,
+  type FilteredEvent,
+  type FilterOutcome,
+  filterPayloadBytes,
+} from "./filter/filter.ts";
 export { gateOf } from "./gate.ts";
 export {
   checkGivenExpression,

@@ -18,6 +18,7 @@ import type { Call } from "./rpc/call.ts";
 export function createNodeObserver(logger: Logger, metrics: Metrics): NodeObserver {
   return {
     eventsPolled: metrics.eventsPolled,
+    eventFiltered: metrics.eventFiltered,
     eventPublished: metrics.eventPublished,
     deliveries: createDeliveryObserver(logger, metrics),
     calls: createCallObserver(logger, metrics),

@@ -25,6 +25,7 @@ import {
   SubscriptionFormatSchema,
   type SubscriptionHealth,
   SubscriptionHealthSchema,
+  SubscriptionMatchSchema,
   type Subscription as SubscriptionMessage,
   SubscriptionSchema,
 } from "@svc/gen/triggers";
@@ -49,16 +50,20 @@ export function subscriptionMessage(row: Subscription, nowMs: number, facts: End
     health: healthMessage(row, nowMs, facts),
     entityId: row.entityId,
     ...(row.keyId !== null && { agent: agentMessage(row, row.keyId) }),
-    ...partsOf(row.settings),
+    ...partsOf(row),
     ...optionalTime("pausedAt", row.pausedAt),
     ...optionalTime("formerSecretUntil", row.formerUntil !== null && row.formerUntil > nowMs ? row.formerUntil : null),
   });
 }
 
 /** Returns the parts of a subscription as fields of its message. A part that is not set is absent. */
-function partsOf(settings: Subscription["settings"]) {
-  const { format, credentials } = settings ?? {};
+function partsOf({ settings, triggerSlugs }: Subscription) {
+  const { description = "", filter = "", format, credentials } = settings ?? {};
   return {
+    description,
+    ...((filter !== "" || triggerSlugs.length > 0) && {
+      match: create(SubscriptionMatchSchema, { triggerSlugs, filter }),
+    }),
     ...(format && { format: create(SubscriptionFormatSchema, format) }),
     ...(credentials && {
       credentials: create(SubscriptionCredentialsSchema, { ...credentials, headerNames: [...credentials.headerNames] }),
@@ -72,7 +77,8 @@ function agentMessage({ mcpId, expiresAt }: Subscription, keyId: string): AgentS
 
 /** Returns the health of an endpoint. It is computed from the subscription's row and the other known values. */
 export function healthMessage(
-  row: Pick<Subscription, "active" | "failingSince" | "backoffUntil"> & Partial<Pick<Subscription, "inactiveReason">>,
+  row: Pick<Subscription, "active" | "failingSince" | "backoffUntil"> &
+    Partial<Pick<Subscription, "inactiveReason" | "filterFaults">>,
   nowMs: number,
   { lastSuccessAt, pending, durationsMs = [], lastError = "" }: EndpointFacts = {},
 ): SubscriptionHealth {
@@ -87,6 +93,7 @@ export function healthMessage(
     ...(isHeldBack && { backoffUntil: timestampFromMs(backoffUntil) }),
     ...optionalTime("lastSuccessAt", lastSuccessAt ?? null),
     pendingDeliveries: pending ?? 0,
+    filterFaults: counted(row.filterFaults ?? 0),
   });
   return { ...health, reason: healthReason(health, { ...row, lastError }) };
 }

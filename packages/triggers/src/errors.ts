@@ -112,6 +112,24 @@ export const triggerFaults = defineFaults({
     says: (overlap: string) => `overlap ${overlap} is not between 0 and 7 days`,
     help: "Send 0 to end the former secret immediately, or leave it unset for a day.",
   },
+  SUBSCRIPTION_DESCRIPTION_INVALID: {
+    code: "invalid_argument",
+    field: "description",
+    says: (max: number) => text`${field("description")} has more than ${max} characters, or has control characters`,
+    help: "Shorten it to one line.",
+  },
+  SUBSCRIPTION_FILTER_INVALID: {
+    code: "invalid_argument",
+    field: (path: string) => path,
+    says: (path: string, fault: string) => text`${field(path)} ${fault}`,
+    help: (_path: string, _fault: string, cure: FaultText) => cure,
+  },
+  SUBSCRIPTION_FILTER_TOO_EXPENSIVE: {
+    code: "invalid_argument",
+    field: (path: string) => path,
+    says: (path: string, fault: string) => text`${field(path)} ${fault}`,
+    help: (_path: string, _fault: string, cure: FaultText) => cure,
+  },
   SUBSCRIPTION_BODY_INVALID: {
     code: "invalid_argument",
     field: (path: string) => path,

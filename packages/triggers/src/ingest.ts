@@ -15,6 +15,7 @@ import type { Executor } from "@svc/db/connect";
 import { isUnavailable } from "@svc/db/driver";
 import { putQuarantinedPosts, type QuarantinedPost } from "@svc/db/quarantine/repo";
 import type { Dispatcher } from "@svc/delivery";
+import type { Filters } from "./filters/filters.ts";
 import { eachPath, type ItemResult, normalize, turnOfLarge, unsignedHandshake } from "./normalize.ts";
 import type { InboundPost, IngestOutcome } from "./outcome.ts";
 import { createPostQuotas, type PostQuotas } from "./post-quotas.ts";
@@ -37,6 +38,7 @@ export type IngestOptions = {
   sealer: Sealer;
   nodeId: NodeId;
   dispatcher: Pick<Dispatcher, "room" | "submit" | "endpoints" | "leaseMs">;
+  filters: Filters;
   /** Largest decoded size of a compressed body, in bytes. */
   bodyBytesMax: number;
   /** Gives other work a turn. Each part of the work on a large post waits for a turn. */
@@ -284,6 +286,7 @@ export function createIngest(options: IngestOptions): Ingest {
     async drain() {
       await events.idle();
       await quarantine.idle();
+      await options.filters.idle();
     },
   };
 }

@@ -48,6 +48,11 @@ export type RoutingView = {
    */
   subscribers(receiver: ReceivingProject, post: RoutedPost, atMs: number): readonly RoutedSubscription[];
   /**
+   * Returns the filters of the subscriptions of a receiver that may match a post, each once. Subscriptions of other entities are left out.
+   * Empty if no subscription has a filter, which is the usual case.
+   */
+  filters(receiver: ReceivingProject, post: RoutedPost): readonly string[];
+  /**
    * Returns a receiver's version of the routing, if standing programs of the receiver start on the trigger of this post. Undefined if none
    * of them does.
    */
@@ -75,7 +80,9 @@ const referenceCharactersMax = 512;
  */
 type Deployment = { version: number; projects: ProjectId[]; references: References };
 type References = Map<string, AccountReference | undefined>;
-type CachedProject = ProjectRouting & { byTrigger: Map<string, RoutedSubscription[]> };
+type CachedProject = ProjectRouting & { byTrigger: Map<string, Subscribers> };
+/** The subscriptions of a project to a trigger, and their filters, each once. */
+type Subscribers = { readonly subscriptions: readonly RoutedSubscription[]; readonly filters: readonly string[] };
 
 /**
  * Creates an empty copy of the routing (which project and subscription receives which event). The copy is filled from the database as posts
@@ -99,7 +106,7 @@ export function createRouting(): Routing {
     const own = new Map([...ids].flatMap((id) => entry(id, projects.get(id))));
     if (unknown.length === 0) return own;
     for (const [id, read] of await readProjectRouting(db, unknown)) {
-      const project = { ...read, byTrigger: new Map() };
+      const project: CachedProject = { ...read, byTrigger: new Map() };
       projects.set(id, project);
       own.set(id, project);
     }
@@ -117,9 +124,14 @@ export function createRouting(): Routing {
       return {
         receivers,
         subscribers: (receiver, post, atMs) => {
-          const matching = subscribersOf(own.get(receiver.projectId), post);
+          const matching = subscribersOf(own.get(receiver.projectId), post).subscriptions;
           // Most subscriptions cover the whole project and do not expire, so the list is usually returned unchanged.
           return matching.some(isNarrowed) ? matching.filter((one) => isReached(one, receiver, atMs)) : matching;
+        },
+        filters: (receiver, post) => {
+          const { subscriptions, filters } = subscribersOf(own.get(receiver.projectId), post);
+          if (filters.length <= 1 || !subscriptions.some(isNarrowed)) return filters;
+          return filtersOf(subscriptions.filter((one) => isReached(one, receiver, Number.NEGATIVE_INFINITY)));
         },
         heardAt(projectId, { triggerSlug }) {
           const project = own.get(projectId);
@@ -176,20 +188,27 @@ function receiversOf(deployment: Deployment, references: References, post: Route
   }));
 }
 
-function subscribersOf(project: CachedProject | undefined, post: RoutedPost): readonly RoutedSubscription[] {
-  if (project === undefined) return [];
-  let matching = project.byTrigger.get(post.triggerSlug);
-  if (matching === undefined) {
-    matching = project.subscriptions.filter((subscription) => isMatch(subscription, post));
-    project.byTrigger.set(post.triggerSlug, matching);
-  }
-  return matching;
+const noSubscribers: Subscribers = { subscriptions: [], filters: [] };
+
+function subscribersOf(project: CachedProject | undefined, post: RoutedPost): Subscribers {
+  if (project === undefined) return noSubscribers;
+  const known = project.byTrigger.get(post.triggerSlug);
+  if (known !== undefined) return known;
+  const subscriptions = project.subscriptions.filter((subscription) => isMatch(subscription, post));
+  const made = { subscriptions, filters: filtersOf(subscriptions) };
+  project.byTrigger.set(post.triggerSlug, made);
+  return made;
 }
 
-function isMatch(subscription: RoutedSubscription, post: RoutedPost): boolean {
-  const { toolkitSlug, triggerSlug } = subscription;
+function filtersOf(subscriptions: readonly RoutedSubscription[]): readonly string[] {
+  return [...new Set(subscriptions.flatMap(({ settings }) => settings?.filter ?? []))];
+}
+
+function isMatch({ toolkitSlug, triggerSlug, triggerSlugs }: RoutedSubscription, post: RoutedPost): boolean {
   return (
-    (toolkitSlug === "" || toolkitSlug === post.toolkitSlug) && (triggerSlug === "" || triggerSlug === post.triggerSlug)
+    (toolkitSlug === "" || toolkitSlug === post.toolkitSlug) &&
+    (triggerSlug === "" || triggerSlug === post.triggerSlug) &&
+    (triggerSlugs.length === 0 || triggerSlugs.includes(post.triggerSlug))
   );
 }
 

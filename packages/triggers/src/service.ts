@@ -4,6 +4,7 @@ import type { TriggersContext } from "./service/context.ts";
 import { deliveryMethods } from "./service/deliveries.ts";
 import { eventTypeMethods } from "./service/event-types.ts";
 import { eventMethods } from "./service/events.ts";
+import { previewMethods } from "./service/preview.ts";
 import { publishMethods } from "./service/publish.ts";
 import { replayMethods } from "./service/replays.ts";
 import { secretMethods } from "./service/subscription-secret.ts";
@@ -14,6 +15,7 @@ export function createTriggersService(context: TriggersContext): ServiceImpl<typ
   return {
     ...subscriptionMethods(context),
     ...secretMethods(context),
+    ...previewMethods(context),
     ...eventMethods(context),
     ...deliveryMethods(context),
     ...replayMethods(context),

@@ -18,9 +18,11 @@ import {
 } from "@svc/db/events/record";
 import { holdDeploymentRouting, holdProjectRouting } from "@svc/db/projects/repo";
 import { type Dispatcher, type Endpoint, type OutgoingDelivery, outgoingOf } from "@svc/delivery";
+import type { Filters } from "./filters/filters.ts";
+import { type FilteredPosts, filterPosts, type KnownOutcomes, newReceipt } from "./filters/posts.ts";
 import type { PostQuotas, PostRefusal } from "./post-quotas.ts";
 import { noteStored } from "./refuse-posts.ts";
-import type { RoutedPost, Routing, RoutingView } from "./routing.ts";
+import type { ReceivingProject, RoutedPost, Routing, RoutingView } from "./routing.ts";
 
 /** The refused posts of a batch. Every receiver of such a post is over a quota. */
 type RefusedPosts = ReadonlyMap<RoutedPost, PostRefusal>;
@@ -52,6 +54,7 @@ export type StoreOptions = {
   clock: Clock;
   nodeId: NodeId;
   routing: Routing;
+  filters: Filters;
   dispatcher: Pick<Dispatcher, "room" | "submit" | "endpoints" | "leaseMs">;
   /** Limits what projects receive. Absent if an administrator releases posts, because released posts are never refused. */
   quotas?: PostQuotas | undefined;
@@ -63,8 +66,6 @@ export type StoreOptions = {
 
 /** Maximum number of attempts with the cached routing. If the routing keeps changing, the next attempt locks it. */
 const staleMax = 3;
-/** Maximum age of an event's id when the event is stored, in milliseconds. An event that waited longer gets an id of the present. */
-const idAgeMsMax = 1_000;
 /** Maximum size of the payloads in one statement, in bytes. An event of several projects has one row for each project. */
 const statementBytesMax = 1_048_576;
 
@@ -80,7 +81,7 @@ export async function storePosts(
   { lease }: { lease: boolean } = { lease: true },
 ): Promise<StoreOutcome[]> {
   let attempt: StoreAttempt | undefined;
-  const batch: Batch = { posts, lease, admitted: new Set() };
+  const batch: Batch = { posts, lease, admitted: new Set(), known: new Map() };
   for (let tries = 0; attempt === undefined && tries < staleMax; tries++) {
     attempt = await tryToStore(options, db, batch);
   }
@@ -94,6 +95,7 @@ export async function storePosts(
     }
   }
   options.dispatcher.submit(plan.firstSends(duplicates, leaseUntilMs), plan.unleased);
+  countFaults(options.filters, plan, duplicates);
   if (plan.events.some(({ id, subscribedVersion }) => subscribedVersion !== undefined && !duplicates.has(id)))
     options.onHeard?.();
   const taken = plan.results(duplicates).values();
@@ -106,9 +108,9 @@ export async function storePosts(
 
 /**
  * A batch of posts to store. `admitted`: posts that were already charged to the quotas of their receivers, because a post is charged only
- * once, however often storing it is tried.
+ * once, however often storing it is tried. `known`: results of filters, which are computed once too.
  */
-type Batch = { posts: readonly NormalizedEvent[]; lease: boolean; admitted: Set<RoutedPost> };
+type Batch = { posts: readonly NormalizedEvent[]; lease: boolean; admitted: Set<RoutedPost>; known: KnownOutcomes };
 type StoreAttempt = { plan: Plan; refused: RefusedPosts; duplicates: ReadonlySet<string>; leaseUntilMs: number };
 
 /** Stores the posts with the routing that this node knows. Returns undefined and stores nothing if the database has a newer routing. */
@@ -117,7 +119,8 @@ async function tryToStore(options: StoreOptions, db: Executor, batch: Batch): Pr
   const routing = await options.routing.prepare(db, posts);
   const refused = refusePosts(options.quotas, routing, batch);
   const taken = refused.size === 0 ? posts : posts.filter((post) => !refused.has(post));
-  const plan = planEvents(options, routing, taken, lease);
+  const filtered = await filterPosts(options, routing, taken, batch.known);
+  const plan = planEvents(options, { routing, filtered }, taken, lease);
   // The projects of refused posts are included: a post is refused by the quotas that this node knows, and these may be outdated. So the
   // versions of these projects are also compared with the database.
   const projects = new Set([
@@ -209,6 +212,8 @@ type Plan = {
   firstSends(duplicates: ReadonlySet<string>, leaseUntilMs: number): OutgoingDelivery[];
   /** Subscriptions that get deliveries from this batch, but without a lease (time-limited right to send) of this node. */
   unleased: ReadonlySet<SubscriptionId>;
+  /** Events that a subscription does not get because its filter has no value for them. */
+  faults: readonly { readonly event: NewEvent; readonly subscriptionId: SubscriptionId }[];
 };
 
 /**
@@ -216,11 +221,12 @@ type Plan = {
  */
 function planEvents(
   options: StoreOptions,
-  routing: RoutingView,
+  { routing, filtered }: { readonly routing: RoutingView; readonly filtered: FilteredPosts },
   posts: readonly NormalizedEvent[],
   lease: boolean,
 ): Plan {
   const events: NewEvent[] = [];
+  const faults: Plan["faults"][number][] = [];
   const leased: FirstSend[] = [];
   const unleased = new Set<SubscriptionId>();
   const known = new Map<string, NewEvent>();
@@ -231,15 +237,15 @@ function planEvents(
     return room > 0;
   };
   const nowMs = options.clock.now();
-  const addEvent = (post: NormalizedEvent, projectId: ProjectId, entityId: string): PlannedEvent => {
-    // Readers of events search for new events by their ids. So an event that had to wait counts as received now.
-    const receivedAtMs = nowMs - post.receivedAtMs > idAgeMsMax ? nowMs : post.receivedAtMs;
+  const addEvent = (post: NormalizedEvent, receiver: ReceivingProject): PlannedEvent => {
+    const { projectId, entityId } = receiver;
+    const { id: eventId, receivedAtMs } = filtered.receipt(post, receiver) ?? newReceipt(post, nowMs);
     const dedupeKey = storableKey(post.dedupe);
     const name = `${projectId} ${post.triggerSlug} ${dedupeKey}`;
     const twin = dedupeKey === "" ? undefined : known.get(name);
     if (twin !== undefined) return { event: twin, isOwn: false };
     const event: NewEvent = {
-      id: createId("evt", receivedAtMs),
+      id: eventId,
       projectId,
       kind: "event",
       toolkitSlug: post.toolkitSlug,
@@ -253,7 +259,11 @@ function planEvents(
       deliveries: [],
       subscribedVersion: routing.heardAt(projectId, post),
     };
-    for (const subscription of routing.subscribers({ projectId, entityId }, post, receivedAtMs)) {
+    for (const subscription of routing.subscribers(receiver, post, receivedAtMs)) {
+      const filter = subscription.settings?.filter;
+      const outcome = filter === undefined ? "match" : filtered.outcome(post, receiver, filter);
+      if (outcome === "fault") faults.push({ event, subscriptionId: subscription.id });
+      if (outcome === "fault" || outcome === "no_match") continue;
       // True if this node has room to send the delivery itself, directly after the commit.
       // If the subscription's secret cannot be decrypted, this node does not send the delivery. A node claims it later and reports the
       // error then. The error must not occur after the commit of the event.
@@ -272,12 +282,11 @@ function planEvents(
     known.set(name, event);
     return { event, isOwn: true };
   };
-  const planned = posts.map((post) =>
-    routing.receivers(post).map(({ projectId, entityId }) => addEvent(post, projectId, entityId)),
-  );
+  const planned = posts.map((post) => routing.receivers(post).map((receiver) => addEvent(post, receiver)));
   return {
     events,
     unleased,
+    faults,
     results: (duplicates) =>
       planned.map((row): StoreOutcome => {
         const [first] = row;
@@ -298,6 +307,14 @@ function planEvents(
 /** The event of a post for one receiver. `isOwn`: false if an equal post came earlier in the batch, and `event` was made from that post. */
 type PlannedEvent = { readonly event: NewEvent; readonly isOwn: boolean };
 type FirstSend = { event: NewEvent; delivery: NewDelivery; endpoint: Endpoint };
+
+/** Counts the events that were stored and for which filters had no value. */
+function countFaults(filters: Filters, { faults }: Plan, duplicates: ReadonlySet<string>): void {
+  const counts = new Map<SubscriptionId, number>();
+  for (const { event, subscriptionId } of faults)
+    if (!duplicates.has(event.id)) counts.set(subscriptionId, (counts.get(subscriptionId) ?? 0) + 1);
+  filters.countFaults(counts);
+}
 
 const keyCharactersMax = 200;
 

@@ -26,6 +26,7 @@ export const addEventPoll = command(
         { fills: "triggerSlugs" },
       ],
       ["--entity <id>", "only events of this entity", { fills: "entityId" }],
+      ["--filter <cel>", "only events for which this CEL expression is true, such as 'event.payload.amount > 1000'"],
     ],
     json: "each event with its payload as JSON, one per line",
     more: "\nWithout a cursor and --since, it begins now. If it is interrupted before a cursor is written, the next run prints the events of the\nlast page again.",

@@ -5,10 +5,16 @@ import type { CommandContext } from "../command/context.ts";
 import { CommandError } from "../command/error.ts";
 import { readSecret } from "../command/input.ts";
 import type { OptionDeclaration } from "../command/request-fields.ts";
-import { plainText } from "../text/plain.ts";
+import { numberText, plainText } from "../text/plain.ts";
 
 type PartOption = OptionDeclaration<never>;
 type Values = Readonly<Record<string, unknown>>;
+
+/** The options of the part `match`. */
+export const matchOptions: readonly PartOption[] = [
+  ["--triggers <slug...>", "only events of any of these triggers, such as calendar.events_changed"],
+  ["--filter <cel>", "only events for which this CEL expression is true, such as 'event.payload.amount > 1000'"],
+];
 
 /** The option that sets the format of deliveries. */
 export const formatOptions: readonly PartOption[] = [
@@ -34,10 +40,18 @@ export const clearingOptions: readonly PartOption[] = [
 export async function partsOf(values: Values, context: CommandContext) {
   const { form } = values;
   const credentials = await readCredentials(values, context);
+  const match = matchOf(values);
   return {
+    ...(match && { match }),
     ...(form !== undefined && { format: { kind: String(form), bodyJson: "" } }),
     ...(credentials && { credentials }),
   };
+}
+
+/** Returns the part `match` of the options; undefined if they have none. */
+export function matchOf({ triggers, filter }: Values): { triggerSlugs: string[]; filter: string } | undefined {
+  if (triggers === undefined && filter === undefined) return undefined;
+  return { triggerSlugs: (triggers as string[] | undefined) ?? [], filter: String(filter ?? "") };
 }
 
 /** Returns the credentials that the options of the command give; undefined if the user gave none of these options. */
@@ -69,8 +83,21 @@ export function requireChange(values: Values): void {
 }
 
 /** Returns the parts of a subscription as facts. An unset part has an empty text, which is not shown. */
-export function partFacts({ format, credentials }: Subscription): readonly (readonly [string, string])[] {
+export function partFacts({
+  description,
+  match,
+  health,
+  format,
+  credentials,
+}: Subscription): readonly (readonly [string, string])[] {
+  const faults = health?.filterFaults ?? 0;
   return [
+    ["description", plainText(description)],
+    ["filter", plainText(match?.filter ?? "")],
+    [
+      "events without a value",
+      faults === 0 ? "" : `${numberText(faults)}, not delivered: the filter reads an absent field`,
+    ],
     ["form", plainText(format?.kind ?? "")],
     ["headers", (credentials?.headerNames ?? []).map(plainText).join(", ")],
     ["authentication", credentials?.auth ?? ""],

@@ -3,11 +3,13 @@ import type { Subscription } from "@svc/sdk";
 import { readSecretOption } from "../command/input.ts";
 import { parseCount } from "../command/options.ts";
 import { call, list, topic } from "../command/topic.ts";
+import { addSubscriptionPreview } from "../custom/preview-subscription.ts";
 import { addSubscriptionTest } from "../custom/send-test-event.ts";
 import {
   clearingOptions,
   credentialOptions,
   formatOptions,
+  matchOptions,
   partFacts,
   partsOf,
   requireChange,
@@ -27,7 +29,7 @@ const {
 } = TriggersService.method;
 const exampleId = "sub_01h455vb4pex5vsknk084sn02q";
 
-/** The commands `svc subscriptions create|list|show|update|pause|resume|rotate|delete|test|try`. */
+/** The commands `svc subscriptions create|list|show|update|pause|resume|rotate|delete|preview|test|try`. */
 export const addSubscriptionsCommand = topic({
   says: "create, list, show, change and delete subscriptions of endpoints to events, and test an endpoint",
   examples: [
@@ -50,6 +52,9 @@ export const addSubscriptionsCommand = topic({
           "only events of this trigger, such as calendar.events_changed (default: all)",
           { fills: "triggerSlug" },
         ],
+        ["--entity <id>", "only events of this entity (default: all)", { fills: "entityId" }],
+        ["--description <text>", "note for people"],
+        ...matchOptions,
         ...formatOptions,
         ...credentialOptions,
       ],
@@ -74,6 +79,7 @@ export const addSubscriptionsCommand = topic({
       examples: [
         "svc subscriptions create https://hooks.example.com/svc",
         "svc subscriptions create http://localhost:3000/hook --trigger calendar.events_changed",
+        "svc subscriptions create https://hooks.example.com/svc --toolkit events --filter 'event.payload.amount > 1000'",
       ],
     }),
     list: list(listSubscriptions, {
@@ -96,11 +102,14 @@ export const addSubscriptionsCommand = topic({
     }),
     update: call(updateSubscription, {
       says: "change a subscription's endpoint or parts, or switch it on or off; the rest stays",
+      more: "\n--triggers and --filter are one part: one of them without the other ends the other. --filter '' ends both.",
       takes: { "<id>": "id of the subscription, sub_…" },
       options: [
         ["--endpoint <url>", "where deliveries are posted from now on", { fills: "endpointUrl" }],
         ["--activate", "receive deliveries again; missed events are not queued"],
         ["--deactivate", "receive no deliveries, and end the pending ones permanently", { conflicts: "activate" }],
+        ["--description <text>", "note for people; an empty text removes it"],
+        ...matchOptions,
         ...formatOptions,
         ...credentialOptions,
         ...clearingOptions,
@@ -179,6 +188,7 @@ export const addSubscriptionsCommand = topic({
       shows: "{id} is deleted",
       examples: [`svc subscriptions delete ${exampleId}`],
     }),
+    preview: addSubscriptionPreview,
     test: addSubscriptionTest,
     try: call(tryNow, {
       ...tryParts,
@@ -210,8 +220,8 @@ function healthText({ health }: Subscription): string {
 }
 
 /** Returns which events a subscription receives (for example `calendar.events_changed of ada`). */
-function eventsText({ toolkitSlug, triggerSlug, entityId }: Subscription): string {
-  const events = triggerSlug || toolkitSlug || "all";
+function eventsText({ toolkitSlug, triggerSlug, match, entityId }: Subscription): string {
+  const events = match?.triggerSlugs.join(", ") || triggerSlug || toolkitSlug || "all";
   return entityId === "" ? events : `${events} of ${plainText(entityId)}`;
 }
 

@@ -8,6 +8,10 @@ export type SubscriptionFormat = { readonly kind: (typeof formatKinds)[number]; 
 
 /** Optional parts of a subscription. A part that is absent is not set. */
 export type SubscriptionSettings = {
+  /** A note for people. */
+  readonly description?: string;
+  /** A condition in CEL over the event. Only events for which it holds are delivered. */
+  readonly filter?: string;
   readonly format?: SubscriptionFormat;
   /** Names of the headers and kind of authentication that a subscription sends. Reads show only this part of the sealed credentials. */
   readonly credentials?: { readonly headerNames: readonly string[]; readonly auth: string };

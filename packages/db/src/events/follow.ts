@@ -143,6 +143,9 @@ export async function readFollowedEvents(
 /** A pair of an event and a matching subscription. */
 export type EventMatch = { eventId: EventId; subscriptionId: SubscriptionId };
 
+/** Pairs of events and subscriptions, before the filters of subscriptions. `filtered`: the subscriptions among them that have a filter. */
+export type FoundPairs = { readonly pairs: readonly EventMatch[]; readonly filtered: readonly SubscriptionId[] };
+
 /**
  * Filter of events to match with the active subscriptions of a project. A field that is undefined or empty does not filter. The UUID bounds
  * apply to event ids.
@@ -163,6 +166,7 @@ export type EventMatchFilter = {
 /** `offset 0` makes PostgreSQL look up the deliveries of each pair. Without it, PostgreSQL loaded all deliveries into one hash table. */
 const matches = `from events e join subscriptions s on s.project_id = e.project_id and s.kind = 'events' and s.active
     and (s.toolkit_slug = '' or s.toolkit_slug = e.toolkit_slug) and (s.trigger_slug = '' or s.trigger_slug = e.trigger_slug)
+    and (s.trigger_slugs = '{}' or e.trigger_slug = any(s.trigger_slugs))
     and (s.entity_id = '' or s.entity_id = e.entity_id)
   where e.project_id = $1::uuid and e.kind = 'event' and e.id >= $2::uuid and e.id < $3::uuid
     and ($4::text = '' or e.toolkit_slug = $4::text) and ($5::text = '' or e.trigger_slug = $5::text)
@@ -175,35 +179,53 @@ const matches = `from events e join subscriptions s on s.project_id = e.project_
  * Returns pairs of an event and a subscription that matches the event. It reads a range of events by their primary key, and then the
  * project's subscriptions. If the filter has states of deliveries, it also reads the deliveries of each pair.
  */
-const selectMatches = statement<{ event_id: string; subscription_id: string }>(
+const selectMatches = statement<{ event_id: string; subscription_id: string; is_filtered: boolean | null }>(
   "find_matches",
-  `select e.id as event_id, s.id as subscription_id ${matches} order by e.id, s.id limit $8::int4`,
+  `select e.id as event_id, s.id as subscription_id, s.settings ? 'filter' as is_filtered ${matches}
+   order by e.id, s.id limit $8::int4`,
 );
 
 /**
  * Reads events by a range of their primary key, then the project's subscriptions, and then the deliveries of each pair of event and
  * subscription.
  */
-const countMatches = statement<{ count: string }>("count_matches", `select count(*) as count ${matches}`);
+const countMatches = statement<{ count: string; is_filtered: boolean | null }>(
+  "count_matches",
+  `select count(*) as count, bool_or(s.settings ? 'filter') as is_filtered ${matches}`,
+);
 
-/** Returns at most `limit` pairs of an event and a matching subscription, oldest event first. Uses the primary key of events. */
+/**
+ * Returns at most `limit` pairs of an event and a subscription, oldest event first. Filters of the subscriptions are not applied. Uses the
+ * primary key of events.
+ */
 export async function findEventMatches(
   db: Executor,
   projectId: ProjectId,
   filter: EventMatchFilter,
   limit: number,
-): Promise<EventMatch[]> {
+): Promise<FoundPairs> {
   const rows = await selectMatches(db, [...matchParameters(projectId, filter), limit]);
-  return rows.map((row) => ({
-    eventId: idOfUuid("evt", row.event_id),
-    subscriptionId: idOfUuid("sub", row.subscription_id),
-  }));
+  const filtered = new Set(rows.flatMap((row) => (row.is_filtered === true ? [row.subscription_id] : [])));
+  return {
+    pairs: rows.map((row) => ({
+      eventId: idOfUuid("evt", row.event_id),
+      subscriptionId: idOfUuid("sub", row.subscription_id),
+    })),
+    filtered: [...filtered].map((id) => idOfUuid("sub", id)),
+  };
 }
 
-/** Returns the number of pairs of an event and a matching subscription. */
-export async function countEventMatches(db: Executor, projectId: ProjectId, filter: EventMatchFilter): Promise<number> {
+/**
+ * Returns the number of pairs of an event and a subscription, before the filters of subscriptions. `hasFilters`: true if a subscription of
+ * one of the pairs has a filter.
+ */
+export async function countEventMatches(
+  db: Executor,
+  projectId: ProjectId,
+  filter: EventMatchFilter,
+): Promise<{ readonly count: number; readonly hasFilters: boolean }> {
   const [row] = await countMatches(db, matchParameters(projectId, filter));
-  return Number(row?.count ?? 0);
+  return { count: Number(row?.count ?? 0), hasFilters: row?.is_filtered === true };
 }
 
 function matchParameters(projectId: ProjectId, filter: EventMatchFilter) {

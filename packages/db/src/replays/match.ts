@@ -1,6 +1,6 @@
 import { type EventId, firstUuidAt, idOfUuid, type SubscriptionId, uuidOfId } from "@svc/core";
 import type { Executor } from "../connect.ts";
-import type { EventMatch } from "../events/follow.ts";
+import type { EventMatch, FoundPairs } from "../events/follow.ts";
 import { uuidAfterEvent } from "../events/repo.ts";
 import { deliveryStates } from "../schema/words.ts";
 import { filterBy } from "../sql/filter.ts";
@@ -26,7 +26,7 @@ const comparisonsMax = 2_000_000;
  * PostgreSQL from reading all subscriptions by their key.
  */
 const walk = `wanted as materialized (
-    select s.id, s.toolkit_slug, s.trigger_slug, s.entity_id from subscriptions s
+    select s.id, s.toolkit_slug, s.trigger_slug, s.trigger_slugs, s.entity_id, s.settings ? 'filter' as is_filtered from subscriptions s
     where s.project_id = $1::uuid and s.kind = 'events' and s.active and (s.id < $8::uuid) is true and ($6::uuid is null or s.id = $6::uuid)
   ), walked as materialized (
     select e.id, e.kind, e.toolkit_slug, e.trigger_slug, e.entity_id from events e
@@ -35,6 +35,7 @@ const walk = `wanted as materialized (
   ), paired as (
     select w.id as event_id, s.id as subscription_id from walked w join wanted s
       on (s.toolkit_slug = '' or s.toolkit_slug = w.toolkit_slug) and (s.trigger_slug = '' or s.trigger_slug = w.trigger_slug)
+        and (s.trigger_slugs = '{}' or w.trigger_slug = any(s.trigger_slugs))
         and (s.entity_id = '' or s.entity_id = w.entity_id)
     where w.kind = 'event' and ($4::text = '' or w.toolkit_slug = $4::text) and ($5::text = '' or w.trigger_slug = $5::text)
   )`;
@@ -52,9 +53,10 @@ const isUndelivered = `($7::text[] = '{}' or not exists (
  * maximum.
  */
 const walkEnd = `(select id from walked order by id desc limit 1) as walked_to,
-    (select count(*) from walked) >= (select least($9::int8, greatest(100, ${comparisonsMax} / greatest(1, count(*)))) from wanted) as cut`;
+    (select count(*) from walked) >= (select least($9::int8, greatest(100, ${comparisonsMax} / greatest(1, count(*)))) from wanted) as cut,
+    array(select id::text from wanted where is_filtered) as filtered_ids`;
 
-type WalkEnd = { walked_to: string | null; cut: boolean };
+type WalkEnd = { walked_to: string | null; cut: boolean; filtered_ids: string[] };
 
 type MatchRow = WalkEnd & {
   event_ids: string[];
@@ -99,9 +101,8 @@ export type ReplayFilter = Pick<
 > &
   Partial<Pick<ReplayRecord, "ofPause">>;
 
-/** The next matching pairs of event and subscription, in order, and the position from which to continue. */
-export type FoundMatches = {
-  readonly matches: readonly EventMatch[];
+/** The next pairs of event and subscription, in order and before the filters of subscriptions, and the position from which to continue. */
+export type FoundMatches = FoundPairs & {
   /** Position from which the next search continues: all pairs up to this one are checked. Undefined if the search has reached the end. */
   readonly next: EventMatch | undefined;
 };
@@ -110,7 +111,7 @@ export type FoundMatches = {
 export type MatchBounds = { readonly limit: number; readonly events: number };
 
 /**
- * Returns the next matching pairs of event and subscription after a position. The search is finished only if `next` is undefined. A result
+ * Returns the next pairs of event and subscription after a position. The search is finished only if `next` is undefined. A result
  * with few or no pairs does not mean that.
  */
 export async function findReplayMatches(
@@ -123,22 +124,24 @@ export async function findReplayMatches(
   const parameters = [...parametersOf(filter, uuidOfId(position.eventId), walkMax), uuidOfId(position.subscriptionId)];
   const [row] = await findMatches(db, [...parameters, Math.max(pairsMax, limit), limit]);
   if (row === undefined) throw new Error("find_replay_matches returned no row");
-  const matches = row.event_ids.map((eventId, index) => matchOf(eventId, row.subscription_ids[index] ?? lastUuid));
-  if (matches.length >= limit) return { matches, next: matches.at(-1) };
+  const pairs = row.event_ids.map((eventId, index) => matchOf(eventId, row.subscription_ids[index] ?? lastUuid));
+  const found = { pairs, filtered: row.filtered_ids.map((id) => idOfUuid("sub", id)) };
+  if (pairs.length >= limit) return { ...found, next: pairs.at(-1) };
   if (row.looked_cut && row.looked_event !== null && row.looked_subscription !== null) {
-    return { matches, next: matchOf(row.looked_event, row.looked_subscription) };
+    return { ...found, next: matchOf(row.looked_event, row.looked_subscription) };
   }
-  if (!row.cut || row.walked_to === null) return { matches, next: undefined };
-  return { matches, next: matchOf(row.walked_to, lastUuid) };
+  if (!row.cut || row.walked_to === null) return { ...found, next: undefined };
+  return { ...found, next: matchOf(row.walked_to, lastUuid) };
 }
 
 /**
- * Result of a count. `counts`: number of matching pairs by subscription. `next`: the event from which to continue counting; undefined if
- * all are counted.
+ * Result of a count, before the filters of subscriptions. `counts`: number of matching pairs by subscription. `next`: the event from which to
+ * continue counting; undefined if all are counted. `hasFilters`: true if a counted subscription has a filter.
  */
 export type CountedMatches = {
   readonly counts: ReadonlyMap<SubscriptionId, number>;
   readonly next: EventId | undefined;
+  readonly hasFilters: boolean;
 };
 
 /**
@@ -150,8 +153,9 @@ export async function countReplayMatches(db: Executor, filter: ReplayFilter, fro
   const counts = new Map<SubscriptionId, number>();
   for (const { subscription_id: id, count } of rows) if (id !== null) counts.set(idOfUuid("sub", id), Number(count));
   const [end] = rows;
-  if (end === undefined || !end.cut || end.walked_to === null) return { counts, next: undefined };
-  return { counts, next: idOfUuid("evt", uuidAfterEvent(idOfUuid("evt", end.walked_to))) };
+  const hasFilters = (end?.filtered_ids.length ?? 0) > 0;
+  if (end === undefined || !end.cut || end.walked_to === null) return { counts, next: undefined, hasFilters };
+  return { counts, hasFilters, next: idOfUuid("evt", uuidAfterEvent(idOfUuid("evt", end.walked_to))) };
 }
 
 /**

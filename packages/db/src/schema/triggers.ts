@@ -40,6 +40,8 @@ export const subscriptions = pgTable(
     toolkitSlug: text("toolkit_slug").notNull(),
     /** Slug of the trigger whose events match, unique in the whole catalog. Empty for every trigger of the toolkit. */
     triggerSlug: text("trigger_slug").notNull(),
+    /** Slugs of several triggers whose events match; `triggerSlug` is then empty. Empty: `triggerSlug` decides alone. */
+    triggerSlugs: text("trigger_slugs").array().notNull().default([]),
     active: boolean("active").notNull().default(true),
     inactiveReason: oneOf(inactiveReasons)("inactive_reason").notNull().default(""),
     /** The text of the signing secret, sealed for the context `<project>/subscriptions/<id>`. */
@@ -86,6 +88,8 @@ export const subscriptions = pgTable(
     credentials: bytes("credentials"),
     /** Optional parts of the subscription. Null if it has none. */
     settings: document(subscriptionSettingsDocument)("settings"),
+    /** Number of events for which the filter in `settings` had no value, since the filter was set. They were not delivered. */
+    filterFaults: bigint("filter_faults", { mode: "number" }).notNull().default(0),
     /** Time at which the subscription was paused. Null if it is not paused. */
     pausedAt: time("paused_at"),
     /** The replay that keeps what the subscription misses during a pause, and delivers it afterwards. Null if it was never paused. */

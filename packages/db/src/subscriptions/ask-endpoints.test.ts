@@ -35,7 +35,7 @@ test("an ask endpoint is not a subscription: no list, change, routing or replay 
   expect(routing?.subscriptions.map(({ id }) => id)).toEqual([subscription]);
   const event = newEvent(projectId);
   await recordEvents(db, [event], undefined, { owner: createId("node", 0), untilMs: 0 });
-  const matches = await findEventMatches(
+  const { pairs: matches } = await findEventMatches(
     db,
     projectId,
     {

@@ -15,7 +15,7 @@ export type NewSubscription = Pick<
   Subscription,
   "id" | "endpointUrl" | "toolkitSlug" | "triggerSlug" | "signingSecret" | "createdAt"
 > &
-  Partial<Pick<Subscription, "settings" | "credentials">>;
+  Partial<Pick<Subscription, "settings" | "credentials" | "triggerSlugs" | "entityId">>;
 
 /** Changes of a subscription. A field that is absent does not change. */
 export type SubscriptionChange = Partial<
@@ -31,6 +31,10 @@ export type SubscriptionChange = Partial<
     | "pausedReplayId"
     | "settings"
     | "credentials"
+    | "toolkitSlug"
+    | "triggerSlug"
+    | "triggerSlugs"
+    | "filterFaults"
   >
 >;
 
@@ -60,7 +64,17 @@ export type SubscriptionRepository = {
  * Columns whose change increments the project's routing version. A document or a secret counts as changed whenever it is set, even to the
  * same value.
  */
-const routed = ["active", "endpointUrl", "signingSecret", "formerUntil", "settings", "credentials"] as const;
+const routed = [
+  "active",
+  "endpointUrl",
+  "signingSecret",
+  "formerUntil",
+  "settings",
+  "credentials",
+  "toolkitSlug",
+  "triggerSlug",
+  "triggerSlugs",
+] as const;
 
 /** Health of an endpoint that has not received a delivery yet. */
 export const freshHealth = {

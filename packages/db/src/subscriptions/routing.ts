@@ -15,6 +15,7 @@ const routedColumns = [
   "endpointUrl",
   "toolkitSlug",
   "triggerSlug",
+  "triggerSlugs",
   "signingSecret",
   "entityId",
   "mcpId",

@@ -242,11 +242,11 @@ function typeOfGiven(given: ReadonlyMap<string, ValueType>, path: NodePath, walk
 
 function typeOfLocal(local: TypedPart, { root, path, isTest }: NodePath, walk: ExpressionWalk): TypedPart {
   let { type } = local;
-  for (const step of path) {
+  for (const [index, step] of path.entries()) {
     const field = fieldType(type, step);
     if ("fault" in field) {
       walk.noName(
-        `${root} ${field.fault}; it has no ${step}`,
+        `${[root, ...path.slice(0, index)].join(".")} ${field.fault}; it has no ${step}`,
         walk.scope.given?.has(root) === true ? "name a field that exists" : "name a field of the list's items",
       );
       return dynamic;

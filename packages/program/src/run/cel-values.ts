@@ -86,6 +86,59 @@ function withCelNumbers(object: object): object {
   return replaceRawNumbers(object, celNumber) as object;
 }
 
+const inPlace = new WeakMap<object, CelInput>();
+
+/**
+ * Returns a JSON value for the evaluator that is converted only where an expression reads it. So a path into a large value costs no more than
+ * into a small one. Numbers are those of `celValues`, but a number that becomes a double loses its further digits. The value must not change
+ * afterwards.
+ */
+export function celValueInPlace(value: JsonValue): CelInput {
+  if (isRawJson(value)) return celNumber(value);
+  if (typeof value !== "object" || value === null) return value;
+  const known = inPlace.get(value);
+  if (known !== undefined) return known;
+  const made = Array.isArray(value)
+    ? celList((value as readonly JsonValue[]).map(celValueInPlace))
+    : celMap(new Fields(value as JsonObject));
+  inPlace.set(value, made);
+  return made;
+}
+
+/** The fields of an object as a map whose values are converted when they are read. */
+class Fields implements ReadonlyMap<string, CelInput> {
+  readonly #object: JsonObject;
+  constructor(object: JsonObject) {
+    this.#object = object;
+  }
+  get size(): number {
+    return Object.keys(this.#object).length;
+  }
+  get(name: unknown): CelInput | undefined {
+    if (typeof name !== "string" || !Object.hasOwn(this.#object, name)) return undefined;
+    const value = this.#object[name];
+    return value === undefined ? undefined : celValueInPlace(value);
+  }
+  has(name: unknown): boolean {
+    return this.get(name) !== undefined;
+  }
+  forEach(callback: (value: CelInput, name: string, map: ReadonlyMap<string, CelInput>) => void): void {
+    for (const [name, value] of this.entries()) callback(value, name, this);
+  }
+  *entries(): MapIterator<[string, CelInput]> {
+    for (const [name, value] of Object.entries(this.#object)) yield [name, celValueInPlace(value)];
+  }
+  keys(): MapIterator<string> {
+    return Object.keys(this.#object).values();
+  }
+  *values(): MapIterator<CelInput> {
+    for (const [, value] of this.entries()) yield value;
+  }
+  [Symbol.iterator](): MapIterator<[string, CelInput]> {
+    return this.entries();
+  }
+}
+
 /** Number of digits of the largest int and uint. */
 const digitsMax = 20;
 

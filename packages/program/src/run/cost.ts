@@ -22,6 +22,11 @@ type Scope = {
   /** The sizes of the values that the expression's paths lead to, in the order of the paths. */
   readonly reached: readonly PathExtent[];
   readonly locals: ReadonlyMap<string, Extent>;
+  /**
+   * True if the values are read where they are, as fieldValue does: then a path costs nothing per field. The items of a list share the
+   * extent of the list, because together they are not larger. Default false: each object on a path is converted.
+   */
+  readonly isReadInPlace?: boolean;
 };
 /** Returns the cost (evaluation steps and size of the result) of a part of an expression for given values. */
 type CostFunction = (scope: Scope) => Cost;
@@ -41,6 +46,19 @@ export function boundOf(tree: Expr): (values: Values, rows: readonly unknown[]) 
     // The result of the expression is written as JSON afterwards, so the steps for writing it are added to the cost.
     const written = extent.total * stepsOf.value * (1 + extent.depth);
     return stepsOf.evaluation + steps + written;
+  };
+}
+
+/**
+ * Returns a function that computes the maximum evaluation steps of a condition whose values are read where they are. `extentAt`: the size of
+ * the value at each path of the expression.
+ */
+export function boundInPlaceOf(tree: Expr): (extentAt: (path: Chain) => Extent) => number {
+  const paths: Chain[] = [];
+  const costing = costingOf(tree, paths);
+  return (extentAt) => {
+    const reached = paths.map((path) => ({ extent: extentAt(path), items: 0 }));
+    return stepsOf.evaluation + costing({ reached, locals: noLocals, isReadInPlace: true }).steps;
   };
 }
 
@@ -89,10 +107,10 @@ function costingOfPath(node: Expr | undefined, paths: Chain[]): CostFunction {
   const { root, isTest } = path;
   const place = paths.push(path) - 1;
   const own = (path.path.length + 1) * stepsOf.node;
-  return ({ reached, locals }) => {
+  return ({ reached, locals, isReadInPlace }) => {
     const local = locals.get(root);
     if (local !== undefined) {
-      const steps = own + path.path.length * local.items * stepsOf.value;
+      const steps = own + (isReadInPlace === true ? 0 : path.path.length * local.items * stepsOf.value);
       return { steps, extent: isTest ? scalar : local };
     }
     const { extent, items } = reached[place] ?? nothingReached;
@@ -115,10 +133,11 @@ function costingOfComprehension(node: Expr | undefined, paths: Chain[]): CostFun
   return (scope) => {
     const range = iterRange(scope);
     const rounds = Math.min(range.extent.items, celLimits.listItems);
-    const item = itemOf(range.extent);
-    const within = (accu: Extent): Scope => ({
+    const isShared = scope.isReadInPlace === true;
+    const item = isShared ? { ...range.extent, depth: 0 } : itemOf(range.extent);
+    const within = (accu: Extent, of = item): Scope => ({
       ...scope,
-      locals: new Map([...scope.locals, [iterVar, item] as const, [accuVar, accu] as const]),
+      locals: new Map([...scope.locals, [iterVar, of] as const, [accuVar, accu] as const]),
     });
     const first = accuInit(scope);
     const once = loopStep(within(first.extent)).extent;
@@ -134,10 +153,14 @@ function costingOfComprehension(node: Expr | undefined, paths: Chain[]): CostFun
             depth: rounds + once.depth,
           };
     const inner = within(made);
-    const round = loopCondition(inner).steps + loopStep(inner).steps;
-    const walked = 2 * range.steps + range.extent.total * stepsOf.value * (1 + range.extent.depth);
+    const stepsOfRound = (of: Scope) => loopCondition(of).steps + loopStep(of).steps;
+    const round = stepsOfRound(inner);
+    const values = isShared ? rounds : range.extent.total;
+    const walked = 2 * range.steps + values * stepsOf.value * (1 + range.extent.depth);
+    // No cost grows slower than the size of an item. So if the items share a size, one item with the whole of it costs the most.
+    const all = isShared ? round + Math.max(0, rounds - 1) * stepsOfRound(within(made, scalar)) : rounds * round;
     return {
-      steps: stepsOf.call + walked + first.steps + rounds * round + result(inner).steps,
+      steps: stepsOf.call + walked + first.steps + all + result(inner).steps,
       extent: made,
     };
   };

@@ -187,13 +187,14 @@ function countOf(text: string): bigint {
 }
 
 /**
- * Returns a function that evaluates an expression for several values. It returns the outcomes in order. It stops after the first failure,
- * or when `isOver` returns true. An evaluation fails if it visits a list of more than 1,000 items or needs more than 50 million steps. All
- * code that runs for each value is in this file, because there are very many rows.
+ * Returns a function that evaluates an expression for several values. It returns their outcomes in order and stops after the first failure,
+ * or when `isOver` returns true. An evaluation fails if it visits a list of more than 1,000 items or needs more than `stepsMax` steps (default
+ * 50 million). All code that runs for each value is in this file, because there are very many rows.
  */
 export function evaluationOf<T extends object>(
   tree: Expr,
   answerOf: (value: CelValue) => T | CelFailure,
+  stepsMax = evaluationStepsMax,
 ): (each: readonly CelValues[], isOver: () => boolean) => readonly (T | CelFailure)[] {
   const run = plan(meteredEnv, tree);
   const ranges = rangesOf(tree).map((range) => plan(meteredEnv, range));
@@ -217,7 +218,7 @@ export function evaluationOf<T extends object>(
   };
   return (each, isOver) => {
     const outcomes: (T | CelFailure)[] = [];
-    meteredEach(evaluationStepsMax, each, evaluate, (value, isSpent) => {
+    meteredEach(stepsMax, each, evaluate, (value, isSpent) => {
       const outcome = isSpent ? tooExpensive : value;
       outcomes.push(outcome);
       return !("error" in outcome || isOver());

@@ -84,6 +84,6 @@ function rowsOf(
 }
 
 /** Converts the value of a condition to its outcome. Returns an error if the value is not true or false. */
-function truthOf(value: CelValue): CelOutcome {
+export function truthOf(value: CelValue): CelOutcome {
   return typeof value === "boolean" ? { value } : { error: "is not true or false" };
 }

@@ -157,8 +157,10 @@ export function registerStanding(
   };
 }
 
-/** Registers the metrics of events that projects publish, and of polls of events. */
-export function registerEvents(registers: Registry[]): Pick<Metrics, "eventPublished" | "eventsPolled"> {
+/** Registers the metrics of the project's own events, of filters, and of polls of events. */
+export function registerEvents(
+  registers: Registry[],
+): Pick<Metrics, "eventPublished" | "eventsPolled" | "eventFiltered"> {
   const published = new Counter({
     name: "svc_events_published_total",
     help: "Events that projects published, by outcome: stored, duplicate or refused.",
@@ -177,7 +179,23 @@ export function registerEvents(registers: Registry[]): Pick<Metrics, "eventPubli
     buckets: [1, 10, 100, 1_000, 10_000, 100_000],
     registers,
   });
+  const filters = new Counter({
+    name: "svc_event_filters_total",
+    help: "Filters applied to an event, by outcome: match, no_match, fault (no value), or unevaluated (too large; delivered).",
+    labelNames: ["outcome"],
+    registers,
+  });
+  const filterSeconds = new Histogram({
+    name: "svc_event_filter_seconds",
+    help: "Processor time of all filters for one event, in seconds.",
+    buckets: [0.00001, 0.0001, 0.001, 0.01, 0.1, 1],
+    registers,
+  });
   return {
+    eventFiltered({ outcomes, seconds }) {
+      for (const { outcome } of outcomes) filters.inc({ outcome });
+      filterSeconds.observe(seconds);
+    },
     eventPublished: (outcome) => published.inc({ outcome }),
     eventsPolled({ outcome, scanned }) {
       polls.inc({ outcome });

@@ -7,6 +7,7 @@ import type {
   EmbeddingsCall,
   EndedJob,
   EventPollObservation,
+  FilterObservation,
   ParkedJob,
   RenewalObservation,
   ReplayStep,
@@ -33,6 +34,8 @@ export type Metrics = {
   eventPublished(outcome: "stored" | "duplicate" | "refused"): void;
   /** Counts a poll of events that was answered. */
   eventsPolled(poll: EventPollObservation): void;
+  /** Counts the filters of subscriptions that were applied to an event, and their time. */
+  eventFiltered(filtered: FilterObservation): void;
   attempted(attempt: AttemptObservation): void;
   /** Records a tool call that has ended: its outcome and its duration. */
   toolCalled(call: CallObservation): void;

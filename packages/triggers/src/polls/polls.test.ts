@@ -5,6 +5,7 @@ import { noteRestore } from "@svc/db/restores/repo";
 import { dropTestDatabases } from "@svc/testing/borrowed-database";
 import { until } from "@svc/testing/until";
 import { afterAll, expect, test } from "vitest";
+import { createFilters } from "../filters/filters.ts";
 import { createRouting } from "../routing.ts";
 import { storePosts } from "../store.ts";
 import { createTestCluster, createTestNode, sampleCatalog, type TestCluster } from "../test-node.ts";
@@ -19,8 +20,10 @@ const slug = "code_host.issue_opened";
 const everything = { toolkitSlug: "", triggerSlugs: [], entityId: "", readableToolkits: [] };
 const never = new AbortController().signal;
 
+const turns = { next: async () => {} };
+
 function pollsOf({ db, clock }: TestCluster) {
-  return createEventPolls({ db, clock, eventRetentionMs: 30 * day });
+  return createEventPolls({ db, clock, filters: createFilters({ db, turns }), eventRetentionMs: 30 * day });
 }
 
 /** Stores an event whose id has the time `atMs`. */
@@ -180,7 +183,13 @@ test("a held poll is answered with the first event; a node holds 200, and answer
   const scope = { projectId, events: everything };
   const outcomes: string[] = [];
   const observed = { onPolled: ({ outcome }: { outcome: string }) => void outcomes.push(outcome) };
-  const polls = createEventPolls({ db, clock, eventRetentionMs: 30 * day, ...observed });
+  const polls = createEventPolls({
+    db,
+    clock,
+    filters: createFilters({ db, turns }),
+    eventRetentionMs: 30 * day,
+    ...observed,
+  });
   const start = positionAt(clock.now());
   const hold = (signal: AbortSignal) => polls.poll(scope, { position: start, max: 10, waitMs: 20_000, signal });
   const gone = new AbortController();
@@ -237,7 +246,8 @@ test("an event that waited longer than a second gets an id of the present; a you
   await using node = createTestNode(cluster, { catalog: sampleCatalog() });
   const { db, clock } = cluster;
   await cluster.project();
-  const options = { clock, nodeId: node.nodeId, routing: createRouting(), dispatcher: node.dispatcher };
+  const filters = createFilters({ db, turns });
+  const options = { clock, nodeId: node.nodeId, filters, routing: createRouting(), dispatcher: node.dispatcher };
   const nowMs = clock.now();
   const post = (receivedAtMs: number) => ({
     ...({ toolkitSlug: "code_host", triggerSlug: slug, audience: "projects", account: "" } as const),

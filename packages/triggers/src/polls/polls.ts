@@ -2,6 +2,7 @@ import { type Clock, firstUuidAt, uuidOfId } from "@svc/core";
 import type { Executor } from "@svc/db/connect";
 import { emptySnapshot, type Look, lookForEvents, readFollowedEvents } from "@svc/db/events/follow";
 import type { Event } from "@svc/db/events/repo";
+import type { Filters } from "../filters/filters.ts";
 import { type CursorScope, type EventPosition, positionAt, settledMs, uuidOfHex } from "./position.ts";
 
 /** Data about a poll for events that svc answered. */
@@ -120,6 +121,7 @@ type EventPage = {
 type Following = {
   readonly db: Executor;
   readonly clock: Clock;
+  readonly filters: Pick<Filters, "begin">;
   /** How long events are kept, in milliseconds. A reader with an older position has missed events. */
   readonly eventRetentionMs: number;
 };
@@ -148,7 +150,8 @@ async function readEventPage(
   const wanted = look.uuids.slice(0, max);
   const rows = await readFollowedEvents(following.db, scope.projectId, wanted, pageBytesMax);
   const known = new Set(position.known);
-  const events = known.size === 0 ? rows : rows.filter(({ id }) => !known.has(uuidOfId(id)));
+  const unknown = known.size === 0 ? rows : rows.filter(({ id }) => !known.has(uuidOfId(id)));
+  const events = await filterEvents(following, scope, unknown);
   const nextUuid = nextAfter(look, wanted, rows);
   const scanned = look.scanned + (position.look?.scanned ?? 0);
   const begun = { snapshot: look.snapshot, atMs, scanned };
@@ -161,6 +164,23 @@ async function readEventPage(
         hasMore: true,
         scanned: look.scanned,
       };
+}
+
+/** Returns those events that the filter of the reader accepts. */
+async function filterEvents(
+  { filters }: Following,
+  { projectId, filter }: CursorScope,
+  events: readonly Event[],
+): Promise<readonly Event[]> {
+  if (filter === undefined) return events;
+  const test = filters.begin(`project:${projectId}`);
+  const accepted: Event[] = [];
+  for (const event of events) {
+    const times = { occurredAtMs: event.occurredAt, receivedAtMs: event.receivedAt };
+    const outcome = (await test({ ...event, ...times }, [filter])).get(filter)?.outcome;
+    if (outcome === "match" || outcome === "unevaluated") accepted.push(event);
+  }
+  return accepted;
 }
 
 /**

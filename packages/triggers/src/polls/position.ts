@@ -41,6 +41,8 @@ export const settledMs = 60_000;
 export type CursorScope = {
   readonly projectId: ProjectId;
   readonly events: FollowedEvents;
+  /** A condition over the events, see `SubscriptionMatch.filter`. Undefined for all events. */
+  readonly filter?: string | undefined;
 };
 
 /** Returns the position before all events that were received at or after a time, in epoch milliseconds. */
@@ -87,8 +89,9 @@ function openFormerCursor(sealer: Sealer, scope: CursorScope, cursor: string): E
   }
 }
 
-function pageScope({ projectId, events: { toolkitSlug, triggerSlugs, entityId } }: CursorScope) {
-  return { call: "PollEvents", projectId, filters: { toolkitSlug, triggerSlugs: triggerSlugs.toSorted(), entityId } };
+function pageScope({ projectId, events: { toolkitSlug, triggerSlugs, entityId }, filter }: CursorScope) {
+  const filters = { toolkitSlug, triggerSlugs: triggerSlugs.toSorted(), entityId, ...(filter && { filter }) };
+  return { call: "PollEvents", projectId, filters };
 }
 
 /** Returns the UUID of 32 hexadecimal digits. */

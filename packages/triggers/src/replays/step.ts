@@ -3,7 +3,7 @@ import { type Database, type Executor, withTransaction } from "@svc/db/connect";
 import { enqueueDeliveries } from "@svc/db/deliveries/enqueue";
 import { unparkDeliveries } from "@svc/db/deliveries/expire";
 import type { EventMatch } from "@svc/db/events/follow";
-import { countReplayMatches, findReplayMatches } from "@svc/db/replays/match";
+import { findReplayMatches } from "@svc/db/replays/match";
 import { type ClaimedReplay, type ReplayRecord, replayLease } from "@svc/db/replays/repo";
 import {
   findFreeDeliverySlots,
@@ -13,6 +13,7 @@ import {
   readReplayedSubscriptions,
 } from "@svc/db/replays/step";
 import { deleteDueTasks, holdDueTasks, moveDueTasks } from "@svc/db/standing/task";
+import { acceptedPairs, countAccepted, type FilteringContext } from "../filters/pairs.ts";
 import type { ReplayStep } from "./observer.ts";
 import { turnMs } from "./pace.ts";
 import type { Hindrance } from "./plan.ts";
@@ -61,6 +62,7 @@ export type ReplayFaultPoint = "before-queued" | "after-queued";
 export type ReplayContext = {
   readonly db: Database;
   readonly clock: Clock;
+  readonly filters: FilteringContext["filters"];
   /** For tests: called at each fault point of a step. */
   readonly onFaultPoint?: ((point: ReplayFaultPoint) => Promise<void> | void) | undefined;
 };
@@ -77,6 +79,8 @@ const walksMax = 10;
 const walkFactor = 2;
 const walkMin = 100;
 const walkGrowth = 8;
+/** Minimum number of pairs that a further read of a step takes if subscriptions have filters. */
+const filteredMin = 1_000;
 /** Maximum parked deliveries that one step gives back to the queue. */
 const unparkedMax = 2_000;
 /** Interval at which a replay checks if its inactive subscription is active again, in milliseconds. */
@@ -112,7 +116,10 @@ export async function stepReplay(context: ReplayContext, turn: ReplayTurn): Prom
     const nowMs = context.clock.now();
     const isFirst = turn.untilMs === undefined;
     const isLate = isFirst && (task.attempt > 1 || nowMs - replay.updatedAt >= turnMs + stepPaceOf(replay).pauseMs);
-    const moved = await queueNext(tx, isLate ? withoutLost(replay, nowMs) : replay, { nowMs, isFirst });
+    const moved = await queueNext({ ...context, db: tx }, isLate ? withoutLost(replay, nowMs) : replay, {
+      nowMs,
+      isFirst,
+    });
     await moveReplay(tx, moved.replay);
     const next = nextOf(turn, moved, nowMs);
     if (moved.replay.endedAt !== null) await deleteDueTasks(tx, [lease]);
@@ -157,15 +164,20 @@ type MovedReplay = { readonly replay: ReplayRecord; readonly count: number; read
 
 type At = { readonly nowMs: number; readonly isFirst: boolean };
 
-async function queueNext(tx: Executor, replay: ReplayRecord, { nowMs, isFirst }: At): Promise<MovedReplay> {
+async function queueNext(
+  context: FilteringContext,
+  replay: ReplayRecord,
+  { nowMs, isFirst }: At,
+): Promise<MovedReplay> {
+  const { db: tx } = context;
   const ended = await findEndOf(tx, replay, nowMs);
   if (ended !== undefined) return ended;
   if (await hasParked(tx, replay, nowMs)) return { replay: { ...replay, updatedAt: nowMs }, count: 0, againAt: nowMs };
-  const counted = isFirst ? await countFurther(tx, replay) : {};
+  const counted = isFirst ? await countFurther(context, replay) : {};
   const allowance = allowanceOf(replay, nowMs);
   if (allowance.count === 0)
     return { replay: { ...replay, ...counted, updatedAt: nowMs }, count: 0, againAt: allowance.nextAt };
-  const found = await findNext(tx, replay, Math.min(allowance.count, stepPaceOf(replay).most));
+  const found = await findNext(context, replay, Math.min(allowance.count, stepPaceOf(replay).most));
   const ids = [...new Set(found.matches.map(({ subscriptionId }) => subscriptionId))];
   const pendingMax = pendingMaxOf(replay);
   const plan = planStep(found.matches, await readReplayedSubscriptions(tx, ids, pendingMax), { pendingMax, nowMs });
@@ -208,12 +220,12 @@ async function findEndOf(tx: Executor, replay: ReplayRecord, nowMs: number): Pro
  * counts one part. Returns the changed fields of the replay.
  */
 async function countFurther(
-  tx: Executor,
+  context: FilteringContext,
   replay: ReplayRecord,
 ): Promise<Pick<ReplayRecord, "total" | "uncountedFromId">> {
   const { total, uncountedFromId } = replay;
   if (uncountedFromId === null) return { total, uncountedFromId };
-  const { counts, next } = await countReplayMatches(tx, replay, uncountedFromId);
+  const { counts, next } = await countAccepted(context, replay, uncountedFromId);
   const more = [...counts.values()].reduce((sum, count) => sum + count, 0);
   return { total: total + more, uncountedFromId: next ?? null };
 }
@@ -228,7 +240,7 @@ type NextMatches = {
   againAt(nowMs: number): number | undefined;
 };
 
-async function findNext(tx: Executor, replay: ReplayRecord, count: number): Promise<NextMatches> {
+async function findNext(context: FilteringContext, replay: ReplayRecord, count: number): Promise<NextMatches> {
   let next: EventMatch | undefined = {
     eventId: replay.positionEventId,
     subscriptionId: replay.positionSubscriptionId,
@@ -236,10 +248,16 @@ async function findNext(tx: Executor, replay: ReplayRecord, count: number): Prom
   const matches: EventMatch[] = [];
   // A step first reads only slightly more events than it queues, because usually every event matches.
   let events = Math.max(walkMin, walkFactor * count);
+  let isFiltered = false;
   for (let walks = 0; walks < walksMax && next !== undefined && matches.length < count; walks++) {
-    const found = await findReplayMatches(tx, replay, next, { limit: count - matches.length, events });
-    matches.push(...found.matches);
-    next = found.next;
+    const wanted = count - matches.length;
+    // Filters may accept few of the pairs, so more pairs than are wanted are read.
+    const limit = isFiltered ? Math.max(wanted, filteredMin) : wanted;
+    const found = await findReplayMatches(context.db, replay, next, { limit, events });
+    const accepted = await acceptedPairs(context, replay.projectId, found);
+    matches.push(...accepted.slice(0, wanted));
+    next = accepted.length > wanted ? matches.at(-1) : found.next;
+    isFiltered = found.filtered.length > 0;
     events *= walkGrowth;
   }
   // True if the reads of this step found too few matches and did not reach the end of the range. The next turn then begins at once, so that

@@ -3,6 +3,7 @@ import type { AddressGuard, Clock, Sealer, Turns } from "@svc/core";
 import type { Executor } from "@svc/db/connect";
 import type { Restore } from "@svc/db/restores/repo";
 import type { Dispatcher } from "@svc/delivery";
+import type { Filters } from "../filters/filters.ts";
 import type { PublishContext } from "../own/publish.ts";
 import type { EventPolls } from "../polls/polls.ts";
 import type { StoreOptions } from "../store.ts";
@@ -21,6 +22,7 @@ export type TriggersContext = {
   guard: AddressGuard;
   dispatcher: Pick<Dispatcher, "wake" | "expire">;
   store: StoreOptions;
+  filters: Filters;
   polls: EventPolls;
   /** Makes the engine check for due throttled replays now, because a replay was started or resumed. */
   wakeReplays(): void;

@@ -24,7 +24,7 @@ import { findDeliveryEndpoints } from "@svc/db/deliveries/read-endpoint-times";
 import { type Delivery, type DeliveryFilter, deliveriesForProject } from "@svc/db/deliveries/repo";
 import { tryDeliveriesNow } from "@svc/db/deliveries/try-now";
 import type { AttemptEntry } from "@svc/db/documents/calls";
-import { countEventMatches, type EventMatch, type EventMatchFilter, findEventMatches } from "@svc/db/events/follow";
+import { countEventMatches, type EventMatch, type EventMatchFilter } from "@svc/db/events/follow";
 import { type NewEvent, recordEvents } from "@svc/db/events/record";
 import { eventsForProject, uuidAfterEvent, uuidOfEvent } from "@svc/db/events/repo";
 import { deliveryStates } from "@svc/db/schema/words";
@@ -38,6 +38,7 @@ import {
 } from "@svc/gen/triggers";
 import { deliveryMessage } from "../convert.ts";
 import { triggerFaults } from "../errors.ts";
+import { acceptedMatches } from "../filters/pairs.ts";
 import type { StoreOptions } from "../store.ts";
 import type { TriggersContext } from "./context.ts";
 import { rangeWarnings } from "./pending-warnings.ts";
@@ -126,9 +127,8 @@ export function deliveryMethods(context: TriggersContext): Methods {
         onlyUndelivered: req.onlyUndelivered,
       };
       const warnings = await rangeWarnings(context, projectId, filter);
-      if (req.dryRun) return { count: await countEventMatches(db, projectId, filter), deliveries: [], warnings };
-      const matches = await findEventMatches(db, projectId, filter, replayMax + 1);
-      if (matches.length > replayMax) throw triggerFaults.REPLAY_TOO_LARGE(replayMax);
+      if (req.dryRun) return { count: await countMatches(context, projectId, filter), deliveries: [], warnings };
+      const matches = await findMatches(context, projectId, filter);
       const { count, newest } = await queue(context, principal, matches);
       return { count, deliveries: await messagesOf(context, projectId, newest), warnings };
     },
@@ -217,7 +217,29 @@ export async function replayEvent(
   if ((await eventsForProject(db, projectId).find(eventId)) === undefined)
     throw triggerFaults.EVENT_NOT_FOUND("eventId", eventId);
   const filter = { ...everyMatch, subscriptionId, fromUuid: uuidOfEvent(eventId), toUuid: uuidAfterEvent(eventId) };
-  return (await queue(context, principal, await findEventMatches(db, projectId, filter, replayMax))).newest;
+  return (await queue(context, principal, await findMatches(context, projectId, filter))).newest;
+}
+
+/** Returns the pairs of event and subscription that match, with the filters of subscriptions. Throws REPLAY_TOO_LARGE if they are too many. */
+async function findMatches(
+  context: TriggersContext,
+  projectId: ProjectId,
+  filter: EventMatchFilter,
+): Promise<readonly EventMatch[]> {
+  const found: EventMatch[] = [];
+  for await (const part of acceptedMatches(context, projectId, filter)) {
+    found.push(...part);
+    if (found.length > replayMax) throw triggerFaults.REPLAY_TOO_LARGE(replayMax);
+  }
+  return found;
+}
+
+async function countMatches(context: TriggersContext, projectId: ProjectId, filter: EventMatchFilter): Promise<number> {
+  const { count, hasFilters } = await countEventMatches(context.db, projectId, filter);
+  if (!hasFilters) return count;
+  let accepted = 0;
+  for await (const part of acceptedMatches(context, projectId, filter)) accepted += part.length;
+  return accepted;
 }
 
 /** Returns the filter of a list of deliveries. Throws FILTER_REQUIRED, DELIVERY_STATE_INVALID and the errors of its fields. */

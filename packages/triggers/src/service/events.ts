@@ -21,6 +21,7 @@ import { openCursor, positionAt, sealCursor } from "../polls/position.ts";
 import { faultOfWebhook, isSecretSet } from "../verify.ts";
 import type { TriggersContext } from "./context.ts";
 import { triggerSlugOf } from "./request.ts";
+import { payloadsOf, requireFilter } from "./subscription-match.ts";
 
 type Methods = Pick<
   ServiceImpl<typeof TriggersService>,
@@ -28,7 +29,7 @@ type Methods = Pick<
 >;
 
 /** Returns the methods ListEvents, PollEvents, GetEvent and ListIngestEndpoints. */
-export function eventMethods({ db, catalog, sealer, secretOf, polls }: TriggersContext): Methods {
+export function eventMethods({ db, catalog, views, sealer, secretOf, polls }: TriggersContext): Methods {
   return {
     listEvents: projectList(sealer, {
       call: "ListEvents",
@@ -64,7 +65,10 @@ export function eventMethods({ db, catalog, sealer, secretOf, polls }: TriggersC
         entityId: asked || own,
         readableToolkits: binding?.toolkitSlugs ?? [],
       };
-      const scope = { projectId, events };
+      const { filter } = request;
+      if (filter !== "")
+        requireFilter("filter", filter, payloadsOf(await views.forProject(projectId), { ...events, triggerSlug: "" }));
+      const scope = { projectId, events, filter: filter || undefined };
       const opened = cursor === "" ? undefined : openCursor(sealer, scope, cursor);
       if (cursor !== "" && opened === undefined) throw triggerFaults.CURSOR_INVALID(cursor);
       const position = opened ?? (sinceMs === undefined ? undefined : positionAt(sinceMs));

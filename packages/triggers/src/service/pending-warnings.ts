@@ -14,8 +14,8 @@ export async function rangeWarnings(
     countEventMatches(db, projectId, filter),
     countEventMatches(db, projectId, { ...filter, withoutPending: true }),
   ]);
-  if (all === fresh) return [];
-  const pending = all - fresh;
+  const pending = all.count - fresh.count;
+  if (pending === 0) return [];
   const told =
     pending === 1
       ? "1 of them arrives twice: a delivery of it is"

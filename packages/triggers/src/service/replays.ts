@@ -14,7 +14,7 @@ import {
   timeRange,
 } from "@svc/core";
 import { unparkDeliveries } from "@svc/db/deliveries/expire";
-import { countReplayMatches, type ReplayFilter } from "@svc/db/replays/match";
+import type { ReplayFilter } from "@svc/db/replays/match";
 import {
   firstEventAt,
   type NewReplay,
@@ -25,6 +25,7 @@ import {
 import type { StartReplayRequest, TriggersService } from "@svc/gen/triggers";
 import { replayCountMessages, replayMessage } from "../convert.ts";
 import { triggerFaults } from "../errors.ts";
+import { countAccepted } from "../filters/pairs.ts";
 import type { TriggersContext } from "./context.ts";
 import { replayWarnings } from "./pending-warnings.ts";
 import { requireActive, requireRoom, requireToolkit, triggerSlugOf } from "./request.ts";
@@ -189,14 +190,14 @@ function matchesOf({ since, until, toolkitSlug, triggerSlug, subscriptionId, onl
  * The function stops when all parts are counted, or when `isOver` returns true.
  */
 async function count(
-  { db }: TriggersContext,
+  context: TriggersContext,
   filter: StartedFilter,
   { isOver }: { isOver: () => boolean },
 ): Promise<{ counts: ReadonlyMap<SubscriptionId, number>; next: EventId | undefined }> {
   const counts = new Map<SubscriptionId, number>();
   let next: EventId | undefined = firstEventAt(filter.since);
   do {
-    const part = await countReplayMatches(db, filter, next);
+    const part = await countAccepted(context, filter, next);
     for (const [id, more] of part.counts) counts.set(id, (counts.get(id) ?? 0) + more);
     next = part.next;
   } while (next !== undefined && !isOver());

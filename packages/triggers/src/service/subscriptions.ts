@@ -5,6 +5,7 @@ import {
   checkEndpointUrl,
   createId,
   generateSigningSecret,
+  isEntityId,
   projectList,
   quotaFaults,
   requireId,
@@ -27,6 +28,7 @@ import { triggerFaults } from "../errors.ts";
 import type { TriggersContext } from "./context.ts";
 import { largePages, requireToolkit, triggerSlugOf } from "./request.ts";
 import { changeOfCredentials, changeOfMove } from "./subscription-credentials.ts";
+import { requireOneSelection } from "./subscription-match.ts";
 import { changeOfParts } from "./subscription-parts.ts";
 
 type Methods = Pick<
@@ -49,15 +51,18 @@ export function subscriptionMethods(context: TriggersContext): Methods {
       const endpointUrl = checkEndpointUrl(guard, req.endpointUrl);
       const view = await views.forProject(projectId);
       const slugs = subscribedSlugs(view, req.toolkitSlug, req.triggerSlug);
+      requireOneSelection(slugs.triggerSlug, req.match);
+      if (req.entityId !== "" && !isEntityId(req.entityId)) throw triggerFaults.ENTITY_ID_INVALID(req.entityId);
       const createdAt = clock.now();
       const id = createId("sub", createdAt);
       const signingSecret = generateSigningSecret();
       const sealed = sealer.seal(Buffer.from(signingSecret, "utf8"), signingSecretContext(projectId, id));
-      const parts = changeOfParts({ settings: null }, req);
+      const parts = changeOfParts(view, { ...slugs, triggerSlugs: [], settings: null }, req);
       const settings = parts.settings ?? null;
       const row = await subscriptionsForProject(db, projectId).create({
         id,
         endpointUrl,
+        entityId: req.entityId,
         ...slugs,
         ...parts,
         ...(req.credentials && changeOfCredentials(context, { projectId, id }, settings, req.credentials)),
@@ -93,10 +98,11 @@ export function subscriptionMethods(context: TriggersContext): Methods {
       const { projectId } = requireProject(ctx);
       const id = requireId("sub", "id", req.id);
       const change = req.endpointUrl === undefined ? {} : { endpointUrl: checkEndpointUrl(guard, req.endpointUrl) };
+      const view = await views.forProject(projectId);
       const row = await withTransaction(db, async (tx) => {
         const updated = await subscriptionsForProject(tx, projectId).update(id, async (known) => {
           requireChangeable(known, req);
-          const parts = changeOfParts(known, req);
+          const parts = changeOfParts(view, known, req);
           const settings = "settings" in parts ? (parts.settings ?? null) : known.settings;
           const credentials =
             req.credentials === undefined
@@ -151,16 +157,10 @@ type Activity = Pick<UpdateSubscriptionRequest, "active" | "paused">;
  */
 function requireChangeable(
   { id, keyId, inactiveReason }: Subscription,
-  {
-    endpointUrl,
-    active,
-    paused,
-    format,
-    credentials,
-  }: Pick<UpdateSubscriptionRequest, "endpointUrl" | "active" | "paused" | "format" | "credentials">,
+  { endpointUrl, active, paused, description, match, format, credentials }: UpdateSubscriptionRequest,
 ): void {
   if (keyId === null) return;
-  const part = Object.entries({ format, credentials }).find(([, sent]) => sent !== undefined);
+  const part = Object.entries({ description, match, format, credentials }).find(([, sent]) => sent !== undefined);
   if (part !== undefined) throw triggerFaults.SUBSCRIPTION_OF_AGENT(part[0], id, "it has no parts");
   if (paused === true)
     throw triggerFaults.SUBSCRIPTION_OF_AGENT("paused", id, "it takes up missed events by its cursor");
@@ -198,8 +198,8 @@ async function activityAfter(
   return { active: true, pausedAt: null };
 }
 
-/** Returns the filter of a subscription after checking it against the catalog. */
-function subscribedSlugs(view: CatalogView, toolkitSlug: string, triggerSlug: string) {
+/** Returns the toolkit and trigger of a subscription after checking them against the catalog. */
+export function subscribedSlugs(view: CatalogView, toolkitSlug: string, triggerSlug: string) {
   if (toolkitSlug === "") {
     if (triggerSlug !== "") throw triggerFaults.TRIGGER_WITHOUT_TOOLKIT(triggerSlug);
     return { toolkitSlug: "", triggerSlug: "" };

@@ -1,0 +1,133 @@
+import type { JsonSchema } from "@svc/catalog";
+import { isObject } from "@svc/core";
+import { checkExpression } from "../check/expression.ts";
+import { createFaultList } from "../faults.ts";
+import { translated } from "../read/cel-advice.ts";
+import { parseExpression } from "../read/cel-calls.ts";
+import { boundInPlaceOf } from "../run/cost.ts";
+import { type Extent, literal, scalar } from "../run/extent.ts";
+import type { Expression } from "../template.ts";
+import { fieldType, typesOf, type ValueType } from "../types/schema-type.ts";
+import { firstScope, type Scope } from "../types/scope.ts";
+import { filterPayloadBytes, filterStepsMax } from "./filter.ts";
+
+/**
+ * Why a filter is refused. `message`: what is wrong, without a subject. `hint`: what would be right, as a sentence. `isTooExpensive`: true if the only
+ * problem is the time that the filter could take.
+ */
+export type FilterFault = { readonly message: string; readonly hint: string; readonly isTooExpensive: boolean };
+
+const text: JsonSchema = { type: "string" };
+const eventFields = ["id", "toolkitSlug", "triggerSlug", "type", "entityId", "occurredAt", "receivedAt"] as const;
+
+/**
+ * Checks a filter. `payloads`: the schemas of the events that it can meet; undefined for a payload of any form. A filter that at least one of
+ * them permits is right. Returns undefined if the filter is right.
+ */
+export function checkFilter(source: string, payloads: readonly (JsonSchema | undefined)[]): FilterFault | undefined {
+  const types = payloads.length === 0 ? [undefined] : payloads;
+  const [first, ...others] = types.map((payload) => faultOf(source, payload));
+  if (first !== undefined && others.every((fault) => fault !== undefined)) {
+    const meant = meantSource(source);
+    const isMeant = meant !== undefined && types.some((payload) => faultOf(meant, payload) === undefined);
+    const hint = asSentence(isMeant ? `write ${meant}` : first.hint);
+    const isOfField = /^event(?:\.| )/.test(first.message);
+    const message = isOfField ? `reads a field that no event has: ${first.message}` : first.message;
+    return { message, hint, isTooExpensive: false };
+  }
+  const [only] = types.length === 1 ? types : [];
+  return costOf(source, only) <= filterStepsMax.ordinary ? undefined : tooExpensive;
+}
+
+const tooExpensive: FilterFault = {
+  message: `could take more than a millisecond for a payload of ${filterPayloadBytes / 1_024} KiB`,
+  hint: "Use contains, startsWith or endsWith instead of matches, compare fewer values of each item of a list, or set maxLength or maxItems in the schema of the event type.",
+  isTooExpensive: true,
+};
+
+/** Returns a hint as a sentence. */
+function asSentence(hint: string): string {
+  return `${hint.slice(0, 1).toUpperCase()}${hint.slice(1)}${hint.endsWith(".") || hint.endsWith("?") ? "" : "."}`;
+}
+
+function faultOf(source: string, payload: ValueType): { readonly message: string; readonly hint: string } | undefined {
+  const faults = createFaultList(undefined);
+  faults.takeYounger();
+  const expression: Expression = { source, pointer: "" };
+  checkExpression(expression, scopeOf(payload), faults);
+  const [fault] = faults.list();
+  return fault && { message: fault.message, hint: String(fault.hint) };
+}
+
+function scopeOf(payload: ValueType): Scope {
+  const properties = { ...Object.fromEntries(eventFields.map((name) => [name, text])), payload: payload ?? {} };
+  const event = { type: "object", properties, required: Object.keys(properties) };
+  const scope = firstScope(
+    { inputSchema: {}, input: {}, params: {} },
+    { ids: new Set(), hints: { values: "", sets: "", rows: "", expressionRows: "" } },
+  );
+  return { ...scope, given: new Map([["event", event]]) };
+}
+
+/** Names that stand alone in expressions. */
+const ownNames: ReadonlySet<string> = new Set(["event", "true", "false", "null", "in", "now"]);
+
+/**
+ * Returns the filter that the author probably means: in CEL, and with `event.` or `event.payload.` before the names of fields. Undefined if
+ * that is the filter itself.
+ */
+function meantSource(source: string): string | undefined {
+  const written = translated(source) ?? source;
+  const macros = [...written.matchAll(/\.(?:all|exists|exists_one|filter|map)\(\s*(\w+)\s*,/g)].map(([, name]) => name);
+  const isField = (name: string) => eventFields.some((field) => field === name) || name === "payload";
+  const meant = written.replaceAll(
+    /"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|(?<![\w.])([A-Za-z_]\w*)((?:\s*\.\s*[A-Za-z_]\w*)*)(?!\w|\s*\()/g,
+    (found, root?: string, rest = "") => {
+      if (root === undefined || macros.includes(root)) return found;
+      if (root === "event") {
+        const [, field = ""] = /^\s*\.\s*(\w+)/.exec(rest) ?? [];
+        return field === "" || isField(field) ? found : `event.payload${rest}`;
+      }
+      if (ownNames.has(root)) return found;
+      if (isField(root)) return `event.${found}`;
+      return root === "data" || root === "body" ? `event.payload${rest}` : `event.payload.${found}`;
+    },
+  );
+  return meant === source || "fault" in parseExpression(meant) ? undefined : meant;
+}
+
+/** The largest payload of `filterPayloadBytes`: a value takes at least two bytes of JSON. */
+const largestPayload: Extent = {
+  items: filterPayloadBytes / 2,
+  text: filterPayloadBytes,
+  total: filterPayloadBytes / 2,
+  depth: 0,
+};
+/** Longest text among the other fields of an event, such as an entity id. */
+const otherText = 1_000;
+
+function costOf(source: string, payload: ValueType): number {
+  const parsed = parseExpression(source);
+  if ("fault" in parsed) return 0;
+  return boundInPlaceOf(parsed.tree)(({ root, path: [first, ...path] }) => {
+    if (root !== "event") return scalar;
+    if (first !== undefined && first !== "payload") return literal(" ".repeat(otherText));
+    return largestAt(payload, path);
+  });
+}
+
+/** Returns the largest value at a path of a payload. The schema limits scalars, texts with `maxLength` and lists with `maxItems`. */
+function largestAt(payload: ValueType, path: readonly (string | number)[]): Extent {
+  let type = payload;
+  for (const step of path) {
+    const field = fieldType(type, step);
+    if ("fault" in field) return largestPayload;
+    type = field.type;
+  }
+  const names = typesOf(type);
+  if (!isObject(type) || names === undefined || names.has("object")) return largestPayload;
+  const { maxLength, maxItems } = type;
+  const texts = names.has("string") ? (typeof maxLength === "number" ? 2 * maxLength : filterPayloadBytes) : 0;
+  if (!names.has("array")) return { ...literal(""), text: Math.min(texts, filterPayloadBytes), total: 1 + texts / 16 };
+  return { ...largestPayload, items: typeof maxItems === "number" ? maxItems : largestPayload.items };
+}

@@ -1,0 +1,132 @@
+import { create } from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import type { ServiceImpl } from "@connectrpc/connect";
+import type { CatalogView } from "@svc/catalog";
+import { createId, isEntityId, optionalId, type ProjectId, requireProject } from "@svc/core";
+import type { SubscriptionSettings } from "@svc/db/documents/subscriptions";
+import { type Event, eventsForProject } from "@svc/db/events/repo";
+import { type Subscription, subscriptionsForProject } from "@svc/db/subscriptions/repo";
+import { previewedRequest } from "@svc/delivery";
+import {
+  type PreviewedRequest,
+  PreviewedRequestSchema,
+  type PreviewSubscriptionRequest,
+  type TriggersService,
+} from "@svc/gen/triggers";
+import { triggerFaults } from "../errors.ts";
+import type { TriggersContext } from "./context.ts";
+import { requireOneSelection } from "./subscription-match.ts";
+import { changeOfParts } from "./subscription-parts.ts";
+import { subscribedSlugs } from "./subscriptions.ts";
+
+type Methods = Pick<ServiceImpl<typeof TriggersService>, "previewSubscription">;
+
+/** Limits of the scanned events, and number of requests that are shown. A page of events is read at once. */
+const scanned = { events: 1_000, bytes: 33_554_432, page: 25 };
+const requestsMax = 5;
+
+/** The columns that decide what a subscription receives, and how. */
+type Selection = Pick<Subscription, "toolkitSlug" | "triggerSlug" | "triggerSlugs" | "entityId" | "settings">;
+
+/** Returns the method PreviewSubscription. */
+export function previewMethods(context: TriggersContext): Methods {
+  const { views } = context;
+  return {
+    async previewSubscription(req, ctx) {
+      const { projectId } = requireProject(ctx);
+      const view = await views.forProject(projectId);
+      const before = await startOf(context, projectId, view, req);
+      const selection = { ...before, ...changeOfParts(view, before, req) };
+      return preview(context, projectId, selection);
+    },
+  };
+}
+
+/** Returns the subscription from which a preview starts. Throws the refusals of CreateSubscription. */
+async function startOf(
+  { db }: TriggersContext,
+  projectId: ProjectId,
+  view: CatalogView,
+  req: PreviewSubscriptionRequest,
+): Promise<Selection> {
+  const id = optionalId("sub", "id", req.id);
+  if (id === undefined) {
+    const slugs = subscribedSlugs(view, req.toolkitSlug, req.triggerSlug);
+    requireOneSelection(slugs.triggerSlug, req.match);
+    if (req.entityId !== "" && !isEntityId(req.entityId)) throw triggerFaults.ENTITY_ID_INVALID(req.entityId);
+    return { ...slugs, triggerSlugs: [], entityId: req.entityId, settings: null };
+  }
+  const known = await subscriptionsForProject(db, projectId).find(id);
+  if (known === undefined) throw triggerFaults.SUBSCRIPTION_NOT_FOUND("id", req.id);
+  if (known.keyId !== null) throw triggerFaults.SUBSCRIPTION_OF_AGENT("id", id, "its agent decides what it receives");
+  return known;
+}
+
+async function preview(context: TriggersContext, projectId: ProjectId, selection: Selection) {
+  const filter = selection.settings?.filter;
+  const test = context.filters.begin(`project:${projectId}`);
+  const counted = { scanned: 0, matched: 0, faulty: 0, fault: "", faultEventId: "" };
+  const requests: PreviewedRequest[] = [];
+  let since: number | undefined;
+  for await (const event of latestEvents(context, projectId, selection)) {
+    counted.scanned++;
+    since = event.receivedAt;
+    if (!isSelected(selection, event)) continue;
+    const times = { occurredAtMs: event.occurredAt, receivedAtMs: event.receivedAt };
+    const found = filter === undefined ? undefined : (await test({ ...event, ...times }, [filter])).get(filter);
+    if (found?.outcome === "no_match") continue;
+    if (found?.outcome === "fault") {
+      if (counted.faulty++ === 0) Object.assign(counted, { fault: found.error, faultEventId: event.id });
+      continue;
+    }
+    counted.matched++;
+    if (requests.length < requestsMax) requests.push(requestOf(event, selection.settings, context.clock.now()));
+  }
+  return { ...counted, requests, ...(since !== undefined && { since: timestampFromMs(since) }) };
+}
+
+/** Reads the latest events of the toolkit or trigger of a selection, newest first. */
+async function* latestEvents(
+  { db }: TriggersContext,
+  projectId: ProjectId,
+  { toolkitSlug, triggerSlug, triggerSlugs }: Selection,
+): AsyncGenerator<Event> {
+  const [only = triggerSlug, ...others] = triggerSlugs;
+  const range = { toolkitSlug, triggerSlug: others.length === 0 ? only : "", sinceMs: undefined, untilMs: undefined };
+  let after: Event["id"] | undefined;
+  let [count, bytes] = [0, 0];
+  while (count < scanned.events && bytes < scanned.bytes) {
+    const page = await eventsForProject(db, projectId).list(range, { after, limit: scanned.page });
+    yield* page;
+    count += page.length;
+    bytes += page.reduce((sum, { payload }) => sum + payload.length, 0);
+    after = page.at(-1)?.id;
+    if (page.length < scanned.page) return;
+  }
+}
+
+function isSelected({ triggerSlugs, entityId }: Selection, event: Event): boolean {
+  return (
+    (triggerSlugs.length === 0 || triggerSlugs.includes(event.triggerSlug)) &&
+    (entityId === "" || entityId === event.entityId)
+  );
+}
+
+function requestOf(event: Event, settings: SubscriptionSettings | null, nowMs: number): PreviewedRequest {
+  const { format, credentials } = settings ?? {};
+  const delivered = {
+    ...event,
+    kind: "event",
+    occurredAtMs: event.occurredAt,
+    receivedAtMs: event.receivedAt,
+  } as const;
+  const { headers, body } = previewedRequest(delivered, { deliveryId: createId("dlv", nowMs), format }, nowMs);
+  const secret = [...(credentials?.headerNames ?? []), ...(credentials?.auth ? ["authorization"] : [])];
+  const shown = headers.filter(([name]) => !secret.some((other) => other.toLowerCase() === name.toLowerCase()));
+  const all = [...shown, ...secret.map((name) => [name, "…"] as const)];
+  return create(PreviewedRequestSchema, {
+    eventId: event.id,
+    headers: all.map(([name, value]) => ({ name, value })),
+    body,
+  });
+}

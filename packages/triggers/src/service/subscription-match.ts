@@ -1,0 +1,91 @@
+import type { CatalogView, JsonSchema } from "@svc/catalog";
+import { field, text } from "@svc/core";
+import type { Subscription } from "@svc/db/subscriptions/repo";
+import { checkFilter } from "@svc/program";
+import { triggerFaults } from "../errors.ts";
+import { triggerSlugOf } from "./request.ts";
+
+/** The part `match` of a request. */
+export type SentMatch = { readonly triggerSlugs: readonly string[]; readonly filter: string };
+
+/** The columns that select the events of a subscription. */
+type Selection = Pick<Subscription, "toolkitSlug" | "triggerSlug" | "triggerSlugs">;
+
+const triggersMax = 100;
+
+/**
+ * Returns the triggers that `match` selects, and its filter. An empty filter is undefined. Throws the refusals of CreateSubscription for a
+ * faulty part. `selected`: the toolkit and trigger of the subscription; `triggerSlug` is cleared if `match` has triggers.
+ */
+export function checkMatch(
+  view: CatalogView,
+  selected: Pick<Selection, "toolkitSlug" | "triggerSlug">,
+  { triggerSlugs, filter }: SentMatch,
+): Pick<Selection, "triggerSlug" | "triggerSlugs"> & { readonly filter: string | undefined } {
+  const refuse = triggerFaults.SUBSCRIPTION_FILTER_INVALID;
+  const path = "match.triggerSlugs";
+  if (triggerSlugs.length > triggersMax)
+    throw refuse(
+      path,
+      `has ${triggerSlugs.length} slugs`,
+      `Send at most ${triggersMax}, or none for all of a toolkit.`,
+    );
+  const { toolkitSlug } = selected;
+  const slugs = [...new Set(triggerSlugs.map((slug) => checkTrigger(view, toolkitSlug, slug)))];
+  const triggerSlug = slugs.length === 0 ? selected.triggerSlug : "";
+  if (filter !== "")
+    requireFilter("match.filter", filter, payloadsOf(view, { toolkitSlug, triggerSlug, triggerSlugs: slugs }));
+  return { triggerSlug, triggerSlugs: slugs, filter: filter || undefined };
+}
+
+/** Throws if a new subscription names its triggers twice. */
+export function requireOneSelection(triggerSlug: string, match: SentMatch | undefined): void {
+  if (triggerSlug === "" || match === undefined || match.triggerSlugs.length === 0) return;
+  throw triggerFaults.SUBSCRIPTION_FILTER_INVALID(
+    "match.triggerSlugs",
+    "is set together with the trigger of the subscription",
+    text`Leave ${field("triggerSlug")} empty.`,
+  );
+}
+
+function checkTrigger(view: CatalogView, toolkitSlug: string, sent: string): string {
+  const slug = triggerSlugOf(toolkitSlug, sent);
+  const found = view.triggers.get(slug);
+  if (found === undefined || (toolkitSlug !== "" && found.toolkitSlug !== toolkitSlug))
+    throw triggerFaults.TRIGGER_NOT_FOUND(toolkitSlug || (slug.split(".")[0] ?? ""), sent);
+  return slug;
+}
+
+/** Maximum number of event types whose schemas a filter is checked against. With more, its payload may have any form. */
+const schemasMax = 20;
+
+/** Returns the schemas of the payloads that a selection can contain. Empty if they may have any form. */
+export function payloadsOf(
+  view: CatalogView,
+  {
+    toolkitSlug,
+    triggerSlug,
+    triggerSlugs,
+  }: Readonly<Omit<Selection, "triggerSlugs">> & { readonly triggerSlugs: readonly string[] },
+): JsonSchema[] {
+  if (toolkitSlug === "" && triggerSlug === "" && triggerSlugs.length === 0) return [];
+  const slugs = triggerSlugs.length > 0 ? triggerSlugs : triggerSlug === "" ? undefined : [triggerSlug];
+  const triggers =
+    slugs === undefined
+      ? [...view.triggers.values()].filter((trigger) => toolkitSlug === "" || trigger.toolkitSlug === toolkitSlug)
+      : slugs.flatMap((slug) => view.triggers.get(slug) ?? []);
+  return triggers.length > schemasMax ? [] : triggers.map(({ outputSchema }) => outputSchema);
+}
+
+/**
+ * Throws SUBSCRIPTION_FILTER_INVALID or SUBSCRIPTION_FILTER_TOO_EXPENSIVE if a filter is refused. `path`: the field with the filter.
+ * `payloads`: the schemas of the events that it can meet; empty if they may have any form.
+ */
+export function requireFilter(path: string, filter: string, payloads: readonly JsonSchema[]): void {
+  const fault = checkFilter(filter, payloads);
+  if (fault === undefined) return;
+  const refuse = fault.isTooExpensive
+    ? triggerFaults.SUBSCRIPTION_FILTER_TOO_EXPENSIVE
+    : triggerFaults.SUBSCRIPTION_FILTER_INVALID;
+  throw refuse(path, fault.message, fault.hint);
+}

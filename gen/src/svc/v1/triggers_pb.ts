@@ -3954,9 +3954,9 @@ export const TriggersService: GenService<{
     output: typeof UpdateSubscriptionResponseSchema;
   },
   /**
-   * Tries the parts of a subscription on the project's past events, and stores and sends nothing. It scans the latest
-   * 1,000 events of the toolkit or trigger, or fewer if they are large, and returns how many of them the subscription
-   * would receive, with up to five requests as svc would send them.
+   * Tries the settings of a subscription on the project's past events. It stores and sends nothing. It scans the latest
+   * 1,000 events of the toolkit or trigger, or fewer if they are large. The response says how many of them the
+   * subscription would receive, and has up to five requests as svc would send them.
    *
    * Errors:
    * - not_found SUBSCRIPTION_NOT_FOUND: the project has no subscription with this `id`.

@@ -53,8 +53,10 @@ const isUndelivered = `($7::text[] = '{}' or not exists (
  * maximum.
  */
 const walkEnd = `(select id from walked order by id desc limit 1) as walked_to,
-    (select count(*) from walked) >= (select least($9::int8, greatest(100, ${comparisonsMax} / greatest(1, count(*)))) from wanted) as cut,
-    array(select id::text from wanted where is_filtered) as filtered_ids`;
+    (select count(*) from walked) >= (select least($9::int8, greatest(100, ${comparisonsMax} / greatest(1, count(*)))) from wanted) as cut`;
+
+/** Column with the ids of the scanned subscriptions that have a filter. */
+const filteredIds = "array(select id::text from wanted where is_filtered) as filtered_ids";
 
 type WalkEnd = { walked_to: string | null; cut: boolean; filtered_ids: string[] };
 
@@ -82,7 +84,7 @@ const findMatches = statement<MatchRow>(
   select array(select event_id::text from found order by event_id, subscription_id) as event_ids,
     array(select subscription_id::text from found order by event_id, subscription_id) as subscription_ids,
     (select event_id from last) as looked_event, (select subscription_id from last) as looked_subscription,
-    (select count(*) from looked) >= $11::int8 as looked_cut, ${walkEnd}`,
+    (select count(*) from looked) >= $11::int8 as looked_cut, ${walkEnd}, ${filteredIds}`,
 );
 
 /** Counts the matching pairs by subscription. Uses the same indexes as `find_replay_matches`. */
@@ -91,7 +93,7 @@ const countMatches = statement<WalkEnd & { subscription_id: string | null; count
   `with ${walk}, counted as materialized (
     select p.subscription_id, count(*) as count from paired p where ${isUndelivered} group by p.subscription_id
   )
-  select c.subscription_id, coalesce(c.count, 0) as count, ${walkEnd} from (select 1) one left join counted c on true`,
+  select c.subscription_id, coalesce(c.count, 0) as count, ${walkEnd}, ${filteredIds} from (select 1) one left join counted c on true`,
 );
 
 /** Columns of a replay that define which events and subscriptions match. */

@@ -160,7 +160,8 @@ test("subscriptions that fail, and that deliver again", async () => {
     () => count(ids.toReversed()),
     () => fail(db, ids),
   );
-  const found = await db.sql`select filter_faults::int4 as faults from subscriptions where project_id = ${uuidOfId(projectId)}`;
+  const found =
+    await db.sql`select filter_faults::int4 as faults from subscriptions where project_id = ${uuidOfId(projectId)}`;
   expect(found.map(({ faults }) => faults)).toEqual([1, 1, 1]);
 });
 

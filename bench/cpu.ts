@@ -3,15 +3,15 @@ import { readdirSync, readFileSync } from "node:fs";
 /** Clock ticks of /proc; 100 a second on every Linux that Node runs on. */
 const tickMs = 10;
 
-/** Processor time in milliseconds that a process has used so far. Undefined if /proc does not exist. */
+/** Returns the processor time in milliseconds that a process has used so far. Undefined if /proc does not exist. */
 export function processCpuMs(pid: number): number | undefined {
   const stat = readStat(pid);
   return stat && stat.ownTicks * tickMs;
 }
 
 /**
- * Processor time in milliseconds of a process and its children, including ended ones. For the main process of PostgreSQL, this is the whole
- * server's. Undefined if /proc does not show it.
+ * Returns the processor time in milliseconds of a process and its children, including ended ones. For the main process of PostgreSQL, this
+ * is the time of the whole PostgreSQL. Undefined if /proc does not show it.
  */
 export function familyCpuMs(pid: number): number | undefined {
   const parent = readStat(pid);
@@ -24,12 +24,12 @@ export function familyCpuMs(pid: number): number | undefined {
   return ticks * tickMs;
 }
 
-/** The parent of a process. Undefined if /proc does not show it. */
+/** Returns the parent of a process. Undefined if /proc does not show it. */
 export function parentOf(pid: number): number | undefined {
   return readStat(pid)?.parent;
 }
 
-/** The running child processes of a process. Empty if /proc does not show them. */
+/** Returns the running child processes of a process. Empty if /proc does not show them. */
 export function childrenOf(pid: number): number[] {
   if (readStat(pid) === undefined) return [];
   const all = readdirSync("/proc").filter((name) => /^\d+$/.test(name));

@@ -88,7 +88,10 @@ export async function openBenchPostgres(isStatementsKept: boolean): Promise<Benc
   };
 }
 
-/** The library is loaded at the start of PostgreSQL, so the new instance is restarted. */
+/**
+ * Starts a PostgreSQL for the run. With `isStatementsKept` it is restarted once, because the library of pg_stat_statements is loaded at a
+ * start.
+ */
 async function startOwn(isStatementsKept: boolean): Promise<TestPostgres> {
   const server = await startTestPostgres({ durability: "full" });
   if (!isStatementsKept) return server;
@@ -115,7 +118,7 @@ async function withoutFsync(sql: postgres.Sql, use: () => Promise<void>): Promis
   }
 }
 
-/** The log's length is exact. Counts by PostgreSQL's own processes reach the statistics views up to a second later. */
+/** Reads the amount written so far. The log's length is exact, but other counts reach the statistics views up to a second late. */
 async function readWritten(sql: postgres.Sql): Promise<Written> {
   const [row] = await sql<Record<keyof Written, string>[]>`
     select (select sum(xact_commit) from pg_stat_database) as commits,
@@ -146,7 +149,7 @@ async function readSettings(sql: postgres.Sql): Promise<ReadonlyMap<string, stri
   return new Map(rows.map(({ name, value }) => [name, value]));
 }
 
-/** The process that serves our session is a child of PostgreSQL's main process, if both run on this machine. */
+/** Finds PostgreSQL's main process, which is the parent of the process that serves our session. Undefined if it runs on another machine. */
 async function findPostmaster(sql: postgres.Sql): Promise<number | undefined> {
   const [row] = await sql<{ pid: number }[]>`select pg_backend_pid() as pid`;
   const pid = row && parentOf(row.pid);

@@ -21,7 +21,7 @@ export function buildOnce({ name, title, sources, ignored, command }, { force = 
   if (!force && existsSync(stampFile) && readFileSync(stampFile, "utf8") === wanted) {
     return !existsSync(join(dist, "build-error.txt"));
   }
-  // It takes seconds, or a minute on a busy machine: nobody should wonder what they wait for.
+  // The build takes seconds, or a minute on a busy machine, so this line explains the wait.
   process.stderr.write(`svc: building ${title} (once after each change)\n`);
   // The new build replaces the old one only when it is complete. So a service that starts at this moment reads either the old or the new
   // one.

@@ -618,7 +618,8 @@ describe("classes and toolkits", () => {
       expect(outcomeOf(await call("ToolsService/DescribeTool", { slug }, key))).toBe("not_found TOOL_NOT_FOUND");
       expect(outcomeOf(await call("CatalogService/GetTool", { slug }, key))).toBe("not_found TOOL_NOT_FOUND");
     }
-    // It does not see what a wider key of the same entity did either, because those jobs and events may contain data that it may not read.
+    // A scoped key does not see the work of a wider key of the same entity either, because that work may contain data that the scoped key
+    // may not read.
     expect(outcomeOf(await call("JobsService/GetJob", { id: ids["adaJob"] }, key))).toBe("not_found JOB_NOT_FOUND");
     expect(outcomeOf(await call("TriggersService/GetEvent", { id: ids["adaEvent"] }, key))).toBe(
       "not_found EVENT_NOT_FOUND",

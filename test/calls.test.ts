@@ -145,7 +145,7 @@ async function fillReferences(otherProjectId: string): Promise<void> {
   await call(server, "ConnectionsService/SetAccountReferences", body, key);
 }
 
-/** A secret that another project has. */
+/** Stores a secret in another project. */
 async function putTheirSecret(projectId: string): Promise<void> {
   const { key } = await adminCall<{ key: string }>("CreateApiKey", { projectId, role: "ROLE_APPROVER", name: "vault" });
   await call(server, "SecretsService/PutSecret", { name: "theirs", value: "a-secret-of-theirs" }, key);

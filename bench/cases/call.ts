@@ -63,7 +63,7 @@ export const call: BenchCase = {
   },
 };
 
-/** The server, with an account of the app at `origin`. */
+/** Returns the server as a variant, with an account of the app at `origin`. */
 export function callingServer(settings: BenchSettings, origin: string): Variant {
   return {
     name: "calls",

@@ -66,7 +66,7 @@ function report(results: readonly LatencyResult[], timeline: readonly TimelineMa
   };
 }
 
-/** Each aim is the best result of the engines that make every step durable. */
+/** Returns the figures with their aims. Each aim is the best result of the engines that make every step durable. */
 function figuresOf(results: readonly LatencyResult[]): Figure[] {
   const server = results.find(({ variant }) => variant === serverNames.held);
   const own = new Set<string>(Object.values(serverNames));

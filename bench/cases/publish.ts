@@ -16,7 +16,7 @@ const schemaJson = JSON.stringify({
   required: ["id", "topic", "order"],
   properties: { id: { type: "string" }, topic: { const: type }, order: { type: "object", required: ["currency"] } },
 });
-/** The body of the posts that are compared, so that both ways carry the same kilobyte. */
+/** Payload of the published events. It equals the body of the compared posts, so both carry the same kilobyte. */
 const [, payloadJson = ""] = postKind("order").request(1, 0).split("\r\n\r\n");
 const event = { type, payloadJson };
 const batchSize = 100;
@@ -29,7 +29,10 @@ const batch: Call = {
   eachMakes: batchSize,
 };
 
-/** Events that a project publishes itself, against posts of an app with the same body, on one process in turn. */
+/**
+ * Events that a project publishes itself, compared with webhook posts of an app with the same body. Both are measured by turns on one
+ * process.
+ */
 export const publish: BenchCase = {
   name: "publish",
   about: "events published a second, one a call and in batches, against posts of an app with the same body",

@@ -60,7 +60,8 @@ function report(runs: readonly SetRun[]): CaseReport {
 }
 
 /**
- * Ratio of the time for a row to that at the next smaller size. For a sort, which needs n log n, the time is corrected by the logarithm.
+ * Returns the ratio of the time for a row to that at the next smaller size. For a sort, which needs n log n, the time is corrected by the
+ * logarithm.
  */
 function growthOf({ step, rows: count, ms }: SetRun, runs: readonly SetRun[]): Figure[] {
   const less = runs.findLast((run) => run.step === step && run.rows < count);

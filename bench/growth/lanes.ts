@@ -21,7 +21,10 @@ export async function fillLanes(databaseUrl: string, lanes: number): Promise<voi
   }
 }
 
-/** The ids of related rows are derived from the same number and the name of their table, so that copies refer to each other. */
+/**
+ * Returns the SQL for the id of a copied row, derived from the copy's number and the name of the table. So related copies can refer to each
+ * other.
+ */
 function idOf(table: string): string {
   return `(substr(md5('${table}' || number), 1, 12) || '7' || substr(md5('${table}' || number), 14, 3) || '8' || substr(md5('${table}' || number), 18, 15))::uuid`;
 }

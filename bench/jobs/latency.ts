@@ -119,7 +119,7 @@ async function measureRound(
   }
 }
 
-/** Warm-up, so that the code is compiled: runs the given number of jobs, or fewer if they take longer than a measurement. */
+/** Runs jobs before the measurement, so that the code is compiled. Runs fewer than `jobs` if they take longer than a measurement. */
 async function warmUp(run: () => Promise<unknown>, jobs: number, seconds: number): Promise<void> {
   const endAt = monotonicMicros() + seconds * 1e6;
   for (let index = 0; index < jobs && monotonicMicros() < endAt; index += 1) await run();

@@ -115,7 +115,7 @@ function loopRate(
   return loop.ask("run", { origin, ...request, concurrency, seconds });
 }
 
-/** Ratio of a map's rate to that of the plain loop, for each round. */
+/** Returns the ratio of a map's rate to that of the plain loop, for each round. */
 export function ratioToBare({ runs, bare }: MapResults, call: ItemCall): Spread {
   const rates = bare.get(call) ?? [];
   return spreadOf(

@@ -24,7 +24,7 @@ export const readCall: ItemCall = { name: "read", tool: "bench_items.get_item", 
 /** A call that changes one item in an app without idempotency keys. */
 export const writeCall: ItemCall = { name: "write", tool: "bench_items.close_item", method: "PUT" };
 
-/** The body of the request that a call makes. */
+/** Returns the body of the request that a call sends to the app. Undefined for a read. */
 export function bodyOf({ method }: ItemCall): string | undefined {
   return method === "PUT" ? JSON.stringify({ item: { type: "item_reference", state: "closed" } }) : undefined;
 }

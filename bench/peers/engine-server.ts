@@ -2,7 +2,10 @@ import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { EngineWork, EngineWorkName } from "./engine.ts";
 
-/** A minimal HTTP server for an engine that is a library: `POST /bench/<work>` is answered once `run` has ended. Resolves with the port. */
+/**
+ * Starts a minimal HTTP server for an engine that is a library. It answers `POST /bench/<work>` once `run` has ended. Resolves with the
+ * port.
+ */
 export function serveEngine(run: (name: EngineWorkName, work: EngineWork) => Promise<void>): Promise<number> {
   const server = createServer((req, res) => {
     const name = req.url?.endsWith("/together") ? "together" : "chain";

@@ -9,7 +9,7 @@ export type ItemJob = { readonly origin: string; readonly itemId: string };
 /** Result of the step. */
 export type ItemOutcome = { readonly itemId: string; readonly statusCode: number; readonly answer: string };
 
-/** A minimal HTTP server for a job queue. It takes jobs and answers once `submit` has stored them. Resolves with the port. */
+/** Starts a minimal HTTP server for a job queue. It takes jobs and answers once `submit` has stored them. Resolves with the port. */
 export function serveJobs(submit: (job: ItemJob) => Promise<void>): Promise<number> {
   const server = createServer((req, res) => {
     readJson(req)

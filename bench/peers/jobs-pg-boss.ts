@@ -31,7 +31,7 @@ const commands: PeerCommands = {
 
 answerCommands(commands);
 
-/** pg-boss inserts through the pool that also records outcomes, because its statements are prepared there. */
+/** Submits a job to pg-boss. The insert goes through the pool that also records outcomes, because that pool prepares its statements. */
 async function submit(boss: PgBoss, job: ItemJob): Promise<void> {
   const executeSql = async (text: string, values: unknown[] = []) => {
     return { rows: [...(await sql.unsafe(text, values.map(String), { prepare: true }))] };

@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import type { PostKind } from "../post-kinds.ts";
 
 /**
- * The HTTP side of every peer: a minimal node:http server. It reads the post, checks its signature, gives the normalized payload to
+ * Starts the HTTP side of a peer, a minimal node:http server. It reads the post, checks its signature, gives the normalized payload to
  * `accept`, and answers 202 when `accept` has resolved. Resolves with the port.
  */
 export function serveWebhooks(kind: PostKind, accept: (payload: string) => Promise<void> | void): Promise<number> {

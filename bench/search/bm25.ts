@@ -5,8 +5,8 @@ const saturation = 1.2;
 const lengthShare = 0.75;
 
 /**
- * A search that anyone could use without svc: BM25 over the words of each tool's slug, description, intents and arguments, in lower case.
- * Returns at most 8 matching slugs, best first.
+ * Creates a search that anyone could use without svc: BM25 over the words of each tool's slug, description, intents and arguments, in lower
+ * case. It returns at most 8 matching slugs, best first.
  */
 export function plainBm25(catalog: Catalog): (query: string) => string[] {
   const tools = [...catalog.tools.values()].filter(({ callable }) => callable);

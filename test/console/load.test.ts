@@ -117,7 +117,7 @@ browserTest(
   },
 );
 
-/** Scrolls a list down by so many rows, ten a frame. Resolves with the frame times and the largest number of rows that the document had. */
+/** Scrolls a list down by `count` rows, ten a frame. Resolves with the frame times and the largest number of rows that the document had. */
 const scrollBy = (page: Page, count: number): Promise<{ frames: number[]; inDocument: number; reached: number }> =>
   page.evaluate(`(async () => {
     const grid = document.querySelector("[role=grid]");

@@ -8,8 +8,8 @@ import { type Subscriber, startSubscriber } from "@svc/testing/subscriber";
 import { Webhook, WebhookVerificationError } from "standardwebhooks";
 import { afterEach, expect, test } from "vitest";
 
-// Three nodes on one store die one after the other while a project publishes, polls, pauses and changes a signing secret. What a call
-// did not answer is called again, as a caller would.
+// Three nodes on one store die one after the other while a project publishes events, polls them, pauses and changes a signing secret. A
+// call without an answer is repeated, as a client would.
 
 const isWhole = process.env["SVC_CRASH_ROUNDS"] !== undefined;
 const rounds = 5 * Number(process.env["SVC_CRASH_ROUNDS"] ?? 1);
@@ -21,9 +21,9 @@ afterEach(async () => {
 });
 
 type Nodes = {
-  /** Calls any node, again until one answers. */
+  /** Makes a call at any node, and repeats it until a node answers. */
   ask<Answer>(method: string, body: object): Promise<Answer>;
-  /** Kills the next node, and starts it again. */
+  /** Kills the next node in turn and starts it again. */
   killNext(): Promise<void>;
 };
 
@@ -43,7 +43,7 @@ async function startNodes(databaseUrl: string): Promise<Nodes> {
         try {
           return await call({ url }, method, body);
         } catch (error) {
-          // A dead node, or one that ends: another is asked. Anything else is a fault.
+          // If the node is dead or ends, another node is tried. Any other error fails the test.
           if (tries > 200 || / (?:4\d\d|500) /.test(String(error))) throw error;
           await wait(20);
         }
@@ -62,7 +62,7 @@ async function startNodes(databaseUrl: string): Promise<Nodes> {
 
 type Result = { readonly eventId: string; readonly outcome: string };
 
-/** Publishes batches with keys until it is stopped. `ids`: the event of each key that was acknowledged. */
+/** Publishes batches of events with idempotency keys until it is stopped. `ids`: the id of each acknowledged event, by its key. */
 async function publishUntil(signal: AbortSignal, nodes: Nodes, name: string, ids: Map<string, string>): Promise<void> {
   for (let batch = 0; !signal.aborted; batch++) {
     const keys = Array.from({ length: batchSize }, (_, index) => `${name}-${batch}-${index}`);
@@ -72,7 +72,7 @@ async function publishUntil(signal: AbortSignal, nodes: Nodes, name: string, ids
   }
 }
 
-/** Polls until it is stopped and nothing more comes. The cursor is kept only from an answer. `seen`: how often each event came. */
+/** Polls until it is stopped and no more events come. The cursor moves only with an answer. `seen`: how often each event came. */
 async function pollUntil(signal: AbortSignal, nodes: Nodes, since: string, seen: Map<string, number>): Promise<void> {
   let cursor = "";
   for (let isLast = false; !isLast; ) {
@@ -89,7 +89,7 @@ async function pollUntil(signal: AbortSignal, nodes: Nodes, since: string, seen:
   }
 }
 
-/** The keys of the events that a receiver has, from their payloads. */
+/** Returns the keys of the events that a receiver got, taken from their payloads. */
 const keysOf = ({ received }: Subscriber) =>
   new Set(received.map(({ body }) => (JSON.parse(body) as { data: { key: string } }).data.key));
 
@@ -156,7 +156,7 @@ test("nodes that die lose no published event, no polled one, and none of a pause
   };
   await until(() => lacks(steady).length + lacks(paused).length === 0, 120_000, "every delivery");
   expect(unverified).toEqual([]);
-  // Each event came once, those too whose publisher never had an answer.
+  // Each event came once, even if its publisher never got an answer.
   expect([...seen].filter(([, times]) => times !== 1)).toEqual([]);
   const db = openDatabase({ url: database.url, connectionsMax: 1 });
   cleanups.push(() => db.close());

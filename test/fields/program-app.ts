@@ -30,7 +30,7 @@ const item = (n: number) => ({
   owner: n < 3 ? "ada" : null,
 });
 
-/** Returns a list by the name of its shelf. `paged` has two pages by token; `moving` has one row on both of its pages. */
+/** Returns a list by its name, the shelf. The list `paged` has two pages by token; `moving` has one row on both of its pages. */
 function listOf(shelf: string, page: string): unknown {
   const isFirst = page === "";
   if (shelf === "paged") return isFirst ? { items: [item(0), item(1)], next: "p2" } : { items: [item(2), item(3)] };

@@ -25,7 +25,7 @@ const endingAnswered = ran(({ job }) => job.lastError.split(":")[0], {
 });
 const addressed = ran(({ job }) => job.pendingAsk?.deliveredPrincipals);
 
-/** A proof that a limit ends a job which otherwise ends normally. */
+/** Returns a proof that a limit ends a job which otherwise ends normally. */
 function limited(name: string, value: unknown, steps: readonly object[]): ProgramProof {
   const gives: ProgramProof["gives"] = [
     ["FAILED", "LIMIT_REACHED"],

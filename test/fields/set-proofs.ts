@@ -154,7 +154,7 @@ const tolerated = (field: string, other: number): ProgramProof => {
 };
 
 const asked = ran(({ job }) => [job.status.replace("JOB_STATUS_", ""), job.park?.judgment?.question ?? ""]);
-/** A proof about a map whose second row fails or is in doubt, and about the question that this raises. */
+/** Returns a proof about a map whose second row fails or is in doubt, and about the question that this raises. */
 function askedAbout(state: "failed" | "unknown"): ProgramProof {
   const points = { one: { ...point, question: "One?" }, two: { ...point, question: "Two?" } };
   const write = {

@@ -74,7 +74,8 @@ test.each([
 });
 
 test.each([
-  // Refused variants: another port, another name of the same machine, a subdomain, a parent domain, a name with a final dot.
+  // Refused variants: another port, another name of the same machine, a name with a final dot, a subdomain, a parent domain, a similar
+  // name.
   ["http://127.0.0.1:PORT/", "127.0.0.1"],
   ["http://127.0.0.1:PORT/", "127.0.0.1:1"],
   ["http://127.0.0.1:PORT/", "localhost:PORT"],

@@ -1,5 +1,5 @@
 /**
- * A step of the npm package workflow, which makes the same request as the server's tool. The package's build (`wf build`) reads the
+ * Runs a step of the npm package workflow, with the same request as the server's tool. The package's build (`wf build`) reads the
  * directives below.
  */
 async function readItem(origin, index) {

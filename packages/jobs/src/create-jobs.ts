@@ -277,7 +277,7 @@ async function callSkill(context: SkillContext, call: CodeCall): Promise<CodeAns
   return { outcome: "ok", value: { job_id: submitted.id } };
 }
 
-/** If SubmitJob refuses the job, the error is returned as the outcome of the call, because nothing was begun. */
+/** Returns the error with which SubmitJob refused the job as the outcome of the call, because nothing was begun. */
 function refused({ tool }: CodeCall, { details, message }: Fault): CodeAnswer {
   const lacksAccounts = details.every(({ reason }) => reason === "PROGRAM_ACCOUNT_MISSING");
   const outcome = lacksAccounts ? "no_account" : "not_callable";

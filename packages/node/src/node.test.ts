@@ -74,7 +74,7 @@ test("a node that runs no jobs with rows tells of one, so that another node begi
   await using parts = await setUp();
   const { db, projectId, node } = parts;
   await using rows = node({ engines: ["jobs"] });
-  // The clock stands still: without a word, the other node would never look again.
+  // The clock does not move, so the other node would never look again without a notice.
   await until(() => parts.clock.waiting() > 0);
   const told: number[] = [];
   const onDueElsewhere = () => {

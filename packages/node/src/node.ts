@@ -79,7 +79,9 @@ export type Node = {
    * promise resolves.
    */
   start(released?: Promise<void>): void;
-  /** Looks for due jobs and standing programs now. Call it when another node tells that work is due (`NodeParts.onDueElsewhere`). */
+  /**
+   * Looks for due jobs and standing programs at once. The caller uses it when another node reports due work (`NodeParts.onDueElsewhere`).
+   */
   wake(): void;
   /**
    * Finishes work in progress within `graceMs`, in this order: posts (so that their first deliveries can start), deliveries, jobs, calls.

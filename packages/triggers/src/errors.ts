@@ -32,7 +32,7 @@ function partsOf(path: string, faults: readonly SchemaFault[]) {
   return faults.slice(0, partsMax).map(({ pointer, message }) => ({ field: `${path}${pointer}`, help: message }));
 }
 
-/** Why a header cannot be set by its name. */
+/** Reason why a subscription cannot set a header of this name. */
 type HeaderNameFault = "malformed" | "reserved" | "repeated";
 
 const headerNameHelp: Readonly<Record<HeaderNameFault, string>> = {

@@ -9,7 +9,8 @@ import { Stripe } from "stripe";
 import { Webhook as SvixWebhook } from "svix";
 import { expect, test } from "vitest";
 
-// What the libraries of six senders of webhooks sign is verified by svc, and what svc signs for samples is accepted by the libraries.
+// Tests svc's signatures against the libraries of six senders of webhooks: svc verifies posts that the libraries sign, and the libraries
+// accept sample posts that svc signs.
 
 const secret = "a-secret-of-the-tests-0123456789";
 const standardSecret = `whsec_${Buffer.from(secret).toString("base64")}`;
@@ -24,7 +25,7 @@ const paddle = new Paddle("key_0");
 
 type Headers = Readonly<Record<string, string>>;
 
-/** A sender's library. `webhook`: how a definition describes its signature. */
+/** A sender's library. `webhook`: the part of a toolkit definition that describes its signature. */
 type Library = {
   readonly webhook: object;
   readonly secret?: string;
@@ -100,7 +101,7 @@ function webhookOf(part: object) {
   return catalogOf({ toolkits: [{ ...watcher, toolkit: toolkit as never }] }).toolkits.get("watcher")!.webhook!;
 }
 
-/** The bodies in which one byte of the text differs. */
+/** Copies of the body, each with one changed byte. */
 const changed = Array.from(body, (character, index) =>
   /[a-z0-9]/.test(character) ? body.slice(0, index) + (character === "0" ? "1" : "0") + body.slice(index + 1) : body,
 ).filter((text) => text !== body);

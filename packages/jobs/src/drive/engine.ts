@@ -310,8 +310,8 @@ async function settleJob(context: EngineContext, tx: Executor, jobId: Id<"job">)
 }
 
 /**
- * Called after people answered the question of one branch, while other branches of the job run. Makes the job's task due now. The job's
- * driver then reads the answer, even if the job only waits for its child jobs.
+ * Makes a job's task due now, after people answered the question of one branch while other branches of the job run. The job's driver then
+ * reads the answer, even if the job only waits for its child jobs.
  */
 async function lookForAnswer({ clock, onDue }: EngineContext, tx: Executor, job: JobRecord): Promise<void> {
   const { id: jobId, projectId } = job;

@@ -114,7 +114,10 @@ function afterToken({ arg, from, query }: TokenPaging, { action, answer }: Fetch
   return { kind: "next", token: isNumber ? Number(text) : text };
 }
 
-/** The size of a full page may be unknown. In this case, only an empty page shows the end of the list. */
+/**
+ * Returns the number or offset of the next page, or that the list has ended. If the size of a full page is unknown, only an empty page
+ * shows that end.
+ */
 function afterCount(paging: CountedPaging, { action, args, page, list }: FetchedPage, isMore: boolean): AfterPage {
   if (list.length === 0 && !isMore) return { kind: "end" };
   const size = paging.size === undefined ? undefined : sizeOfPage(paging.size, action, args);

@@ -204,8 +204,8 @@ function nextAct({ open, fullUntilMs }: RowsEnd, { clock }: StepEffects): Next {
 const lastOrdinal = 2_147_483_647;
 
 /**
- * Called after every row of a map has ended. Returns the next change of the job. First it asks people about rows in doubt (executed or
- * not). Then it asks about failed rows, if they are more than the program tolerates. Otherwise it ends the step.
+ * Returns the job's next change after every row of a map has ended. The change first asks people about rows in doubt (executed or not),
+ * then about failed rows if they are more than the program tolerates. Otherwise it ends the step.
  */
 function conclude(at: MapAt, counts: RowCounts): Change {
   const { state, step, instruction } = at;

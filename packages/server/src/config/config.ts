@@ -258,7 +258,7 @@ export function configOfProcess(config: Config, number: number): Config {
   return { ...config, processRole: number % 2 === 0 ? "rows" : "requests" };
 }
 
-/** True if there are processors enough for processes with roles: with fewer, the processes would wait for each other. */
+/** True if the machine has enough processors for processes with different roles. With fewer, the processes would wait for each other. */
 function hasCoresForRoles(): boolean {
   return availableParallelism() >= 4;
 }

@@ -44,7 +44,7 @@ export function openProcessLink(): ProcessLink | undefined {
       readMetrics = read;
     },
     tellWorkDue() {
-      // One message for all that is stored in one turn of the event loop.
+      // One message is enough for all work that is stored in one turn of the event loop.
       if (isTelling) return;
       isTelling = true;
       setImmediate(() => {

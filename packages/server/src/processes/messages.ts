@@ -15,7 +15,7 @@ export type SupervisorMessage =
   | { readonly type: "listen"; readonly ports: SharedPorts }
   | { readonly type: "readMetrics"; readonly request: number }
   | { readonly type: "metricsSummed"; readonly request: number; readonly text: string }
-  /** Another process stored work that is due. */
+  /** Notice that another process stored due work. */
   | { readonly type: "workDue" }
   | { readonly type: "reload" }
   | { readonly type: "stop" };
@@ -31,5 +31,5 @@ export type ProcessMessage =
   | { readonly type: "refused"; readonly message: string }
   | { readonly type: "metricsRead"; readonly request: number; readonly values: MetricValues }
   | { readonly type: "sumMetrics"; readonly request: number }
-  /** The process stored work that is due and that it does not do itself. */
+  /** Notice that this process stored due work which other processes do. */
   | { readonly type: "workDue" };

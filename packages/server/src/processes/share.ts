@@ -15,9 +15,9 @@ export type ProcessShare = PreparedStore & {
   takePorts(): Promise<SharedPorts>;
   /** Sets the function with which this process returns its metrics when the supervisor asks for them. */
   answerMetrics(read: () => Promise<MetricValues>): void;
-  /** Tells the other processes that this process stored due work that they do. */
+  /** Notifies the other processes that this process stored due work, which only they do. */
   tellWorkDue(): void;
-  /** Sets the function that is called when another process tells that work is due. */
+  /** Sets the function that is called when another process reports due work. */
   onWorkDue(look: () => void): void;
   /** Returns the metrics of all processes in Prometheus' text format. */
   sumMetrics(): Promise<string>;

@@ -51,7 +51,7 @@ const answers: [name: string, desc: DescMessage, message: Message][] = [
       events: many(40, (id) => create(EventSchema, { id, receivedAt: timestampFromMs(1_000) })),
     }),
   ],
-  // Characters of two units at both ends of each piece, and a lone surrogate.
+  // The text has a character of two code units at both ends of each piece, and a lone surrogate.
   ["a long text", GetEventDocumentResponseSchema, longText(`a${"\u{1f600}".repeat(200_000)}\n"\u2028\ud83d`)],
   ["a long text of quotes", GetEventDocumentResponseSchema, longText('"'.repeat(300_000))],
 ];

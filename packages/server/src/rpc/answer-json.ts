@@ -45,9 +45,9 @@ export function writeJson(
   return isLong ? writeLongTexts(desc, message, options, takeTurn) : Buffer.from(textOf(desc, message, options));
 }
 
-/** Number of characters from which a text is written in slices: a megabyte takes about 8 ms. */
+/** Number of characters from which a text is written in pieces, because a megabyte blocks the event loop for about 8 ms. */
 const longTextMin = 262_144;
-/** Number of characters of a long text that are written at once. */
+/** Number of characters in each piece of a long text. */
 const pieceLength = 65_536;
 const quote = Buffer.from('"');
 

@@ -130,8 +130,8 @@ export const dayMs = 86_400_000;
 const rememberMs = 7 * dayMs;
 
 /**
- * A whole walk is one reading of the complete list by a poll. Returns the recorded whole walks with this one added. Also returns the time
- * before which ids are forgotten.
+ * Returns the recorded whole walks (readings of the complete list by a poll) with this one added. Also returns the time before which ids
+ * are forgotten.
  * - An id is forgotten if no whole walk of the last week found it.
  * - The time at which an id was last found is stored only once a day. So the real time may be up to a day later than the stored one.
  */

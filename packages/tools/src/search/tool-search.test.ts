@@ -22,7 +22,7 @@ function actionOf(catalog: Catalog): Action {
   return action;
 }
 
-/** A catalog with only the parts that a search reads: toolkits by slug, each with its tools by name. */
+/** Returns a catalog with only the parts that a search reads: toolkits by slug, each with its tools by name. */
 function catalogWith(source: Record<string, Record<string, ToolSource>>): Catalog {
   const samples = catalogOf({ toolkits: Object.values(sampleToolkits) });
   const toolkits = Object.entries(source).map(([slug, tools]) => {

@@ -28,7 +28,9 @@ afterAll(async () => {
 const { ASYNCAPI_3: asyncapi, OPENAPI_3_1: openapi } = EventDocumentFormat;
 const forms = ["svc", "standard", "cloudevents"] as const;
 
-/** Types of every kind: without a schema, with keywords of 2020-12, and with all kinds of characters that names may have. */
+/**
+ * Event types of every kind: without a schema, with keywords of JSON Schema 2020-12, and with every kind of character that a name may have.
+ */
 const types = [
   {
     name: "invoice.paid",
@@ -77,7 +79,7 @@ function schemaAt(document: Document, pointer: string, isNewer: boolean) {
   return (value: unknown) => (validate(value) ? [] : validate.errors);
 }
 
-/** Returns the schemas and the sample of a type in a document. `headers`: by their names in small letters. */
+/** Returns the schemas and the sample of a type in a document. `headers`: schemas by the header's name in lower case. */
 function messageOf(document: Document, format: EventDocumentFormat, name: string) {
   return format === openapi ? openapiMessage(document, name) : asyncapiMessage(document, name);
 }
@@ -172,7 +174,7 @@ describe.each(forms)("in the form %s", (form) => {
         expect(required.filter((one) => sent[one] === undefined)).toEqual([]);
         const own = Object.keys(sent).filter((one) => /^(webhook|x-svc|ce|user)-/.test(one));
         for (const one of own) expect([one, new Ajv().validate(headers[one] ?? false, sent[one])]).toEqual([one, true]);
-        // What the form does not know must not pass as a delivery of it.
+        // The schema must refuse a delivery of a type that the document does not describe.
         expect(body({ ...value, type: "another" })).not.toEqual([]);
       }
     }
@@ -191,7 +193,7 @@ test("the same types make the same text, with every digit of a sample", async ()
   const { text } = await documentOf(openapi);
   expect((await documentOf(openapi, "svc")).text).toBe(text);
   expect(text).toContain('"payload":{"amount":12.500000000000000000001}}');
-  // The names of the other order are the same document.
+  // Names in another order give the same document.
   const named = types.map(({ name }) => name);
   expect((await documentOf(openapi, "svc", named.toReversed())).text).toBe(text);
   expect((await documentOf(openapi, "svc", named)).text).toBe(text);
@@ -242,7 +244,7 @@ test("a document is written in slices", async () => {
   const row = { version: 1, schema: "", sample: "{}", archivedAt: null, offered: false, createdAt: 0, updatedAt: 0 };
   async function* pages() {
     for (let page = 0; page < 5; page++) {
-      // Makes the slice end, however fast the machine is.
+      // Waits 5 ms, so that the time slice ends on a fast machine too.
       for (const endsMs = performance.now() + 5; performance.now() < endsMs; );
       yield [{ ...row, description: "", name: `t${page}` }];
     }

@@ -9,8 +9,8 @@ import { eventsToolkitSlug, eventTriggerSlug } from "./toolkit.ts";
 const bytesMax = 4 * 1_048_576;
 
 /**
- * Returns a document that describes event types, as JSON text. Its types are sorted by name. Throws EVENT_DOCUMENT_TOO_LARGE without
- * reading the rest of `pages`. `turn`: waits for a turn, so that a long document does not hold the event loop.
+ * Returns a document that describes event types, sorted by name, as JSON text. Throws EVENT_DOCUMENT_TOO_LARGE without reading the rest of
+ * `pages`. `turn`: waits until other work has run, so that a long document does not block the event loop.
  */
 export async function writeEventDocument(
   pages: AsyncIterable<readonly EventTypeRow[]>,
@@ -31,7 +31,7 @@ export async function writeEventDocument(
       await slices.rest();
     }
   }
-  // By code unit, because the order of the database depends on its collation.
+  // Names are compared by code unit, because the order of the database depends on its collation.
   written.sort((one, other) => (one.name < other.name ? -1 : 1));
   const objectOf = (at: 0 | 1) => `{${written.flatMap(({ members }) => members[at] || []).join(",")}}`;
   const info = { title: "Events", version: isoTime(changedAt), description: form.text };
@@ -40,10 +40,12 @@ export async function writeEventDocument(
   return document;
 }
 
-/** Members of the two objects of a document in which each type has one. */
+/** A type's members of the two objects in a document that have one member for each type. */
 type Members = readonly [string, string];
 
-/** The parts of a document without those of its types. `first`, `second`: the objects with a member for each type. All are JSON texts. */
+/**
+ * The parts of a document that do not depend on its types, as JSON texts. `first`, `second`: the objects that have a member for each type.
+ */
 type DocumentParts = {
   readonly info: string;
   readonly first: string;
@@ -58,8 +60,8 @@ type Writer = {
 };
 
 /**
- * A type with the texts that both formats use. `marked`: members that `svc event-types import` reads, and the description. `example`: a body;
- * empty if the type has no sample.
+ * An event type with the JSON texts that both formats use. `marked`: the description, and members that `svc event-types import` reads.
+ * `example`: a sample body; empty if the type has none.
  */
 type DescribedType = {
   readonly key: string;
@@ -81,7 +83,7 @@ function describe({ name, schema, sample, description, version }: EventTypeRow, 
     schema,
     example: sample === "" ? "" : form.example({ ...event, payload: sample }),
     marked: JSON.stringify(marked).slice(1, -1),
-    // The schema is inserted as text, because the names in its objects may be of every kind, `__proto__` too.
+    // The schema is inserted as text, because its objects may have any names, even `__proto__`.
     bodySchema: (payloadSchema) => {
       const known = JSON.stringify({ type: "object", required, properties });
       return `${known.slice(0, -2)},"${payloadName}":${payloadSchema}}}`;
@@ -118,7 +120,7 @@ const asyncapi: Writer = {
   membersOf({ key, schema, example, marked, bodySchema }, { contentType }) {
     const name = key.slice(1, -1);
     const body = bodySchema(schema === "" ? anyObject : schema);
-    // AsyncAPI's own dialect is a superset of draft-07.
+    // Without a named dialect, AsyncAPI reads a schema as a superset of JSON Schema draft-07.
     const payload = newerKeywords.test(schema) ? `{"schemaFormat":"${newerFormat}","schema":${body}}` : body;
     const examples = example === "" ? "" : `,"examples":[{"name":"sample","payload":${example}}]`;
     const headers = '{"$ref":"#/components/schemas/headers"}';

@@ -180,7 +180,7 @@ async function store({ storeEvent }: PublishContext, event: NormalizedEvent): Pr
   return { outcome: fresh > 0 ? "stored" : "duplicate", eventId };
 }
 
-/** Times that a duplicate is looked up or stored again while retention deletes what it repeats. */
+/** Number of tries to find or store an event that repeats an earlier one, which retention may delete at the same time. */
 const lookupsMax = 5;
 
 /** Returns the results with the ids of the earlier events of duplicates. */

@@ -46,7 +46,7 @@ function eventTrigger(
   { name, description, schema, sample, archivedAt }: EventTypeRow,
   validatorOf: ReturnType<typeof createTenantValidators>,
 ): Trigger {
-  // Read when they are first wanted: to read the schemas of 1,000 types at once would hold the event loop for a third of a second.
+  // A schema is parsed at its first use, because parsing those of 1,000 types at once would block the event loop for a third of a second.
   let read: JsonSchema | undefined;
   let validate: ReturnType<typeof validatorOf> | undefined;
   const outputSchema = () => (read ??= schema === "" ? any : readJsonObject(schema, "the schema of an event type"));

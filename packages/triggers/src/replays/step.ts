@@ -190,8 +190,8 @@ async function queueNext(
 }
 
 /**
- * After a pause: gives some of the subscription's parked deliveries back to its queue. Returns true if there may be more. The replay
- * continues when all of them are given back.
+ * Gives some of a subscription's parked deliveries back to its queue after a pause. Returns true if there may be more. The replay continues
+ * when all of them are given back.
  */
 async function hasParked(tx: Executor, { ofPause, subscriptionId }: ReplayRecord, nowMs: number): Promise<boolean> {
   if (!ofPause || subscriptionId === null) return false;
@@ -199,7 +199,7 @@ async function hasParked(tx: Executor, { ofPause, subscriptionId }: ReplayRecord
 }
 
 /**
- * For a replay to one subscription: checks if the subscription can receive events. If the subscription was deleted, returns the replay as
+ * Checks, for a replay to one subscription, if the subscription can receive events. If the subscription was deleted, returns the replay as
  * ended. If the subscription is inactive, returns the replay as waiting. Returns undefined if the replay can continue.
  */
 async function findEndOf(tx: Executor, replay: ReplayRecord, nowMs: number): Promise<MovedReplay | undefined> {
@@ -216,8 +216,8 @@ async function findEndOf(tx: Executor, replay: ReplayRecord, nowMs: number): Pro
 }
 
 /**
- * The range of a replay may be too large for one count. Counts the matching events in the next part of the range. Each step of the replay
- * counts one part. Returns the changed fields of the replay.
+ * Counts the matching events in the next part of a replay's range, because the whole range may be too large for one count. Each step of the
+ * replay counts one part. Returns the changed fields of the replay.
  */
 async function countFurther(
   context: FilteringContext,

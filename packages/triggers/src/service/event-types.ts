@@ -129,10 +129,10 @@ const describedForms: readonly DescribedForm[] = ["svc", "standard", "cloudevent
 
 type EventTypes = ReturnType<typeof eventTypesForProject>;
 
-/** Number of types that are read at once, because each may have a megabyte. */
+/** Number of event types in one read. It is small, because each type may have a megabyte. */
 const typesAtOnce = 16;
 
-/** Returns the types that are not archived, in pages. */
+/** Returns the event types that are not archived, in pages. */
 async function* activeTypes(types: EventTypes): AsyncGenerator<readonly EventTypeRow[]> {
   for (let after: string | undefined = ""; after !== undefined; ) {
     const page: readonly EventTypeRow[] = await types.list({ after, limit: typesAtOnce });
@@ -141,7 +141,7 @@ async function* activeTypes(types: EventTypes): AsyncGenerator<readonly EventTyp
   }
 }
 
-/** Returns the types with these names, in pages. Throws EVENT_TYPE_NOT_FOUND. */
+/** Returns the event types with these names, in pages. Throws EVENT_TYPE_NOT_FOUND. */
 async function* namedTypes(types: EventTypes, given: readonly string[]): AsyncGenerator<readonly EventTypeRow[]> {
   const names = [...new Set(given)];
   for (let at = 0; at < names.length; at += typesAtOnce) {

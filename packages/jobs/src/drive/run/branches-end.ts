@@ -37,8 +37,8 @@ type StoppedBranches = {
 };
 
 /**
- * Called if no branch of the job can run now. Returns the job, and the change to make next. Returns undefined if it parked the job because
- * a question is open.
+ * Returns the job and the change to make next, if no branch of the job can run now. Returns undefined if it parked the job because a
+ * question is open.
  */
 export async function endBranches(stopped: StoppedBranches): Promise<BranchesEnd> {
   const { work, port, parallel, ending, dues } = stopped;

@@ -102,7 +102,9 @@ export class Worker {
     this.#running = Promise.all([claims ? this.#claimLoop() : undefined, this.held.renewUntil(this.#stopped.signal)]);
   }
 
-  /** Ends the pause of the claim loop. The loop then claims due tasks at once. A worker that claims none tells of them. */
+  /**
+   * Ends the pause of the claim loop, which then claims due tasks at once. A worker that claims no tasks calls `onDueElsewhere` instead.
+   */
   readonly wake = (): void => {
     if (this.#claims) this.#pause.abort("woken");
     else this.#onDueElsewhere();

@@ -87,7 +87,10 @@ function* redactFields(object: object, redact: Redactor): Parts {
   return isSame ? object : yield* objectOf(entries);
 }
 
-/** `Object.fromEntries` is used, because an assignment to the name `__proto__` would set the prototype instead of a field. */
+/**
+ * Builds an object from its entries, in small parts. `Object.defineProperty` is used, because an assignment to the name `__proto__` would
+ * set the prototype instead of a field.
+ */
 function* objectOf(entries: readonly (readonly [string, unknown])[]): Parts {
   const object: object = {};
   for (const [name, value] of entries) {

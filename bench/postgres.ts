@@ -7,7 +7,7 @@ import { parentOf } from "./cpu.ts";
 
 /** The PostgreSQL that every variant of a run uses, each with a database of its own. */
 export type BenchPostgres = {
-  /** Description of the PostgreSQL's source. */
+  /** Text for the report about where the PostgreSQL comes from. */
   readonly origin: string;
   /** Version and the settings that decide durability and speed, as the server reports them. */
   readonly settings: ReadonlyMap<string, string>;

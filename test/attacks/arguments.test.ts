@@ -196,7 +196,7 @@ test.each(floods)("workers that send %s, %s, cost others little", timed, async (
     workers: 150,
     isCompressed,
   });
-  // The duration of the flood, in checks.
+  // Number of memory checks, ten a second, during which the flood goes on.
   const looks = 80;
   let look = 0;
   let most = 0;

@@ -29,7 +29,7 @@ export type Looking = {
   key?: string | null;
   /** Browser context of an earlier page, to open a second tab of the same browser. */
   context?: BrowserContext;
-  /** Uses a screen as narrow as a phone's, with touch. */
+  /** True if the screen is as narrow as a phone's and has touch. */
   isPhone?: boolean;
 };
 

@@ -1,4 +1,4 @@
-/** Shows that a field has an effect: two documents that differ only in the field, and an outside view that differs between them. */
+/** A proof that a field has an effect: two documents that differ only in the field, and an outside view that differs between them. */
 export type Proof<World> = {
   /** The document with the field. */
   readonly of: object;

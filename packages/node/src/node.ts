@@ -52,7 +52,7 @@ import { settledWithin } from "./settled-within.ts";
  */
 export type Node = {
   readonly nodeId: NodeId;
-  /** The catalog of each project. */
+  /** The tools that each project can see. */
   readonly views: CatalogViews;
   /** Checks the addresses of endpoints. */
   readonly guard: AddressGuard;
@@ -70,7 +70,7 @@ export type Node = {
   readonly meter: WorkMeter;
   /** The secrets that belong to the deployment and not to a project. */
   readonly deploymentSecrets: DeploymentSecrets;
-  /** Opens connect links. */
+  /** Opens connect links, with which people connect accounts. */
   readonly connectLinks: ConnectLinks;
   /** Adds the domain services to a router: catalog, connections, secrets, tools, triggers, jobs, contacts and standing programs. */
   readonly register: RegisterServices;

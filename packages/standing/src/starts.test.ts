@@ -51,7 +51,7 @@ async function stand(slug: string, definition: object) {
   return { ...project, id, told, [Symbol.asyncDispose]: () => receiver[Symbol.asyncDispose]() };
 }
 
-/** Returns the state of an incident's run. */
+/** The run that an incident started, with its state and its job. */
 type Stood = { readonly state: string; readonly detail: string; readonly jobId: string; readonly sourceKey: string };
 
 async function incident({ standing, runs, id }: Awaited<ReturnType<typeof stand>>, name: string, service: string) {

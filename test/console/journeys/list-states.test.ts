@@ -33,7 +33,7 @@ type ListedPage = {
   empty?: readonly string[];
   /** A search in the address that matches nothing, and the heading that the page then shows. */
   filtered?: readonly [search: string, heading: string];
-  /** The service answers this page without its store, so the page neither waits nor fails here. */
+  /** True if the service answers this page without its store, so that the page neither waits nor fails here. */
   isOfMemory?: boolean;
 };
 
@@ -160,7 +160,7 @@ type Part = {
   stands: string;
   /** Text that would wrongly be shown while nothing is known. */
   otherwise?: string;
-  /** The page tries the call again without any action of the user. */
+  /** True if the page tries the call again without any action of the user. */
   byItself?: boolean;
   open: () => Promise<ConsolePage>;
   /** Opens the part first, such as a line that unfolds. */

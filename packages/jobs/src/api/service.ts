@@ -42,7 +42,7 @@ export function createJobsService(options: JobsServiceOptions): ServiceImpl<type
 
 type Methods = Pick<ServiceImpl<typeof JobsService>, "pauseJob" | "resumeJob">;
 
-/** Returns PauseJob and ResumeJob. */
+/** Returns the methods PauseJob and ResumeJob. */
 function pauseMethods(context: JobsContext): Methods {
   const { engine, hints } = context;
   return {
@@ -162,7 +162,7 @@ async function assertJobReached(db: Executor, ctx: HandlerContext, field: string
   if (id !== undefined && !(await reachedJobs(db, principal, [id]))(id)) throw askFaults.JOB_NOT_FOUND(field, text);
 }
 
-/** Returns ListUndoEntries. */
+/** Returns the method ListUndoEntries. */
 function undoMethods(context: JobsContext): Pick<ServiceImpl<typeof JobsService>, "listUndoEntries"> {
   const { db, sealer } = context;
   return {

@@ -20,7 +20,7 @@ type Methods = Pick<ServiceImpl<typeof JobsService>, "listSteps">;
 /** Number of entries at the end of a log from which the pace of the current step is computed. */
 const paceEntries = 50;
 
-/** Returns ListSteps. */
+/** Returns the method ListSteps. */
 export function stepMethods({ db, sealer, programs }: JobsContext): Methods {
   return {
     async listSteps(request, ctx) {

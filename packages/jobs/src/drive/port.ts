@@ -122,7 +122,7 @@ export type Port = Omit<StepEffects, "mustPause" | "mustEnd"> & {
   /** Prepares a question. Reads contacts and writes nothing. */
   prepareAsk(input: AskInput): Promise<PreparedAsk>;
   findAsk(state: JobState, askId: string): Promise<AnsweredAsk | undefined>;
-  /** Returns the next entry to undo. */
+  /** Returns the undo entry of the call that is reversed next. */
   nextUndo(state: JobState): Promise<UndoEntry | undefined>;
   /**
    * Commits the work, and the driver leaves the job. The job's task is due again when a child changes its state, the question is settled,

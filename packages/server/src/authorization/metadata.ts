@@ -40,9 +40,9 @@ function namedBy({ headers: { host } }: IncomingMessage, isTls: boolean): string
   return host === undefined ? undefined : URL.parse(`${isTls ? "https" : "http"}://${host}`)?.origin;
 }
 
-/** Path of the issuer's OAuth metadata. */
+/** Path of the metadata of the protected resource, which is svc's MCP endpoint (RFC 9728). */
 export const resourceMetadataPath = "/.well-known/oauth-protected-resource";
-/** Path of the metadata of the issuer. */
+/** Path of the metadata of the issuer, which is svc's authorization server (RFC 8414). */
 const issuerMetadataPath = "/.well-known/oauth-authorization-server";
 /** Paths for registering clients, for the consent page, for exchanging tokens, and for revoking tokens. */
 export const authorizationPaths = {

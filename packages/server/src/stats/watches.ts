@@ -27,7 +27,7 @@ export type Watches = {
   join(projectId: ProjectId, listener: Listener): { readonly leave: () => void };
 };
 
-/** A watcher of a project. */
+/** Receiver of a project's activity for one caller. `receive`: called with the news. `fail`: called if a read fails. */
 export type Listener = { receive(news: WatchNews): void; fail(error: unknown): void };
 
 /** Dependencies of watching. `everyMs`: pause between two reads in milliseconds, default 1 s. */

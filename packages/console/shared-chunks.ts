@@ -17,7 +17,7 @@ const linkEntries = [source("answer/main.tsx"), source("connect/main.tsx")];
  * default the bundler makes a file for each. One page would then make a hundred requests, six at a time, which mostly wait for each other.
  * - `base`: modules that both the console and the pages of links load at start.
  * - `first`: the other modules that the console loads at start.
- * - `pages`: modules that a third of its pages need.
+ * - `pages`: modules that two fifths of its pages need.
  */
 export function createChunkNames(): (id: string, modules: Modules) => string | null {
   let reach: Reach | undefined;
@@ -27,7 +27,7 @@ export function createChunkNames(): (id: string, modules: Modules) => string | n
     const isOfLinks = reach.ofLinks.has(id);
     if (reach.ofConsole.has(id)) return isOfLinks ? "base" : "first";
     const needing = reach.pages.filter((page) => page.has(id)).length;
-    return !isOfLinks && needing * 3 >= reach.pages.length ? "pages" : null;
+    return !isOfLinks && needing * 5 >= reach.pages.length * 2 ? "pages" : null;
   };
 }
 

@@ -75,6 +75,15 @@ const overview = page(project, "overview", () => import("./pages/overview/overvi
 const events = page(project, "events", () => import("./pages/events/list.tsx"), eventsSearch.read);
 const event = page(project, "events/$eventId", () => import("./pages/events/detail.tsx"));
 
+const eventTypes = page(project, "event-types", () => import("./pages/event-types/list.tsx"));
+const eventType = page(
+  project,
+  "event-types/$name",
+  () => import("./pages/event-types/detail.tsx"),
+  // Number of the schema's version that the page shows. Default: the newest version.
+  searchReader({ version: textParam }),
+);
+
 const deliveries = page(project, "deliveries", () => import("./pages/deliveries/list.tsx"), deliveriesSearch.read);
 const delivery = page(project, "deliveries/$deliveryId", () => import("./pages/deliveries/detail.tsx"));
 
@@ -207,6 +216,8 @@ const routeTree = root.addChildren([
     overview,
     events,
     event,
+    eventTypes,
+    eventType,
     deliveries,
     delivery,
     subscriptions,

@@ -22,6 +22,10 @@ export const triggers: Area = {
     await until(async () =>
       (await deliveriesTo(goodId)).every(({ state }: { state: string }) => state === "delivered"),
     );
+    const schemaJson = '{"type":"object","required":["amount"],"properties":{"amount":{"type":"number"}}}';
+    const type = { name: "invoice.paid", description: "A customer paid an invoice.", schemaJson };
+    await svc.call("svc.v1.TriggersService/PutEventType", type);
+    await svc.call("svc.v1.TriggersService/PutEventType", { name: "invoice.sent", archived: true });
     const { events } = (await svc.call("svc.v1.TriggersService/ListEvents", {})).json;
     const tried = (await deliveriesTo(badId)).find(({ attempts }: { attempts: number }) => attempts > 0);
     return { event: events[0].id, delivery: tried.id, badId };
@@ -52,6 +56,16 @@ export const triggers: Area = {
       name: "events-filtered-to-nothing",
       path: () => "events?toolkit=calendar&trigger=calendar.none",
       shows: (page) => page.getByRole("heading", { name: "No event matches" }).waitFor(),
+    },
+    {
+      name: "event-types",
+      path: () => "event-types",
+      shows: (page) => page.getByRole("row", { name: "archived" }).waitFor(),
+    },
+    {
+      name: "event-type",
+      path: () => "event-types/invoice.paid",
+      shows: (page) => page.getByRole("region", { name: "Sample" }).getByText("amount").waitFor(),
     },
     {
       name: "deliveries",

@@ -1,3 +1,4 @@
+import { readFile } from "node:fs/promises";
 import { startTestReceiver, type TestReceiver } from "@svc/testing/receiver";
 import { until } from "@svc/testing/until";
 import type { Page } from "playwright-core";
@@ -272,4 +273,42 @@ browserTest("a subscription is deleted after a question, and only then", async (
   await page.getByRole("button", { name: "Delete" }).click();
   await page.getByRole("button", { name: "Delete it" }).click();
   await page.getByRole("heading", { name: "No subscription yet" }).waitFor();
+});
+
+browserTest("an event type is created, described in a document, and published once; its event is there", async () => {
+  const { page, faults } = await consoles.open({ path: `p/${consoles.projectId}/event-types` });
+  faults.expectStatus(400);
+  await page.getByRole("heading", { name: "No event types yet" }).waitFor();
+  await page.getByRole("button", { name: "New event type" }).click();
+  const form = page.getByRole("dialog", { name: "New event type" });
+  await form.getByLabel("Name").fill("invoice..paid");
+  await form.getByLabel("Schema").fill('{"type":"object","required":["amount"],"properties":{"amount":{"type":"number"}}}');
+  await form.getByRole("button", { name: "Create the event type" }).click();
+  await form.getByText("is not a name of an event type").waitFor();
+  await form.getByLabel("Name").fill("invoice.paid");
+  await form.getByRole("button", { name: "Create the event type" }).click();
+  await page.getByRole("heading", { name: "invoice.paid", level: 1 }).waitFor();
+  await page.getByRole("button", { name: "Download document" }).click();
+  const download = page.waitForEvent("download");
+  await page.getByLabel("Deliveries").selectOption("standard");
+  await page.getByRole("dialog").getByRole("button", { name: "Download" }).click();
+  const file = await download;
+  expect(file.suggestedFilename()).toBe("invoice.paid.openapi.json");
+  const document = JSON.parse(await readFile(await file.path(), "utf8"));
+  expect(document.webhooks["invoice.paid"].post.requestBody.content["application/json"].example).toMatchObject({
+    ...{ type: "invoice.paid", data: { amount: 1 } },
+  });
+  await page.getByRole("button", { name: "Publish an event" }).click();
+  const dialog = page.getByRole("dialog", { name: "Publish invoice.paid" });
+  await dialog.getByLabel("Payload").fill('{"amount":"12"}');
+  await dialog.getByRole("button", { name: "Publish", exact: true }).click();
+  await dialog.getByText("EVENT_PAYLOAD_INVALID").waitFor();
+  await dialog.getByLabel("Payload").fill('{"amount":12.500000000000000000001}');
+  await dialog.getByRole("button", { name: "Publish", exact: true }).click();
+  await page.getByRole("region", { name: "Payload" }).getByText("12.500000000000000000001").waitFor();
+  await page.goBack();
+  await page.getByRole("button", { name: "Archive" }).click();
+  await page.getByRole("button", { name: "Archive the event type" }).click();
+  await page.getByRole("button", { name: "Make active" }).waitFor();
+  expect(await page.getByRole("button", { name: "Publish an event" }).getAttribute("aria-disabled")).toBe("true");
 });

@@ -26,6 +26,13 @@ const navGroups: readonly { title: string; pages: readonly NavPage[] }[] = [
     title: "Triggers",
     pages: [
       { to: "/p/$projectId/events", title: "Events", icon: "event", letter: "e", onPhone: 3 },
+      {
+        to: "/p/$projectId/event-types",
+        title: "Event types",
+        icon: "tag",
+        letter: "y",
+        findAs: "publish own events schema openapi asyncapi",
+      },
       { to: "/p/$projectId/deliveries", title: "Deliveries", icon: "delivery", letter: "d" },
       { to: "/p/$projectId/subscriptions", title: "Subscriptions", icon: "subscription", letter: "s" },
       { to: "/p/$projectId/replays", title: "Replays", icon: "replay", letter: "r" },

@@ -23,6 +23,8 @@ const places: Readonly<Record<string, readonly string[]>> = {
     ...["ListStandingRuns"],
   ],
   "the page Events": ["ListEvents", "GetEvent"],
+  "the page Event types": ["ListEventTypes", "GetEventType", "GetEventDocument"],
+  "“New event type” on the page Event types": ["PutEventType"],
   "the page Deliveries": ["ListDeliveries", "GetDelivery", "ListDeliveryAttempts", "TryNow"],
   "the page Subscriptions": ["ListSubscriptions", "UpdateSubscription"],
   "the page Replays": ["ListReplays", "GetReplay", "CancelReplay"],

@@ -282,7 +282,9 @@ browserTest("an event type is created, described in a document, and published on
   await page.getByRole("button", { name: "New event type" }).click();
   const form = page.getByRole("dialog", { name: "New event type" });
   await form.getByLabel("Name").fill("invoice..paid");
-  await form.getByLabel("Schema").fill('{"type":"object","required":["amount"],"properties":{"amount":{"type":"number"}}}');
+  await form
+    .getByLabel("Schema")
+    .fill('{"type":"object","required":["amount"],"properties":{"amount":{"type":"number"}}}');
   await form.getByRole("button", { name: "Create the event type" }).click();
   await form.getByText("is not a name of an event type").waitFor();
   await form.getByLabel("Name").fill("invoice.paid");

@@ -86,6 +86,19 @@ test.each([
   ["pagination of a list api in a toolkit", "reference/toolkits/paging"],
   ["cron expression timezone daylight saving", "reference/schedules/times"],
   ["mock external api for tests", "reference/sandbox"],
+  // Written by an operator and a backend engineer who had read only the README.
+  ["which retries happen when my endpoint is down", "reference/deliveries#retries"],
+  ["dead letter queue", "guides/webhooks/fix-a-failing-endpoint"],
+  ["are events delivered in order", "guides/webhooks/write-a-receiver"],
+  ["send my own event from the backend", "guides/webhooks/publish-your-own-events"],
+  ["filter event types per endpoint", "guides/webhooks/filter-what-a-subscription-receives"],
+  ["dedupe by idempotency key", "guides/tools/make-repeated-calls-safe"],
+  ["IP allowlist outgoing requests", "guides/operations/tls-and-proxies#which-ip-addresses"],
+  ["limit which tools an agent can use", "guides/tools/issue-a-key-for-an-agent#limit"],
+  ["rate limit 429", "guides/operations/set-quotas"],
+  ["human in the loop", "guides/questions/ask-a-person"],
+  ["resume workflow after crash", "concepts/durable-execution"],
+  ["job sleep for 3 days", "reference/program/control-flow#wait"],
 ])("%s leads to %s within three results", (question, start) => {
   const first = search(question).slice(0, 3);
   expect(first.map(({ path }) => path).filter((path) => path.startsWith(start))).not.toEqual([]);

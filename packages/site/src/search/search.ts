@@ -23,6 +23,9 @@ const options: Options<Section> = {
   fields: ["title", "heading", "text"],
   storeFields: ["path", "title", "heading", "shown"],
   tokenize: wordsOf,
+  // The number of a step, as in "3. Run it", says nothing about what the section is about.
+  extractField: (section, field) =>
+    field === "heading" ? section.heading.replace(/^\d+\. /, "") : section[field as keyof Section],
   processTerm: (word) => termOf(word) ?? null,
 };
 
@@ -68,16 +71,13 @@ export type Search = (question: string) => readonly SearchHit[];
 /** Returns a search over the text of an index that `writeIndex` returned. */
 export function openSearch(indexText: string): Search {
   const index = MiniSearch.loadJSON(indexText, options);
-  const find = (question: string, tokenize: (text: string) => string[]) => {
-    const asked = new Set(tokenize(question).flatMap((word) => termOf(word) ?? []));
-    return index.search(question, {
-      tokenize,
-      processTerm: (word) => {
-        const term = termOf(word);
-        return term === undefined ? null : [term, ...sameTermsOf(term)];
-      },
+  const find = (asked: ReadonlySet<string>) => {
+    const terms = searchedTerms(asked);
+    return index.search([...terms.keys()].join(" "), {
+      tokenize: (text) => text.split(" "),
+      processTerm: (term) => term,
       boost: { title: 2.5, heading: 3 },
-      boostTerm: (term) => (asked.has(term) ? 1 : sameWeight),
+      boostTerm: (term) => terms.get(term) ?? 0,
       prefix: (term) => term.length > 2 && asked.has(term),
       fuzzy: (term) => (term.length > 4 && asked.has(term) ? 0.2 : false),
       weights: { prefix: 0.4, fuzzy: 0.25 },
@@ -86,12 +86,26 @@ export function openSearch(indexText: string): Search {
   };
   return (question) => {
     // The search first looks for whole names, such as `SVC_VAULT_KEY`. It uses the parts of names only if no page has the whole name.
-    const whole = find(question, wholeWordsOf);
-    const [found, tokenize] = whole.length > 0 ? [whole, wholeWordsOf] : [find(question, wordsOf), wordsOf];
-    return bestOfPages(found, new Set(tokenize(question).flatMap((word) => termOf(word) ?? []))).map(
-      ({ path, title, heading, shown, terms }) => ({ path, title, heading, shown, words: terms }),
-    );
+    const names = termsOf(wholeWordsOf(question));
+    const named = find(names);
+    const parts = termsOf(wordsOf(question));
+    const best = named.length > 0 ? bestOfPages(named, names) : bestOfPages(find(parts), parts);
+    return best.map(({ path, title, heading, shown, terms }) => ({ path, title, heading, shown, words: terms }));
   };
+}
+
+function termsOf(words: readonly string[]): ReadonlySet<string> {
+  return new Set(words.flatMap((word) => termOf(word) ?? []));
+}
+
+/**
+ * Returns the terms of a question and their synonyms, each with its weight. The index searches each of them once. So a term counts at most
+ * once, even if it is a word of the question and also a synonym of several other words of the question.
+ */
+function searchedTerms(asked: ReadonlySet<string>): ReadonlyMap<string, number> {
+  const terms = new Map<string, number>([...asked].map((term) => [term, 1]));
+  for (const same of [...asked].flatMap(sameTermsOf)) terms.set(same, Math.min(1, (terms.get(same) ?? 0) + sameWeight));
+  return terms;
 }
 
 /** Returns the best section of each page, best first. A page counts by that section and by the share of the question that it answers. */

@@ -2,11 +2,11 @@ import { stemmer } from "stemmer";
 
 /** Words that carry no meaning in a question, such as "the". */
 const stopWords = new Set(
-  `a about after all also am an and any are as at be because been before being but by can cannot could did do does doing done
-  for from get got had has have having he her here his how i if in into is it its just let like may me might more most much must my
-  need no not of on once only or our out own please shall she should so some such than that the their them then there these they
-  this those to too up us use used uses using very want was way we were what when where which while who whom whose why will with
-  would you your svc`.split(/\s+/),
+  `a about after all also am an and any are as at be because been before being but by can cannot certain could did do does doing done
+  for from get got had happen happened happens has have having he her here his how i if in into is it its just let like may me might
+  more most much must my need no not of on once only or our out own please shall she should so some such than that the their them then
+  there these they this those to too up us use used uses using very want was way we were what when where which while who whom whose why
+  will with would you your svc`.split(/\s+/),
 );
 
 /** Words that readers search for, each with the words that pages use for the same thing. */
@@ -18,7 +18,8 @@ const sameWords: ReadonlyMap<string, readonly string[]> = new Map(
     delay: "wait",
     late: "wait",
     hang: "wait park",
-    crash: "restart kill fail",
+    crash: "restart kill fail die loss",
+    resume: "continue",
     restart: "start",
     fail: "error",
     broken: "fail",
@@ -33,13 +34,19 @@ const sameWords: ReadonlyMap<string, readonly string[]> = new Map(
     // Words about webhooks. Each has the words under which the documentation describes the same thing.
     webhook: "delivery ingest event",
     deliver: "delivery",
-    send: "replay delivery",
+    send: "replay delivery publish",
+    emit: "publish",
+    produce: "publish",
     resend: "replay redeliver",
     repeat: "replay retry",
     again: "retry replay",
+    redeliver: "replay",
     duplicate: "twice repeat idempotency",
+    dedupe: "duplicate repeat idempotency",
+    deduplicate: "duplicate repeat idempotency",
     twice: "duplicate repeat idempotency",
     idempotent: "idempotency",
+    dlq: "dead letter",
     callback: "endpoint",
     consumer: "endpoint receiver",
     payload: "body",
@@ -52,6 +59,7 @@ const sameWords: ReadonlyMap<string, readonly string[]> = new Map(
     cron: "schedule calendar",
     schedule: "standing",
     workflow: "program job",
+    sleep: "wait",
     pipeline: "program job",
     script: "program",
     task: "job program",
@@ -104,6 +112,7 @@ const sameWords: ReadonlyMap<string, readonly string[]> = new Map(
     tenant: "project",
     permission: "role scope",
     restrict: "limit scope",
+    allow: "scope",
     denied: "refuse role",
     forbidden: "refuse role",
     unauthorized: "refuse key",
@@ -136,9 +145,10 @@ const sameWords: ReadonlyMap<string, readonly string[]> = new Map(
     env: "variable configuration",
     set: "configuration",
     change: "set",
-    increase: "raise larger limit",
+    increase: "raise larger limit max",
     raise: "larger limit",
-    size: "byte large",
+    size: "byte large largest",
+    maximum: "max largest",
     disable: "off",
     monitor: "metric health",
     prometheus: "metric",
@@ -155,6 +165,12 @@ const sameWords: ReadonlyMap<string, readonly string[]> = new Map(
     ssl: "tls",
     nginx: "proxy",
     firewall: "address",
+    ip: "address",
+    allowlist: "address allow range",
+    whitelist: "address allow range",
+    outgoing: "send connect",
+    outbound: "send connect",
+    egress: "send connect",
     url: "address",
     port: "listen",
     docker: "container",

@@ -155,7 +155,7 @@ export type JobsOptions = {
   readonly onRehearsed?: OnDryRunEnd | undefined;
   /** Called when a task becomes due on a node that claims no tasks. */
   readonly onDueElsewhere?: (() => void) | undefined;
-  /** For tests: called at a fault point of the engine. */
+  /** For tests: called at a fault point of the engine, where a test may end the node. */
   readonly onFaultPoint?: OnFaultPoint | undefined;
 };
 

@@ -61,6 +61,6 @@ export type StandingContext = {
   readonly takeReplays: (tasks: readonly ClaimedReplay[]) => void;
   /** Makes the delivery engine of this node claim at once, because new notices are queued. */
   readonly wakeDeliveries: () => void;
-  /** Called at each fault point; for tests. */
+  /** For tests: called at each fault point, where a test may end the node. */
   readonly onFaultPoint?: ((point: StandingFaultPoint) => Promise<void> | void) | undefined;
 };

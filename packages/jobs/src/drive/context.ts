@@ -96,7 +96,7 @@ export type EngineContext = {
    * treated in the same way.
    */
   readonly whyNotTakenOn: (db: Executor, jobId: Id<"job">) => Promise<string | undefined>;
-  /** For tests: called at a fault point. */
+  /** For tests: called at a fault point, where a test may end the node. */
   readonly onFaultPoint: OnFaultPoint | undefined;
   /** Returns the receiptHash of a receipt document whose receiptHash is empty. */
   readonly hashReceipt: (receipt: ReceiptDocument) => string;

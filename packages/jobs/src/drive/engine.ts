@@ -91,7 +91,7 @@ export type JobEngineOptions = {
    * node finds the task at its next regular claim.
    */
   readonly onDueElsewhere?: (() => void) | undefined;
-  /** For tests: called at a fault point. */
+  /** For tests: called at a fault point, where a test may end the node. */
   readonly onFaultPoint?: OnFaultPoint | undefined;
 };
 

@@ -140,7 +140,7 @@ export type Port = Omit<StepEffects, "mustPause" | "mustEnd"> & {
   cancelTwin(state: JobState, chain: readonly string[]): Promise<void>;
   /** Returns the receiptHash of a receipt document whose receiptHash is empty. */
   hashReceipt(receipt: ReceiptDocument): string;
-  /** Called at a fault point. Undefined outside tests. */
+  /** Called at a fault point, where a test may end the node. Undefined outside tests. */
   readonly onFaultPoint: ((point: FaultPoint, at: { readonly stepId: string }) => Promise<void> | void) | undefined;
 };
 

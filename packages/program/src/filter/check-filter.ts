@@ -12,8 +12,8 @@ import { firstScope, type Scope } from "../types/scope.ts";
 import { filterPayloadBytes, filterStepsMax } from "./filter.ts";
 
 /**
- * Why a filter is refused. `message`: what is wrong, without a subject. `hint`: what would be right, as a sentence. `isTooExpensive`: true if the only
- * problem is the time that the filter could take.
+ * Reason why a filter is refused. `message`: the mistake, as a sentence without its subject. `hint`: the correct form, as a sentence.
+ * `isTooExpensive`: true if the only problem is the time that the filter could take.
  */
 export type FilterFault = { readonly message: string; readonly hint: string; readonly isTooExpensive: boolean };
 
@@ -21,8 +21,8 @@ const text: JsonSchema = { type: "string" };
 const eventFields = ["id", "toolkitSlug", "triggerSlug", "type", "entityId", "occurredAt", "receivedAt"] as const;
 
 /**
- * Checks a filter. `payloads`: the schemas of the events that it can meet; undefined for a payload of any form. A filter that at least one of
- * them permits is right. Returns undefined if the filter is right.
+ * Checks the filter of a subscription. `payloads`: the payload schemas of the events that the filter can get; an undefined one means any
+ * form. Returns undefined if the filter fits at least one of them, and otherwise the fault.
  */
 export function checkFilter(source: string, payloads: readonly (JsonSchema | undefined)[]): FilterFault | undefined {
   const types = payloads.length === 0 ? [undefined] : payloads;
@@ -69,7 +69,7 @@ function scopeOf(payload: ValueType): Scope {
   return { ...scope, given: new Map([["event", event]]) };
 }
 
-/** Names that stand alone in expressions. */
+/** Names that a filter may use without `event.` before them. */
 const ownNames: ReadonlySet<string> = new Set(["event", "true", "false", "null", "in", "now"]);
 
 /**
@@ -96,7 +96,7 @@ function meantSource(source: string): string | undefined {
   return meant === source || "fault" in parseExpression(meant) ? undefined : meant;
 }
 
-/** The largest payload of `filterPayloadBytes`: a value takes at least two bytes of JSON. */
+/** Size of the largest payload in `filterPayloadBytes`, if each value takes at least two bytes of JSON. */
 const largestPayload: Extent = {
   items: filterPayloadBytes / 2,
   text: filterPayloadBytes,

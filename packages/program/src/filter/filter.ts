@@ -44,7 +44,7 @@ export const filterPayloadBytes = 65_536;
 
 /**
  * Maximum evaluation steps of a filter for a payload of `filterPayloadBytes`, and for a larger one. A million steps take about half a
- * millisecond; measured, with lists, texts and patterns of that size.
+ * millisecond, measured with lists, texts and patterns of that size.
  */
 export const filterStepsMax = { ordinary: 2_000_000, large: 10_000_000 };
 

@@ -23,7 +23,7 @@ type Scope = {
   readonly reached: readonly PathExtent[];
   readonly locals: ReadonlyMap<string, Extent>;
   /**
-   * True if the values are read where they are, as fieldValue does: then a path costs nothing per field. The items of a list share the
+   * True if values are read without being copied, as fieldValue does. A path then costs nothing per field. The items of a list share the
    * extent of the list, because together they are not larger. Default false: each object on a path is converted.
    */
   readonly isReadInPlace?: boolean;
@@ -50,8 +50,8 @@ export function boundOf(tree: Expr): (values: Values, rows: readonly unknown[]) 
 }
 
 /**
- * Returns a function that computes the maximum evaluation steps of a condition whose values are read where they are. `extentAt`: the size of
- * the value at each path of the expression.
+ * Returns a function that computes the maximum evaluation steps of a condition whose values are read without being copied. `extentAt`: the
+ * size of the value at each path of the expression.
  */
 export function boundInPlaceOf(tree: Expr): (extentAt: (path: Chain) => Extent) => number {
   const paths: Chain[] = [];
@@ -157,7 +157,8 @@ function costingOfComprehension(node: Expr | undefined, paths: Chain[]): CostFun
     const round = stepsOfRound(inner);
     const values = isShared ? rounds : range.extent.total;
     const walked = 2 * range.steps + values * stepsOf.value * (1 + range.extent.depth);
-    // No cost grows slower than the size of an item. So if the items share a size, one item with the whole of it costs the most.
+    // Every cost grows at least as fast as the size of an item. So if the items share one total size, the cost is highest if one item has
+    // all of it.
     const all = isShared ? round + Math.max(0, rounds - 1) * stepsOfRound(within(made, scalar)) : rounds * round;
     return {
       steps: stepsOf.call + walked + first.steps + all + result(inner).steps,

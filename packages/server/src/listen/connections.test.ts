@@ -181,7 +181,7 @@ test("more requests at once than a connection can have answers to end it, and no
   server.on("request", () => requests++);
   hostile.write(burst);
   await ended(hostile);
-  // The rest of the data is not even parsed.
+  // The rest of the burst of requests is not even parsed.
   expect(requests).toBe(65);
   expect([idle, keyed, held].map(isOpen)).toEqual([true, true, true]);
   expect(connections.stats()).toEqual({ open: { halfOpen: 0, keyless: 2, keyed: 1 }, shed: 1 });

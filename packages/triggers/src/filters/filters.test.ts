@@ -26,7 +26,9 @@ type Triggers = Client<typeof TriggersService>;
 const endpointUrl = "https://example.com/hook";
 const over = "event.payload.amount > 1000";
 
-/** Amounts that are equal to, above and below 1,000 in every form that JSON has for them; without an amount, the amount is a text or absent. */
+/**
+ * Amounts equal to, above and below 1,000, in every form that a JSON number can have. In further invoices the amount is a text or absent.
+ */
 const amounts = [
   "1000",
   "1000.0",
@@ -94,7 +96,8 @@ test("over 1,000 events a filter delivers exactly what its preview said, first, 
   const sinceMs = cluster.clock.now() - 60_000;
   const since = timestampFromMs(sinceMs);
 
-  // A second subscription with the same filter gets nothing of the past by itself, and the same by each kind of replay.
+  // A second subscription with the same filter gets no earlier events at first. Each kind of replay then gives it the same events as the
+  // first.
   const { subscription } = await client.createSubscription({
     endpointUrl,
     toolkitSlug: "events",
@@ -128,7 +131,7 @@ test("over 1,000 events a filter delivers exactly what its preview said, first, 
   await clockUntil(async () => (await client.getReplay({ id: replay?.id ?? "" })).replay?.endedAt !== undefined);
   expect(await receivedBy(client, third)).toEqual(wanted);
 
-  // A pause catches up with what the filter accepts, and with nothing else.
+  // After a pause, a subscription gets the missed events that its filter accepts, and no others.
   const paused =
     (await client.createSubscription({ endpointUrl, toolkitSlug: "events", match: { filter: over } })).subscription
       ?.id ?? "";
@@ -162,7 +165,7 @@ test("a filter on another node applies to the next event, and its faults are cou
   expect(await receivedBy(client, id)).toHaveLength(14);
   const faults = async () => (await client.getSubscription({ id })).subscription?.health?.filterFaults;
   await until(async () => (await faults()) === 2);
-  // What is seen again stores nothing and counts nothing; a new filter counts from 0.
+  // A repeated event is neither stored nor counted. With a new filter the count starts at 0.
   await client.updateSubscription({ id, match: { filter: `${over} || false` } });
   expect(await faults()).toBe(0);
   await client.updateSubscription({ id, match: {} });

@@ -36,7 +36,7 @@ export type FilterableEvent = {
 /** The results of filters for one event, by filter. */
 export type FilterOutcomes = ReadonlyMap<string, FilterOutcome>;
 
-/** Filters that were applied to one event. `seconds`: the time that it took. */
+/** The filters that were applied to one event. `seconds`: the time this took. */
 export type FilterObservation = {
   readonly outcomes: Iterable<FilterOutcome>;
   readonly seconds: number;
@@ -51,7 +51,10 @@ export type Filters = {
    * lets other work run between its parts.
    */
   begin(line: string): (event: FilterableEvent, filters: Iterable<string>) => Promise<FilterOutcomes>;
-  /** Counts events for which the filter of a subscription had no value, in its row. A count is lost if the process ends before. */
+  /**
+   * Adds to the stored count of events for which a subscription's filter had no value. A count is lost if the process ends before it is
+   * stored.
+   */
   countFaults(counts: ReadonlyMap<SubscriptionId, number>): void;
   /** Resolves when all counts are stored. */
   idle(): Promise<void>;
@@ -122,7 +125,7 @@ export function createFilters({
   };
 }
 
-/** Returns an event as filters see it. `turn`: waits for a turn between the parts of a long payload. */
+/** Returns an event as filters see it. `turn`: lets other work run between the parts of a long payload. */
 export async function filteredEvent(event: FilterableEvent, turn: () => Promise<void>): Promise<FilteredEvent> {
   const { id, toolkitSlug, triggerSlug, entityId, occurredAtMs, receivedAtMs } = event;
   const payload = await payloadOf(event.payload, turn);

@@ -18,7 +18,10 @@ export type FilteringContext = { readonly db: Executor; readonly filters: Pick<F
 /** Maximum number of events that one statement reads, and the size of their payloads in bytes. */
 const readMax = { events: 200, bytes: 2_097_152 };
 
-/** Returns those pairs whose event the filter of the subscription accepts. Pairs without a filter are accepted. Pairs of deleted events are not. */
+/**
+ * Returns those pairs of event and subscription in which the subscription's filter accepts the event. A subscription without a filter
+ * accepts every event. Pairs of deleted events are left out.
+ */
 export async function acceptedPairs(
   { db, filters }: FilteringContext,
   projectId: ProjectId,
@@ -60,10 +63,10 @@ async function* readEvents(db: Executor, projectId: ProjectId, ids: readonly Eve
   }
 }
 
-/** Number of pairs that are read at once. */
+/** Number of pairs of event and subscription in one read. */
 const pageSize = 5_000;
 
-/** Returns the pairs of a range that filters accept, in parts, oldest event first. */
+/** Returns the pairs of event and subscription in a time range that the filters accept, in parts, oldest event first. */
 export async function* acceptedMatches(
   context: FilteringContext,
   projectId: ProjectId,
@@ -75,7 +78,7 @@ export async function* acceptedMatches(
     const found: FoundPairs = await findEventMatches(context.db, projectId, { ...filter, fromUuid }, limit);
     const last = found.pairs.length < limit ? undefined : found.pairs.at(-1)?.eventId;
     const whole = found.pairs.filter(({ eventId }) => eventId !== last);
-    // The page must end with a whole event. If it has only one event, a longer page has all of it.
+    // The page must contain all pairs of its last event. If all its pairs belong to one event, a longer page is read.
     if (last !== undefined && whole.length === 0) {
       limit *= 2;
       continue;
@@ -85,7 +88,7 @@ export async function* acceptedMatches(
   }
 }
 
-/** Number of pairs by subscription, and the event from which to continue counting; undefined if all are counted. */
+/** Number of accepted events by subscription, and the event from which to continue counting; undefined if all are counted. */
 export type AcceptedCounts = {
   readonly counts: ReadonlyMap<SubscriptionId, number>;
   readonly next: EventId | undefined;

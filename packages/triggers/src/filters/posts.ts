@@ -3,7 +3,7 @@ import type { FilterOutcome } from "@svc/program";
 import type { ReceivingProject, RoutedPost, RoutingView } from "../routing.ts";
 import type { Filters } from "./filters.ts";
 
-/** A post to whose events filters are applied. Times in epoch milliseconds; `payload`: JSON text. */
+/** A webhook post to whose events filters are applied. Times in epoch milliseconds; `payload`: JSON text. */
 type FilterablePost = RoutedPost & {
   readonly payload: string;
   readonly occurredAtMs: number;
@@ -17,7 +17,10 @@ export type Receipt = { readonly id: EventId; readonly receivedAtMs: number };
 export type FilteredPosts = {
   /** Returns the result of a filter for the event of a post and a receiver. */
   outcome(post: FilterablePost, receiver: ReceivingProject, filter: string): FilterOutcome["outcome"];
-  /** Returns the receipt that filters have read, and with which the event must be stored. Undefined if no filter has read it. */
+  /**
+   * Returns the id and the time of receipt that filters have read. The event must be stored with them. Undefined if no filter has read
+   * them.
+   */
   receipt(post: FilterablePost, receiver: ReceivingProject): Receipt | undefined;
 };
 
@@ -25,8 +28,8 @@ export type FilteredPosts = {
 export type KnownOutcomes = Map<FilterablePost, Map<ProjectId, Map<string, FilterOutcome["outcome"]>>>;
 
 /**
- * Maximum time for filters that read the receipt of events, in milliseconds. Afterwards they are not evaluated, and their events are
- * delivered: an event must not be stored long after its time of receipt.
+ * Maximum time in milliseconds for filters that read the id or time of receipt. After it such filters are not evaluated and their events
+ * are delivered, because an event must not be stored long after its time of receipt.
  */
 const receiptMsMax = 1_000;
 
@@ -37,8 +40,8 @@ type Work = {
 };
 
 /**
- * Applies the filters of a batch of posts to their events, for each receiver. Filters that read the receipt come last, directly before the
- * batch is stored.
+ * Applies the filters of a batch of posts to their events, for each receiver. Filters that read the id or time of receipt come last,
+ * directly before the batch is stored.
  */
 export async function filterPosts(
   { filters, clock }: { readonly filters: Filters; readonly clock: Clock },
@@ -102,7 +105,10 @@ export async function filterPosts(
 /** Maximum age of an event's id when the event is stored, in milliseconds. An event that waited longer gets an id of the present. */
 const idAgeMsMax = 1_000;
 
-/** Returns the receipt of a post at the current time. Readers of events look for new ones by ids. So an event that waited counts as received now. */
+/**
+ * Returns the id and the time of receipt for the event of a post. Readers find new events by ascending ids, so an event that waited too
+ * long counts as received now.
+ */
 export function newReceipt({ receivedAtMs }: Pick<FilterablePost, "receivedAtMs">, nowMs: number): Receipt {
   const atMs = nowMs - receivedAtMs > idAgeMsMax ? nowMs : receivedAtMs;
   return { id: createId("evt", atMs), receivedAtMs: atMs };

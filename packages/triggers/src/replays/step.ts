@@ -63,7 +63,7 @@ export type ReplayContext = {
   readonly db: Database;
   readonly clock: Clock;
   readonly filters: FilteringContext["filters"];
-  /** For tests: called at each fault point of a step. */
+  /** For tests: called at each fault point of a step, where a test may end the node. */
   readonly onFaultPoint?: ((point: ReplayFaultPoint) => Promise<void> | void) | undefined;
 };
 
@@ -79,7 +79,7 @@ const walksMax = 10;
 const walkFactor = 2;
 const walkMin = 100;
 const walkGrowth = 8;
-/** Minimum number of pairs that a further read of a step takes if subscriptions have filters. */
+/** Minimum number of pairs of event and subscription in a further read of a step, if subscriptions have filters. */
 const filteredMin = 1_000;
 /** Maximum parked deliveries that one step gives back to the queue. */
 const unparkedMax = 2_000;

@@ -21,7 +21,10 @@ import { subscribedSlugs } from "./subscriptions.ts";
 
 type Methods = Pick<ServiceImpl<typeof TriggersService>, "previewSubscription">;
 
-/** Limits of the scanned events, and number of requests that are shown. A page of events is read at once. */
+/**
+ * Limits of the events that a preview scans (number, total size in bytes, and number in one read), and below, of the requests that it
+ * shows.
+ */
 const scanned = { events: 1_000, bytes: 33_554_432, page: 25 };
 const requestsMax = 5;
 

@@ -79,7 +79,7 @@ export function payloadsOf(
 
 /**
  * Throws SUBSCRIPTION_FILTER_INVALID or SUBSCRIPTION_FILTER_TOO_EXPENSIVE if a filter is refused. `path`: the field with the filter.
- * `payloads`: the schemas of the events that it can meet; empty if they may have any form.
+ * `payloads`: the payload schemas of the events that the filter can get; empty if they may have any form.
  */
 export function requireFilter(path: string, filter: string, payloads: readonly JsonSchema[]): void {
   const fault = checkFilter(filter, payloads);

@@ -427,6 +427,12 @@ const triggers: Case[] = [
   ["PreviewSubscription", { id: missing.subscription }, "not_found SUBSCRIPTION_NOT_FOUND"],
   ["PreviewSubscription", { id: "$theirsubscription" }, "not_found SUBSCRIPTION_NOT_FOUND"],
   ["PreviewSubscription", { toolkitSlug: "nope" }, "not_found TOOLKIT_NOT_FOUND"],
+  [
+    "CreateSubscription",
+    { endpointUrl: "https://example.com/", format: { kind: "custom", bodyJson: '{"text":{"$ref":"amount"}}' } },
+    "invalid_argument SUBSCRIPTION_BODY_INVALID",
+  ],
+  ["UpdateSubscription", { id: "$subscription", retry: { timeoutMs: 20_000 } }, "invalid_argument RETRY_INVALID"],
   ["RotateSubscriptionSecret", { id: "$subscription", overlap: "0s" }, "ok signingSecret,subscription"],
   ["RotateSubscriptionSecret", { id: missing.subscription }, "not_found SUBSCRIPTION_NOT_FOUND"],
   ["RotateSubscriptionSecret", { id: "$theirsubscription" }, "not_found SUBSCRIPTION_NOT_FOUND"],

@@ -46,8 +46,8 @@ export function conclude(
   const asked = isDelivered ? undefined : attempt.responseHeaders["retry-after"];
   const retryAfterMs = readRetryAfter(asked, times.nowMs, retryAfterMaxMs) ?? 0;
   const isUnwanted = delivery.endpoint.agent !== undefined && unwanted.includes(attempt.statusCode);
-  const waitMs =
-    isDelivered || isUnwanted ? undefined : retryWaitMs(limits.retryScheduleMs, number, retryAfterMs, random);
+  const scheduleMs = delivery.endpoint.retry?.scheduleMs ?? limits.retryScheduleMs;
+  const waitMs = isDelivered || isUnwanted ? undefined : retryWaitMs(scheduleMs, number, retryAfterMs, random);
   const settlement: DeliverySettlement = {
     id: delivery.id,
     projectId: delivery.projectId,

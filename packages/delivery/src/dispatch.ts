@@ -10,7 +10,7 @@ import { createEndpointCache, type Endpoint, type EndpointCache } from "./endpoi
 import { type EndpointQueue, EndpointQueues } from "./endpoint-queues.ts";
 import { type ResolvedLimits, resolveLimits } from "./limits.ts";
 import { type OutgoingDelivery, outgoingOf } from "./outgoing.ts";
-import { type Attempt, isAborted } from "./send.ts";
+import { type Attempt, isAborted, isBodiless } from "./send.ts";
 import { type Message, Sender } from "./sender.ts";
 import { createRecorder, type Recorder } from "./settle.ts";
 import { Holdings, Shares } from "./shares.ts";
@@ -55,7 +55,7 @@ class Engine implements Dispatcher {
     this.#shares = new Shares(limits);
     this.endpoints = createEndpointCache(options.sealer);
     this.leaseMs = limits.leaseMs;
-    this.#sender = new Sender({ guard: options.guard, clock: options.clock, limits });
+    this.#sender = new Sender({ guard: options.guard, clock: options.clock, limits, renderBody: options.renderBody });
     this.#recorder = createRecorder({
       ...options,
       limits: limits.health,
@@ -258,7 +258,8 @@ class Engine implements Dispatcher {
     const { settlement, retryAfterMs, isUnwanted } = conclude(delivery, attempt, times, this.#limits, random());
     const { number, statusCode, error, durationMs } = settlement.attempt;
     queue.observe(durationMs);
-    const isFailure = settlement.state !== "delivered" && !isUnwanted;
+    const isOwnFault = isBodiless(attempt);
+    const isFailure = settlement.state !== "delivered" && !isUnwanted && !isOwnFault;
     if (isFailure) {
       queue.unreportedFailures++;
       this.#shut(queue, nowMs + this.leaseMs);
@@ -275,9 +276,11 @@ class Engine implements Dispatcher {
       durationMs,
       sinceReceivedMs: nowMs - delivery.receivedAtMs,
     });
-    const { leaseUntilMs } = delivery;
+    const { leaseUntilMs, endpoint } = delivery;
+    const giveUpAfterMs = endpoint.retry?.giveUpAfterMs;
     this.#shares.finish(delivery.projectId);
-    void this.#recorder.record({ settlement, retryAfterMs, wasFailing, leaseUntilMs, isUnwanted }).then(() => {
+    const ended = { settlement, retryAfterMs, wasFailing, leaseUntilMs, isUnwanted, isOwnFault, giveUpAfterMs };
+    void this.#recorder.record(ended).then(() => {
       if (isFailure) this.#failureReported(queue);
       this.#letGo(delivery);
     });

@@ -3,7 +3,7 @@ import type { Executor } from "@svc/db/connect";
 import type { Endpoint, EndpointCache } from "./endpoint.ts";
 import type { DispatchLimits } from "./limits.ts";
 import type { DeliveryObserver } from "./observer.ts";
-import type { OutgoingDelivery } from "./outgoing.ts";
+import type { BodyRenderer, OutgoingDelivery } from "./outgoing.ts";
 import type { Attempt } from "./send.ts";
 import type { Message } from "./sender.ts";
 
@@ -13,6 +13,8 @@ export type DispatcherOptions = {
   clock: Clock;
   sealer: Sealer;
   guard: AddressGuard;
+  /** Makes the bodies of subscriptions that have a template of their own. */
+  renderBody?: BodyRenderer | undefined;
   nodeId: NodeId;
   observer: DeliveryObserver;
   limits: DispatchLimits;

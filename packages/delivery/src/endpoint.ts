@@ -8,7 +8,7 @@ import {
   type SubscriptionId,
   signingSecretBytes,
 } from "@svc/core";
-import type { SubscriptionFormat, SubscriptionSettings } from "@svc/db/documents/subscriptions";
+import type { SubscriptionFormat, SubscriptionRetry, SubscriptionSettings } from "@svc/db/documents/subscriptions";
 import { type EndpointCredentials, openCredentials } from "./credentials.ts";
 
 /**
@@ -34,6 +34,8 @@ export type Endpoint = {
   agent?: AgentEndpoint | undefined;
   /** The form of deliveries, if it is neither svc's own nor that of MCP. */
   format?: SubscriptionFormat | undefined;
+  /** How failed deliveries are tried again, if not as the deployment says. */
+  retry?: SubscriptionRetry | undefined;
   /** Headers and authentication of deliveries, if the endpoint has any. */
   credentials?: EndpointCredentials | undefined;
 };
@@ -141,6 +143,7 @@ function openEndpoint(sealer: Sealer, source: EndpointSource): Endpoint {
     former: openFormer(sealer, source),
     agent: mcpId === "" ? undefined : { id: mcpId, cursor },
     format: source.settings?.format,
+    retry: source.settings?.retry,
     credentials: source.credentials ? openCredentials(sealer, source, source.credentials) : undefined,
   };
 }

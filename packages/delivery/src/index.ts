@@ -13,7 +13,14 @@ export {
 } from "./endpoint.ts";
 export type { DispatchLimits } from "./limits.ts";
 export type { AttemptObservation, DeliveryObserver } from "./observer.ts";
-export { type DeliveredEvent, deliveryBody, type OutgoingDelivery, occurrenceText, outgoingOf } from "./outgoing.ts";
+export {
+  type BodyRenderer,
+  type DeliveredEvent,
+  deliveryBody,
+  type OutgoingDelivery,
+  occurrenceText,
+  outgoingOf,
+} from "./outgoing.ts";
 export { type EventSweepOptions, eventSweep } from "./retention.ts";
 export type { Attempt } from "./send.ts";
 export { previewedRequest } from "./sender.ts";

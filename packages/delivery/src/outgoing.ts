@@ -84,6 +84,15 @@ function cloudHeaders(event: DeliveredEvent): string[] {
   ]);
 }
 
+/**
+ * Fills in a subscription's own template of the body for an event. Returns the body, or why it cannot be made, without data of the event.
+ */
+export type BodyRenderer = (
+  projectId: ProjectId,
+  bodyJson: string,
+  event: DeliveredEvent,
+) => Promise<{ readonly body: string } | { readonly fault: string }>;
+
 /** A delivery that this node may send, because it holds the delivery's lease (time-limited claim). */
 export type OutgoingDelivery = {
   id: DeliveryId;
@@ -99,6 +108,8 @@ export type OutgoingDelivery = {
   /** The id by which the receiver recognizes a repeated message: the delivery's id in svc's own form, the event's id otherwise. */
   messageId: string;
   body: Buffer;
+  /** Present if the body is made from the subscription's own template at the attempt: the event. `body` is then its payload. */
+  custom?: DeliveredEvent | undefined;
   /** Headers that belong to the format of the body, as a flat list. Absent if the body is plain JSON. */
   bodyHeaders?: readonly string[] | undefined;
   receivedAtMs: number;
@@ -138,7 +149,7 @@ export function outgoingOf(
 export function bodyFor(
   { agent, format }: Pick<Endpoint, "agent" | "format">,
   event: DeliveredEvent,
-): Pick<OutgoingDelivery, "body" | "bodyHeaders"> {
+): Pick<OutgoingDelivery, "body" | "bodyHeaders" | "custom"> {
   if (agent !== undefined) return { body: Buffer.from(occurrenceText(event, agent.cursor), "utf8") };
   switch (format?.kind) {
     case "standard":
@@ -148,6 +159,8 @@ export function bodyFor(
         body: Buffer.from(cloudEventText(event), "utf8"),
         bodyHeaders: ["content-type", "application/cloudevents+json"],
       };
+    case "custom":
+      return { body: Buffer.from(event.payload, "utf8"), custom: event };
     case "cloudevents_binary":
       return {
         body: Buffer.from(event.payload, "utf8"),

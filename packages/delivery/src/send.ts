@@ -42,6 +42,18 @@ export function unauthorizedAttempt(why: string): Attempt {
   return unsent(`auth_failed: ${why}`);
 }
 
+/** Returns a failed attempt for which nothing was sent, because the subscription's template gives no body for the event. */
+export function bodilessAttempt(why: string): Attempt {
+  return unsent(`${bodyInvalid}: ${why}`);
+}
+
+const bodyInvalid = "body_invalid";
+
+/** True if nothing was sent because the subscription's template gives no body. The attempt says nothing about the endpoint. */
+export function isBodiless(attempt: Pick<Attempt, "error">): boolean {
+  return attempt.error.startsWith(bodyInvalid);
+}
+
 function unsent(error: string): Attempt {
   return { statusCode: 0, error, address: "", responseHeaders: {}, responseBody: "" };
 }

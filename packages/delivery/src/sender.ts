@@ -11,8 +11,8 @@ import type { SubscriptionFormat } from "@svc/db/documents/subscriptions";
 import { type CredentialHeaders, createCredentialHeaders, withoutValues } from "./credentials.ts";
 import { createSigningKeys, type Endpoint, type SigningKeys } from "./endpoint.ts";
 import type { ResolvedLimits } from "./limits.ts";
-import { bodyFor, type DeliveredEvent, type OutgoingDelivery } from "./outgoing.ts";
-import { type Attempt, abortedAttempt, send, unauthorizedAttempt } from "./send.ts";
+import { type BodyRenderer, bodyFor, type DeliveredEvent, type OutgoingDelivery } from "./outgoing.ts";
+import { type Attempt, abortedAttempt, bodilessAttempt, send, unauthorizedAttempt } from "./send.ts";
 
 /**
  * Returns the headers of one attempt as a flat list: name, value, name, value. In svc's own form they are `signedHeaders`. In every other
@@ -83,13 +83,15 @@ export function signedHeaders(
 
 const secretHeaders = /signature/i;
 
-/** Returns the request of a delivery as a preview shows it: signatures are replaced by `…`. */
+/** Returns the request of a delivery as a preview shows it: signatures are replaced by `…`. `own`: the body, if a template makes it. */
 export function previewedRequest(
   event: DeliveredEvent,
   { deliveryId, format }: { readonly deliveryId: DeliveryId; readonly format: SubscriptionFormat | undefined },
   atMs: number,
+  own?: string,
 ): { readonly headers: readonly (readonly [name: string, value: string])[]; readonly body: string } {
-  const { body, bodyHeaders } = bodyFor({ format }, event);
+  const { body: made, bodyHeaders } = bodyFor({ format }, event);
+  const body = own === undefined ? made : Buffer.from(own, "utf8");
   const endpoint = { keys: createSigningKeys(generateSigningSecret()), format };
   const flat = headersFor(endpoint, { delivery: deliveryId, message: event.id }, body, atMs, bodyHeaders);
   const headers = flat.flatMap((name, index): [string, string][] => {
@@ -128,7 +130,15 @@ export class Sender {
   readonly #credentials: CredentialHeaders;
   #isAborted = false;
 
-  constructor(options: { guard: AddressGuard; clock: Clock; limits: ResolvedLimits }) {
+  readonly #renderBody: BodyRenderer | undefined;
+
+  constructor(options: {
+    guard: AddressGuard;
+    clock: Clock;
+    limits: ResolvedLimits;
+    renderBody?: BodyRenderer | undefined;
+  }) {
+    this.#renderBody = options.renderBody;
     const { attemptTimeoutMs, inFlightMax } = options.limits;
     this.#clock = options.clock;
     this.#timeoutMs = attemptTimeoutMs;
@@ -148,7 +158,10 @@ export class Sender {
 
   /** Posts a delivery once, signed for the time `startedAtMs`. Resolves to the attempt, even if it was aborted, and never rejects. */
   async send(delivery: OutgoingDelivery, startedAtMs: number): Promise<Attempt> {
-    const { id, endpoint, messageId, body, bodyHeaders } = delivery;
+    const made = await this.#bodyOf(delivery);
+    if ("fault" in made) return bodilessAttempt(made.fault);
+    const { id, endpoint, messageId, bodyHeaders } = delivery;
+    const { body } = made;
     const { origin, path, credentials } = endpoint;
     const given = credentials === undefined ? undefined : await this.#credentials.of(credentials);
     if (given !== undefined && "fault" in given) return unauthorizedAttempt(given.fault);
@@ -156,13 +169,22 @@ export class Sender {
     const own = headersFor(endpoint, { delivery: id, message: messageId }, body, startedAtMs, bodyHeaders);
     const headers = given === undefined ? own : withHeaders(own, given.headers);
     // The time limit of an attempt includes the request for a token, because the attempt must end before its lease.
-    const timeoutMs = Math.max(1, this.#timeoutMs - (this.#clock.now() - startedAtMs));
-    const request = { origin, path, headers, body, timeoutMs: given === undefined ? this.#timeoutMs : timeoutMs };
+    const wholeMs = Math.min(this.#timeoutMs, endpoint.retry?.timeoutMs ?? this.#timeoutMs);
+    const timeoutMs = given === undefined ? wholeMs : Math.max(1, wholeMs - (this.#clock.now() - startedAtMs));
+    const request = { origin, path, headers, body, timeoutMs };
     const attempt = await send(this.#agent, request, (abort) => this.#aborters.set(delivery, abort));
     this.#aborters.delete(delivery);
     if (credentials === undefined || given === undefined) return attempt;
     if (attempt.statusCode === 401) this.#credentials.drop(credentials);
     return withoutValues(attempt, given.headers);
+  }
+
+  /** Returns the body of a delivery. The body of the subscription's own form is made now, so a corrected template counts. */
+  async #bodyOf({ projectId, endpoint, body, custom }: OutgoingDelivery) {
+    if (custom === undefined) return { body };
+    const made = await this.#renderBody?.(projectId, endpoint.format?.bodyJson ?? "", custom);
+    if (made === undefined || "fault" in made) return { fault: made?.fault ?? "this node makes no bodies" };
+    return { body: Buffer.from(made.body, "utf8") };
   }
 
   /** Posts a message that is not a delivery, once and at once. Resolves to the attempt within `timeoutMs` and never rejects. */

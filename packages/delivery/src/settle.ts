@@ -19,6 +19,10 @@ export type EndedAttempt = {
   leaseUntilMs: number;
   /** True if an agent's receiver refuses only this event. The endpoint then counts as healthy. False for any other result. */
   isUnwanted: boolean;
+  /** True if nothing was sent because of the subscription itself. The attempt then says nothing about the endpoint. Default false. */
+  isOwnFault?: boolean;
+  /** Time of failures after which the subscription is deactivated, in milliseconds. Null: never. Undefined: the deployment's limit. */
+  giveUpAfterMs?: number | null | undefined;
 };
 
 /** Dependencies of the recorder. */
@@ -112,6 +116,7 @@ async function writeHealth(options: RecorderOptions, items: readonly EndedAttemp
   const failures = new Map<SubscriptionId, SubscriptionFailures>();
   const recoveries = new Set<SubscriptionId>();
   for (const item of items) {
+    if (item.isOwnFault === true) continue;
     const { subscriptionId, state } = item.settlement;
     const { startedAt, statusCode } = item.settlement.attempt;
     if (state === "delivered" || item.isUnwanted) {
@@ -126,6 +131,7 @@ async function writeHealth(options: RecorderOptions, items: readonly EndedAttemp
       subscriptionId,
       startedAtMs: Math.max(known?.startedAtMs ?? 0, startedAt),
       retryAfterMs: Math.max(known?.retryAfterMs ?? 0, item.retryAfterMs),
+      giveUpAfterMs: item.giveUpAfterMs,
       goneCount: isGone ? (known?.goneCount ?? 0) + 1 : 0,
     });
   }
@@ -134,8 +140,10 @@ async function writeHealth(options: RecorderOptions, items: readonly EndedAttemp
     await reportSubscriptionRecoveries(options.db, [...recoveries]);
     options.onRecovered([...recoveries]);
     // The backoff begins at the failure, not at the time when the database records the failure.
-    const failedAtMs = items.reduce((last, { settlement: { state, attempt }, isUnwanted }) => {
-      return state === "delivered" || isUnwanted ? last : Math.max(last, attempt.startedAt + attempt.durationMs);
+    const failedAtMs = items.reduce((last, { settlement: { state, attempt }, isUnwanted, isOwnFault }) => {
+      return state === "delivered" || isUnwanted || isOwnFault === true
+        ? last
+        : Math.max(last, attempt.startedAt + attempt.durationMs);
     }, 0);
     const health = await reportSubscriptionFailures(options.db, [...failures.values()], failedAtMs, options.limits);
     for (const one of health) options.onHealth(one);

@@ -29,6 +29,7 @@ import {
   wordFinder,
 } from "@svc/tools";
 import {
+  createBodyRenderer,
   createEventPolls,
   createFilters,
   createIngest,
@@ -108,7 +109,10 @@ export function createNode(parts: NodeParts): Node {
     ],
   });
   const guard = createAddressGuard({ allowedRanges: parts.ranges.endpoints });
+  const meter = createWorkMeter({ memory: limits.memory });
+  const renderBody = createBodyRenderer({ turns: meter.turns });
   const dispatcher = createDispatcher({
+    renderBody,
     ...{ db, clock, sealer, guard, nodeId },
     observer: observer.deliveries,
     limits: limits.deliveries,
@@ -118,7 +122,6 @@ export function createNode(parts: NodeParts): Node {
   const callCode: CodeCaller = (call) => jobs.callSkill(call);
   const findCode: CodeFinder = (projectId, toolSlug) => jobs.findSkill(projectId, toolSlug);
   const askPerson: PersonAsker = (call) => jobs.askPerson(call);
-  const meter = createWorkMeter({ memory: limits.memory });
   const apps = createApps({
     ...{ ...parts, nodeId, views, callCode, findCode, askPerson },
     endpointGuard: guard,
@@ -182,7 +185,7 @@ export function createNode(parts: NodeParts): Node {
     ...{ onHeard: wakeStanding, onStored: observer.eventStored },
   };
   const triggers = {
-    ...{ db, catalog, views, clock, sealer, guard, dispatcher, store, filters },
+    ...{ db, catalog, views, clock, sealer, guard, dispatcher, store, filters, renderBody },
     turns: meter.turns,
     storeEvent: ingest.storeEvent,
     onPublished: observer.eventPublished,

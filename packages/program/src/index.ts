@@ -14,6 +14,7 @@ export {
   type ProgramFault,
   type ProgramNote,
 } from "./faults.ts";
+export { type BodyFault, type CompiledBody, type RenderedBody, readBody } from "./filter/body.ts";
 export { checkFilter, type FilterFault } from "./filter/check-filter.ts";
 export {
   type CompiledFilter,

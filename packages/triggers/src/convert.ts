@@ -1,9 +1,10 @@
 import { create } from "@bufbuild/protobuf";
-import { type Timestamp, timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { durationFromMs, type Timestamp, timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { isoTime, type SubscriptionId, timeOfId } from "@svc/core";
 import type { DeliveryCounts } from "@svc/db/deliveries/read";
 import type { DeliveryEndpoint, EndpointTimes } from "@svc/db/deliveries/read-endpoint-times";
 import type { Delivery } from "@svc/db/deliveries/repo";
+import type { SubscriptionRetry } from "@svc/db/documents/subscriptions";
 import type { Event } from "@svc/db/events/repo";
 import { firstEventAt, type ReplayRecord } from "@svc/db/replays/repo";
 import type { ReplayState } from "@svc/db/schema/words";
@@ -27,6 +28,7 @@ import {
   SubscriptionHealthSchema,
   SubscriptionMatchSchema,
   type Subscription as SubscriptionMessage,
+  SubscriptionRetrySchema,
   SubscriptionSchema,
 } from "@svc/gen/triggers";
 
@@ -58,8 +60,9 @@ export function subscriptionMessage(row: Subscription, nowMs: number, facts: End
 
 /** Returns the parts of a subscription as fields of its message. A part that is not set is absent. */
 function partsOf({ settings, triggerSlugs }: Subscription) {
-  const { description = "", filter = "", format, credentials } = settings ?? {};
+  const { description = "", filter = "", format, retry, credentials } = settings ?? {};
   return {
+    ...(retry && { retry: retryMessage(retry) }),
     description,
     ...((filter !== "" || triggerSlugs.length > 0) && {
       match: create(SubscriptionMatchSchema, { triggerSlugs, filter }),
@@ -69,6 +72,15 @@ function partsOf({ settings, triggerSlugs }: Subscription) {
       credentials: create(SubscriptionCredentialsSchema, { ...credentials, headerNames: [...credentials.headerNames] }),
     }),
   };
+}
+
+function retryMessage({ scheduleMs = [], giveUpAfterMs, timeoutMs = 0 }: SubscriptionRetry) {
+  return create(SubscriptionRetrySchema, {
+    schedule: scheduleMs.map(durationFromMs),
+    ...(typeof giveUpAfterMs === "number" && { giveUpAfter: durationFromMs(giveUpAfterMs) }),
+    neverGiveUp: giveUpAfterMs === null,
+    timeoutMs,
+  });
 }
 
 function agentMessage({ mcpId, expiresAt }: Subscription, keyId: string): AgentSubscription {

@@ -2,6 +2,7 @@ export { createEventsOffer } from "./agents/offer.ts";
 export { type AgentSubscriptionSweepOptions, agentSubscriptionSweep } from "./agents/retention.ts";
 export { eventMessage, healthMessage } from "./convert.ts";
 export { triggerFaults } from "./errors.ts";
+export { createBodyRenderer } from "./filters/bodies.ts";
 export { createFilters, type FilterObservation, type Filters } from "./filters/filters.ts";
 export {
   type AdmittedPost,

@@ -2,7 +2,7 @@ import { type PreviewedRequest, type PreviewSubscriptionResponse, TriggersServic
 import { call } from "../command/topic.ts";
 import { numberText, plainText } from "../text/plain.ts";
 import { factLines, timeText } from "../text/table.ts";
-import { formatOptions, matchOf, matchOptions } from "./subscription-parts.ts";
+import { formatOf, formatOptions, matchOf, matchOptions } from "./subscription-parts.ts";
 
 /** The command `svc subscriptions preview`. */
 export const addSubscriptionPreview = call(TriggersService.method.previewSubscription, {
@@ -16,12 +16,13 @@ export const addSubscriptionPreview = call(TriggersService.method.previewSubscri
     ...formatOptions,
   ],
   request: ({ values }) => {
-    const { toolkit = "", trigger = "", form } = values;
+    const { toolkit = "", trigger = "" } = values;
     const [toolkitSlug = ""] = String(trigger).split(".", 1);
     const match = matchOf(values);
+    const format = formatOf(values);
     return {
       ...(match && { match }),
-      ...(form !== undefined && { format: { kind: String(form), bodyJson: "" } }),
+      ...(format && { format }),
       ...(toolkit === "" && String(trigger).includes(".") && { toolkitSlug }),
     };
   },
@@ -42,7 +43,8 @@ function countsOf(preview: PreviewSubscriptionResponse): readonly (readonly [str
   ];
 }
 
-function requestLines({ eventId, headers, body }: PreviewedRequest): string[] {
+function requestLines({ eventId, headers, body, error }: PreviewedRequest): string[] {
+  if (error !== "") return ["", eventId, plainText(error)];
   const lines = headers.map(({ name, value }) => `${plainText(name)}: ${plainText(value)}`);
   return ["", eventId, ...lines, "", plainText(body)];
 }

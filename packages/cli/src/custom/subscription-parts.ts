@@ -1,11 +1,13 @@
 import { create, fromJsonString } from "@bufbuild/protobuf";
+import { durationFromMs, durationMs } from "@bufbuild/protobuf/wkt";
 import { type EndpointCredentials, EndpointCredentialsSchema } from "@svc/gen/triggers";
 import type { Subscription } from "@svc/sdk";
 import type { CommandContext } from "../command/context.ts";
 import { CommandError } from "../command/error.ts";
 import { readSecret } from "../command/input.ts";
+import { parseSpan } from "../command/options.ts";
 import type { OptionDeclaration } from "../command/request-fields.ts";
-import { numberText, plainText } from "../text/plain.ts";
+import { numberText, plainText, spanText } from "../text/plain.ts";
 
 type PartOption = OptionDeclaration<never>;
 type Values = Readonly<Record<string, unknown>>;
@@ -18,8 +20,45 @@ export const matchOptions: readonly PartOption[] = [
 
 /** The option that sets the format of deliveries. */
 export const formatOptions: readonly PartOption[] = [
-  ["--form <kind>", "form of deliveries: svc, standard, cloudevents or cloudevents_binary"],
+  ["--form <kind>", "form of deliveries: svc, standard, cloudevents, cloudevents_binary or custom"],
+  ["--body <json>", "template of the body, for the form custom"],
 ];
+
+/** The options of the part `retry`. */
+export const retryOptions: readonly PartOption[] = [
+  [
+    "--retry <waits>",
+    "waits between the attempts of a delivery, comma separated: 10s,1m,1h",
+    { parse: parseWaits as never },
+  ],
+  [
+    "--give-up-after <duration>",
+    "time of failures after which svc deactivates it, 1h to 30d, or never (default: 5d)",
+    { parse: parseGiveUp as never },
+  ],
+  ["--timeout <duration>", "longest duration of an attempt, 1s to 15s (default: 15s)", { parse: parseSpan as never }],
+];
+
+/** Returns the waits of a text such as `10s,1m,1h`, in milliseconds. */
+function parseWaits(text: string): number[] {
+  return text === "" ? [] : text.split(",").map((wait) => parseSpan(wait.trim()));
+}
+
+function parseGiveUp(text: string): number | "never" {
+  return text === "never" ? text : parseSpan(text);
+}
+
+/** Returns the part `retry` of the options; undefined if they have none. */
+function retryOf({ retry, giveUpAfter, timeout }: Values) {
+  if (retry === undefined && giveUpAfter === undefined && timeout === undefined) return undefined;
+  const isNever = giveUpAfter === "never";
+  return {
+    schedule: ((retry as number[] | undefined) ?? []).map(durationFromMs),
+    ...(giveUpAfter !== undefined && !isNever && { giveUpAfter: durationFromMs(Number(giveUpAfter)) }),
+    neverGiveUp: isNever,
+    timeoutMs: Number(timeout ?? 0),
+  };
+}
 
 /** The options that set the credentials of an endpoint. No option takes a secret itself, because it would stay in the shell's history. */
 export const credentialOptions: readonly PartOption[] = [
@@ -38,14 +77,21 @@ export const clearingOptions: readonly PartOption[] = [
 
 /** Returns the parts of a subscription for a request, from the command's options. A part is absent if the user gave none of its options. */
 export async function partsOf(values: Values, context: CommandContext) {
-  const { form } = values;
   const credentials = await readCredentials(values, context);
   const match = matchOf(values);
+  const retry = retryOf(values);
   return {
     ...(match && { match }),
-    ...(form !== undefined && { format: { kind: String(form), bodyJson: "" } }),
+    ...(retry && { retry }),
+    ...(formatOf(values) && { format: formatOf(values) }),
     ...(credentials && { credentials }),
   };
+}
+
+/** Returns the part `format` of the options; undefined if they have none. `--body` alone means the form `custom`. */
+export function formatOf({ form, body }: Values): { kind: string; bodyJson: string } | undefined {
+  if (form === undefined && body === undefined) return undefined;
+  return { kind: String(form ?? "custom"), bodyJson: String(body ?? "") };
 }
 
 /** Returns the part `match` of the options; undefined if they have none. */
@@ -88,6 +134,7 @@ export function partFacts({
   match,
   health,
   format,
+  retry,
   credentials,
 }: Subscription): readonly (readonly [string, string])[] {
   const faults = health?.filterFaults ?? 0;
@@ -99,7 +146,15 @@ export function partFacts({
       faults === 0 ? "" : `${numberText(faults)}, not delivered: the filter reads an absent field`,
     ],
     ["form", plainText(format?.kind ?? "")],
+    ["retries after", (retry?.schedule ?? []).map((wait) => spanText(durationMs(wait))).join(", ")],
+    ["gives up after", giveUpText(retry)],
+    ["timeout", retry === undefined || retry.timeoutMs === 0 ? "" : spanText(retry.timeoutMs)],
     ["headers", (credentials?.headerNames ?? []).map(plainText).join(", ")],
     ["authentication", credentials?.auth ?? ""],
   ];
+}
+
+function giveUpText(retry: Subscription["retry"]): string {
+  if (retry?.neverGiveUp === true) return "never";
+  return retry?.giveUpAfter === undefined ? "" : spanText(durationMs(retry.giveUpAfter));
 }

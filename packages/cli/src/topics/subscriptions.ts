@@ -13,6 +13,7 @@ import {
   partFacts,
   partsOf,
   requireChange,
+  retryOptions,
 } from "../custom/subscription-parts.ts";
 import { numberText, plainText } from "../text/plain.ts";
 import { factLines, tableLines, timeText } from "../text/table.ts";
@@ -56,6 +57,7 @@ export const addSubscriptionsCommand = topic({
         ["--description <text>", "note for people"],
         ...matchOptions,
         ...formatOptions,
+        ...retryOptions,
         ...credentialOptions,
       ],
       request: async ({ values, context }) => {
@@ -111,6 +113,7 @@ export const addSubscriptionsCommand = topic({
         ["--description <text>", "note for people; an empty text removes it"],
         ...matchOptions,
         ...formatOptions,
+        ...retryOptions,
         ...credentialOptions,
         ...clearingOptions,
       ],

@@ -1,13 +1,22 @@
 import { asWritten, documentType } from "./document.ts";
 
 /** Formats in which a subscription can receive events, in addition to svc's own format. */
-export const formatKinds = ["standard", "cloudevents", "cloudevents_binary"] as const;
+export const formatKinds = ["standard", "cloudevents", "cloudevents_binary", "custom"] as const;
 
 /** Format in which a subscription receives events. It is set only if the format is not svc's own. */
 export type SubscriptionFormat = { readonly kind: (typeof formatKinds)[number]; readonly bodyJson: string };
 
+/** How failed deliveries of a subscription are tried again. A field that is absent has the deployment's value. Times in milliseconds. */
+export type SubscriptionRetry = {
+  readonly scheduleMs?: readonly number[];
+  /** Time of failures after which the subscription is deactivated. Null: never. */
+  readonly giveUpAfterMs?: number | null;
+  readonly timeoutMs?: number;
+};
+
 /** Optional parts of a subscription. A part that is absent is not set. */
 export type SubscriptionSettings = {
+  readonly retry?: SubscriptionRetry;
   /** A note for people. */
   readonly description?: string;
   /** A condition in CEL over the event. Only events for which it holds are delivered. */

@@ -143,3 +143,12 @@ test("reports of many subscriptions are written together; one that is gone is le
   expect(health.map(({ subscriptionId }) => subscriptionId).sort()).toEqual(ids.slice(0, 2).sort());
   expect(await reportSubscriptionFailures(db, [], nowMs, limits)).toEqual([]);
 });
+
+test("a subscription is deactivated after its own time of failures, or never", async () => {
+  const { fail, read } = await setUp();
+  await fail(0);
+  expect((await fail(6 * day, { giveUpAfterMs: null })).active).toBe(true);
+  expect((await fail(7 * day, { giveUpAfterMs: 8 * day })).active).toBe(true);
+  expect((await fail(8 * day, { giveUpAfterMs: 8 * day })).active).toBe(false);
+  expect((await read()).inactiveReason).toBe("failing");
+});

@@ -2,7 +2,7 @@ import { type EventId, idOfUuid, type ProjectId, type SubscriptionId, uuidOfId }
 import type { Executor } from "../connect.ts";
 import { liveEpochs } from "../deliveries/epoch.ts";
 import { subscriptions } from "../schema/index.ts";
-import { fieldsOf, idOf, int4, type Row, timestamptz } from "../sql/codec.ts";
+import { fieldsOf, idOf, int4, int8, type Row, timestamptz } from "../sql/codec.ts";
 import { compose, query } from "../sql/compose.ts";
 import { type RawRow, rows, selectList, values } from "../sql/select-list.ts";
 import { arrayLiteral, statement } from "../sql/statement.ts";
@@ -99,7 +99,12 @@ export type SubscriptionFailures = {
   retryAfterMs: number;
   /** Number of 410 answers if the endpoint answered all attempts with 410; otherwise 0. */
   goneCount: number;
+  /** Time of failures after which this subscription is deactivated, in milliseconds. Null: never. Undefined: `failingMaxMs` of the limits. */
+  giveUpAfterMs?: number | null | undefined;
 };
+
+/** Longer than any time of failures, in milliseconds. */
+const neverMs = 1e13;
 
 /** Limits for the backoff of a failing endpoint, and for its deactivation. */
 export type HealthLimits = {
@@ -122,12 +127,14 @@ export type SubscriptionHealth = { subscriptionId: SubscriptionId; active: boole
 const recordFailures = compose(
   "record_failures",
   {
-    reports: rows({ subscriptionId: idOf("sub"), startedAtMs: timestamptz, retryAfterMs: int4, goneCount: int4 }),
+    reports: rows({
+      ...{ subscriptionId: idOf("sub"), startedAtMs: timestamptz, retryAfterMs: int4, goneCount: int4 },
+      giveUpAfterMs: int8,
+    }),
     limits: values({
       nowMs: timestamptz,
       backoffMinMs: int4,
       backoffMaxMs: int4,
-      failingMaxMs: int4,
       goneMaxMs: int4,
       goneMin: int4,
     }),
@@ -153,7 +160,7 @@ const recordFailures = compose(
       least(${limits.backoffMaxMs}, greatest(${limits.backoffMinMs}, old.backoff_ms * 2)) as next_ms,
       coalesce(i.gone_count > 0 and old.gone_count + i.gone_count >= ${limits.goneMin}
         and ${nowMs} - old.gone_since >= ${limits.goneMaxMs} * interval '1 millisecond', false) as is_gone,
-      coalesce(${nowMs} - old.failing_since >= ${limits.failingMaxMs} * interval '1 millisecond', false) as is_dead) n,
+      coalesce(${nowMs} - old.failing_since >= i.give_up_after_ms * interval '1 millisecond', false) as is_dead) n,
     lateral (select case when n.is_gone or n.is_dead then not exists (
       select from deliveries d where d.project_id = old.project_id and d.subscription_id = old.id
         and d.state = 'delivered' and d.last_attempt_at > case when n.is_gone then old.gone_since else old.failing_since end)
@@ -177,7 +184,12 @@ export async function reportSubscriptionFailures(
   if (reports.length === 0) return [];
   // Every node writes the subscriptions in the same order, so that two nodes do not deadlock.
   const ordered = reports.toSorted((a, b) => (a.subscriptionId < b.subscriptionId ? -1 : 1));
-  const changed = await recordFailures(db, { reports: ordered, limits: { nowMs, ...limits } });
+  const { failingMaxMs, ...others } = limits;
+  const given = ordered.map((report) => {
+    const { giveUpAfterMs = failingMaxMs } = report;
+    return { ...report, giveUpAfterMs: giveUpAfterMs ?? neverMs };
+  });
+  const changed = await recordFailures(db, { reports: given, limits: { nowMs, ...others } });
   return changed.map((row) => ({
     subscriptionId: idOfUuid("sub", row.id),
     active: row.active,

@@ -36,7 +36,7 @@ export function checkFilter(source: string, payloads: readonly (JsonSchema | und
     return { message, hint, isTooExpensive: false };
   }
   const [only] = types.length === 1 ? types : [];
-  return costOf(source, only) <= filterStepsMax.ordinary ? undefined : tooExpensive;
+  return costOfExpression(source, only) <= filterStepsMax.ordinary ? undefined : tooExpensive;
 }
 
 const tooExpensive: FilterFault = {
@@ -59,9 +59,15 @@ function faultOf(source: string, payload: ValueType): { readonly message: string
   return fault && { message: fault.message, hint: String(fault.hint) };
 }
 
-function scopeOf(payload: ValueType): Scope {
+/** Returns the type of an event with a payload of this type. */
+export function eventType(payload: ValueType): JsonSchema {
   const properties = { ...Object.fromEntries(eventFields.map((name) => [name, text])), payload: payload ?? {} };
-  const event = { type: "object", properties, required: Object.keys(properties) };
+  return { type: "object", properties, required: Object.keys(properties) };
+}
+
+/** Returns the scope of expressions over an event with a payload of this type. */
+export function scopeOf(payload: ValueType): Scope {
+  const event = eventType(payload);
   const scope = firstScope(
     { inputSchema: {}, input: {}, params: {} },
     { ids: new Set(), hints: { values: "", sets: "", rows: "", expressionRows: "" } },
@@ -106,7 +112,8 @@ const largestPayload: Extent = {
 /** Longest text among the other fields of an event, such as an entity id. */
 const otherText = 1_000;
 
-function costOf(source: string, payload: ValueType): number {
+/** Returns the maximum evaluation steps of an expression for a payload of `filterPayloadBytes` of this type. */
+export function costOfExpression(source: string, payload: ValueType): number {
   const parsed = parseExpression(source);
   if ("fault" in parsed) return 0;
   return boundInPlaceOf(parsed.tree)(({ root, path: [first, ...path] }) => {

@@ -1,4 +1,5 @@
 import type { CelInput } from "@bufbuild/cel";
+import type { Expr } from "@bufbuild/cel-spec/cel/expr/syntax_pb.js";
 import type { JsonObject, JsonValue } from "../json.ts";
 import { parseExpression } from "../read/cel-calls.ts";
 import { celValueInPlace } from "../run/cel-values.ts";
@@ -55,12 +56,12 @@ export function compileFilter(source: string): CompiledFilter {
   const parsed = parseExpression(source);
   if ("fault" in parsed) return { readsReceipt: false, test: () => ({ outcome: "fault", error: parsed.fault }) };
   const { tree } = parsed;
-  const bound = boundInPlaceOf(tree);
+  const tooLarge = isTooLarge(tree);
   const run = evaluationOf<Exclude<CelOutcome, CelFailure>>(tree, truthOf, filterStepsMax.large);
   return {
     readsReceipt: /\b(?:id|receivedAt)\b|^\W*event\W*$|\bevent\b(?!\s*\.)/.test(source),
     test(event, isLarge) {
-      if (isLarge && bound(({ root, path }) => extentAt(root, path, event)) > filterStepsMax.large) return unevaluated;
+      if (isLarge && tooLarge(event)) return unevaluated;
       const [outcome] = run([{ event: convertedEvent(event) }], () => true);
       if (outcome === undefined) return unevaluated;
       if ("value" in outcome) return { outcome: outcome.value ? "match" : "no_match" };
@@ -69,9 +70,16 @@ export function compileFilter(source: string): CompiledFilter {
   };
 }
 
+/** Returns a function that returns true if an expression would take too long for an event with a large payload. */
+export function isTooLarge(tree: Expr): (event: FilteredEvent) => boolean {
+  const bound = boundInPlaceOf(tree);
+  return (event) => bound(({ root, path }) => extentAt(root, path, event)) > filterStepsMax.large;
+}
+
 const values = new WeakMap<FilteredEvent, CelInput>();
 
-function convertedEvent(event: FilteredEvent): CelInput {
+/** Returns an event for the evaluator, converted where an expression reads it. */
+export function convertedEvent(event: FilteredEvent): CelInput {
   const known = values.get(event);
   if (known !== undefined) return known;
   const made = celValueInPlace(event);

@@ -2,7 +2,7 @@ import type { Catalog, CatalogViews } from "@svc/catalog";
 import type { AddressGuard, Clock, Sealer, Turns } from "@svc/core";
 import type { Executor } from "@svc/db/connect";
 import type { Restore } from "@svc/db/restores/repo";
-import type { Dispatcher } from "@svc/delivery";
+import type { BodyRenderer, Dispatcher } from "@svc/delivery";
 import type { Filters } from "../filters/filters.ts";
 import type { PublishContext } from "../own/publish.ts";
 import type { EventPolls } from "../polls/polls.ts";
@@ -23,6 +23,7 @@ export type TriggersContext = {
   dispatcher: Pick<Dispatcher, "wake" | "expire">;
   store: StoreOptions;
   filters: Filters;
+  renderBody: BodyRenderer;
   polls: EventPolls;
   /** Makes the engine check for due throttled replays now, because a replay was started or resumed. */
   wakeReplays(): void;

@@ -83,7 +83,7 @@ async function preview(context: TriggersContext, projectId: ProjectId, selection
       continue;
     }
     counted.matched++;
-    if (requests.length < requestsMax) requests.push(requestOf(event, selection.settings, context.clock.now()));
+    if (requests.length < requestsMax) requests.push(await requestOf(context, event, selection.settings));
   }
   return { ...counted, requests, ...(since !== undefined && { since: timestampFromMs(since) }) };
 }
@@ -115,15 +115,20 @@ function isSelected({ triggerSlugs, entityId }: Selection, event: Event): boolea
   );
 }
 
-function requestOf(event: Event, settings: SubscriptionSettings | null, nowMs: number): PreviewedRequest {
+async function requestOf(
+  { renderBody, clock }: TriggersContext,
+  event: Event,
+  settings: SubscriptionSettings | null,
+): Promise<PreviewedRequest> {
   const { format, credentials } = settings ?? {};
-  const delivered = {
-    ...event,
-    kind: "event",
-    occurredAtMs: event.occurredAt,
-    receivedAtMs: event.receivedAt,
-  } as const;
-  const { headers, body } = previewedRequest(delivered, { deliveryId: createId("dlv", nowMs), format }, nowMs);
+  const times = { occurredAtMs: event.occurredAt, receivedAtMs: event.receivedAt };
+  const delivered = { ...event, kind: "event", ...times } as const;
+  const own = format?.kind === "custom" ? await renderBody(event.projectId, format.bodyJson, delivered) : undefined;
+  if (own !== undefined && "fault" in own)
+    return create(PreviewedRequestSchema, { eventId: event.id, error: `body_invalid: ${own.fault}` });
+  const nowMs = clock.now();
+  const id = { deliveryId: createId("dlv", nowMs), format };
+  const { headers, body } = previewedRequest(delivered, id, nowMs, own?.body);
   const secret = [...(credentials?.headerNames ?? []), ...(credentials?.auth ? ["authorization"] : [])];
   const shown = headers.filter(([name]) => !secret.some((other) => other.toLowerCase() === name.toLowerCase()));
   const all = [...shown, ...secret.map((name) => [name, "…"] as const)];

@@ -1,16 +1,19 @@
-import type { CatalogView } from "@svc/catalog";
+import { durationMs } from "@bufbuild/protobuf/wkt";
+import type { CatalogView, JsonSchema } from "@svc/catalog";
 import { formatValue, isPrintableText } from "@svc/core";
 import { formatKinds, type SubscriptionSettings } from "@svc/db/documents/subscriptions";
 import type { Subscription, SubscriptionChange } from "@svc/db/subscriptions/repo";
-import type { SubscriptionFormat } from "@svc/gen/triggers";
+import type { SubscriptionFormat, SubscriptionRetry } from "@svc/gen/triggers";
+import { readBody } from "@svc/program";
 import { triggerFaults } from "../errors.ts";
-import { checkMatch, type SentMatch } from "./subscription-match.ts";
+import { checkMatch, payloadsOf, type SentMatch } from "./subscription-match.ts";
 
 /** The parts of a subscription that a request can change. A part is undefined if the request does not contain it. */
 export type SentParts = {
   readonly description?: string | undefined;
   readonly match?: SentMatch | undefined;
   readonly format?: SubscriptionFormat | undefined;
+  readonly retry?: SubscriptionRetry | undefined;
 };
 
 type Before = Pick<Subscription, "settings" | "toolkitSlug" | "triggerSlug" | "triggerSlugs">;
@@ -22,13 +25,14 @@ type Before = Pick<Subscription, "settings" | "toolkitSlug" | "triggerSlug" | "t
 export function changeOfParts(
   view: CatalogView,
   before: Before,
-  { description, match, format }: SentParts,
+  { description, match, format, retry }: SentParts,
 ): Pick<SubscriptionChange, "settings" | "triggerSlug" | "triggerSlugs" | "filterFaults"> {
   const changed: { -readonly [Name in keyof SubscriptionSettings]?: SubscriptionSettings[Name] | undefined } = {};
   const selected = match && checkMatch(view, before, match);
   if (description !== undefined) changed.description = checkDescription(description);
   if (selected !== undefined) changed.filter = selected.filter;
-  if (format !== undefined) changed.format = checkFormat(format);
+  if (format !== undefined) changed.format = checkFormat(format, payloadsOf(view, { ...before, ...selected }));
+  if (retry !== undefined) changed.retry = checkRetry(retry);
   const columns = selected && {
     ...{ triggerSlug: selected.triggerSlug, triggerSlugs: selected.triggerSlugs },
     ...(selected.filter !== before.settings?.filter && { filterFaults: 0 }),
@@ -52,11 +56,56 @@ function checkDescription(description: string): string | undefined {
   return description;
 }
 
-function checkFormat({ kind, bodyJson }: SubscriptionFormat): SubscriptionSettings["format"] {
+const [second, hour, day] = [1_000, 3_600_000, 86_400_000];
+/** Bounds of the part `retry`, in milliseconds. */
+const retryBounds = { waits: 20, wait: 3 * day, whole: 14 * day, giveUp: 30 * day, timeout: 15_000 };
+
+function checkRetry({
+  schedule,
+  giveUpAfter,
+  neverGiveUp,
+  timeoutMs,
+}: SubscriptionRetry): SubscriptionSettings["retry"] | undefined {
+  const refuse = triggerFaults.RETRY_INVALID;
+  const scheduleMs = schedule.map(durationMs);
+  const wholeMs = scheduleMs.reduce((sum, ms) => sum + ms, 0);
+  const giveUpAfterMs = neverGiveUp ? null : giveUpAfter && durationMs(giveUpAfter);
+  if (scheduleMs.length > retryBounds.waits)
+    throw refuse("retry.schedule", `has ${scheduleMs.length} waits`, `Send at most ${retryBounds.waits}.`);
+  const faulty = scheduleMs.findIndex((ms) => ms < second || ms > retryBounds.wait);
+  if (faulty >= 0)
+    throw refuse(`retry.schedule[${faulty}]`, "is not between 1 second and 3 days", "Send a wait such as 30s.");
+  if (wholeMs > retryBounds.whole)
+    throw refuse("retry.schedule", "takes longer than 14 days", "Send shorter or fewer waits.");
+  if (neverGiveUp && giveUpAfter !== undefined)
+    throw refuse("retry.giveUpAfter", "is set together with neverGiveUp", "Send one of them.");
+  if (typeof giveUpAfterMs === "number" && (giveUpAfterMs < hour || giveUpAfterMs > retryBounds.giveUp))
+    throw refuse("retry.giveUpAfter", "is not between 1 hour and 30 days", "Send a time such as 432000s.");
+  if (timeoutMs !== 0 && (timeoutMs < second || timeoutMs > retryBounds.timeout))
+    throw refuse("retry.timeoutMs", `is ${timeoutMs}`, "Send 1,000 to 15,000 milliseconds.");
+  const retry = {
+    ...(scheduleMs.length > 0 && { scheduleMs }),
+    ...(giveUpAfterMs !== undefined && { giveUpAfterMs }),
+    ...(timeoutMs !== 0 && { timeoutMs }),
+  };
+  return Object.keys(retry).length === 0 ? undefined : retry;
+}
+
+function checkFormat(
+  { kind, bodyJson }: SubscriptionFormat,
+  payloads: readonly JsonSchema[],
+): SubscriptionSettings["format"] {
   const refuse = triggerFaults.SUBSCRIPTION_BODY_INVALID;
   const known = formatKinds.find((one) => one === kind);
   if (kind !== "" && kind !== "svc" && known === undefined)
     throw refuse("format.kind", `is ${formatValue(kind)}`, `Send svc, ${formatKinds.join(", ")}.`);
-  if (bodyJson !== "") throw refuse("format.bodyJson", "is not used by this form", "Leave it empty.");
-  return known && { kind: known, bodyJson };
+  if (known !== "custom") {
+    if (bodyJson !== "") throw refuse("format.bodyJson", "is not used by this form", "Leave it empty, or send custom.");
+    return known && { kind: known, bodyJson };
+  }
+  const read = readBody(bodyJson, payloads);
+  if ("body" in read) return { kind: known, bodyJson };
+  const { pointer, message, hint } = read.fault;
+  const cure = `${hint.slice(0, 1).toUpperCase()}${hint.slice(1)}.`;
+  throw refuse("format.bodyJson", `${pointer} ${message}`.trim(), cure);
 }

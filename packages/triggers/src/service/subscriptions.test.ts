@@ -390,7 +390,22 @@ test("two rotations at once keep one former secret, and each answer is that of a
   expect([present, former].sort()).toEqual(answers.map(({ signingSecret }) => signingSecret).sort());
 });
 
-test.each(["standard", "cloudevents", "cloudevents_binary"])(
+/** The template of the form `custom`, and the body that it makes of an event. */
+const customBody = {
+  json: JSON.stringify({
+    text: { $text: "{event.type} for {event.entityId}" },
+    what: { $ref: "event.payload" },
+    size: { $cel: "size(event.payload) > 0" },
+    none: { $ref: "event.payload.absent", else: null },
+    fixed: [1, { $literal: { $ref: "as it is" } }],
+  }),
+  of: (type: string, data: unknown) => ({
+    ...{ text: `${type} for `, what: data, size: true, none: null },
+    fixed: [1, { $ref: "as it is" }],
+  }),
+};
+
+test.each(["standard", "cloudevents", "cloudevents_binary", "custom"])(
   "deliveries in the form %s pass public libraries at the first attempt, a retry and a replay",
   async (kind) => {
     await using cluster = await createTestCluster();
@@ -400,9 +415,9 @@ test.each(["standard", "cloudevents", "cloudevents_binary"])(
     await using node = createTestNode(cluster, { isStarted: true });
     const client = node.client(projectId);
     const { subscription, signingSecret } = await client.createSubscription({
-      ...{ endpointUrl: receiver.url, format: { kind } },
+      ...{ endpointUrl: receiver.url, format: { kind, bodyJson: kind === "custom" ? customBody.json : "" } },
     });
-    expect(subscription?.format).toMatchObject({ kind, bodyJson: "" });
+    expect(subscription?.format).toMatchObject({ kind, bodyJson: kind === "custom" ? customBody.json : "" });
     await node.ingest.accept(issuePost());
     await untilMoved(() => {
       cluster.clock.advance(1_000);
@@ -421,6 +436,7 @@ test.each(["standard", "cloudevents", "cloudevents_binary"])(
       const data = JSON.parse(event!.payloadJson);
       const type = "code_host.issue_opened";
       if (kind === "standard") expect(JSON.parse(text)).toEqual({ type, timestamp: occurredAt, data });
+      else if (kind === "custom") expect(JSON.parse(text)).toEqual(customBody.of(type, data));
       else {
         const read = HTTP.toEvent({ headers, body: text }) as CloudEvent;
         expect(read.validate()).toBe(true);

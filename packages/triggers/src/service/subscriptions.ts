@@ -157,10 +157,12 @@ type Activity = Pick<UpdateSubscriptionRequest, "active" | "paused">;
  */
 function requireChangeable(
   { id, keyId, inactiveReason }: Subscription,
-  { endpointUrl, active, paused, description, match, format, credentials }: UpdateSubscriptionRequest,
+  { endpointUrl, active, paused, description, match, format, retry, credentials }: UpdateSubscriptionRequest,
 ): void {
   if (keyId === null) return;
-  const part = Object.entries({ description, match, format, credentials }).find(([, sent]) => sent !== undefined);
+  const part = Object.entries({ description, match, format, retry, credentials }).find(
+    ([, sent]) => sent !== undefined,
+  );
   if (part !== undefined) throw triggerFaults.SUBSCRIPTION_OF_AGENT(part[0], id, "it has no parts");
   if (paused === true)
     throw triggerFaults.SUBSCRIPTION_OF_AGENT("paused", id, "it takes up missed events by its cursor");

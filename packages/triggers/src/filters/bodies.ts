@@ -1,0 +1,27 @@
+import { createSlices, LeastRecentlyUsed, type Turns } from "@svc/core";
+import type { BodyRenderer } from "@svc/delivery";
+import { type CompiledBody, filterPayloadBytes, readBody } from "@svc/program";
+import { filteredEvent } from "./filters.ts";
+
+/** Maximum number of templates that a node keeps. */
+const compiledMax = 1_000;
+
+/** Creates the function that makes the bodies of subscriptions with a template of their own. */
+export function createBodyRenderer({ turns }: { readonly turns: Pick<Turns, "next"> }): BodyRenderer {
+  const known = new LeastRecentlyUsed<string, CompiledBody>(compiledMax);
+  const compile = (bodyJson: string): CompiledBody | string => {
+    const found = known.get(bodyJson);
+    if (found !== undefined) return found;
+    const read = readBody(bodyJson, []);
+    if ("fault" in read) return `${read.fault.pointer} ${read.fault.message}`.trim();
+    known.set(bodyJson, read.body);
+    return read.body;
+  };
+  return async (projectId, bodyJson, event) => {
+    const compiled = compile(bodyJson);
+    if (typeof compiled === "string") return { fault: compiled };
+    const { turn, rest } = createSlices(() => turns.next(`project:${projectId}`));
+    const given = await filteredEvent(event, turn);
+    return compiled.render(given, event.payload.length > filterPayloadBytes, rest);
+  };
+}

@@ -1,4 +1,4 @@
-import { idOfUuid } from "@svc/core";
+import { idOfUuid, requireText } from "@svc/core";
 import { bodyFor, type DeliveredEvent } from "./outgoing.ts";
 
 /** Form of deliveries that a document can describe: a form of subscriptions. */
@@ -67,7 +67,7 @@ function exampleIn(form: DescribedForm): FormDescription["example"] {
   const format = form === "svc" ? undefined : { kind: form, bodyJson: "" };
   return (event) => {
     const { body } = bodyFor({ agent: undefined, format }, { ...exampleEvent, ...event });
-    return body.toString("utf8");
+    return requireText(body);
   };
 }
 

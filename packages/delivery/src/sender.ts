@@ -5,6 +5,7 @@ import {
   generateSigningSecret,
   type HmacKey,
   hmacSha256,
+  requireText,
 } from "@svc/core";
 import { createGuardedAgent, type GuardedAgent } from "@svc/core/dial";
 import type { SubscriptionFormat } from "@svc/db/documents/subscriptions";
@@ -97,7 +98,7 @@ export function previewedRequest(
   const headers = flat.flatMap((name, index): [string, string][] => {
     return index % 2 === 0 ? [[name, secretHeaders.test(name) ? "…" : (flat[index + 1] ?? "")]] : [];
   });
-  return { headers, body: body.toString("utf8") };
+  return { headers, body: requireText(body) };
 }
 
 /** Returns the headers with the credentials' headers added. If both have a header, such as `user-agent`, the credentials' value is used. */

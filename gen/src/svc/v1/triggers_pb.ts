@@ -2192,7 +2192,8 @@ export type ReplayEventResponse = Message<"svc.v1.ReplayEventResponse"> & {
 
   /**
    * Warnings, each a sentence: an earlier delivery of the same event to the same subscription is still pending, so the
-   * event arrives twice. To send that delivery immediately instead, use TryNow. Usually empty.
+   * event arrives twice. To send that delivery immediately instead, use TryNow. Or the subscription of the request does
+   * not receive the event. Usually empty.
    *
    * @generated from field: repeated string warnings = 2;
    */

@@ -232,6 +232,7 @@ test.each([
   ["event.payload.amount", "FILTER_INVALID", "is of type double, not bool", "true or false"],
   ["event.payload.amount >", "FILTER_INVALID", "expecting", "Write CEL"],
   ["now > timestamp(event.occurredAt)", "FILTER_INVALID", 'names "now"', "Start with event."],
+  ["event.payload.mail == 'a\0'", "FILTER_INVALID", "U+0000", "escape"],
   ["event.payload.mail.matches('.*@example[.]com')", "FILTER_TOO_EXPENSIVE", "64 KiB", "endsWith"],
 ])("the filter %s is refused with %s, and what would be right", async (filter, reason, says, cure) => {
   await using node = createTestNode(cluster);

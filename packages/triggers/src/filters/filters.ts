@@ -116,7 +116,8 @@ export function createFilters({
         const isLarge = event.payload.length > filterPayloadBytes;
         for (const filter of filters) {
           if (!outcomes.has(filter)) outcomes.set(filter, compile(filter).test(filtered, isLarge));
-          await rest(slices.rest());
+          // A filter may take a whole slice for a large payload.
+          await rest(isLarge ? slices.turn() : slices.rest());
         }
         onFiltered?.({ outcomes: outcomes.values(), seconds: (performance.now() - startedMs - waitedMs) / 1_000 });
         return outcomes;

@@ -107,7 +107,9 @@ export function deliveryMethods(context: TriggersContext): Methods {
       const again = new Set(replayed.map((delivery) => delivery.subscriptionId));
       const twice = before.filter((delivery) => again.has(delivery.subscriptionId));
       const deliveries = await messagesOf(context, principal.projectId, replayed);
-      return { deliveries, warnings: twice.map(({ id, subscriptionId: to }) => twiceWarning(id, to)) };
+      const warnings = twice.map(({ id, subscriptionId: to }) => twiceWarning(id, to));
+      if (subscriptionId !== undefined && replayed.length === 0) warnings.push(unselectedWarning(subscriptionId));
+      return { deliveries, warnings };
     },
 
     async replayEvents(req, ctx) {
@@ -197,6 +199,10 @@ async function messageOf({ db, clock, restored }: TriggersContext, row: Delivery
   const endpoints = await findDeliveryEndpoints(db, row.projectId, [row.subscriptionId]);
   const isHeld = restored?.()?.resumedAt === null;
   return deliveryMessage(row, endpoints.get(row.subscriptionId), { nowMs: clock.now(), isHeld });
+}
+
+function unselectedWarning(subscriptionId: SubscriptionId): string {
+  return `${subscriptionId} does not receive this event: its toolkit, triggers, entity and filter select other events`;
 }
 
 function twiceWarning(id: DeliveryId, subscriptionId: SubscriptionId): string {

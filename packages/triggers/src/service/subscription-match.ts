@@ -82,10 +82,21 @@ export function payloadsOf(
  * `payloads`: the payload schemas of the events that the filter can get; empty if they may have any form.
  */
 export function requireFilter(path: string, filter: string, payloads: readonly JsonSchema[]): void {
+  if (!isStorable(filter))
+    throw triggerFaults.SUBSCRIPTION_FILTER_INVALID(
+      path,
+      "has U+0000 or half of a character, which cannot be stored",
+      String.raw`Write it as an escape in a text, such as '\u0000'.`,
+    );
   const fault = checkFilter(filter, payloads);
   if (fault === undefined) return;
   const refuse = fault.isTooExpensive
     ? triggerFaults.SUBSCRIPTION_FILTER_TOO_EXPENSIVE
     : triggerFaults.SUBSCRIPTION_FILTER_INVALID;
   throw refuse(path, fault.message, fault.hint);
+}
+
+/** True if PostgreSQL can store the text in a document. */
+export function isStorable(text: string): boolean {
+  return text.isWellFormed() && !text.includes("\0");
 }

@@ -6,7 +6,7 @@ import type { Subscription, SubscriptionChange } from "@svc/db/subscriptions/rep
 import type { SubscriptionFormat, SubscriptionRetry } from "@svc/gen/triggers";
 import { readBody } from "@svc/program";
 import { triggerFaults } from "../errors.ts";
-import { checkMatch, payloadsOf, type SentMatch } from "./subscription-match.ts";
+import { checkMatch, isStorable, payloadsOf, type SentMatch } from "./subscription-match.ts";
 
 /** The parts of a subscription that a request can change. A part is undefined if the request does not contain it. */
 export type SentParts = {
@@ -103,6 +103,12 @@ function checkFormat(
     if (bodyJson !== "") throw refuse("format.bodyJson", "is not used by this form", "Leave it empty, or send custom.");
     return known && { kind: known, bodyJson };
   }
+  if (!isStorable(bodyJson))
+    throw refuse(
+      "format.bodyJson",
+      "has U+0000 or half of a character",
+      "Write it as an escape of JSON, or leave it out.",
+    );
   const read = readBody(bodyJson, payloads);
   if ("body" in read) return { kind: known, bodyJson };
   const { pointer, message, hint } = read.fault;

@@ -39,6 +39,7 @@ export {
   type Delivery,
   type DeliveryAttempt,
   type Event,
+  EventDocumentFormat,
   type EventToPublish,
   type EventType,
   type IngestEndpoint,
@@ -48,6 +49,7 @@ export {
   type Replay,
   ReplayState,
   type Subscription,
+  UnknownEventTypes,
 } from "@svc/gen/triggers";
 export {
   createSvcAdminClient,

@@ -15,6 +15,7 @@ import { ToolsService } from "@svc/gen/tools";
 import { TriggersService } from "@svc/gen/triggers";
 import { createSvcAdminClient, createSvcClient, svcErrorDetails } from "@svc/sdk";
 import { createTestDatabase, type TestDatabase } from "@svc/testing/database";
+import { deskDefinition } from "@svc/testing/private-webhook";
 import {
   adminToken,
   bootstrapKey,
@@ -136,6 +137,7 @@ async function fillLedger(prefix: string, key: string): Promise<Record<string, s
 /** Creates a private toolkit, and an account of another project that has a reference. */
 async function fillReferences(otherProjectId: string): Promise<void> {
   await call(server, "CatalogService/PublishToolkit", { definitionJson: privateToolkit("own_shop") });
+  await call(server, "CatalogService/PublishToolkit", { definitionJson: deskDefinition({ slug: "help_desk" }) });
   const { key } = await adminCall<{ key: string }>("CreateApiKey", {
     projectId: otherProjectId,
     role: "ROLE_APPROVER",
@@ -539,6 +541,19 @@ const triggers: Case[] = [
     { format: "EVENT_DOCUMENT_FORMAT_ASYNCAPI_3", types: ["nope"] },
     "not_found EVENT_TYPE_NOT_FOUND",
   ],
+  ["ListIngestEndpoints", { projectId: "$otherProject" }, "not_found PROJECT_NOT_FOUND"],
+  ["PutWebhookSecret", { toolkitSlug: "help_desk", value: "a-secret-of-calls", overlap: "0s" }, "ok secret,value"],
+  ["PutWebhookSecret", { toolkitSlug: "calendar" }, "not_found TOOLKIT_NOT_FOUND"],
+  ["PutWebhookSecret", { toolkitSlug: "own_shop" }, "failed_precondition TOOLKIT_WITHOUT_WEBHOOK"],
+  ["PutWebhookSecret", { toolkitSlug: "help_desk", value: "short" }, "invalid_argument WEBHOOK_SECRET_INVALID"],
+  ["PutWebhookSecret", { toolkitSlug: "help_desk", overlap: "-1s" }, "invalid_argument ROTATION_OVERLAP_INVALID"],
+  ["DeleteWebhookSecret", { id: "wsc_01h455vb4pex5vsknk084sn02q" }, "not_found WEBHOOK_SECRET_NOT_FOUND"],
+  ["ListQuarantinedPosts", {}, "ok posts,nextPageToken"],
+  ["ListQuarantinedPosts", { pageSize: -1 }, "invalid_argument PAGE_SIZE_NEGATIVE"],
+  ["GetQuarantinedPost", { id: "qrn_01h455vb4pex5vsknk084sn02q" }, "not_found QUARANTINED_POST_NOT_FOUND"],
+  ["ReleaseQuarantinedPosts", { toolkitSlug: "help_desk" }, "ok results,nextPageToken"],
+  ["ReleaseQuarantinedPosts", {}, "invalid_argument FILTER_REQUIRED"],
+  ["ReleaseQuarantinedPosts", { toolkitSlug: "nope" }, "not_found TOOLKIT_NOT_FOUND"],
 ];
 
 const catalog: Case[] = [
@@ -1221,6 +1236,10 @@ const approverCalls: [DescService, string, JsonObject][] = [
   [SecretsService, "DeleteSecret", { name: "s" }],
   [TriggersService, "PutEventType", { name: "order.made" }],
   [TriggersService, "PutEventSettings", {}],
+  [TriggersService, "PutWebhookSecret", { toolkitSlug: "help_desk" }],
+  [TriggersService, "DeleteWebhookSecret", { id: "wsc_01h455vb4pex5vsknk084sn02q" }],
+  [TriggersService, "GetQuarantinedPost", { id: "qrn_01h455vb4pex5vsknk084sn02q" }],
+  [TriggersService, "ReleaseQuarantinedPosts", { toolkitSlug: "help_desk" }],
   [ToolsService, "PutCallLimit", { limit }],
   [ToolsService, "DeleteCallLimit", { name: "crm" }],
   [ToolsService, "CreateHook", { phase: "before", endpointUrl: "http://127.0.0.1:9/x" }],

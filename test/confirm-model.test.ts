@@ -288,6 +288,7 @@ const places: Readonly<Record<string, readonly string[]>> = {
     ...["TriggersService/ListDeliveryAttempts", "TriggersService/GetReplay", "TriggersService/ListReplays"],
     ...["TriggersService/ListIngestEndpoints", "TriggersService/PollEvents", "TriggersService/GetEventSettings"],
     ...["TriggersService/ListEventTypes", "TriggersService/GetEventType"],
+    ...["TriggersService/ListQuarantinedPosts", "TriggersService/GetQuarantinedPost"],
   ],
   "they post events to endpoints, and start programs by triggers alone, as runs that ask": [
     ...[
@@ -299,6 +300,7 @@ const places: Readonly<Record<string, readonly string[]>> = {
     ...["TriggersService/UpdateReplay", "TriggersService/CancelReplay", "TriggersService/TryNow"],
     ...["TriggersService/PublishEvent", "TriggersService/PublishEvents", "TriggersService/PutEventType"],
     ...["TriggersService/PutEventSettings", "TriggersService/RotateSubscriptionSecret"],
+    ...["TriggersService/ReleaseQuarantinedPosts"],
     ...["JobsService/CreateAskEndpoint", "JobsService/DeleteAskEndpoint"],
   ],
   "they take away what the acts need": [
@@ -306,10 +308,11 @@ const places: Readonly<Record<string, readonly string[]>> = {
     ...["GrantsService/RevokeAgentKey", "CatalogService/DeleteToolkit", "JobsService/DeleteSkill"],
     ...["ContactsService/DeleteContact", "SecretsService/DeleteSecret", "ToolsService/DeleteCallLimit"],
     ...["ToolsService/DeleteHook", "ConnectionsService/DeleteProjectCredential"],
+    ...["TriggersService/DeleteWebhookSecret"],
   ],
   "they say with what, how fast and for whose events calls are made, and make none": [
     ...["ConnectionsService/SetAccountReferences", "ConnectionsService/SetProjectCredential"],
-    ...["SecretsService/PutSecret", "ToolsService/PutCallLimit"],
+    ...["SecretsService/PutSecret", "ToolsService/PutCallLimit", "TriggersService/PutWebhookSecret"],
   ],
   "a write that a hook changes after the confirmation is not sent: test/hooks.test.ts": [
     ...["ToolsService/CreateHook", "ToolsService/UpdateHook"],

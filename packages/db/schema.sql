@@ -704,12 +704,17 @@ create table quarantined_posts (
   received_at timestamp(3) with time zone not null,
   released_at timestamp(3) with time zone,
   envelope bytea,
+  project_id uuid,
   constraint quarantined_posts_pkey PRIMARY KEY (id)
 );
-CREATE INDEX quarantined_posts_held ON public.quarantined_posts USING btree (reason, id) WHERE (released_at IS NULL);
-CREATE INDEX quarantined_posts_held_toolkit ON public.quarantined_posts USING btree (toolkit_slug, reason, id) WHERE (released_at IS NULL);
-CREATE INDEX quarantined_posts_released ON public.quarantined_posts USING btree (reason, id) WHERE (released_at IS NOT NULL);
-CREATE INDEX quarantined_posts_released_toolkit ON public.quarantined_posts USING btree (toolkit_slug, reason, id) WHERE (released_at IS NOT NULL);
+CREATE INDEX quarantined_posts_held ON public.quarantined_posts USING btree (reason, id) WHERE ((released_at IS NULL) AND (project_id IS NULL));
+CREATE INDEX quarantined_posts_held_toolkit ON public.quarantined_posts USING btree (toolkit_slug, reason, id) WHERE ((released_at IS NULL) AND (project_id IS NULL));
+CREATE INDEX quarantined_posts_project_held ON public.quarantined_posts USING btree (project_id, reason, id) WHERE ((released_at IS NULL) AND (project_id IS NOT NULL));
+CREATE INDEX quarantined_posts_project_held_toolkit ON public.quarantined_posts USING btree (toolkit_slug, project_id, reason, id) WHERE ((released_at IS NULL) AND (project_id IS NOT NULL));
+CREATE INDEX quarantined_posts_project_released ON public.quarantined_posts USING btree (project_id, reason, id) WHERE ((released_at IS NOT NULL) AND (project_id IS NOT NULL));
+CREATE INDEX quarantined_posts_project_released_toolkit ON public.quarantined_posts USING btree (toolkit_slug, project_id, reason, id) WHERE ((released_at IS NOT NULL) AND (project_id IS NOT NULL));
+CREATE INDEX quarantined_posts_released ON public.quarantined_posts USING btree (reason, id) WHERE ((released_at IS NOT NULL) AND (project_id IS NULL));
+CREATE INDEX quarantined_posts_released_toolkit ON public.quarantined_posts USING btree (toolkit_slug, reason, id) WHERE ((released_at IS NOT NULL) AND (project_id IS NULL));
 
 create table replays (
   id uuid not null,
@@ -1146,6 +1151,18 @@ create table vault_rotations (
   finished_at timestamp(3) with time zone,
   constraint vault_rotations_pkey PRIMARY KEY (number)
 );
+
+create table webhook_secrets (
+  id uuid not null,
+  project_id uuid not null,
+  toolkit_slug text not null,
+  value bytea not null,
+  created_at timestamp(3) with time zone not null,
+  ends_at timestamp(3) with time zone,
+  constraint webhook_secrets_pkey PRIMARY KEY (id),
+  constraint webhook_secrets_project_id_projects_id_fk FOREIGN KEY (project_id) REFERENCES projects(id)
+);
+CREATE INDEX webhook_secrets_toolkit ON public.webhook_secrets USING btree (project_id, toolkit_slug, id);
 
 create sequence data_keys_number_seq as integer start 1 increment 1;
 

@@ -1,3 +1,4 @@
+import { deskDefinition } from "@svc/testing/private-webhook";
 import { startTestReceiver } from "@svc/testing/receiver";
 import { until } from "@svc/testing/server-process";
 import { openBrowser } from "../tools/browser.ts";
@@ -167,6 +168,7 @@ export async function usePosts({ call, server, secrets, words, receiver, pages }
     await post({ authorization: `Bearer ${secrets["webhookSecret"]}` }, JSON.stringify({ odd: words["quarantined"] }))
   ).text();
   await (await fetch(`${server.url}/webhooks/calendar?token=wrong-${secrets["otherKey"]}`, { method: "POST" })).text();
+  await usePrivatePosts({ call, server, secrets, words });
   await call("TriggersService/SendTestEvent", { subscriptionId: subscription.id });
   await publishEvents({ call, secrets, words });
   await subscribeAsAgent({ server, secrets, pages });
@@ -193,6 +195,27 @@ async function publishEvents({ call, secrets, words }: Pick<Playing, "call" | "s
   await until(() =>
     receiver.requests.some(({ headers }) => headers.authorization === `Bearer ${secrets["bearerToken"]}`),
   );
+}
+
+/** A private toolkit that receives posts, its secrets, and a post that becomes no event. */
+async function usePrivatePosts({
+  call,
+  server,
+  secrets,
+  words,
+}: Pick<Playing, "call" | "server" | "secrets" | "words">): Promise<void> {
+  const webhook = { scheme: "token_query", header: "x-desk-token" };
+  await call("CatalogService/PublishToolkit", { definitionJson: deskDefinition({ webhook }) });
+  const made = await call("TriggersService/PutWebhookSecret", { toolkitSlug: "desk" });
+  const value = secrets["webhookSecret"] ?? "";
+  await call("TriggersService/PutWebhookSecret", { toolkitSlug: "desk", value });
+  await call("TriggersService/DeleteWebhookSecret", { id: made.secret.id });
+  const { projectId } = await call("IdentityService/GetIdentity");
+  const { endpoints } = await call("TriggersService/ListIngestEndpoints", { projectId });
+  const { path } = endpoints.find((one: { projectId: string }) => one.projectId === projectId);
+  const headers = { "x-desk-token": value, "content-type": "application/json" };
+  const body = JSON.stringify({ odd: words["quarantined"] });
+  await (await fetch(`${server.url}${path}`, { method: "POST", headers, body })).text();
 }
 
 /** Creates an agent's subscription over MCP, and changes its secret. */

@@ -260,6 +260,10 @@ const columnKinds: Readonly<Record<string, Partial<Record<ColumnKind, string>>>>
   vault_check: {
     sealed: "sealed",
   },
+  webhook_secrets: {
+    sealed: "value",
+    name: "toolkit_slug",
+  },
   vault_nodes: {
     name: "key_ids",
   },

@@ -115,6 +115,9 @@ async function readGrants(call: Playing["call"], server: Playing["server"]): Pro
 async function readTriggers(call: Playing["call"]): Promise<void> {
   const { subscriptions } = await call("TriggersService/ListSubscriptions");
   await call("TriggersService/ListIngestEndpoints");
+  const { posts } = await call("TriggersService/ListQuarantinedPosts");
+  await Promise.all(posts.map(({ id }: Json) => call("TriggersService/GetQuarantinedPost", { id })));
+  await call("TriggersService/ReleaseQuarantinedPosts", { toolkitSlug: "desk" });
   const own = subscriptions.find((one: Json) => one.toolkitSlug === "calendar" && one.agent === undefined);
   await call("TriggersService/GetSubscription", { id: own.id });
   await call("TriggersService/PreviewSubscription", { match: { filter: "has(event.payload.amount)" } });

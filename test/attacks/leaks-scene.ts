@@ -29,6 +29,8 @@ const handedOut: Readonly<Record<string, { readonly fields: readonly string[]; r
   "TriggersService/RotateSubscriptionSecret": { fields: ["signingSecret"], why: "the new signing secret, once" },
   "JobsService/CreateAskEndpoint": { fields: ["signingSecret"], why: "the signing secret, once" },
   "ToolsService/CallTool": { fields: ["resultJson"], why: "the result of a call that is ok is its caller's" },
+  "TriggersService/PutWebhookSecret": { fields: ["value"], why: "the secret that svc generated, once" },
+  "TriggersService/GetQuarantinedPost": { fields: ["body"], why: "the post as it came, to the project's approver" },
   "AdminService/GetQuarantinedPost": { fields: ["body"], why: "the post as it came, to the administrator" },
 };
 
@@ -95,7 +97,7 @@ export async function playLeaks(): Promise<Scene> {
       const { fields = [] } = handedOut[method] ?? {};
       for (const field of fields) {
         if (method === "ToolsService/CallTool" && json.outcome !== "ok") continue;
-        if (/[kK]ey$|Secret$/.test(field) && typeof json[field] === "string")
+        if (/[kK]ey$|Secret$|^value$/.test(field) && typeof json[field] === "string" && json[field] !== "")
           secrets[`${method} ${answers.length}`] = json[field];
         delete shown[field];
       }

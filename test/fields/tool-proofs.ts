@@ -388,6 +388,13 @@ export const triggerProofs: Proofs<DefinitionWorld> = {
       event(() => "event"),
       ["event", "quarantined"],
     ),
+    // Of private toolkits: see the tests of packages/triggers/src/private-webhooks.ts.
+    entity: of("order_paid", { entity: "{{body.kind}}" })(
+      "entity",
+      undefined,
+      served(() => "served"),
+      [["shop/tools/order_paid entity"], "served"],
+    ),
     dedupe: sold(
       "dedupe",
       "",

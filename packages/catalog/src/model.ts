@@ -149,6 +149,7 @@ export type HandshakeRequest = Post & { readonly method: string; readonly query:
 
 /** The path at which svc receives the posts of a toolkit, with the rules for them. */
 export type Webhook = Verifier & {
+  /** Variable of the deployment that has the secrets. Empty for a private toolkit, whose secrets are in the vault. */
   readonly secretEnv: string;
   readonly audience: Audience;
   readonly body: BodyRule;
@@ -262,7 +263,7 @@ export type Trigger = ToolDefinition & {
   readonly kind: "trigger";
   /** True if the definition reads the body of a post. */
   readonly readsBody: boolean;
-  /** True if posts for this trigger name an account of the app. An event of the trigger may then concern an entity. */
+  /** True if posts for this trigger name an account of the app, or an entity. An event of the trigger may then concern an entity. */
   readonly namesAccount: boolean;
   matches(post: Post): boolean;
   /** Returns the content of the event. If the post cannot be read, returns an error; svc then quarantines the post. Never throws. */
@@ -290,12 +291,14 @@ export type CodeTool = ToolDefinition & {
 export type Tool = Action | Trigger | CodeTool;
 
 /**
- * Content of an event. `account`: the app's own id of the account. `dedupe`: the deduplication key. Both are empty if the post has none.
- * `occurredAt`: time from the provider in epoch milliseconds; undefined if the post has none.
+ * Content of an event. `account`: the app's own id of the account, for a shared toolkit. `entityId`: the entity of the event, for a private
+ * one. `dedupe`: the deduplication key. They are empty if the post has none. `occurredAt`: time from the provider in epoch milliseconds;
+ * undefined if the post has none.
  */
 export type NormalizedPost = {
   readonly payload: Readonly<Record<string, unknown>>;
   readonly account: string;
+  readonly entityId: string;
   readonly dedupe: string;
   readonly occurredAt: number | undefined;
 };

@@ -111,7 +111,7 @@ export function createCatalogService(options: CatalogServiceOptions): ServiceImp
       if (lowered.length > 0) throw catalogFaults.DEFINITION_INVALID(new DefinitionError(lowered));
       const reached = dryRun ? undefined : await views.publish(projectId, toolkit, definitionJson);
       if (reached !== undefined) throw quotaFaults.privateToolkits(reached.quotaReached);
-      const toolSlugs = toolkit.actions.map(({ slug }) => slug);
+      const toolSlugs = [...toolkit.actions, ...toolkit.triggers].map(({ slug }) => slug);
       return { toolkit: toolkitMessage(toolkit), toolSlugs };
     },
     async deleteToolkit({ slug }, ctx) {

@@ -49,6 +49,7 @@ import { addStandingCommand } from "./topics/standing.ts";
 import { addSubscriptionsCommand } from "./topics/subscriptions.ts";
 import { addToolCallsCommand } from "./topics/tool-calls.ts";
 import { addVaultCommand } from "./topics/vault.ts";
+import { addWebhooksCommand } from "./topics/webhooks.ts";
 
 /** Runs the `svc` command line with its arguments (without node and script) and sets the exit code of the process. */
 export async function run(argv: string[]): Promise<void> {
@@ -101,6 +102,7 @@ const commands: Readonly<Record<string, CommandMaker>> = {
   listen: addListenCommand,
   trigger: addTriggerCommand,
   endpoints: addEndpointsCommand,
+  webhooks: addWebhooksCommand,
   publish: addPublishCommand,
   "event-types": addEventTypesCommand,
   subscriptions: addSubscriptionsCommand,

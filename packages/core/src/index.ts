@@ -44,7 +44,7 @@ export {
   type DataKey,
   type DataKeyUse,
   dataKeyHeader,
-  generateDataKeySecret,
+  generateKeyBytes,
   type Keyring,
   type KeyScope,
 } from "./crypto/keyring.ts";
@@ -120,6 +120,7 @@ export {
   type SubscriptionId,
   timeOfId,
   uuidOfId,
+  type WebhookSecretId,
 } from "./ids/id.ts";
 export { openPageToken, type PageScope, type PageSizeBounds, pageSizeOf, sealPageToken } from "./ids/page-token.ts";
 export { addExactly, isBelow, wholeNumber } from "./json/exact-arithmetic.ts";

@@ -27,6 +27,7 @@ import {
   holdDeploymentRouting,
   holdProjectRouting,
   keepAudience,
+  listProjectIds,
   listProjects,
   readAudience,
   readDeploymentRouting,
@@ -36,6 +37,7 @@ import { findQuarantinedIds, listHeldQuarantinedPosts, listQuarantinedPosts } fr
 import { findQuarantinedPost, sweepQuarantinedPosts } from "../src/quarantine/repo.ts";
 import { findSecrets } from "../src/secrets/find.ts";
 import { secretsForProject } from "../src/secrets/repo.ts";
+import { webhookSecretsForProject } from "../src/secrets/webhook-secrets.ts";
 import { nowMs } from "../src/test-rows.ts";
 import { plan } from "./planner/plan.ts";
 import { seededAt, seededId } from "./planner/seed.ts";
@@ -45,8 +47,15 @@ const definition = { toolkitSlug: "tracker", isPrivate: false, isSandbox: false 
 const page = { after: undefined, limit: 51 };
 const accounts = (db: Executor, filter: Partial<ConnectedAccountFilter>) =>
   connectedAccountsForProject(db, projectId).list({ toolkitSlug: "", entityId: "", state: "", ...filter }, page, nowMs);
-const everyPost = { toolkitSlug: "", reason: "", includeReleased: true, sinceMs: undefined, untilMs: undefined };
-const everyHeld = { toolkitSlug: "", sinceMs: undefined, untilMs: undefined };
+const everyPost = {
+  owner: undefined,
+  toolkitSlug: "",
+  reason: "",
+  includeReleased: true,
+  sinceMs: undefined,
+  untilMs: undefined,
+};
+const everyHeld = { owner: undefined, toolkitSlug: "", sinceMs: undefined, untilMs: undefined };
 
 const call: CallRecord = {
   id: seededId("call", 500_000),
@@ -210,16 +219,30 @@ plan("set the policy of a project", (db) =>
 );
 // Nodes keep a copy of the list of projects, and read all projects again after each change.
 plan("the deployment's routing", (db) => readDeploymentRouting(db));
+plan("the projects created lately", (db) => listProjectIds(db, seededAt(9)));
+plan("the secrets of a project's webhooks", (db) => webhookSecretsForProject(db, projectId).list(nowMs));
+plan("store the secret of a webhook", (db) =>
+  webhookSecretsForProject(db, projectId).put(
+    { id: seededId("wsc", 500_000), toolkitSlug: "desk_1", value: Buffer.alloc(1), createdAt: nowMs },
+    { formerEndsAt: nowMs, most: 5 },
+  ),
+);
+plan("delete the secret of a webhook", (db) => webhookSecretsForProject(db, projectId).delete(seededId("wsc", 1)));
 plan("a page of projects", (db) => listProjects(db, page), { statistics: ["fresh"] });
 plan("the key of a caller", (db) => findCallerKey(db, Buffer.from("7".padStart(64, "0"), "hex")));
 plan("a page of keys", (db) => listApiKeys(db, projectId, page), { statistics: ["fresh"] });
 plan("list_held_posts", (db) => listHeldQuarantinedPosts(db, everyHeld, page));
 plan("list_held_posts_of_toolkit", (db) => listHeldQuarantinedPosts(db, { ...everyHeld, toolkitSlug: "t3" }, page));
+plan("list_held_posts_of_project", (db) => listHeldQuarantinedPosts(db, { ...everyHeld, owner: projectId }, page));
+plan("list_held_posts_of_private_toolkit", (db) =>
+  listHeldQuarantinedPosts(db, { ...everyHeld, owner: projectId, toolkitSlug: "t3" }, page),
+);
 plan("find_quarantined_ids", (db) => findQuarantinedIds(db, everyHeld, [seededId("qrn", 1), seededId("qrn", 9)]));
 plan("sweep_quarantined_posts", (db) => sweepQuarantinedPosts(db, seededAt(500), 100));
-plan("a quarantined post", (db) => findQuarantinedPost(db, seededId("qrn", 1)));
+plan("a quarantined post", (db) => findQuarantinedPost(db, seededId("qrn", 1), undefined));
 plan("list_quarantined_posts", (db) => listQuarantinedPosts(db, everyPost, page));
-plan("list_quarantined_posts_of_reasons", (db) =>
-  listQuarantinedPosts(db, { ...everyPost, reason: "no_trigger" }, page),
-);
 plan("list_quarantined_posts_of_toolkit", (db) => listQuarantinedPosts(db, { ...everyPost, toolkitSlug: "t3" }, page));
+plan("list_quarantined_posts_of_project", (db) => listQuarantinedPosts(db, { ...everyPost, owner: projectId }, page));
+plan("list_quarantined_posts_of_private_toolkit", (db) =>
+  listQuarantinedPosts(db, { ...everyPost, owner: projectId, toolkitSlug: "t3" }, page),
+);

@@ -24,7 +24,7 @@ plan("keep posts that nobody could take", (db) =>
         headers: {},
         query: {},
       },
-      ...{ envelope: body, body, bodyBytes: 1, receivedAt: nowMs, releasedAt: null },
+      ...{ envelope: body, body, bodyBytes: 1, receivedAt: nowMs, releasedAt: null, projectId: null },
     },
   ]),
 );

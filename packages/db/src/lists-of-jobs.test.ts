@@ -109,8 +109,16 @@ const runs: NarrowedList<StandingRunFilter> = {
 
 const posts: NarrowedList<QuarantineFilter> = {
   name: "quarantined posts",
-  every: { toolkitSlug: "", reason: "", includeReleased: false, sinceMs: undefined, untilMs: undefined },
+  every: {
+    owner: undefined,
+    toolkitSlug: "",
+    reason: "",
+    includeReleased: false,
+    sinceMs: undefined,
+    untilMs: undefined,
+  },
   values: {
+    owner: [projectId],
     toolkitSlug: ["t0", "t1", "gone"],
     reason: ["no_trigger", "no_project", "invalid_payload"],
     includeReleased: [true],

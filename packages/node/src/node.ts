@@ -33,6 +33,7 @@ import {
   createEventPolls,
   createFilters,
   createIngest,
+  createPrivateWebhooks,
   createQuarantine,
   createReplayEngine,
   createRouting,
@@ -174,8 +175,9 @@ export function createNode(parts: NodeParts): Node {
   const wakeStanding = isStandingHere ? standing.engine.wake : (onDueElsewhere ?? standing.engine.wake);
   const secretOf = parts.variable;
   const bodyBytesMax = limits.postBytesMax ?? postBytesMaxDefault;
+  const privateWebhooks = createPrivateWebhooks({ db, clock, sealer, views });
   const ingest = createIngest({
-    ...{ db, catalog, clock, sealer, nodeId, dispatcher, filters, secretOf, bodyBytesMax },
+    ...{ db, catalog, privateWebhooks, clock, sealer, nodeId, dispatcher, filters, secretOf, bodyBytesMax },
     turns: meter.turns,
     onHeard: wakeStanding,
     onStored: observer.eventStored,
@@ -184,8 +186,13 @@ export function createNode(parts: NodeParts): Node {
     ...{ clock, nodeId, dispatcher, filters, routing: createRouting() },
     ...{ onHeard: wakeStanding, onStored: observer.eventStored },
   };
+  const quarantine = createQuarantine({
+    ...{ db, catalog, views, clock, sealer, dispatcher, store, bodyBytesMax },
+    turns: meter.turns,
+  });
   const triggers = {
     ...{ db, catalog, views, clock, sealer, guard, dispatcher, store, filters, renderBody },
+    ...{ privateWebhooks, quarantine },
     turns: meter.turns,
     storeEvent: ingest.storeEvent,
     onPublished: observer.eventPublished,
@@ -200,7 +207,6 @@ export function createNode(parts: NodeParts): Node {
     restored: parts.restored,
     secretOf,
   };
-  const quarantine = createQuarantine({ ...triggers, bodyBytesMax });
   const { isSandbox, publicUrl, consoleUrl } = parts;
   const linked = { isSandbox, publicUrl, consoleUrl };
   const engines = createEngines(parts, { dispatcher, apps, jobs, standing });

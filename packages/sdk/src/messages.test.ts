@@ -86,7 +86,7 @@ test.each([
   ["triggers", "listEvents", { withDeliveries: "no" }, "withDeliveries", /expected boolean/],
   ["triggers", "listEvents", "ada", "", /expected the fields of ListEventsRequest, got a string/],
   ["triggers", "listEvents", [], "", /got a list/],
-  ["triggers", "listIngestEndpoints", { all: true }, "all", /ListIngestEndpointsRequest has no fields/],
+  ["triggers", "getEventSettings", { all: true }, "all", /GetEventSettingsRequest has no fields/],
   ["connections", "initiateConnection", { basic: { userName: "a" } }, "basic.userName", /did you mean username\?/],
   ["jobs", "watchJob", { jobID: "x", afterSeq: 1 }, "jobID", /did you mean jobId/],
 ] as const)("%s.%s refuses %o at %s", async (service, method, request, field, message) => {

@@ -159,14 +159,23 @@ export const serverFaults = defineFaults({
   },
   WEBHOOK_SECRET_UNSET: {
     code: "permission_denied",
-    says: (secretEnv: string) => `posts are refused: the variable ${secretEnv} holds no secret to verify them with`,
-    help: (secretEnv: string) => `Set ${secretEnv}, in the environment or in SVC_ENV_FILE.`,
+    says: (secretEnv: string) =>
+      secretEnv === ""
+        ? "posts are refused: the webhook has no secret to verify them with"
+        : `posts are refused: the variable ${secretEnv} holds no secret to verify them with`,
+    help: (secretEnv: string) =>
+      secretEnv === ""
+        ? text`An approver of the project stores one with ${call("PutWebhookSecret")}.`
+        : `Set ${secretEnv}, in the environment or in SVC_ENV_FILE.`,
   },
   /** A toolkit's definition needs a setting that the deployment does not have. The HTTP status is 503, so that the app posts again. */
   WEBHOOK_NOT_READY: {
     code: "unavailable",
-    says: (fault: string) => `posts are refused: ${fault}`,
-    help: "Set the variable that the message names, in the environment or in SVC_ENV_FILE, and restart the service.",
+    says: (fault: string, _isPrivate: boolean) => `posts are refused: ${fault}`,
+    help: (_fault: string, isPrivate: boolean) =>
+      isPrivate
+        ? text`An approver of the project stores a secret with ${call("PutWebhookSecret")}; a missing variable is set by the operator.`
+        : "Set the variable that the message names, in the environment or in SVC_ENV_FILE, and restart the service.",
   },
   WEBHOOK_UNVERIFIED: {
     code: "unauthenticated",

@@ -46,6 +46,8 @@ const emptyEverything = [
   "event_types",
   "event_type_versions",
   "event_settings",
+  "webhook_secrets",
+  "private_toolkits",
   "contacts",
   "due_tasks",
   "replays",

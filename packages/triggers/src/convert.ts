@@ -10,6 +10,7 @@ import { firstEventAt, type ReplayRecord } from "@svc/db/replays/repo";
 import type { ReplayState } from "@svc/db/schema/words";
 import type { SubscriptionProgress } from "@svc/db/subscriptions/read-progress";
 import type { Subscription } from "@svc/db/subscriptions/repo";
+import { type QuarantinedPost as QuarantinedPostMessage, QuarantinedPostSchema } from "@svc/gen/admin";
 import {
   type AgentSubscription,
   AgentSubscriptionSchema,
@@ -33,6 +34,7 @@ import {
 } from "@svc/gen/triggers";
 
 import { eventsToolkitSlug } from "./own/toolkit.ts";
+import type { OpenedPost } from "./quarantine.ts";
 
 /** Known values about the endpoint of a subscription that are not in the subscription's row. */
 export type EndpointFacts = Partial<SubscriptionProgress & EndpointTimes>;
@@ -242,4 +244,20 @@ function counted(count: number): number {
 
 function optionalTime<Name extends string>(name: Name, ms: number | null): { [key in Name]?: Timestamp } {
   return ms === null ? {} : ({ [name]: timestampFromMs(Math.trunc(ms)) } as { [key in Name]: Timestamp });
+}
+
+/** Returns a quarantined post without its body. */
+export function quarantinedPostMessage(post: OpenedPost): QuarantinedPostMessage {
+  return create(QuarantinedPostSchema, {
+    id: post.id,
+    toolkitSlug: post.toolkitSlug,
+    reason: post.reason,
+    detail: post.detail,
+    headers: post.headers,
+    query: post.query,
+    bodyBytes: post.bodyBytes,
+    items: [...(post.items?.indexes ?? [])],
+    receivedAt: timestampFromMs(post.receivedAt),
+    ...(post.releasedAt === null ? {} : { releasedAt: timestampFromMs(post.releasedAt) }),
+  });
 }

@@ -282,9 +282,49 @@ export const triggerFaults = defineFaults({
     says: (entityId: string) => text`${field("entityId")} ${formatValue(entityId)} is not an id of an entity`,
     help: "Send 1 to 200 characters without line breaks, or leave it empty.",
   },
+  TOOLKIT_WITHOUT_WEBHOOK: {
+    code: "failed_precondition",
+    field: "toolkitSlug",
+    says: (slug: string) => `the private toolkit ${formatValue(slug)} declares no webhook`,
+    help: text`Add webhook and a trigger to its definition, and publish it again with ${call("PublishToolkit")}.`,
+  },
+  WEBHOOK_SECRET_INVALID: {
+    code: "invalid_argument",
+    field: "value",
+    says: (form: string) => text`${field("value")} is not a secret of this webhook: ${form}`,
+    help: (_form: string) =>
+      text`Send the secret as the app shows it, or leave ${field("value")} empty, and svc generates one.`,
+  },
+  WEBHOOK_SECRETS_TOO_MANY: {
+    code: "resource_exhausted",
+    says: (slug: string, max: number) => `the webhook of ${formatValue(slug)} has ${max} secrets that have not ended`,
+    help: text`End one with ${call("DeleteWebhookSecret")}, or send ${field("overlap")} 0; ${call("ListIngestEndpoints", "with the project's id")} lists them.`,
+  },
+  WEBHOOK_SECRET_NOT_FOUND: missing("secret of a webhook"),
   REPLAYS_TOO_MANY: {
     code: "resource_exhausted",
     says: (max: number) => `${max} replays of the project have not ended`,
     help: text`Wait for one of them, or end one with ${call("CancelReplay")}; ${call("ListReplays")} names them.`,
+  },
+});
+
+/** Errors of calls for quarantined posts. */
+export const quarantineFaults = defineFaults({
+  QUARANTINED_POST_NOT_FOUND: {
+    code: "not_found",
+    field: "id",
+    says: (id: string) => `there is no quarantined post ${formatValue(id)}`,
+    help: "Check the id; posts are not found after their retention.",
+  },
+  TOO_MANY_IDS: {
+    code: "invalid_argument",
+    field: "ids",
+    says: (count: number) => `ids has ${count} entries`,
+    help: (_count: number, max: number) => `Send at most ${max} at once.`,
+  },
+  FILTER_REQUIRED: {
+    code: "invalid_argument",
+    says: text`ids, ${field("toolkitSlug")}, since and until are all empty`,
+    help: "Name the posts to release by at least one of them.",
   },
 });

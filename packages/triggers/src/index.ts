@@ -1,21 +1,25 @@
 export { createEventsOffer } from "./agents/offer.ts";
 export { type AgentSubscriptionSweepOptions, agentSubscriptionSweep } from "./agents/retention.ts";
-export { eventMessage, healthMessage } from "./convert.ts";
-export { triggerFaults } from "./errors.ts";
+export { eventMessage, healthMessage, quarantinedPostMessage } from "./convert.ts";
+export { quarantineFaults, triggerFaults } from "./errors.ts";
 export { createBodyRenderer } from "./filters/bodies.ts";
 export { createFilters, type FilterObservation, type Filters } from "./filters/filters.ts";
 export {
   type AdmittedPost,
   createIngest,
+  type Greeting,
   type Ingest,
   type IngestOptions,
   type NoHandshake,
   type PostAdmission,
+  type PostHead,
+  type PrivatePostHead,
 } from "./ingest.ts";
 export type { InboundPost, IngestOutcome } from "./outcome.ts";
 export { readEventToolkits } from "./own/toolkit.ts";
 export { createEventPolls, type EventPollObservation } from "./polls/polls.ts";
 export type { PostLoad, PostQuotas } from "./post-quotas.ts";
+export { createPrivateWebhooks } from "./private-webhooks.ts";
 export {
   createQuarantine,
   type OpenedPost,
@@ -31,5 +35,6 @@ export type { ReplayFaultPoint } from "./replays/step.ts";
 export { createRouting, type Routing } from "./routing.ts";
 export type { TriggersContext } from "./service/context.ts";
 export { replayEvent } from "./service/deliveries.ts";
+export { releasePosts } from "./service/release.ts";
 export { createTriggersService } from "./service.ts";
 export type { StoreOptions } from "./store.ts";

@@ -1,10 +1,11 @@
-import type { Catalog, Toolkit, Webhook, WebhookSecret } from "@svc/catalog";
+import type { Catalog, Webhook, WebhookSecret } from "@svc/catalog";
 import {
   assertExhaustive,
   type Clock,
   createBatcher,
   createBodyDecoder,
   createId,
+  type Fault,
   type NodeId,
   type ProjectId,
   type Sealer,
@@ -16,13 +17,14 @@ import { isUnavailable } from "@svc/db/driver";
 import { putQuarantinedPosts, type QuarantinedPost } from "@svc/db/quarantine/repo";
 import type { Dispatcher } from "@svc/delivery";
 import type { Filters } from "./filters/filters.ts";
-import { eachPath, type ItemResult, normalize, turnOfLarge, unsignedHandshake } from "./normalize.ts";
+import { eachPath, type ItemResult, normalize, turnGroup, turnOfLarge, unsignedHandshake } from "./normalize.ts";
 import type { InboundPost, IngestOutcome } from "./outcome.ts";
 import { createPostQuotas, type PostQuotas } from "./post-quotas.ts";
+import { type PrivateWebhook, type PrivateWebhooks, type WebhookToolkit, webhookToolkit } from "./private-webhooks.ts";
 import { itemsDetail, type KeptItem, type PostEnvelope, quarantineContext, sealEnvelope } from "./quarantined-row.ts";
-import { createRouting } from "./routing.ts";
+import { createRouting, type Routing } from "./routing.ts";
 import { type NormalizedEvent, type StoreOutcome, storePosts } from "./store.ts";
-import { faultOfWebhook, isSecretSet, publicUrlOf, secretsOf } from "./verify.ts";
+import { faultOfPrivateWebhook, faultOfWebhook, isSecretSet, publicUrlOf, secretsOf } from "./verify.ts";
 
 /**
  * Names of headers that contain credentials or signatures. Names that end in `-token` are not included, because apps send routing data in
@@ -34,6 +36,7 @@ const secretNames = /^(cookie|(proxy-)?authorization)$|(^|-)(api-?key|secret|pas
 export type IngestOptions = {
   db: Executor;
   catalog: Catalog;
+  privateWebhooks: PrivateWebhooks;
   clock: Clock;
   sealer: Sealer;
   nodeId: NodeId;
@@ -54,12 +57,16 @@ export type IngestOptions = {
 /** Receives the posts of apps and stores them as events. */
 export type Ingest = {
   /**
-   * Checks a post before its body is read. Returns the final answer if the body is not needed for it. Otherwise returns the admission, the
-   * permission to read the body.
+   * Checks a post to a shared toolkit before its body is read. Returns the final answer if the body is not needed for it. Otherwise returns
+   * the admission, the permission to read the body.
    */
   admit(toolkitSlug: string, query: URLSearchParams, headers?: InboundPost["headers"]): PostAdmission;
+  /** Checks a post to a private toolkit in the same way. Returns a promise if the project exists; it rejects if the database fails. */
+  admitPrivate(post: PrivatePostHead): PostAdmission | Promise<PostAdmission>;
   /** Returns the answer to a request with a method other than POST. The answer is `no_handshake` if no handshake of the toolkit matches. */
-  greet(method: string, request: Omit<InboundPost, "body">): IngestOutcome | NoHandshake;
+  greet(method: string, request: PostHead): Greeting;
+  /** Returns the same for a private toolkit. Returns a promise if the project exists; it rejects if the database fails. */
+  greetPrivate(method: string, request: PrivatePostHead): Greeting | Promise<Greeting>;
   /**
    * Verifies a post, converts it into an event, and commits it. Rejects only if the database fails. Then nothing of the post is stored,
    * except elements of a list that were committed before; they have keys, so the app can post the list again. `admitted`: result of `admit`
@@ -73,6 +80,15 @@ export type Ingest = {
   /** Resolves when every post in progress is answered. */
   drain(): Promise<void>;
 };
+
+/** A post without its body. */
+export type PostHead = Omit<InboundPost, "body">;
+
+/** A post to a private toolkit without its body. */
+export type PrivatePostHead = PostHead & { readonly projectId: ProjectId };
+
+/** Result of a request with a method other than POST. */
+export type Greeting = IngestOutcome | NoHandshake;
 
 /**
  * Result of the check before the body is read. It is the final answer if the toolkit takes no posts, is not ready, or the token is wrong.
@@ -116,7 +132,7 @@ const linger = { ms: 1, fromSize: 4 };
 
 /** Creates the part of a node that receives posts from apps. It checks each post, and stores the post's events. */
 export function createIngest(options: IngestOptions): Ingest {
-  const { catalog, clock, db, sealer } = options;
+  const { catalog, clock, db, sealer, privateWebhooks } = options;
   const quotas = createPostQuotas({ db, clock });
   const storing = { ...options, quotas, routing: createRouting() };
   const decoder = createBodyDecoder(options.bodyBytesMax);
@@ -141,27 +157,29 @@ export function createIngest(options: IngestOptions): Ingest {
       return rows.map(() => undefined);
     },
   });
-  const turnOf =
-    ({ slug }: WebhookToolkit) =>
-    () =>
-      options.turns.next(`toolkit:${slug}`);
+  const turnOf = (toolkit: WebhookToolkit) => () => options.turns.next(turnGroup(toolkit));
   const secretsNow = createSecrets(options.secretOf);
-  const readingOf = (toolkit: WebhookToolkit) => {
-    return { bodyBytesMax: options.bodyBytesMax, turn: turnOf(toolkit), secrets: secretsNow(toolkit.webhook) };
+  const readingOf = ({ toolkit, secrets }: Receiver) => {
+    return { bodyBytesMax: options.bodyBytesMax, turn: turnOf(toolkit), secrets };
   };
   const keep = async (toolkit: WebhookToolkit, post: InboundPost, why: QuarantineCause): Promise<IngestOutcome> => {
     await turnOfLarge(post.body, turnOf(toolkit));
-    await quarantine.add(quarantinedRow(sealer, toolkit.webhook, post, why, clock.now()));
+    const { ownerProjectId: owner } = toolkit;
+    if (owner !== "") await sealer.ready([owner]);
+    const refusal = owner === "" ? undefined : await chargeQuarantined(storing, owner, toolkit.slug);
+    if (refusal !== undefined) return { outcome: "over_quota", refusal };
+    await quarantine.add(quarantinedRow(sealer, toolkit, post, why, clock.now()));
     return { outcome: "quarantined", reason: why.reason };
   };
   const store = async (
-    toolkit: WebhookToolkit,
+    receiver: Receiver,
     post: InboundPost,
     body: Buffer,
     receivedAtMs: number,
   ): Promise<IngestOutcome> => {
+    const { toolkit } = receiver;
     const inbound = body === post.body ? post : { ...post, body };
-    const normalized = await normalize(toolkit, inbound, receivedAtMs, readingOf(toolkit));
+    const normalized = await normalize(toolkit, inbound, receivedAtMs, readingOf(receiver));
     if (normalized.outcome === "quarantined") return keep(toolkit, post, normalized);
     if (normalized.outcome === "items") return storeItems(toolkit, post, normalized.items);
     if (normalized.outcome !== "event") return normalized;
@@ -208,7 +226,7 @@ export function createIngest(options: IngestOptions): Ingest {
   };
   /** `body` is stored in its decoded form, although the signature covers the encoded bytes. */
   const storeDecoded = async (
-    toolkit: WebhookToolkit,
+    receiver: Receiver,
     post: InboundPost,
     encoding: string,
     receivedAtMs: number,
@@ -216,9 +234,9 @@ export function createIngest(options: IngestOptions): Ingest {
     const decoded = await decoder.decode(post.body, encoding);
     switch (decoded.outcome) {
       case "decoded":
-        return store(toolkit, post, decoded.body, receivedAtMs).finally(decoded.done);
+        return store(receiver, post, decoded.body, receivedAtMs).finally(decoded.done);
       case "broken":
-        return keep(toolkit, post, { reason: "unreadable_body", detail: brokenDetail });
+        return keep(receiver.toolkit, post, { reason: "unreadable_body", detail: brokenDetail });
       case "unsupported":
         return { outcome: "encoding_unsupported", encoding: decoded.encoding };
       case "too_large":
@@ -239,34 +257,67 @@ export function createIngest(options: IngestOptions): Ingest {
       ? { outcome: "not_ready", fault }
       : { outcome: "secret_unset", secretEnv: webhook.secretEnv };
   };
-  const admit: Ingest["admit"] = (toolkitSlug, query, headers = {}) => {
-    const toolkit = webhookToolkit(catalog, toolkitSlug);
-    if (toolkit === undefined) return { outcome: "unknown_toolkit" };
-    const secrets = ready(toolkit);
+  const readyPrivate = (found: PrivateWebhook): IngestOutcome | readonly WebhookSecret[] => {
+    const fault = faultOfPrivateWebhook(found, options.secretOf);
+    if (fault === undefined) return found.secrets;
+    return found.isSecretSet ? { outcome: "not_ready", fault } : { outcome: "secret_unset", secretEnv: "" };
+  };
+  const admitTo = (
+    toolkit: WebhookToolkit,
+    secrets: IngestOutcome | readonly WebhookSecret[],
+    post: Pick<PostHead, "headers" | "query">,
+  ): PostAdmission => {
     if ("outcome" in secrets) return secrets;
-    const isRight = toolkit.webhook.isHeadVerified({ headers, query }, secrets);
+    const isRight = toolkit.webhook.isHeadVerified(post, secrets);
     if (isRight === false && !toolkit.webhook.hasUnsignedHandshakes) return { outcome: "unverified" };
     return { outcome: "admitted", toolkit, secrets, isVerified: isRight === true };
   };
+  const admit: Ingest["admit"] = (toolkitSlug, query, headers = {}) => {
+    const toolkit = webhookToolkit(catalog, toolkitSlug);
+    return toolkit === undefined ? unknownToolkit : admitTo(toolkit, ready(toolkit), { headers, query });
+  };
+  const admitPrivate: Ingest["admitPrivate"] = (post) => {
+    const finding = privateWebhooks.find(post.projectId, post.toolkitSlug);
+    if (finding === undefined) return unknownToolkit;
+    return finding.then((found) =>
+      found === undefined ? unknownToolkit : admitTo(found.toolkit, readyPrivate(found), post),
+    );
+  };
+  const admitAgain = ({ projectId, ...post }: InboundPost) =>
+    projectId === undefined ? admit(post.toolkitSlug, post.query, post.headers) : admitPrivate({ ...post, projectId });
+  // A private toolkit or its secrets may have changed on another node while the body arrived, so it is looked up again.
   const isKnown = ({ toolkit, secrets }: AdmittedPost) =>
     catalog.toolkits.get(toolkit.slug) === toolkit && secretsNow(toolkit.webhook) === secrets;
+  const greetAs = (
+    toolkit: WebhookToolkit,
+    secrets: IngestOutcome | readonly WebhookSecret[],
+    { method, headers, query }: Pick<PostHead, "headers" | "query"> & { readonly method: string },
+  ): Greeting => {
+    const { methods } = toolkit.webhook;
+    if (!methods.includes(method)) return { outcome: "no_handshake", methods };
+    if ("outcome" in secrets) return secrets;
+    const answer = toolkit.webhook.handshake({ method, headers, query, body: undefined }, secrets, false);
+    if (answer === undefined) return { outcome: "no_handshake", methods };
+    return answer === "refused" ? { outcome: "unverified" } : { outcome: "challenge", answer };
+  };
   return {
     quotas,
     admit,
     storeEvent: (event) => events.add(event),
-    greet(method, { toolkitSlug, query, headers }) {
-      const toolkit = webhookToolkit(catalog, toolkitSlug);
-      const { methods = ["POST"] } = toolkit?.webhook ?? {};
-      if (toolkit === undefined || !methods.includes(method)) return { outcome: "no_handshake", methods };
-      const secrets = ready(toolkit);
-      if ("outcome" in secrets) return secrets;
-      const answer = toolkit.webhook.handshake({ method, headers, query, body: undefined }, secrets, false);
-      if (answer === undefined) return { outcome: "no_handshake", methods };
-      return answer === "refused" ? { outcome: "unverified" } : { outcome: "challenge", answer };
+    admitPrivate,
+    greet(method, post) {
+      const toolkit = webhookToolkit(catalog, post.toolkitSlug);
+      return toolkit === undefined ? notGreeted : greetAs(toolkit, ready(toolkit), { ...post, method });
+    },
+    greetPrivate(method, post) {
+      const finding = privateWebhooks.find(post.projectId, post.toolkitSlug);
+      if (finding === undefined) return notGreeted;
+      return finding.then((found) =>
+        found === undefined ? notGreeted : greetAs(found.toolkit, readyPrivate(found), { ...post, method }),
+      );
     },
     async accept(post, admitted) {
-      const admission =
-        admitted !== undefined && isKnown(admitted) ? admitted : admit(post.toolkitSlug, post.query, post.headers);
+      const admission = admitted !== undefined && isKnown(admitted) ? admitted : await admitAgain(post);
       if (admission.outcome !== "admitted") return admission;
       const { toolkit, secrets } = admission;
       const receivedAtMs = clock.now();
@@ -276,12 +327,12 @@ export function createIngest(options: IngestOptions): Ingest {
         publicUrl: toolkit.webhook.needsUrl ? publicUrlOf(options.secretOf) : undefined,
       };
       if (!admission.isVerified && !toolkit.webhook.isVerified(post, secrets, at)) {
-        const answer = await unsignedHandshake(toolkit.webhook, post, readingOf(toolkit));
+        const answer = await unsignedHandshake(toolkit.webhook, post, readingOf(admission));
         return answer === undefined ? { outcome: "unverified" } : { outcome: "challenge", answer };
       }
       const encoding = post.headers["content-encoding"];
-      if (encoding !== undefined) return storeDecoded(toolkit, post, encoding, receivedAtMs);
-      return store(toolkit, post, post.body, receivedAtMs);
+      if (encoding !== undefined) return storeDecoded(admission, post, encoding, receivedAtMs);
+      return store(admission, post, post.body, receivedAtMs);
     },
     async drain() {
       await events.idle();
@@ -291,13 +342,26 @@ export function createIngest(options: IngestOptions): Ingest {
   };
 }
 
-/** A toolkit whose app sends posts to svc. */
-export type WebhookToolkit = Toolkit & { webhook: Webhook };
+const unknownToolkit: IngestOutcome = { outcome: "unknown_toolkit" };
+const notGreeted: NoHandshake = { outcome: "no_handshake", methods: ["POST"] };
 
-/** Returns the toolkit with this slug, if its app sends posts to svc. */
-export function webhookToolkit(catalog: Catalog, slug: string): WebhookToolkit | undefined {
-  const toolkit = catalog.toolkits.get(slug);
-  return toolkit?.webhook === undefined ? undefined : (toolkit as WebhookToolkit);
+/** A toolkit that receives a post, and the secrets that verify the post. */
+type Receiver = Pick<AdmittedPost, "toolkit" | "secrets">;
+
+/**
+ * Charges a post that becomes no event to the project of its private toolkit. Returns the refusal if the project is over a quota: otherwise
+ * it could fill the quarantine.
+ */
+async function chargeQuarantined(
+  { db, routing, quotas }: { readonly db: Executor; readonly routing: Routing; readonly quotas: PostQuotas },
+  projectId: ProjectId,
+  toolkitSlug: string,
+): Promise<Fault | undefined> {
+  const post = { toolkitSlug, triggerSlug: "", to: { projectId, entityId: "" } };
+  const view = await routing.prepare(db, [post]);
+  const refusal = quotas.admit([{ projectId, quotas: view.quotasOf(projectId) }]);
+  if (refusal !== undefined) quotas.refused(refusal);
+  return refusal?.fault;
 }
 
 /** Divides the events of a list into those that wait for a commit together. */
@@ -335,29 +399,32 @@ type QuarantineCause = Pick<QuarantinedPost, "reason" | "detail"> & Pick<PostEnv
  */
 function quarantinedRow(
   sealer: Sealer,
-  webhook: Webhook,
+  { slug, webhook, ownerProjectId }: WebhookToolkit,
   post: InboundPost,
   why: QuarantineCause,
   receivedAtMs: number,
 ): QuarantinedPost {
   const id = createId("qrn", receivedAtMs);
+  const projectId = ownerProjectId === "" ? null : ownerProjectId;
+  const place = { id, projectId };
   const isSecret = (name: string) => webhook.secretHeaders.has(name) || secretNames.test(name);
   return {
     id,
-    toolkitSlug: post.toolkitSlug,
+    toolkitSlug: slug,
     reason: why.reason,
     detail: storableText(why.detail),
     headers: {},
     query: {},
-    envelope: sealEnvelope(sealer, id, {
+    envelope: sealEnvelope(sealer, place, {
       headers: keptEntries(Object.entries(post.headers), isSecret),
       query: keptEntries([...post.query], (name) => name === webhook.parameter),
       ...(why.items && { items: why.items }),
     }),
-    body: sealer.seal(post.body, quarantineContext(id)),
+    body: sealer.seal(post.body, quarantineContext(place)),
     bodyBytes: post.body.byteLength,
     receivedAt: receivedAtMs,
     releasedAt: null,
+    projectId,
   };
 }
 

@@ -3,6 +3,7 @@ import {
   type BodyReading,
   elementsOf,
   type HandshakeAnswer,
+  type NormalizedPost,
   type Post,
   readPostBody,
   type Toolkit,
@@ -39,6 +40,11 @@ type Receiving = Toolkit & { readonly webhook: Webhook };
 
 /** Data for reading posts. `secrets`: secrets from which the answers to handshakes are made. */
 export type PostReading = BodyReading & { readonly secrets: readonly WebhookSecret[] };
+
+/** Returns the group of scheduling turns in which posts to a toolkit are read: one of each shared toolkit, and one of each project. */
+export function turnGroup({ slug, ownerProjectId }: Toolkit): string {
+  return ownerProjectId === "" ? `toolkit:${slug}` : `project:${ownerProjectId}`;
+}
 
 /** Size of a body, in bytes, from which each part of the work on it waits for a turn, so that other work can run. */
 const largeBytes = 65_536;
@@ -109,7 +115,7 @@ async function normalizeItems(listed: ListedPost): Promise<NormalizeResult> {
   let room = payloadsMax * reading.bodyBytesMax;
   const { rest } = createSlices(reading.turn);
   for (const index of indexes) {
-    const result = normalizeOne(toolkit, post, { ...parsed, item: list[index] }, receivedAtMs);
+    const result = room < 0 ? tooMuch : normalizeOne(toolkit, post, { ...parsed, item: list[index] }, receivedAtMs);
     room -= result.outcome === "event" ? result.event.payload.length : 0;
     items.push({ index, ...(room < 0 ? tooMuch : withItemKey(result, `each:${digest}:${index}`)) });
     await rest();
@@ -150,14 +156,19 @@ function normalizeOne(toolkit: Receiving, post: InboundPost, parsed: Post, recei
     event: {
       toolkitSlug: toolkit.slug,
       triggerSlug: trigger.slug,
-      audience: toolkit.webhook.audience,
-      account: normalized.account,
+      ...receiverOf(toolkit, normalized),
       payload,
       dedupe: normalized.dedupe,
       occurredAtMs: normalized.occurredAt ?? receivedAtMs,
       receivedAtMs,
     },
   };
+}
+
+/** Returns who receives an event: the owner of a private toolkit, or those whom the account of the post decides. */
+function receiverOf({ ownerProjectId, webhook }: Receiving, { account, entityId }: NormalizedPost) {
+  if (ownerProjectId !== "") return { to: { projectId: ownerProjectId, entityId } };
+  return { audience: webhook.audience, account };
 }
 
 function quarantined(

@@ -1,9 +1,11 @@
 import type { HandshakeAnswer } from "@svc/catalog";
-import type { Fault } from "@svc/core";
+import type { Fault, ProjectId } from "@svc/core";
 
 /** A post as it arrived from an app, before it is verified. Header names are in lower case. */
 export type InboundPost = {
   toolkitSlug: string;
+  /** The project whose private toolkit the post is for. Undefined for a toolkit of the shared catalog. */
+  projectId?: ProjectId;
   headers: Record<string, string>;
   query: URLSearchParams;
   /** The exact bytes that the app signed. */
@@ -29,7 +31,7 @@ export type IngestOutcome =
   | { outcome: "over_quota"; refusal: Fault }
   /** Answer 404: no toolkit of that name takes posts. */
   | { outcome: "unknown_toolkit" }
-  /** Answer 403: the deployment has no secret for the toolkit. */
+  /** Answer 403: the toolkit has no secret. `secretEnv`: the deployment's variable for it; empty for a private toolkit. */
   | { outcome: "secret_unset"; secretEnv: string }
   /** Answer 503: the endpoint is not ready. `fault`: the reason, as a sentence for the operator. */
   | { outcome: "not_ready"; fault: string }

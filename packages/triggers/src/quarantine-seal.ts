@@ -37,6 +37,6 @@ export function quarantineSealSweep({ db, sealer, batchMax = 200 }: QuarantineSe
 }
 
 async function sealPost(db: Executor, sealer: Sealer, { id, reason, headers, query }: UnsealedPost): Promise<void> {
-  const envelope = sealEnvelope(sealer, id, { headers, query });
+  const envelope = sealEnvelope(sealer, { id, projectId: null }, { headers, query });
   await sealQuarantinedPost(db, id, { envelope, detail: reason === "invalid_payload" ? oldDetail : undefined });
 }

@@ -1,4 +1,4 @@
-import type { Catalog } from "@svc/catalog";
+import type { Catalog, CatalogViews } from "@svc/catalog";
 import {
   type BodyDecoder,
   type Clock,
@@ -14,12 +14,14 @@ import {
   findQuarantinedPost,
   markQuarantinedPostReleased,
   noteQuarantinedPost,
+  type PostOwner,
   type QuarantinedPost,
   type QuarantineFilter,
 } from "@svc/db/quarantine/repo";
 import type { Dispatcher } from "@svc/delivery";
-import { brokenDetail, noProjectDetail, webhookToolkit } from "./ingest.ts";
-import { eachPath, type ItemResult, type NormalizeResult, normalize } from "./normalize.ts";
+import { brokenDetail, noProjectDetail } from "./ingest.ts";
+import { eachPath, type ItemResult, type NormalizeResult, normalize, turnGroup } from "./normalize.ts";
+import { privateWebhookToolkit, type WebhookToolkit, webhookToolkit } from "./private-webhooks.ts";
 import {
   itemsDetail,
   type KeptItem,
@@ -44,22 +46,27 @@ export type ReleaseResult = {
 /** A quarantined post with its headers and query decrypted, and without its body. */
 export type OpenedPost = Omit<QuarantinedPost, "envelope" | "body"> & PostEnvelope;
 
-/** The quarantined posts of the deployment, for an administrator. */
+/**
+ * The quarantine. Posts to shared toolkits belong to the deployment, and its administrator decides about them. Posts to a private toolkit
+ * belong to its project. `owner`: undefined for the deployment.
+ */
 export type Quarantine = {
   list(filter: QuarantineFilter, page: { after: QuarantineId | undefined; limit: number }): Promise<OpenedPost[]>;
-  /** Returns a post and its body as received. Undefined if there is no such post. */
-  find(id: QuarantineId): Promise<{ post: OpenedPost; body: Buffer } | undefined>;
+  /** Returns a post and its body as received. Undefined if the owner has no such post. */
+  find(id: QuarantineId, owner?: PostOwner): Promise<{ post: OpenedPost; body: Buffer } | undefined>;
   /**
    * Reads one post again by the current definitions and stores its events, in its own transaction. With `dryRun`, the transaction is rolled
    * back.
    */
-  release(id: QuarantineId, options: { dryRun: boolean }): Promise<ReleaseResult>;
+  release(id: QuarantineId, options: { owner?: PostOwner; dryRun: boolean }): Promise<ReleaseResult>;
 };
 
 /** Dependencies and limits of the quarantine. */
 export type QuarantineOptions = {
   db: Executor;
   catalog: Catalog;
+  /** The catalogs of projects, with their private toolkits. */
+  views: Pick<CatalogViews, "forProject">;
   clock: Clock;
   sealer: Sealer;
   /** Largest decoded size of a compressed body, in bytes. */
@@ -70,7 +77,12 @@ export type QuarantineOptions = {
   store: StoreOptions;
 };
 
-type ReleaseContext = QuarantineOptions & { readonly decoder: BodyDecoder };
+/** Dependencies of a release. `toolkitOf`: returns the owner's toolkit of a slug, if it receives posts. */
+type ReleaseContext = QuarantineOptions & {
+  readonly decoder: BodyDecoder;
+  readonly owner: PostOwner;
+  readonly toolkitOf: (slug: string) => WebhookToolkit | undefined;
+};
 
 /** Thrown to roll back a dry run. */
 class DryRunOver extends Error {
@@ -82,23 +94,30 @@ class DryRunOver extends Error {
   }
 }
 
-/** Creates the administrator's view of the quarantine. */
+/** Creates the quarantine of a node. */
 export function createQuarantine(options: QuarantineOptions): Quarantine {
   const { db, sealer, dispatcher } = options;
-  const releasing: ReleaseContext = { ...options, decoder: createBodyDecoder(options.bodyBytesMax) };
+  const releasing = { ...options, decoder: createBodyDecoder(options.bodyBytesMax) };
   return {
     async list(filter, page) {
+      if (filter.owner !== undefined) await sealer.ready([filter.owner]);
       const posts = await listQuarantinedPosts(db, filter, page);
       return posts.map((post) => openPost(sealer, post));
     },
-    async find(id) {
-      const post = await findQuarantinedPost(db, id);
+    async find(id, owner) {
+      if (owner !== undefined) await sealer.ready([owner]);
+      const post = await findQuarantinedPost(db, id, owner);
       return post === undefined ? undefined : { post: openPost(sealer, post), body: openBody(sealer, post) };
     },
-    async release(id, { dryRun }) {
+    async release(id, { owner, dryRun }) {
+      // Before the transaction, so that a definition is not read while rows are locked.
+      const catalog = owner === undefined ? options.catalog : await options.views.forProject(owner);
+      if (owner !== undefined) await sealer.ready([owner]);
+      const toolkitOf = (slug: string) =>
+        owner === undefined ? webhookToolkit(catalog, slug) : privateWebhookToolkit(catalog, owner, slug);
       try {
         const result = await withTransaction(db, async (tx) => {
-          const released = await releaseOne(releasing, tx, id);
+          const released = await releaseOne({ ...releasing, owner, toolkitOf }, tx, id);
           if (dryRun) throw new DryRunOver(released);
           return released;
         });
@@ -117,7 +136,7 @@ export function createQuarantine(options: QuarantineOptions): Quarantine {
  * simultaneous releases store only one event.
  */
 async function releaseOne(options: ReleaseContext, tx: Executor, id: QuarantineId): Promise<ReleaseResult> {
-  const post = await findQuarantinedPost(tx, id);
+  const post = await findQuarantinedPost(tx, id, options.owner);
   if (post === undefined) return { id, outcome: "missing", accepted: 0, reason: "" };
   if (!(await markQuarantinedPostReleased(tx, id, options.clock.now())))
     return { id, outcome: "already_released", accepted: 0, reason: "" };
@@ -144,9 +163,10 @@ function receivedNow(event: NormalizedEvent, clock: Clock): NormalizedEvent {
 async function releaseItems(
   options: ReleaseContext,
   tx: Executor,
-  { id, toolkitSlug }: QuarantinedPost,
+  post: QuarantinedPost,
   { read, headers, query }: PostEnvelope & { readonly read: readonly ItemResult[] },
 ): Promise<ReleaseResult> {
+  const { id } = post;
   const made = read.filter((item) => item.outcome === "event");
   const events = made.map(({ event }) => receivedNow(event, options.clock));
   const stored = await storePosts(options.store, tx, events, { lease: false });
@@ -156,9 +176,9 @@ async function releaseItems(
   const accepted = stored.reduce((sum, result) => sum + (result.outcome === "stored" ? result.fresh : 0), 0);
   const kept = [...read.filter((item) => item.outcome === "quarantined"), ...homeless];
   if (kept.length === 0) return { id, outcome: made.length === 0 ? "ignored" : "released", accepted, reason: "" };
-  const each = webhookToolkit(options.catalog, toolkitSlug)?.webhook.body.each ?? [];
+  const each = options.toolkitOf(post.toolkitSlug)?.webhook.body.each ?? [];
   const { items, ...why } = itemsDetail(eachPath(each), kept);
-  const envelope = sealEnvelope(options.sealer, id, { headers, query, items });
+  const envelope = sealEnvelope(options.sealer, post, { headers, query, items });
   return { ...(await stay(tx, id, { ...why, envelope })), accepted };
 }
 
@@ -167,12 +187,12 @@ async function normalizeAgain(
   post: QuarantinedPost,
   { headers, query, items }: PostEnvelope,
 ): Promise<NormalizeResult> {
-  const toolkit = webhookToolkit(options.catalog, post.toolkitSlug);
+  const toolkit = options.toolkitOf(post.toolkitSlug);
   if (toolkit === undefined) {
     return {
       outcome: "quarantined",
       reason: "no_trigger",
-      detail: `The catalog has no toolkit ${post.toolkitSlug} with a webhook any more.`,
+      detail: `The ${post.projectId === null ? "catalog" : "project"} has no toolkit ${post.toolkitSlug} with a webhook any more.`,
     };
   }
   const decoded = await options.decoder.decode(openBody(options.sealer, post), headers["content-encoding"]);
@@ -184,7 +204,7 @@ async function normalizeAgain(
     body: decoded.body,
   };
   decoded.done();
-  const turn = () => options.turns.next(`toolkit:${toolkit.slug}`);
+  const turn = () => options.turns.next(turnGroup(toolkit));
   const reading = { bodyBytesMax: options.bodyBytesMax, turn, secrets: [] };
   return normalize(toolkit, inbound, post.receivedAt, reading, items);
 }
@@ -204,5 +224,5 @@ function openPost(sealer: Sealer, kept: QuarantinedPost): OpenedPost {
 }
 
 function openBody(sealer: Sealer, post: QuarantinedPost): Buffer {
-  return sealer.open(post.body, quarantineContext(post.id));
+  return sealer.open(post.body, quarantineContext(post));
 }

@@ -1,11 +1,14 @@
-import { type QuarantineId, readJsonObject, type Sealer } from "@svc/core";
+import { readJsonObject, type Sealer } from "@svc/core";
 import type { QuarantinedPost } from "@svc/db/quarantine/repo";
 import type { ItemChoice } from "./normalize.ts";
 
 /** Returns the context (the place in the database) to which the encrypted body of a quarantined post is bound. */
-export function quarantineContext(id: QuarantineId): string {
-  return `deployment/quarantined_posts/${id}`;
+export function quarantineContext({ id, projectId }: PostPlace): string {
+  return `${projectId ?? "deployment"}/quarantined_posts/${id}`;
 }
+
+/** Columns that identify a quarantined post in the vault. A post to a private toolkit is sealed with the key of its project. */
+type PostPlace = Pick<QuarantinedPost, "id" | "projectId">;
 
 /** Headers and query of a post. `items`: the elements of its list that are in quarantine; absent if the whole post is. */
 export type PostEnvelope = Pick<QuarantinedPost, "headers" | "query"> & { readonly items?: ItemChoice };
@@ -34,20 +37,21 @@ export function itemsDetail(
   return { reason: first.reason, detail, items: { each, indexes } };
 }
 
-function envelopeContext(id: QuarantineId): string {
-  return `${quarantineContext(id)}/envelope`;
+function envelopeContext(place: PostPlace): string {
+  return `${quarantineContext(place)}/envelope`;
 }
 
 /** Encrypts the headers and query of a post, because apps put names, addresses and tokens of people into them. */
-export function sealEnvelope(sealer: Sealer, id: QuarantineId, { headers, query, items }: PostEnvelope): Buffer {
-  return sealer.seal(Buffer.from(JSON.stringify({ headers, query, items }), "utf8"), envelopeContext(id));
+export function sealEnvelope(sealer: Sealer, place: PostPlace, { headers, query, items }: PostEnvelope): Buffer {
+  return sealer.seal(Buffer.from(JSON.stringify({ headers, query, items }), "utf8"), envelopeContext(place));
 }
 
 /**
  * Returns the headers and query of a quarantined post. It can also read posts of versions that did not encrypt them. Throws SealError if
  * they cannot be decrypted.
  */
-export function openEnvelope(sealer: Sealer, { id, headers, query, envelope }: QuarantinedPost): PostEnvelope {
+export function openEnvelope(sealer: Sealer, post: QuarantinedPost): PostEnvelope {
+  const { headers, query, envelope } = post;
   if (envelope === null) return { headers, query };
-  return readJsonObject(sealer.open(envelope, envelopeContext(id)).toString("utf8"), "an envelope") as PostEnvelope;
+  return readJsonObject(sealer.open(envelope, envelopeContext(post)).toString("utf8"), "an envelope") as PostEnvelope;
 }

@@ -6,9 +6,11 @@ import { eventTypeMethods } from "./service/event-types.ts";
 import { eventMethods } from "./service/events.ts";
 import { previewMethods } from "./service/preview.ts";
 import { publishMethods } from "./service/publish.ts";
+import { quarantineMethods } from "./service/quarantine.ts";
 import { replayMethods } from "./service/replays.ts";
 import { secretMethods } from "./service/subscription-secret.ts";
 import { subscriptionMethods } from "./service/subscriptions.ts";
+import { webhookSecretMethods } from "./service/webhook-secrets.ts";
 
 /** Returns the implementation of TriggersService over one database. Every method works on the project of the calling key. */
 export function createTriggersService(context: TriggersContext): ServiceImpl<typeof TriggersService> {
@@ -21,5 +23,7 @@ export function createTriggersService(context: TriggersContext): ServiceImpl<typ
     ...replayMethods(context),
     ...publishMethods(context),
     ...eventTypeMethods(context),
+    ...webhookSecretMethods(context),
+    ...quarantineMethods(context),
   };
 }

@@ -1,4 +1,6 @@
 import type { Webhook, WebhookSecret } from "@svc/catalog";
+import { generateKeyBytes } from "@svc/core";
+import type { PrivateWebhook } from "./private-webhooks.ts";
 
 /** Returns the current value of a deployment variable. */
 type ReadVariable = (name: string) => string | undefined;
@@ -30,15 +32,49 @@ export function publicUrlOf(variable: ReadVariable): string | undefined {
  * posts.
  */
 export function faultOfWebhook(webhook: Webhook, variable: ReadVariable): string | undefined {
-  const { secretEnv, parameters, needsUrl } = webhook;
+  const { secretEnv } = webhook;
   if (!isSecretSet(webhook, variable)) return `the variable ${secretEnv} holds no secret`;
-  if (secretsOf(webhook, variable(secretEnv)).length === 0) {
-    const { encoding = "utf8", prefix = "" } = (parameters.secret ?? {}) as { encoding?: string; prefix?: string };
-    const text = "basic" in parameters ? "user:password without blanks" : "a text";
-    const form = encoding === "utf8" ? text : encoding;
-    return `the variable ${secretEnv} holds no secret that the definition can read: ${form}${prefix === "" ? "" : ` after ${prefix}`}`;
-  }
-  if (needsUrl && publicUrlOf(variable) === undefined)
-    return "SVC_PUBLIC_URL is not set, and the app signs the public address";
-  return undefined;
+  const isReadable = secretsOf(webhook, variable(secretEnv)).length > 0;
+  return isReadable
+    ? faultOfUrl(webhook, variable)
+    : `the variable ${secretEnv} holds no secret that the definition can read: ${secretForm(webhook)}`;
+}
+
+/** Returns the same for the webhook of a private toolkit. */
+export function faultOfPrivateWebhook(
+  { toolkit: { webhook }, secrets, isSecretSet: isSet }: PrivateWebhook,
+  variable: ReadVariable,
+): string | undefined {
+  if (!isSet) return "the webhook has no secret";
+  return secrets.length > 0
+    ? faultOfUrl(webhook, variable)
+    : `the webhook has no secret that the definition can read: ${secretForm(webhook)}`;
+}
+
+function faultOfUrl({ needsUrl }: Webhook, variable: ReadVariable): string | undefined {
+  return needsUrl && publicUrlOf(variable) === undefined
+    ? "SVC_PUBLIC_URL is not set, and the app signs the public address"
+    : undefined;
+}
+
+/** Returns how the secrets of a webhook are written, such as `base64 after whsec_`. */
+export function secretForm({ parameters }: Webhook): string {
+  const { encoding, prefix } = secretParameters(parameters);
+  const text = "basic" in parameters ? "user:password without blanks" : "a text";
+  return `${encoding === "utf8" ? text : encoding}${prefix === "" ? "" : ` after ${prefix}`}`;
+}
+
+/** Returns a new random secret that the definition of a webhook can read. */
+export function generateWebhookSecret({ parameters }: Webhook): string {
+  const { encoding, prefix } = secretParameters(parameters);
+  const bytes = generateKeyBytes();
+  if ("basic" in parameters) return `svc:${bytes.toString("base64url")}`;
+  return `${prefix}${bytes.toString(encoding === "utf8" ? "base64url" : encoding)}`;
+}
+
+function secretParameters(parameters: Webhook["parameters"]): {
+  readonly encoding: "utf8" | "hex" | "base64";
+  readonly prefix: string;
+} {
+  return { encoding: "utf8", prefix: "", ...(parameters["secret"] as object | undefined) };
 }

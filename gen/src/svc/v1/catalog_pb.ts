@@ -704,7 +704,7 @@ export type PublishToolkitResponse = Message<"svc.v1.PublishToolkitResponse"> & 
   toolkit?: Toolkit | undefined;
 
   /**
-   * Slugs of the toolkit's tools, sorted.
+   * Slugs of the toolkit's tools and triggers, each part sorted.
    *
    * @generated from field: repeated string tool_slugs = 2;
    */
@@ -978,8 +978,9 @@ export const CatalogService: GenService<{
    * earlier private definition with the same slug. This node serves it immediately, every other node within a second.
    * Requires ROLE_APPROVER.
    *
-   * A private definition has no webhook, no triggers and no `{{deployment.*}}` values. It may use the slug of a shared
-   * toolkit and then hides it from the project. It cannot lower an access class: a DELETE is destructive, and a tool
+   * A private definition has no `{{deployment.*}}` values. Its webhook has no `secretEnv`: PutWebhookSecret sets its
+   * secrets. Its triggers, at most 50, name an `entity` instead of an `account`. A private definition may use the slug
+   * of a shared toolkit and then hides it from the project. It cannot lower an access class: a DELETE is destructive, and a tool
    * has at least the class of the shared tool that it hides. If a person must confirm destructive calls, every call of
    * a private tool with a method other than GET needs confirmation.
    *

@@ -125,7 +125,7 @@ function buildWebhook(document: WebhookDocument, audience: Audience): Webhook {
   return {
     ...compileVerifier(document),
     ...compileHandshakes(document),
-    secretEnv: document.secretEnv,
+    secretEnv: document.secretEnv ?? "",
     audience,
     body: buildBodyRule(document),
     ignores: (post) => ignored.some((matches) => matches(post)),
@@ -202,15 +202,15 @@ function buildTrigger(toolkit: ToolkitDocument, name: string, document: TriggerD
     uncallableReason: "It is a trigger: the app sends its events, and subscriptions receive them.",
     inputSchema: { type: "object", properties: {}, additionalProperties: false },
     readsBody: readsBody(document),
-    namesAccount: document.account !== undefined,
+    namesAccount: (document.account ?? document.entity) !== undefined,
     matches: compileMatch(document.match),
-    normalize: compileNormalize(document),
+    normalize: compileNormalize(document, bindings.validators),
     sample: (nowMs) => samplePost(document, nowMs, toolkit.webhook?.each?.split(".")),
   };
 }
 
-function readsBody({ match, payload, account, dedupe, occurredAt }: TriggerDocument): boolean {
-  const tree = parseTemplateTree({ payload, account, dedupe, occurredAt });
+function readsBody({ match, payload, account, entity, dedupe, occurredAt }: TriggerDocument): boolean {
+  const tree = parseTemplateTree({ payload, account, entity, dedupe, occurredAt });
   const isOfBody = (root: string) => root === "body" || root === "item";
   return Object.keys(match).some(isOfBody) || placeholdersOfTree(tree).some(([{ root }]) => isOfBody(root));
 }

@@ -1,4 +1,6 @@
 import {
+  isEntityId,
+  isRawJson,
   parseTemplate,
   parseTemplateTree,
   renderTemplate,
@@ -11,30 +13,40 @@ import {
 import type { SchemaFault } from "../check/schema-faults.ts";
 import type { NormalizedPost, NormalizeFault, Post } from "../model.ts";
 import type { TriggerDocument } from "../read/documents.ts";
-import { createValidator } from "../schema/json-schema.ts";
+import { createValidator, type ValidatorFactory } from "../schema/json-schema.ts";
 import { readProviderTime } from "../schema/provider-time.ts";
 
 /** Maximum length of account keys and dedupe keys, because database indexes limit the size of an entry. */
 const keyLengthMax = 512;
 
+/** Maximum characters of the payload of a private toolkit's event. Its templates may repeat parts of a post many times. */
+const privatePayloadMax = 2_097_152;
+
 /**
  * Returns a function that turns a post into the content of an event. The function never throws. It compiles the trigger's schema at the
- * first post.
+ * first post. `validators`: given for a private toolkit; its payloads are limited in size.
  */
-export function compileNormalize(document: TriggerDocument): (post: Post) => NormalizedPost | NormalizeFault {
+export function compileNormalize(
+  document: TriggerDocument,
+  validators?: ValidatorFactory,
+): (post: Post) => NormalizedPost | NormalizeFault {
   const payloadTree = parseTemplateTree(document.payload);
   const account = parseTemplate(document.account ?? "");
+  const entity = parseTemplate(document.entity ?? "");
   const dedupe = parseTemplate(document.dedupe ?? "");
   const occurredAt = parseTemplate(document.occurredAt ?? "");
-  const validate = createValidator(document.output);
+  const validate = (validators ?? createValidator)(document.output);
   return (post) => {
     try {
       const payload = (renderTemplateTree(payloadTree, post) ?? {}) as Record<string, unknown>;
+      if (validators !== undefined && isLargerThan(privatePayloadMax, payload))
+        return { fault: `the payload has more than ${privatePayloadMax} characters` };
       const faults = validate(payload);
       if (faults.length > 0) return { fault: describeFaults(faults, payloadTree, payload) };
       return {
         payload,
         account: toKey("account", renderTemplate(account, post)),
+        entityId: toEntityId(renderTemplate(entity, post)),
         dedupe: toKey("dedupe", renderTemplate(dedupe, post)),
         occurredAt: timeOf(occurredAt, post),
       };
@@ -58,6 +70,36 @@ function toKey(field: string, value: unknown): string {
   // PostgreSQL's text type cannot store the character NUL.
   if (text.includes("\0")) throw new PostFault(`${field} must not contain the character NUL`);
   return text;
+}
+
+function toEntityId(value: unknown): string {
+  const text = toKey("entity", value);
+  if (text === "" || isEntityId(text)) return text;
+  throw new PostFault("entity must have 1 to 200 characters without line breaks");
+}
+
+/**
+ * True if the JSON text of a value has more than about `max` characters. Parts that occur several times count each time. Takes a time that
+ * depends on `max`, not on the size of the value.
+ */
+function isLargerThan(max: number, value: unknown): boolean {
+  const waiting: unknown[] = [value];
+  let size = 0;
+  while (waiting.length > 0 && size <= max) {
+    const next = waiting.pop();
+    if (typeof next === "string") size += next.length + 2;
+    else if (typeof next !== "object" || next === null || isRawJson(next)) size += scalarText(next)?.length ?? 4;
+    else if (Array.isArray(next)) {
+      size += next.length + 2;
+      if (size <= max) for (const item of next) waiting.push(item);
+    } else {
+      for (const [key, item] of Object.entries(next)) {
+        size += key.length + 4;
+        waiting.push(item);
+      }
+    }
+  }
+  return size > max;
 }
 
 /** Returns the time in a post; undefined if the time is missing or unreadable. The event is then stored without it. */

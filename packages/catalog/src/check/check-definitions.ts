@@ -42,7 +42,7 @@ function checkTrigger(
   }
   const namespaces = namespacesOf(webhook);
   if (document.match !== undefined) checkMatch(file, ["match"], document.match, webhook);
-  for (const key of ["account", "dedupe", "occurredAt", "payload"] as const) {
+  for (const key of ["account", "entity", "dedupe", "occurredAt", "payload"] as const) {
     const { placeholders } = checkTemplates(file, [key], document[key] ?? "", namespaces);
     for (const [placeholder, at] of placeholders) {
       const { root, path, text } = placeholder;
@@ -151,6 +151,25 @@ type ToolParts = Partial<ActionDocument> | Partial<TriggerDocument>;
 /** Checks one toolkit's files, individually and together. Errors are recorded with their file. */
 export function checkDefinitions(files: ToolkitFiles): void {
   for (const _ of checkInSteps(files));
+  checkShared(files);
+}
+
+/** Checks the rules for a shared definition that do not apply to private ones. */
+function checkShared({ toolkit, tools }: ToolkitFiles): void {
+  const webhook = isObject(toolkit.value) ? toolkit.value["webhook"] : undefined;
+  if (toolkit.faults.length === 0 && isObject(webhook) && !Object.hasOwn(webhook, "secretEnv")) {
+    const cure =
+      "add it: an environment variable whose name starts with SVC_WEBHOOK_SECRET_, in capitals, digits and _";
+    toolkit.fault(["webhook", "secretEnv"], "is missing", cure);
+  }
+  for (const file of tools.values()) {
+    if (isObject(file.value) && Object.hasOwn(file.value, "entity"))
+      file.fault(
+        ["entity"],
+        "is in a shared definition",
+        "write account: accounts decide which project receives a post",
+      );
+  }
 }
 
 /**

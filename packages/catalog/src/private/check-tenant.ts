@@ -4,6 +4,7 @@ import type { JsonSchema } from "../read/documents.ts";
 import { withNulls } from "../schema/json-schema.ts";
 import { schemaSize, schemaSizeMax } from "../schema/judging-cost.ts";
 import { parseLinearRegExp } from "../schema/linear-reg-exp.ts";
+import { checkTenantTrigger, checkTenantWebhook } from "./check-tenant-webhook.ts";
 
 /** Maximum bytes of a file in a project's private definition, because nodes that all projects share check, compile and store it. */
 const bytesMax = 65_536;
@@ -55,16 +56,12 @@ function depthOf(value: unknown): number {
   return depth;
 }
 
-/** Checks the additional rules for private definitions. Records every error. */
-export function checkTenantDefinition(file: DefinitionFile): void {
+/** Checks the additional rules for private definitions. Records every error. `webhook`: the webhook of the file's toolkit. */
+export function checkTenantDefinition(file: DefinitionFile, webhook: unknown): void {
   const document = isObject(file.value) ? file.value : {};
-  if (file.file === "toolkit") checkTenantToolkit(file, document);
+  if (file.file === "toolkit") checkTenantWebhook(file, webhook);
   else if (document.kind === "trigger") {
-    file.fault(
-      ["kind"],
-      "is trigger in a private definition",
-      "remove the tool: inbound paths belong to the deployment",
-    );
+    checkTenantTrigger(file, document, isObject(webhook) ? webhook.each : undefined);
   }
   // Without this check, the declared class alone would let keys without the class `destructive` use a tool that deletes.
   if (isObject(document.request) && document.request.method === "DELETE" && document.class === "write") {
@@ -96,12 +93,6 @@ export function checkSchemaSizes(file: DefinitionFile): void {
     if (size <= schemaSizeMax) continue;
     const cure = `split the tool, or write fewer properties and rules: ${schemaSizeMax} keywords and names may be there`;
     file.fault([part], `has a schema of ${Math.round(size)} keywords and names`, cure);
-  }
-}
-
-function checkTenantToolkit(file: DefinitionFile, document: JsonSchema): void {
-  if (document.webhook !== undefined) {
-    file.fault(["webhook"], "is in a private definition", "remove it: inbound paths belong to the deployment");
   }
 }
 

@@ -1,5 +1,6 @@
 import { createId } from "@svc/core";
 import fc from "fast-check";
+import { deskDefinition } from "@svc/testing/private-webhook";
 import { expect, test } from "vitest";
 import { DefinitionError, type FileFault } from "../read/definition-file.ts";
 import { parsePrivateToolkit } from "./parse-definition.ts";
@@ -99,7 +100,7 @@ test("rules of shared definitions hold, and all faults are reported at once with
     toolkit: { category: "fun", webhook: { scheme: "slack_v0", secretEnv: "SVC_WEBHOOK_SECRET_X" } },
   });
   const definition = JSON.stringify({ ...source, tools: { ...source.tools, Bad: 1 } });
-  expect(await placesOf(definition)).toEqual(["toolkit:category", "toolkit:webhook", "tools.Bad:"]);
+  expect(await placesOf(definition)).toEqual(["toolkit:category", "toolkit:webhook.secretEnv", "tools.Bad:"]);
 });
 
 test.each([
@@ -169,11 +170,82 @@ test("plain values may look like keywords", async () => {
   expect(await faultsOf(privateDefinition(withArgument(schema)))).toEqual([]);
 });
 
-test("triggers are refused as such, and nothing asks for a webhook", async () => {
-  const source = privateSource();
-  const order_paid = { kind: "trigger", match: {}, payload: {} };
-  const faults = await faultsOf(JSON.stringify({ ...source, tools: { ...source.tools, order_paid } }));
-  expect(faults.map(({ file, path }) => `${file}:${path}`)).toEqual(["tools.order_paid:kind"]);
+test("a toolkit with a webhook and triggers is compiled, and its triggers name an entity", async () => {
+  const { webhook, triggers, actions } = await parsePrivateToolkit(deskDefinition(), projectId);
+  expect(actions).toEqual([]);
+  expect(webhook).toMatchObject({ scheme: "hmac_sha256", header: "x-desk-signature", secretEnv: "" });
+  const [trigger] = triggers;
+  expect(trigger).toMatchObject({ slug: "desk.ticket_opened", ownerProjectId: projectId, namesAccount: true });
+  const body = { type: "ticket.opened", id: "7", subject: "s", customer: "ada" };
+  const normalized = (customer: unknown) =>
+    trigger?.normalize({ headers: {}, query: {}, body: { ...body, customer } });
+  expect(normalized("ada")).toMatchObject({ entityId: "ada", account: "", dedupe: "7" });
+  expect(normalized(undefined)).toMatchObject({ entityId: "" });
+  for (const customer of ["a\nb", "x".repeat(201), { id: 1 }]) {
+    expect(normalized(customer)).toMatchObject({ fault: expect.stringContaining("entity") });
+  }
+});
+
+const many = (count: number, make: (n: number) => unknown) =>
+  Object.fromEntries(Array.from({ length: count }, (_, n) => [`f${n}`, make(n)]));
+const hmac = { scheme: "hmac_sha256", header: "x-desk-signature", encoding: "hex" };
+const open = { type: "object" };
+
+test.each([
+  ["a variable for the secret", { webhook: { ...hmac, secretEnv: "SVC_WEBHOOK_SECRET_X" } }, "toolkit:webhook.secretEnv"],
+  ["an account", { trigger: { account: "{{body.team}}" } }, "tools.ticket_opened:account"],
+  ["a body that is signed twice", { webhook: { ...hmac, signed: "{{body}}.{{body}}" } }, "toolkit:webhook.signed"],
+  [
+    "a time of several parts",
+    { webhook: { ...hmac, timestamp: "{{body.a}}{{body.b}}" } },
+    "toolkit:webhook.timestamp",
+  ],
+  ["21 rules to ignore", { webhook: { ...hmac, ignore: Array(21).fill({ body: { a: 1 } }) } }, "toolkit:webhook.ignore"],
+  ["a rule of 51 fields", { trigger: { match: { body: many(51, () => 1) } } }, "tools.ticket_opened:match"],
+  [
+    "a rule of 101 values",
+    { trigger: { match: { body: { a: Array.from({ length: 101 }, (_, n) => n) } } } },
+    "tools.ticket_opened:match",
+  ],
+  [
+    "201 placeholders",
+    { trigger: { output: open, payload: many(201, (n) => `{{body.f${n}}}`) } },
+    "tools.ticket_opened:payload",
+  ],
+  [
+    "six values as JSON text",
+    { trigger: { output: open, payload: many(6, () => "{{body | json}}") } },
+    "tools.ticket_opened:payload",
+  ],
+  [
+    "the hundredth element of a list",
+    { trigger: { output: open, payload: { a: "{{body.list[100]}}" } } },
+    "tools.ticket_opened:payload",
+  ],
+  [
+    "a path of 33 steps",
+    { trigger: { output: open, payload: { a: `{{body${".a".repeat(33)}}}` } } },
+    "tools.ticket_opened:payload",
+  ],
+  [
+    "an answer of 21 placeholders",
+    { webhook: { ...hmac, handshakes: [{ method: "POST", when: { body: { a: 1 } }, answer: { json: many(21, () => "{{body.x}}") } }] } },
+    "toolkit:webhook.handshakes[0].answer",
+  ],
+])("a private webhook may not have %s", async (_what, changes, place) => {
+  expect(await placesOf(deskDefinition(changes))).toEqual([place]);
+});
+
+test("a private toolkit has at most 50 triggers, and needs a webhook for them", async () => {
+  const source = JSON.parse(deskDefinition());
+  const copies = many(50, (n) => ({
+    ...source.tools.ticket_opened,
+    description: `A customer opens a ticket of the kind ${n} in the help desk.`,
+    match: { body: { type: `kind-${n}` } },
+  }));
+  expect(await placesOf(deskDefinition({ triggers: copies }))).toEqual(["toolkit:"]);
+  const { webhook: _webhook, ...toolkit } = source.toolkit;
+  expect(await placesOf(JSON.stringify({ ...source, toolkit }))).toEqual(["toolkit:webhook"]);
 });
 
 test("a pattern that would backtrack for ever answers at once, as each list and each length does", async () => {

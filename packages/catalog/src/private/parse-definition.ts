@@ -4,6 +4,7 @@ import { faultOfBaseUrl } from "../build/base-url.ts";
 import { buildToolkit } from "../build/build.ts";
 import { checkInSteps } from "../check/check-definitions.ts";
 import { checkShape } from "../check/check-shape.ts";
+import { checkWebhook } from "../check/check-webhook.ts";
 import { checkNames } from "../check/known-names.ts";
 import type { Toolkit } from "../model.ts";
 import { createDefinitionFile, DefinitionError, type DefinitionFile, inexactCure } from "../read/definition-file.ts";
@@ -12,6 +13,7 @@ import type { ToolkitFiles } from "../read/read-definitions.ts";
 import { createTenantValidators } from "../schema/json-schema.ts";
 import { patternSize } from "../schema/linear-reg-exp.ts";
 import { checkSchemaSizes, checkTenantDefinition, checkTenantSize } from "./check-tenant.ts";
+import { checkTriggerCount } from "./check-tenant-webhook.ts";
 
 /** Maximum instructions of all regular expressions in a definition. Compiling them takes at most some tens of milliseconds. */
 const sizeMax = 5_000;
@@ -61,9 +63,10 @@ export async function parsePrivateToolkit(definitionJson: string, ownerProjectId
   throwFaults(files);
   checkPatternCost(filesOf(files));
   throwFaults(files);
-  for (const _ of checkInSteps(withoutTriggers(files))) await setImmediate();
+  for (const _ of checkInSteps(files)) await setImmediate();
+  checkTriggerCount(files.toolkit, files.tools.values());
   for (const file of filesOf(files)) {
-    checkTenantDefinition(file);
+    checkTenantDefinition(file, webhookOf(files));
     await setImmediate();
   }
   throwFaults(files);
@@ -109,6 +112,7 @@ function* checkKept({ toolkit, tools }: ToolkitFiles): Generator<void> {
   const fault = document?.baseUrl === undefined ? undefined : faultOfBaseUrl(document.baseUrl);
   if (fault !== undefined) toolkit.fault(["baseUrl"], ...fault);
   checkNames(toolkit, ["always"], document?.always);
+  if (document?.webhook !== undefined) checkWebhook(toolkit, document.webhook);
   for (const file of tools.values()) {
     const tool = checkShape<ToolDocument>(file, "tool");
     checkSchemaSizes(file);
@@ -169,13 +173,9 @@ function wholeFault(reason: string, cure: string): DefinitionError {
   return new DefinitionError([{ file: "definition", path: "", reason, cure }]);
 }
 
-/**
- * Returns the files without triggers. Private toolkits may have no triggers, and the rules for triggers would require a webhook, which is
- * not allowed either.
- */
-function withoutTriggers(files: ToolkitFiles): ToolkitFiles {
-  const tools = [...files.tools].filter(([, { value }]) => !isObject(value) || value.kind !== "trigger");
-  return { ...files, tools: new Map(tools) };
+/** Returns the webhook that a definition declares, in any form. */
+function webhookOf({ toolkit: { value } }: ToolkitFiles): unknown {
+  return isObject(value) ? value["webhook"] : undefined;
 }
 
 function filesOf({ toolkit, tools }: ToolkitFiles): DefinitionFile[] {

@@ -69,7 +69,8 @@ export type HandshakeDocument = {
 
 /** The part `webhook` of a toolkit definition, as in schemas/toolkit.schema.json. */
 export type WebhookDocument = BodyDocument & {
-  readonly secretEnv: string;
+  /** Variable of the deployment that has the secret. Absent in a private definition, whose secrets the project sets. */
+  readonly secretEnv?: string;
   readonly ignore?: readonly MatchDocument[];
   readonly handshakes?: readonly HandshakeDocument[];
 } & (HmacDocument | { readonly scheme: "slack_v0" } | TokenDocument);
@@ -183,6 +184,8 @@ export type TriggerDocument = {
   readonly output: JsonSchema;
   readonly match: MatchDocument;
   readonly account?: string;
+  /** In a private definition, instead of `account`: the id of the entity that the event concerns. */
+  readonly entity?: string;
   readonly dedupe?: string;
   readonly occurredAt?: string;
   readonly payload: Readonly<Record<string, unknown>>;

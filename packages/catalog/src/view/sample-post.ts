@@ -26,7 +26,7 @@ export function samplePost(trigger: TriggerDocument, nowMs: number, each?: reado
       place(post, placeholder, filtered ?? value(schemas.get(keyOf(placeholder)) ?? {}, name));
     }
   };
-  fill(trigger.account, (schema, name) => sampleValue(schema, name, nowMs));
+  fill(trigger.account ?? trigger.entity, (schema, name) => sampleValue(schema, name, nowMs));
   fill(trigger.dedupe, (schema, name) => (isNumber(schema) ? nowMs : `sample-${name}-${nowMs}`), `-${nowMs}`);
   fill(trigger.occurredAt, () => isoTime(nowMs));
   fill(trigger.payload, (schema, name) => sampleValue(schema, name, nowMs));

@@ -43,8 +43,16 @@ export function addProjectOptions(command: Command): Command {
 
 /** Adds the options for the server and the administrator's token to a command, and returns the command. */
 export function addAdminOptions(command: Command): Command {
-  const help = "the deployment's administrator token (default: SVC_ADMIN_TOKEN)";
-  return addServerOptions(command).option("--admin-token <token>", help);
+  return addAdminToken(addServerOptions(command));
+}
+
+/** Adds the options for the server and both credentials to a command, and returns the command. */
+export function addBothOptions(command: Command): Command {
+  return addAdminToken(addProjectOptions(command));
+}
+
+function addAdminToken(command: Command): Command {
+  return command.option("--admin-token <token>", "the deployment's administrator token (default: SVC_ADMIN_TOKEN)");
 }
 
 /** Returns the address of the server without a slash at the end. Throws CommandError if the address is not valid. */

@@ -4,6 +4,7 @@ import type { Command } from "commander";
 import {
   type AdminOptions,
   addAdminOptions,
+  addBothOptions,
   addProjectOptions,
   addServerOptions,
   openAdminClient,
@@ -151,6 +152,8 @@ function describe<Input extends DescMessage>(
 const addClientOptions = {
   project: addProjectOptions,
   admin: addAdminOptions,
+  /** The administrator's calls, and with `--private` those of a project that have the same names and messages. */
+  either: addBothOptions,
   server: addServerOptions,
   none: (made: Command) => made,
 } as const;
@@ -177,10 +180,12 @@ function runOf<Values>(made: Command, context: CommandContext): Run<Values> {
 /** Returns a function that calls the method through one of the opened clients. */
 export async function callerOf<Input extends DescMessage, Output extends DescMessage>(
   method: Method<Input, Output>,
-  run: Pick<Run<unknown>, "project" | "admin">,
+  run: Pick<Run<unknown>, "project" | "admin" | "values">,
 ): Promise<(request: MessageInitShape<Input>) => Promise<MessageShape<Output>>> {
-  const clients: object = isOfAdmin(method) ? run.admin() : await run.project();
-  const name = method.parent.name.replace(/Service$/, "").toLowerCase();
+  const isOwn = isOfAdmin(method) && (run.values as { readonly private?: true }).private === true;
+  const clients: object = isOfAdmin(method) && !isOwn ? run.admin() : await run.project();
+  // The only calls of the administrator that a project can make itself are those for quarantined posts.
+  const name = isOwn ? "triggers" : method.parent.name.replace(/Service$/, "").toLowerCase();
   // The client of a service has one function for each method of the service.
   const service = (clients as Record<string, object>)[name] as Record<
     string,

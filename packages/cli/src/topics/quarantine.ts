@@ -15,10 +15,14 @@ type ReleaseValues = {
   readonly since?: number;
   readonly until?: number;
   readonly dryRun?: true;
+  readonly private?: true;
 };
 
 /** Number of posts that the command handles before it prints the next line of progress. */
 const pagePosts = 100;
+
+/** Option of all commands, and the options for both credentials. */
+const privately = ["--private", "posts to the project's private toolkits, with the key of an approver"] as const;
 
 /** The command `svc quarantine release`. */
 const addQuarantineRelease = command(
@@ -31,25 +35,32 @@ const addQuarantineRelease = command(
       ["--since <when>", "only posts received at or after this time: 2h for two hours ago, or 2026-03-14T09:00:00Z"],
       ["--until <when>", "only posts received before this time"],
       ["--dry-run", "show the results without releasing anything"],
+      privately,
     ],
+    client: "either",
     json: "the result for each post as a JSON list",
     more: "\nA post that fails again stays in quarantine with its new reason. The exit code is 1 if an id does not exist.",
     examples: [
       "svc quarantine release qrn_01h455vb4pex5vsknk084sn02q",
       "svc quarantine release --toolkit calendar --since 1d --dry-run",
+      "svc quarantine release --private --toolkit help_desk",
     ],
   },
-  async ({ values, context, admin, asJson }: Run<ReleaseValues>, request) => {
+  async (run: Run<ReleaseValues>, request) => {
+    const { values, context, asJson } = run;
     const { id: ids, toolkit = "", since, until, dryRun } = values;
     if (ids.length === 0 && toolkit === "" && since === undefined && until === undefined) {
       throw new CommandError("no posts are selected: give their ids, --toolkit, --since or --until", 2);
     }
+    const client = values.private === true ? await run.project() : undefined;
     const released: QuarantineRelease[] = [];
     // A release may take minutes, so the command handles one page after the other and prints a line for each.
     let pageToken = "";
     do {
       const page = { ...request, ids: [...ids], pageSize: pagePosts, pageToken };
-      const { results, nextPageToken } = await admin().admin.releaseQuarantinedPosts(page);
+      const { results, nextPageToken } = await (client === undefined
+        ? run.admin().admin.releaseQuarantinedPosts(page)
+        : client.triggers.releaseQuarantinedPosts(page));
       released.push(...results);
       pageToken = nextPageToken;
       if (pageToken !== "") context.note(`${countText(released.length, "post")} so far`);
@@ -77,6 +88,8 @@ function summaryOf(released: readonly QuarantineRelease[], isDryRun: boolean): s
 const addQuarantineShow = call(AdminService.method.getQuarantinedPost, {
   says: "show one post with its headers and body; credentials and signatures are removed",
   takes: { "<id>": "id of the post, qrn_…" },
+  options: [privately],
+  client: "either",
   json: "the server's answer as JSON, the body in base64",
   shows: ({ post, body }) => {
     if (post === undefined) return [];
@@ -118,8 +131,8 @@ function partLines(title: string, lines: readonly string[]): readonly string[] {
 
 /** The commands `svc quarantine list|show|release`. */
 export const addQuarantineCommand = topic({
-  says: "list, show and release verified posts that could not become events, as the administrator",
-  examples: ["svc quarantine", "svc quarantine release --toolkit calendar --dry-run"],
+  says: "list, show and release verified posts that could not become events, as the administrator or for a project",
+  examples: ["svc quarantine", "svc quarantine --private", "svc quarantine release --toolkit calendar --dry-run"],
   commands: {
     list: list(AdminService.method.listQuarantinedPosts, {
       says: "list the posts in quarantine with their problems, newest first",
@@ -133,7 +146,9 @@ export const addQuarantineCommand = topic({
         ],
         ["--include-released", "also released posts"],
         ["--limit <count>", "largest number of posts to list", { parse: parseCount, default: 100 }],
+        privately,
       ],
+      client: "either",
       rows: "posts",
       table: {
         RECEIVED: "receivedAt",
@@ -144,7 +159,11 @@ export const addQuarantineCommand = topic({
         DETAIL: "detail",
       },
       json: "the posts, without their bodies, as a JSON list",
-      examples: ["svc quarantine list", "svc quarantine list --toolkit calendar --reason no_project"],
+      examples: [
+        "svc quarantine list",
+        "svc quarantine list --toolkit calendar --reason no_project",
+        "svc quarantine list --private",
+      ],
     }),
     show: addQuarantineShow,
     release: addQuarantineRelease,

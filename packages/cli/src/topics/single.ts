@@ -2,33 +2,42 @@ import { IdentityService } from "@svc/gen/identity";
 import { ToolsService } from "@svc/gen/tools";
 import { TriggersService } from "@svc/gen/triggers";
 import { Role } from "@svc/sdk";
-import { type AddressedServer, originOf, serverUrl } from "../command/client.ts";
+import { type AddressedServer, originOf, ownProjectId, serverUrl } from "../command/client.ts";
 import type { Run } from "../command/declared.ts";
 import { countUpTo } from "../command/options.ts";
 import { call, list } from "../command/topic.ts";
 import { boundText, confirmText } from "../text/bound.ts";
 import { firstSentence, tableLines, wrappedTableLines } from "../text/table.ts";
 
+type EndpointOptions = AddressedServer & { readonly private?: true };
+
 /** The command `svc endpoints`. */
 export const addEndpointsCommand = list(TriggersService.method.listIngestEndpoints, {
   says: "list the paths that providers post events to, and whether the deployment has a secret for each",
+  options: [["--private", "also the paths of the project's private toolkits"]],
+  request: async ({ values, project }: Run<EndpointOptions>) =>
+    values.private === true ? { projectId: await ownProjectId(await project()) } : {},
   rows: "endpoints",
-  table: (endpoints, { values, context }: Run<AddressedServer>) => {
+  table: (endpoints, { values, context }: Run<EndpointOptions>) => {
     const base = serverUrl(values, context);
-    const rows = endpoints.map(({ toolkitSlug, path, scheme, secretEnv, secretSet }) => {
-      return [toolkitSlug, scheme, secretEnv, secretSet ? "yes" : "no", `${base}${path}`];
+    const rows = endpoints.map(({ toolkitSlug, path, scheme, secretEnv, secretSet, projectId }) => {
+      const secret = projectId === "" ? secretEnv : "in the vault";
+      return [toolkitSlug, scheme, secret, secretSet ? "yes" : "no", `${base}${path}`];
     });
     return tableLines(["TOOLKIT", "SCHEME", "SECRET", "SET", "URL"], rows);
   },
   remark: (endpoints, { asJson, context }) => {
     if (asJson) return;
-    if (endpoints.some(({ secretSet }) => !secretSet))
+    if (endpoints.some(({ secretSet, projectId }) => !secretSet && projectId === ""))
       context.note("Posts to a path without a secret are refused: set its variable for the server.");
+    for (const { toolkitSlug, secretSet, projectId } of endpoints)
+      if (!secretSet && projectId !== "")
+        context.note(`${toolkitSlug} has no secret, so its posts are refused: \`svc webhooks secrets put ${toolkitSlug}\`.`);
     for (const { path, secretSet, fault } of endpoints)
       if (secretSet && fault !== "") context.note(`Posts to ${path} are refused: ${fault}.`);
   },
   json: "the inbound paths as a JSON list",
-  examples: ["svc endpoints", "svc endpoints --json | jq '.[] | select(.secretSet | not)'"],
+  examples: ["svc endpoints", "svc endpoints --private", "svc endpoints --json | jq '.[] | select(.secretSet | not)'"],
 });
 
 /** The command `svc whoami`. */

@@ -72,8 +72,8 @@ export function dataKeyHeader(number: number): Buffer {
   return header;
 }
 
-/** Returns 32 random bytes for a data key. */
-export function generateDataKeySecret(): Buffer {
+/** Returns 32 random bytes for a key. */
+export function generateKeyBytes(): Buffer {
   return randomBytes(32);
 }
 

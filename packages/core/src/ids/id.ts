@@ -27,6 +27,7 @@ export type IdPrefix =
   | "aud"
   | "hok"
   | "ers"
+  | "wsc"
   | "node";
 
 /** An id of one kind. Only this file creates ids, so the type checker refuses an event's id for a delivery's. */
@@ -65,6 +66,8 @@ export type HookId = Id<"hok">;
 /** Id of an entry of the audit log. */
 export type AuditId = Id<"aud">;
 
+/** Id of a secret of a private toolkit's webhook. */
+export type WebhookSecretId = Id<"wsc">;
 /** Id of the erasure of an entity or a project. */
 export type ErasureId = Id<"ers">;
 /** Id of one running process of the service. Leases belong to a node id. */

@@ -28,6 +28,7 @@ const kinds: Readonly<Record<Exclude<IdPrefix, "apr" | "aep">, number>> = {
   aud: 19,
   ers: 20,
   hok: 21,
+  wsc: 22,
 };
 
 /**
@@ -91,9 +92,12 @@ function seedingOf(from: number, share: number): string[] {
        seeded_at(n) + case when n % 200 = 0 then interval '0' else interval '2 days' end, 0 from ${series(half)}`,
     `insert into account_references (toolkit_slug, reference, project_id, account_id, entity_id)
      select 'watcher', 'r' || n, ${owner()}, ${id("acc", "n")}, 'entity-' || n from ${series(half)}`,
-    `insert into quarantined_posts (id, toolkit_slug, reason, detail, headers, query, body, body_bytes, received_at, released_at)
-     select ${id("qrn", "n")}, 't' || n % 20, 'no_trigger', '', '{}', '{}', '', 0, seeded_at(n), case when n % 2 = 0 then seeded_at(n) end
+    `insert into quarantined_posts (id, toolkit_slug, reason, detail, headers, query, body, body_bytes, received_at, released_at, project_id)
+     select ${id("qrn", "n")}, 't' || n % 20, 'no_trigger', '', '{}', '{}', '', 0, seeded_at(n), case when n % 2 = 0 then seeded_at(n) end,
+       case when n % 3 = 0 then ${owner()} end
      from ${series(half)}`,
+    `insert into webhook_secrets (id, project_id, toolkit_slug, value, created_at, ends_at)
+     select ${id("wsc", "n")}, ${owner()}, 'desk_' || n, '', seeded_at(n), null from ${series(half)}`,
     `insert into connected_accounts (id, project_id, toolkit_slug, is_private, entity_id, scheme, state, variables, credential, created_at, updated_at, refresh_at)
      select ${id("acc", "n")}, ${owner()}, 'tracker', false, 'entity-' || n, 'oauth2',
        case when n % 10 = 0 then 'active' when n % 10 = 1 then 'pending' else 'superseded' end, '{}', '', seeded_at(n), seeded_at(n), seeded_at(n)

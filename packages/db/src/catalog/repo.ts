@@ -5,7 +5,7 @@ import { withTransaction } from "../connect.ts";
 import { erased } from "../connections/account.ts";
 import { releaseAccountReferences } from "../connections/references.ts";
 import { findQuotaReached, type QuotaReached } from "../projects/quotas.ts";
-import { connectedAccounts, privateToolkits, projects } from "../schema/index.ts";
+import { connectedAccounts, privateToolkits, projects, webhookSecrets } from "../schema/index.ts";
 import { statement } from "../sql/statement.ts";
 
 /** A toolkit definition of one project's own, as JSON text. */
@@ -26,7 +26,7 @@ export type PrivateToolkitRepository = {
    */
   put(toolkit: PrivateToolkit & { toolCount: number; updatedAt: number }): Promise<QuotaReached | undefined>;
   /**
-   * Deletes a toolkit and revokes its accounts: clears their credentials and releases their references. Returns false if the project has no
+   * Deletes a toolkit with the secrets of its webhook, and revokes its accounts: clears their credentials and releases their references. Returns false if the project has no
    * toolkit with this slug.
    */
   delete(slug: string, nowMs: number): Promise<boolean>;
@@ -81,6 +81,9 @@ export function privateToolkitsForProject(db: Executor, projectId: ProjectId): P
         await touchCatalog(tx, projectId);
         const rows = await tx.orm.delete(privateToolkits).where(own(slug)).returning({ slug: privateToolkits.slug });
         if (rows.length === 0) return false;
+        // A toolkit that is published later under the same slug must not accept posts that are signed for this one.
+        const ofToolkit = and(eq(webhookSecrets.projectId, projectId), eq(webhookSecrets.toolkitSlug, slug));
+        await tx.orm.delete(webhookSecrets).where(ofToolkit);
         await revokeAccounts(tx, projectId, slug, nowMs);
         return true;
       }),

@@ -102,8 +102,9 @@ export async function note(batch: DeletionBatch, name: string, count: number): P
   batch.left -= count;
   counts.set(name, (counts.get(name) ?? 0) + count);
   if (name === "account_references" || name === "projects") await touchRouting(tx);
-  // Increments the catalog's version. Nodes then read the skills of the catalog again.
-  if (name === "skills" && erasure.entityId !== "") await touchCatalog(tx, erasure.projectId);
+  // Increments the catalog's version. Nodes then read the skills of the catalog and the secrets of its webhooks again.
+  if ((name === "skills" && erasure.entityId !== "") || name === "webhook_secrets")
+    await touchCatalog(tx, erasure.projectId);
   if (name === "standing_listeners" || name === "subscriptions") await touchProjectRouting(tx, erasure.projectId);
 }
 

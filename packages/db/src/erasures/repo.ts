@@ -123,13 +123,13 @@ function idOf(name: string, values: Readonly<Record<string, unknown>>): string[]
 }
 
 /**
- * Returns the tables whose rows an erasure of this kind does not search, with the reasons. Tables with a column for the project are absent
- * for kind `project`, because their rows are deleted with the project.
+ * Returns the tables whose rows an erasure of this kind does not search, with the reasons. Tables of which every row has a project are
+ * absent for kind `project`, because their rows are deleted with the project.
  */
 export function unsearchedTables(kind: "entity" | "project"): { place: string; reason: string }[] {
   return erasedTables.flatMap(({ table, entity, project }) => {
     if (typeof entity !== "object" || !("none" in entity) || entity.notSearched === undefined) return [];
-    return kind === "project" && project !== undefined
+    return kind === "project" && project?.notNull === true
       ? []
       : [{ place: getTableName(table), reason: entity.notSearched }];
   });

@@ -3,7 +3,7 @@ import { getTableName, type SQL, sql } from "drizzle-orm";
 import type { PgTable } from "drizzle-orm/pg-core";
 import type { Executor } from "../connect.ts";
 import type { ErasedTable } from "../schema/erased-tables.ts";
-import { jobs, standingRuns, toolCalls } from "../schema/index.ts";
+import { jobs, quarantinedPosts, standingRuns, toolCalls } from "../schema/index.ts";
 import { keyColumns } from "../schema/sealed-columns.ts";
 import { firstUuid, lastUuid } from "../sql/newest-in.ts";
 
@@ -39,6 +39,7 @@ const walks: ReadonlyMap<PgTable, ProjectWalk> = new Map<PgTable, ProjectWalk>([
   [jobs, nextJobs],
   [toolCalls, nextCalls],
   [standingRuns, nextRuns],
+  [quarantinedPosts, nextPosts],
 ]);
 
 /**
@@ -170,6 +171,19 @@ function nextCalls(project: SQL, { uuid }: WalkStart, limit: SQL): SQL {
         select c.id from tool_calls c where c.failure is not null and (c.failure, c.project_id, c.id) > (v.failure, ${project}, ${uuid}::uuid)
           and (c.failure, c.project_id, c.id) <= (v.failure, ${project}, ${last}) order by c.failure, c.project_id, c.id limit ${limit}) f
       where v.failure <> '') a order by a.id limit ${limit}`;
+}
+
+/**
+ * Returns the SQL for the next quarantined posts of a project. It uses the two indexes that together contain every post, and always begins
+ * at the first post: only an erasure reads them, and it deletes what it finds.
+ */
+function nextPosts(project: SQL, _from: WalkStart, limit: SQL): SQL {
+  const found = [sql`released_at is null`, sql`released_at is not null`].map(
+    (kind) => sql`(select q.id from quarantined_posts q where ${kind} and project_id is not null
+      and (q.project_id, q.reason, q.id) > (${project}, '', ${first}) and q.project_id <= ${project}
+      order by q.project_id, q.reason, q.id limit ${limit})`,
+  );
+  return sql`select ${first} as place, a.id from (${sql.join(found, sql` union all `)}) a limit ${limit}`;
 }
 
 /**

@@ -100,6 +100,7 @@ test("quarantined posts go by their age, released or not", async () => {
       query: {},
       body: Buffer.alloc(1),
       envelope: null,
+      projectId: null,
       bodyBytes: 1,
       receivedAt: atMs,
       releasedAt,

@@ -1,4 +1,12 @@
-import { type ConfirmRule, createId, noConfirmRule, type ProjectId, type Quotas, uuidOfId } from "@svc/core";
+import {
+  type ConfirmRule,
+  createId,
+  firstUuidAt,
+  noConfirmRule,
+  type ProjectId,
+  type Quotas,
+  uuidOfId,
+} from "@svc/core";
 import { desc, eq, lt, ne, sql } from "drizzle-orm";
 import { type Executor, withTransaction } from "../connect.ts";
 import { contacts, projectPolicies, projects, routingState, vaultCheck } from "../schema/index.ts";
@@ -180,6 +188,15 @@ export async function readDeploymentRouting(db: Executor): Promise<{ version: nu
     .from(routingState)
     .leftJoin(projects, eq(routingState.id, 1));
   return { version: rows[0]?.version ?? 0, projects: rows.flatMap((row) => (row.id === null ? [] : [row.id])) };
+}
+
+/** Returns the ids of the projects that were created at or after a time. Uses the primary key. */
+export async function listProjectIds(db: Executor, sinceMs: number): Promise<ProjectId[]> {
+  const rows = await db.orm
+    .select({ id: projects.id })
+    .from(projects)
+    .where(sql`${projects.id} >= ${firstUuidAt(sinceMs)}::uuid`);
+  return rows.map(({ id }) => id);
 }
 
 /** Reads and locks the only row of the table `routing_state`. Until the transaction ends, no other transaction can change this row. */

@@ -6,43 +6,65 @@ import { namesBut } from "../sql/codec.ts";
 import { firstUuid, idBounds, lastUuid, newestIn, pageStatement } from "../sql/newest-in.ts";
 import { selectList } from "../sql/select-list.ts";
 import { arrayLiteral, statement } from "../sql/statement.ts";
-import type { QuarantinedPost, QuarantineFilter } from "./repo.ts";
+import type { PostOwner, QuarantinedPost, QuarantineFilter } from "./repo.ts";
 
 /**
  * Filter of quarantined posts to release. `toolkitSlug`: empty for all toolkits. The time of receipt must be at or after `sinceMs` and
  * before `untilMs`.
  */
-export type HeldPostFilter = { toolkitSlug: string; sinceMs: number | undefined; untilMs: number | undefined };
+export type HeldPostFilter = {
+  owner: PostOwner;
+  toolkitSlug: string;
+  sinceMs: number | undefined;
+  untilMs: number | undefined;
+};
 
-// $1 to $3 are a HeldPostFilter. An id begins with the time of receipt, so a time range is a range of ids.
+// $1 to $3 are a HeldPostFilter without its owner. An id begins with the time of receipt, so a time range is a range of ids.
 const filterText =
   "($1::text = '' or toolkit_slug = $1::text) and id >= $2::uuid and ($3::uuid is null or id < $3::uuid)";
+
+/** Conditions of the partial indexes: each index has the posts of the deployment, or those of projects. */
+const ofDeployment = "project_id is null";
+const ofProject = "project_id is not null";
 
 /**
  * Returns the SQL query for the oldest posts that are still in quarantine. It scans an index once for each quarantine reason, and merges
  * the results. With an index in order of age only, it might skip many posts of other toolkits.
  */
-function oldestHeld(columns: string, values: string): string {
+function oldestHeld(columns: string, values: string, owned: string): string {
   return `select h.id from unnest($1::text[]) as r(reason) cross join lateral (
-      select id from quarantined_posts where released_at is null
+      select id from quarantined_posts where released_at is null and ${owned}
         and (${columns}, id) >= (${values}, $2::uuid) and (${columns}, id) > (${values}, $3::uuid) and (${columns}, id) < (${values}, $4::uuid)
       order by ${columns}, id limit $5::int4) h
     order by h.id limit $5::int4`;
 }
 
 /** Finds posts in quarantine by the index quarantined_posts_held. */
-const selectHeld = statement<{ id: string }>("list_held_posts", oldestHeld("reason", "r.reason"));
+const selectHeld = statement<{ id: string }>("list_held_posts", oldestHeld("reason", "r.reason", ofDeployment));
 
 /** Finds posts of one toolkit in quarantine by the index quarantined_posts_held_toolkit. */
 const selectHeldOfToolkit = statement<{ id: string }>(
   "list_held_posts_of_toolkit",
-  oldestHeld("toolkit_slug, reason", "$6::text, r.reason"),
+  oldestHeld("toolkit_slug, reason", "$6::text, r.reason", ofDeployment),
+);
+
+/** Finds posts in quarantine by the index quarantined_posts_project_held. */
+const selectHeldOfProject = statement<{ id: string }>(
+  "list_held_posts_of_project",
+  oldestHeld("project_id, reason", "$6::uuid, r.reason", ofProject),
+);
+
+/** Finds posts in quarantine by the index quarantined_posts_project_held_toolkit. */
+const selectHeldOfPrivateToolkit = statement<{ id: string }>(
+  "list_held_posts_of_private_toolkit",
+  oldestHeld("toolkit_slug, project_id, reason", "$7::text, $6::uuid, r.reason", ofProject),
 );
 
 /** This statement finds the posts by the primary key of quarantined_posts. */
 const selectGiven = statement<{ id: string; matches: boolean }>(
   "find_quarantined_ids",
-  `select id, ${filterText} as matches from quarantined_posts where id = any($4::uuid[]) order by id`,
+  `select id, ${filterText} as matches from quarantined_posts
+   where id = any($4::uuid[]) and project_id is not distinct from $5::uuid order by id`,
 );
 
 /** Returns the ids of posts that match and are still in quarantine, oldest first, beginning after the id `after`. */
@@ -51,28 +73,53 @@ export async function listHeldQuarantinedPosts(
   filter: HeldPostFilter,
   page: { after: QuarantineId | undefined; limit: number },
 ): Promise<QuarantineId[]> {
+  const { owner, toolkitSlug } = filter;
   const from = firstUuidAt(filter.sinceMs ?? 0);
   const until = filter.untilMs === undefined ? lastUuid : firstUuidAt(filter.untilMs);
   const after = page.after === undefined ? firstUuid : uuidOfId(page.after);
   const given = [arrayLiteral(quarantineReasons), from, after, until, page.limit];
-  const rows = await (filter.toolkitSlug === ""
-    ? selectHeld(db, given)
-    : selectHeldOfToolkit(db, [...given, filter.toolkitSlug]));
+  const select = chosen(owner, toolkitSlug, {
+    all: selectHeld,
+    ofToolkit: selectHeldOfToolkit,
+    ofProject: selectHeldOfProject,
+    ofPrivateToolkit: selectHeldOfPrivateToolkit,
+  });
+  const rows = await select(db, [...given, ...ownedBy(owner, toolkitSlug)]);
   return rows.map((row) => idOfUuid("qrn", row.id));
 }
 
-/** Returns those of `ids` that exist, released or not, oldest first. `matches`: true if the post matches the filter. */
+/**
+ * Returns those of `ids` that exist and have this owner, released or not, oldest first. `matches`: true if the post matches the filter.
+ */
 export async function findQuarantinedIds(
   db: Executor,
   filter: HeldPostFilter,
   ids: readonly QuarantineId[],
 ): Promise<{ id: QuarantineId; matches: boolean }[]> {
-  const rows = await selectGiven(db, [...filterParameters(filter), arrayLiteral(ids.map(uuidOfId))]);
+  const { owner, toolkitSlug, sinceMs, untilMs } = filter;
+  const rows = await selectGiven(db, [
+    ...[toolkitSlug, firstUuidAt(sinceMs ?? 0), untilMs === undefined ? null : firstUuidAt(untilMs)],
+    ...[arrayLiteral(ids.map(uuidOfId)), owner === undefined ? null : uuidOfId(owner)],
+  ]);
   return rows.map((row) => ({ id: idOfUuid("qrn", row.id), matches: row.matches }));
 }
 
-function filterParameters({ toolkitSlug, sinceMs, untilMs }: HeldPostFilter) {
-  return [toolkitSlug, firstUuidAt(sinceMs ?? 0), untilMs === undefined ? null : firstUuidAt(untilMs)] as const;
+/** The statements of one list: for each kind of owner, with all toolkits and with one. */
+type Lists<Select> = {
+  readonly all: Select;
+  readonly ofToolkit: Select;
+  readonly ofProject: Select;
+  readonly ofPrivateToolkit: Select;
+};
+
+function chosen<Select>(owner: PostOwner, toolkitSlug: string, lists: Lists<Select>): Select {
+  if (owner === undefined) return toolkitSlug === "" ? lists.all : lists.ofToolkit;
+  return toolkitSlug === "" ? lists.ofProject : lists.ofPrivateToolkit;
+}
+
+/** Returns the parameters of owner and toolkit, the last ones of each list. */
+function ownedBy(owner: PostOwner, toolkitSlug: string): string[] {
+  return [...(owner === undefined ? [] : [uuidOfId(owner)]), ...(toolkitSlug === "" ? [] : [toolkitSlug])];
 }
 
 const columns = selectList(quarantinedPosts, namesBut(quarantinedPosts), "q");
@@ -83,38 +130,52 @@ const from = "$1::uuid";
  * Returns the query for the newest posts: held ones with the reasons in `$4`, and released ones with the reasons in `$5`. Both kinds have
  * separate indexes. In one common index, all posts of one kind could come before the first post of the other kind.
  */
-function newestPosts(key: Readonly<Record<string, string>>): string {
+function newestPosts(key: Readonly<Record<string, string>>, owned: string): string {
   const newest = (condition: string) =>
-    newestIn("quarantined_posts", { key: { ...key, reason: "r.reason" }, condition, from });
+    newestIn("quarantined_posts", {
+      key: { ...key, reason: "r.reason" },
+      condition: `${condition} and ${owned}`,
+      from,
+    });
   return `select h.id from unnest($4::text[]) as r(reason) cross join lateral (${newest("released_at is null")}) h
     union all select g.id from unnest($5::text[]) as r(reason) cross join lateral (${newest("released_at is not null")}) g`;
 }
 
-/** Reads posts by their primary key. */
-const selectAll = pageStatement("list_quarantined_posts", {
-  ...page,
-  found: newestIn("quarantined_posts", { key: {}, from }),
-});
-
-/** Finds held posts by the index quarantined_posts_held, and released posts by quarantined_posts_released. */
-const selectOfReasons = pageStatement("list_quarantined_posts_of_reasons", { ...page, found: newestPosts({}) });
+/** Reads posts by the indexes quarantined_posts_held and quarantined_posts_released. */
+const selectAll = pageStatement("list_quarantined_posts", { ...page, found: newestPosts({}, ofDeployment) });
 
 /** Finds held posts by the index quarantined_posts_held_toolkit, and released posts by quarantined_posts_released_toolkit. */
 const selectOfToolkit = pageStatement("list_quarantined_posts_of_toolkit", {
   ...page,
-  found: newestPosts({ toolkit_slug: "$6::text" }),
+  found: newestPosts({ toolkit_slug: "$6::text" }, ofDeployment),
 });
 
-/** Returns posts that match, newest first, beginning after the id `after`. */
+/** Reads posts by the indexes quarantined_posts_project_held and quarantined_posts_project_released. */
+const selectOfProject = pageStatement("list_quarantined_posts_of_project", {
+  ...page,
+  found: newestPosts({ project_id: "$6::uuid" }, ofProject),
+});
+
+/** Reads posts by the indexes quarantined_posts_project_held_toolkit and quarantined_posts_project_released_toolkit. */
+const selectOfPrivateToolkit = pageStatement("list_quarantined_posts_of_private_toolkit", {
+  ...page,
+  found: newestPosts({ toolkit_slug: "$7::text", project_id: "$6::uuid" }, ofProject),
+});
+
+/** Returns posts of the owner that match, newest first, beginning after the id `after`. */
 export function listQuarantinedPosts(
   db: Executor,
-  { toolkitSlug, reason, includeReleased, ...times }: QuarantineFilter,
+  { owner, toolkitSlug, reason, includeReleased, ...times }: QuarantineFilter,
   { after, limit }: { after: QuarantineId | undefined; limit: number },
 ): Promise<QuarantinedPost[]> {
   const { fromUuid, beforeUuid } = idBounds(times, after);
-  const place = [fromUuid, beforeUuid, limit];
-  if (toolkitSlug === "" && reason === "" && includeReleased) return selectAll(db, place);
   const reasons = arrayLiteral(reason === "" ? quarantineReasons : [reason]);
-  const given = [...place, reasons, includeReleased ? reasons : arrayLiteral([])];
-  return toolkitSlug === "" ? selectOfReasons(db, given) : selectOfToolkit(db, [...given, toolkitSlug]);
+  const given = [fromUuid, beforeUuid, limit, reasons, includeReleased ? reasons : arrayLiteral([])];
+  const select = chosen(owner, toolkitSlug, {
+    all: selectAll,
+    ofToolkit: selectOfToolkit,
+    ofProject: selectOfProject,
+    ofPrivateToolkit: selectOfPrivateToolkit,
+  });
+  return select(db, [...given, ...ownedBy(owner, toolkitSlug)]);
 }

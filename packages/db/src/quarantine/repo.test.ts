@@ -28,6 +28,7 @@ function newPost(atMs: number, changes: Partial<QuarantinedPost> = {}): Quaranti
     bodyBytes: 3,
     receivedAt: atMs,
     releasedAt: null,
+    projectId: null,
     ...changes,
   };
 }
@@ -36,8 +37,8 @@ test("a post comes back as it was put", async () => {
   const post = newPost(nowMs);
   await putQuarantinedPosts(db, [post, newPost(nowMs)]);
   await putQuarantinedPosts(db, []);
-  expect(await findQuarantinedPost(db, post.id)).toEqual(post);
-  expect(await findQuarantinedPost(db, createId("qrn", 0))).toBeUndefined();
+  expect(await findQuarantinedPost(db, post.id, undefined)).toEqual(post);
+  expect(await findQuarantinedPost(db, createId("qrn", 0), undefined)).toBeUndefined();
 });
 
 test("a post is marked released once, and may be put back with a new reason", async () => {
@@ -45,9 +46,9 @@ test("a post is marked released once, and may be put back with a new reason", as
   await putQuarantinedPosts(db, [post]);
   const marks = await Promise.all([1, 2, 3].map(() => markQuarantinedPostReleased(db, post.id, nowMs + 5)));
   expect(marks.sort()).toEqual([false, false, true]);
-  expect((await findQuarantinedPost(db, post.id))?.releasedAt).toBe(nowMs + 5);
+  expect((await findQuarantinedPost(db, post.id, undefined))?.releasedAt).toBe(nowMs + 5);
   await noteQuarantinedPost(db, post.id, { reason: "no_project", detail: "later" });
-  expect(await findQuarantinedPost(db, post.id)).toEqual({ ...post, reason: "no_project", detail: "later" });
+  expect(await findQuarantinedPost(db, post.id, undefined)).toEqual({ ...post, reason: "no_project", detail: "later" });
 });
 
 test("held posts are listed from the oldest, by toolkit and time; named ones also when they were released", async () => {
@@ -60,7 +61,7 @@ test("held posts are listed from the oldest, by toolkit and time; named ones als
   ];
   await putQuarantinedPosts(db, posts);
   await markQuarantinedPostReleased(db, released.id, nowMs);
-  const all = { toolkitSlug: "", sinceMs: undefined, untilMs: undefined };
+  const all = { owner: undefined, toolkitSlug: "", sinceMs: undefined, untilMs: undefined };
   const page = { after: undefined, limit: 10 };
   expect(await listHeldQuarantinedPosts(db, all, page)).toEqual([first.id, second.id, payment.id]);
   expect(await listHeldQuarantinedPosts(db, all, { after: first.id, limit: 1 })).toEqual([second.id]);

@@ -1,4 +1,4 @@
-import { firstUuidAt, type QuarantineId } from "@svc/core";
+import { firstUuidAt, type ProjectId, type QuarantineId } from "@svc/core";
 import { and, asc, eq, gt, isNull, sql } from "drizzle-orm";
 import type { Executor } from "../connect.ts";
 import { quarantinedPosts } from "../schema/index.ts";
@@ -7,8 +7,12 @@ import { statement } from "../sql/statement.ts";
 /** A quarantined post: a verified post that became no event. */
 export type QuarantinedPost = typeof quarantinedPosts.$inferSelect;
 
+/** Owner of quarantined posts: a project, for posts to its private toolkits. Undefined: the deployment, for posts to shared toolkits. */
+export type PostOwner = ProjectId | undefined;
+
 /** Filter of a list of posts. A field with an empty string does not filter. */
 export type QuarantineFilter = {
+  owner?: PostOwner;
   toolkitSlug: string;
   reason: string;
   /** True to list released posts too; false to list only posts that are still in quarantine. */
@@ -22,10 +26,14 @@ export async function putQuarantinedPosts(db: Executor, posts: readonly Quaranti
   if (posts.length > 0) await db.orm.insert(quarantinedPosts).values([...posts]);
 }
 
-/** Returns the post with this id; undefined if it does not exist. */
-export async function findQuarantinedPost(db: Executor, id: QuarantineId): Promise<QuarantinedPost | undefined> {
+/** Returns the post with this id; undefined if it does not exist or has another owner. */
+export async function findQuarantinedPost(
+  db: Executor,
+  id: QuarantineId,
+  owner: PostOwner,
+): Promise<QuarantinedPost | undefined> {
   const [post] = await db.orm.select().from(quarantinedPosts).where(eq(quarantinedPosts.id, id));
-  return post;
+  return post?.projectId === (owner ?? null) ? post : undefined;
 }
 
 /**

@@ -78,6 +78,8 @@ const bookkeeping = { none: "counts, versions and times alone" };
  * fails if a table is missing here. If a table has parents, its rows are deleted before their parents.
  */
 export const erasedTables: readonly ErasedTable[] = [
+  // Without its secrets, no private toolkit of a project takes further posts.
+  ofProject(t.webhookSecrets, t.webhookSecrets.projectId, settings),
   { table: t.grantCodes, project: t.grantCodes.projectId, entity: of(t.grantCodes.entityId) },
   { table: t.grants, project: t.grants.projectId, key: t.grants.id, entity: { names: grantOf } },
   {
@@ -251,13 +253,13 @@ export const erasedTables: readonly ErasedTable[] = [
   ofProject(t.projectPolicies, t.projectPolicies.projectId, settings),
   // After these keys are deleted, the data sealed with them can never be opened again, even from a backup of the rows.
   ofProject(t.dataKeys, t.dataKeys.projectId, { none: "keys of all that is the project's" }),
+  ofProject(t.quarantinedPosts, t.quarantinedPosts.projectId, {
+    none: "a post that became no event, and that names no entity",
+    notSearched:
+      "posts that became no event name no entity; ListQuarantinedPosts shows them, and retention deletes them",
+  }),
   // Projects are deleted last, because rows of other tables reference them.
   ofProject(t.projects, t.projects.id, settings),
-  ofDeployment(
-    t.quarantinedPosts,
-    "a post that no project received, and that names none",
-    "posts that became no event name no entity; ListQuarantinedPosts shows them, and retention deletes them",
-  ),
   ofDeployment(t.erasures, "the erasure itself, which forgets whom it erased at its end"),
   ofDeployment(t.erasurePrograms, "digests, until an erasure has looked for what uses them"),
   ofDeployment(t.consoleSessions, "a browser, which may hold seats of several projects"),

@@ -17,6 +17,7 @@ export const openedColumns: Columns = {
 export const closedColumns: Columns = {
   connected_accounts: ["credential"],
   secrets: ["value"],
+  webhook_secrets: ["value"],
   deployment_secrets: ["value"],
   subscriptions: ["signing_secret", "former_secret", "credentials"],
   call_hooks: ["signing_secret"],

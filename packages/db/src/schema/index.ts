@@ -65,4 +65,12 @@ export {
   replays,
   subscriptions,
 } from "./triggers.ts";
-export { dataKeys, deploymentSecrets, oldSubkeys, secrets, vaultNodes, vaultRotations } from "./vault.ts";
+export {
+  dataKeys,
+  deploymentSecrets,
+  oldSubkeys,
+  secrets,
+  vaultNodes,
+  vaultRotations,
+  webhookSecrets,
+} from "./vault.ts";

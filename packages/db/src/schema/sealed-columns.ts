@@ -7,14 +7,14 @@ import { jobAsks, jobPrograms, jobRows, jobSetRows, jobSteps, jobs, jobUndoEntri
 import { auditChains } from "./projects.ts";
 import { standingPolls, standingPrograms, standingRuns, standingVersions } from "./standing.ts";
 import { quarantinedPosts, subscriptions } from "./triggers.ts";
-import { deploymentSecrets, oldSubkeys, secrets } from "./vault.ts";
+import { deploymentSecrets, oldSubkeys, secrets, webhookSecrets } from "./vault.ts";
 
 /**
- * How to find the project of a row. `column`: the row has its project. `by`: this column names a row of another table, which has the
+ * How to find the project of a row. `column`: the row has its project. `isOptional`: a row without one belongs to the deployment. `by`: this column names a row of another table, which has the
  * project. `deployment`: the row belongs to no project.
  */
 export type RowProject =
-  | { readonly column: PgColumn }
+  | { readonly column: PgColumn; readonly isOptional?: true }
   | { readonly by: PgColumn; readonly table: string; readonly id: string; readonly column: string }
   | "deployment";
 
@@ -91,10 +91,15 @@ export const sealedTables: readonly SealedTable[] = [
   ),
   sealedTable(standingRuns, { column: standingRuns.projectId }, { input: "standing_runs/{id}/input" }),
   sealedTable(standingPolls, { column: standingPolls.projectId }, { state: "standing_polls/{programId}" }),
-  sealedTable(quarantinedPosts, "deployment", {
-    body: "quarantined_posts/{id}",
-    envelope: "quarantined_posts/{id}/envelope",
-  }),
+  sealedTable(webhookSecrets, { column: webhookSecrets.projectId }, { value: "webhook_secrets/{id}" }),
+  sealedTable(
+    quarantinedPosts,
+    { column: quarantinedPosts.projectId, isOptional: true },
+    {
+      body: "quarantined_posts/{id}",
+      envelope: "quarantined_posts/{id}/envelope",
+    },
+  ),
   sealedTable(deploymentSecrets, "deployment", { value: "deployment_secrets/{name}" }),
   sealedTable(auditChains, "deployment", { key: "audit_chains/{projectId}" }),
   sealedTable(oldSubkeys, "deployment", { secret: "old_subkeys/{keyId}/{purpose}" }),

@@ -242,27 +242,45 @@ export const quarantinedPosts = pgTable(
     /** Query of a post from a version before 0.2, until it is sealed in `envelope`. Empty in all other rows. */
     query: document(queryDocument)("query").notNull(),
     /**
-     * Headers and query, sealed for the context `deployment/quarantined_posts/<id>/envelope`. Null in rows of versions before 0.2 that are
-     * not sealed yet.
+     * Headers and query, sealed for the context `<project, or deployment>/quarantined_posts/<id>/envelope`. Null in rows of versions before
+     * 0.2 that are not sealed yet.
      */
     envelope: bytes("envelope"),
-    /** The raw body, sealed for the context `deployment/quarantined_posts/<id>`. */
+    /** The raw body, sealed for the context `<project, or deployment>/quarantined_posts/<id>`. */
     body: bytes("body").notNull(),
     bodyBytes: integer("body_bytes").notNull(),
     receivedAt: time("received_at").notNull(),
     releasedAt: time("released_at"),
+    /** The project whose private toolkit received the post. Null for a toolkit of the deployment. */
+    projectId: idColumn("prj")("project_id"),
   },
   (table) => [
     // Posts in quarantine and released posts have separate indexes. In a shared index, a list of one kind could have to skip many posts of
     // the other kind. A list of several reasons reads the posts of each reason and merges them.
-    index("quarantined_posts_held").on(table.reason, table.id).where(sql`released_at is null`),
+    // Posts of the deployment and those of projects have separate indexes too, so that the posts of one do not slow the lists of the other.
+    index("quarantined_posts_held").on(table.reason, table.id).where(sql`released_at is null and project_id is null`),
     index("quarantined_posts_held_toolkit")
       .on(table.toolkitSlug, table.reason, table.id)
-      .where(sql`released_at is null`),
-    index("quarantined_posts_released").on(table.reason, table.id).where(sql`released_at is not null`),
+      .where(sql`released_at is null and project_id is null`),
+    index("quarantined_posts_released")
+      .on(table.reason, table.id)
+      .where(sql`released_at is not null and project_id is null`),
     index("quarantined_posts_released_toolkit")
       .on(table.toolkitSlug, table.reason, table.id)
-      .where(sql`released_at is not null`),
+      .where(sql`released_at is not null and project_id is null`),
+    // The indexes by toolkit begin with its slug. If two indexes began with the project, PostgreSQL could choose the worse one.
+    index("quarantined_posts_project_held")
+      .on(table.projectId, table.reason, table.id)
+      .where(sql`released_at is null and project_id is not null`),
+    index("quarantined_posts_project_held_toolkit")
+      .on(table.toolkitSlug, table.projectId, table.reason, table.id)
+      .where(sql`released_at is null and project_id is not null`),
+    index("quarantined_posts_project_released")
+      .on(table.projectId, table.reason, table.id)
+      .where(sql`released_at is not null and project_id is not null`),
+    index("quarantined_posts_project_released_toolkit")
+      .on(table.toolkitSlug, table.projectId, table.reason, table.id)
+      .where(sql`released_at is not null and project_id is not null`),
   ],
 );
 

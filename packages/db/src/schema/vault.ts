@@ -1,5 +1,5 @@
 import { sql } from "drizzle-orm";
-import { bigint, integer, pgTable, primaryKey, text, uniqueIndex } from "drizzle-orm/pg-core";
+import { bigint, index, integer, pgTable, primaryKey, text, uniqueIndex } from "drizzle-orm/pg-core";
 import { bytes, idColumn, oneOf, time } from "./columns.ts";
 import { projects } from "./projects.ts";
 import { dataKeyUses, vaultRotationStates } from "./words.ts";
@@ -115,6 +115,26 @@ export const secrets = pgTable(
     updatedAt: time("updated_at").notNull(),
   },
   (table) => [primaryKey({ name: "secrets_key", columns: [table.projectId, table.name] })],
+);
+
+/**
+ * Secrets that verify the posts to private toolkits of projects. The value is sealed for `<project>/webhook_secrets/<id>`. No call returns
+ * it.
+ */
+export const webhookSecrets = pgTable(
+  "webhook_secrets",
+  {
+    id: idColumn("wsc")("id").primaryKey(),
+    projectId: idColumn("prj")("project_id")
+      .notNull()
+      .references(() => projects.id),
+    toolkitSlug: text("toolkit_slug").notNull(),
+    value: bytes("value").notNull(),
+    createdAt: time("created_at").notNull(),
+    /** From this time on, the secret verifies no post. Null if it has no end. */
+    endsAt: time("ends_at"),
+  },
+  (table) => [index("webhook_secrets_toolkit").on(table.projectId, table.toolkitSlug, table.id)],
 );
 
 /** Named secrets that the deployment itself sends. The value is sealed for `deployment/deployment_secrets/<name>`. No call returns it. */

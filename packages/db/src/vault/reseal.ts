@@ -138,7 +138,8 @@ function keyOf({ key }: SealedTable, row: Record<string, unknown>): string[] {
  */
 function rowOf(table: SealedTable, row: Record<string, unknown>): SealedRow[] {
   const project = row["project"];
-  if (table.project !== "deployment" && typeof project !== "string") return [];
+  const isOfDeployment = table.project === "deployment" || "isOptional" in table.project;
+  if (!isOfDeployment && typeof project !== "string") return [];
   const scope = typeof project === "string" ? idOfUuid("prj", project) : "deployment";
   const values = table.columns.map((column, index) => {
     const sealed = row[`s${index}`];

@@ -7,11 +7,8 @@ import {
   ApiKeySchema,
   type Project as ProjectMessage,
   ProjectSchema,
-  type QuarantinedPost as QuarantinedPostMessage,
-  QuarantinedPostSchema,
 } from "@svc/gen/admin";
 import { Role } from "@svc/gen/options";
-import type { OpenedPost } from "@svc/node";
 import { quotasMessage } from "./quotas.ts";
 
 /** Returns a project as the administrator sees it. */
@@ -49,21 +46,5 @@ export function apiKeyMessage(key: ApiKey): ApiKeyMessage {
     ...(key.expiresAt === null ? {} : { expiresAt: timestampFromMs(key.expiresAt) }),
     ...(key.revokedAt === null ? {} : { revokedAt: timestampFromMs(key.revokedAt) }),
     ...(key.lastUsedAt === null ? {} : { lastUsedAt: timestampFromMs(key.lastUsedAt) }),
-  });
-}
-
-/** Returns a quarantined post without its body. */
-export function quarantinedPostMessage(post: OpenedPost): QuarantinedPostMessage {
-  return create(QuarantinedPostSchema, {
-    id: post.id,
-    toolkitSlug: post.toolkitSlug,
-    reason: post.reason,
-    detail: post.detail,
-    headers: post.headers,
-    query: post.query,
-    bodyBytes: post.bodyBytes,
-    items: [...(post.items?.indexes ?? [])],
-    receivedAt: timestampFromMs(post.receivedAt),
-    ...(post.releasedAt === null ? {} : { releasedAt: timestampFromMs(post.releasedAt) }),
   });
 }

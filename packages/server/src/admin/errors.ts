@@ -75,23 +75,6 @@ export const adminFaults = defineFaults({
     says: (path: string, message: string) => text`${field(path)} ${message}`,
     help: "Send at most 100 absolute https URLs (http for loopback) of up to 2,048 characters, without credentials and fragment.",
   },
-  QUARANTINED_POST_NOT_FOUND: {
-    code: "not_found",
-    field: "id",
-    says: (id: string) => `there is no quarantined post ${formatValue(id)}`,
-    help: "Check the id; posts are not found after their retention.",
-  },
-  FILTER_REQUIRED: {
-    code: "invalid_argument",
-    says: text`ids, ${field("toolkitSlug")}, since and until are all empty`,
-    help: "Name the posts to release by at least one of them.",
-  },
-  TOO_MANY_IDS: {
-    code: "invalid_argument",
-    field: "ids",
-    says: (count: number) => `ids has ${count} entries`,
-    help: (_count: number, max: number) => `Send at most ${max} at once.`,
-  },
   ENTITY_ID_INVALID: {
     code: "invalid_argument",
     field: "entityId",

@@ -4,10 +4,9 @@ import type { ServiceImpl } from "@connectrpc/connect";
 import { adminList, byId, requireId } from "@svc/core";
 import { countHeldWork, findRestore, type PausedWork, type Restore, resumeRestored } from "@svc/db/restores/repo";
 import { type AdminService, type Restore as RestoreMessage, RestoreSchema } from "@svc/gen/admin";
+import { quarantinedPostMessage, quarantineFaults, releasePosts } from "@svc/node";
 import type { AdminContext } from "./context.ts";
-import { quarantinedPostMessage } from "./convert.ts";
 import { adminFaults } from "./errors.ts";
-import { findCandidates } from "./release.ts";
 
 /** Returns the methods of AdminService for a database that was restored from a backup. */
 export function restoreMethods({
@@ -44,32 +43,25 @@ function restoreMessage(restore: Restore, { deliveries, jobs }: PausedWork): Res
 
 type Methods = "listQuarantinedPosts" | "getQuarantinedPost" | "releaseQuarantinedPosts";
 
-/** Returns the methods of AdminService for quarantined posts. */
+/** Returns the methods of AdminService for quarantined posts to shared toolkits. */
 export function quarantineMethods(context: AdminContext): Pick<ServiceImpl<typeof AdminService>, Methods> {
-  const { sealer, quarantine } = context;
+  const { sealer, quarantine, catalog } = context;
   return {
     listQuarantinedPosts: adminList(sealer, {
       call: "ListQuarantinedPosts",
       order: byId("qrn"),
       filter: ({ toolkitSlug, reason, includeReleased }) => ({ toolkitSlug, reason, includeReleased }),
-      rows: ({ filter, page }) => quarantine.list({ ...filter, sinceMs: undefined, untilMs: undefined }, page),
+      rows: ({ filter, page }) =>
+        quarantine.list({ ...filter, owner: undefined, sinceMs: undefined, untilMs: undefined }, page),
       answer: (rows) => ({ posts: rows.map(quarantinedPostMessage) }),
     }),
     async getQuarantinedPost(request) {
       const id = requireId("qrn", "id", request.id);
-      const found = await quarantine.find(id);
-      if (found === undefined) throw adminFaults.QUARANTINED_POST_NOT_FOUND(id);
+      const found = await quarantine.find(id, undefined);
+      if (found === undefined) throw quarantineFaults.QUARANTINED_POST_NOT_FOUND(id);
       return { post: quarantinedPostMessage(found.post), body: found.body };
     },
-    async releaseQuarantinedPosts(request) {
-      const { candidates, nextPageToken } = await findCandidates(context, request);
-      const results = [];
-      // Releases the posts in order, oldest first, each in its own transaction.
-      for (const { id, isMissing } of candidates) {
-        if (isMissing) results.push({ id, outcome: "missing", accepted: 0, reason: "" });
-        else results.push(await quarantine.release(id, { dryRun: request.dryRun }));
-      }
-      return { results, nextPageToken };
-    },
+    releaseQuarantinedPosts: (request) =>
+      releasePosts(context, { owner: undefined, toolkits: catalog.toolkits }, request),
   };
 }

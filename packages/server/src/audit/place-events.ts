@@ -1,7 +1,7 @@
 import {
   type Clock,
   createId,
-  generateDataKeySecret,
+  generateKeyBytes,
   type ProjectId,
   SealError,
   type Sealer,
@@ -90,7 +90,7 @@ function finished(event: AuditEvent, entities: ReadonlyMap<string, string>, { se
  * that the deletion of a whole chain is noticed.
  */
 async function beginChain(tx: Executor, projectId: ProjectId, { clock, sealer }: PlacingOptions): Promise<AuditChain> {
-  const key = sealer.seal(generateDataKeySecret(), chainContext(projectId));
+  const key = sealer.seal(generateKeyBytes(), chainContext(projectId));
   const at = clock.now();
   const [projectOf, actor, outcome] = [deploymentProject, "service", "ok"] as const;
   if (projectId !== deploymentProject)

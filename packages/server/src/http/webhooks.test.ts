@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { OverloadedError } from "@svc/core";
-import type { AdmittedPost, InboundPost, IngestOutcome, NoHandshake } from "@svc/node";
+import type { AdmittedPost, Greeting, InboundPost, IngestOutcome } from "@svc/node";
 import { readAnswer } from "@svc/testing/server";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { createTestIntake } from "../body/test-intake.ts";
@@ -16,7 +16,7 @@ let early: IngestOutcome | undefined;
 const admission = { outcome: "admitted", isVerified: false, secrets: [] } as unknown as AdmittedPost;
 let outcome: () => Promise<IngestOutcome>;
 /** Answer of the engine to requests with a method other than POST. */
-let greeting: IngestOutcome | NoHandshake;
+let greeting: Greeting;
 const posts: InboundPost[] = [];
 const seen: [string, PostOutcome][] = [];
 const logs: string[] = [];
@@ -33,7 +33,9 @@ beforeAll(async () => {
         admitted = query;
         return early ?? admission;
       },
+      admitPrivate: () => early ?? admission,
       greet: () => greeting,
+      greetPrivate: () => greeting,
       accept: (post, known) => {
         expect(known).toBe(admission);
         posts.push(post);

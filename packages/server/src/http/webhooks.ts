@@ -1,6 +1,14 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { acceptedEncodings, assertExhaustive, isReadableForm } from "@svc/core";
-import type { AdmittedPost, InboundPost, IngestOutcome, NoHandshake, PostAdmission } from "@svc/node";
+import { acceptedEncodings, assertExhaustive, isReadableForm, parseId } from "@svc/core";
+import type {
+  AdmittedPost,
+  Greeting,
+  InboundPost,
+  IngestOutcome,
+  PostAdmission,
+  PostHead,
+  PrivatePostHead,
+} from "@svc/node";
 import { BodyError, readBody } from "../body/body.ts";
 import { bodyFault, type Intake } from "../body/intake.ts";
 import { serverFaults } from "../errors.ts";
@@ -11,12 +19,15 @@ import { answerError, answerJson, retryHeaders } from "./answer.ts";
 /** Receives webhook posts: the ingest engine of packages/triggers. */
 export type PostReceiver = {
   /**
-   * Decides about a post before its body is read. Returns an answer, or admits the post, and the caller then reads the body and calls
-   * `accept`.
+   * Decides about a post to a shared toolkit before its body is read. Returns an answer, or admits the post, and the caller then reads the
+   * body and calls `accept`.
    */
   admit(toolkitSlug: string, query: URLSearchParams, headers: InboundPost["headers"]): PostAdmission;
+  /** Decides about a post to a private toolkit. */
+  admitPrivate(post: PrivatePostHead): PostAdmission | Promise<PostAdmission>;
   /** Returns the answer to a request with a method other than POST. */
-  greet(method: string, request: Omit<InboundPost, "body">): IngestOutcome | NoHandshake;
+  greet(method: string, request: PostHead): Greeting;
+  greetPrivate(method: string, request: PrivatePostHead): Greeting | Promise<Greeting>;
   /** Returns the outcome of a post. Rejects if the database is unavailable. */
   accept(post: InboundPost, admitted: AdmittedPost): Promise<IngestOutcome>;
 };
@@ -34,14 +45,17 @@ export type WebhookOptions = {
   createRequestId: () => string;
   logger: Logger;
   onStoreUnavailable: StoreAlarm;
-  /** Called for each post when its answer is decided. `toolkitSlug` is empty if the toolkit is unknown. */
+  /**
+   * Called for each post when its answer is decided. `toolkitSlug` is empty if the toolkit is unknown, and `private` for a private toolkit:
+   * metrics do not name what projects choose.
+   */
   onPost: (toolkitSlug: string, outcome: PostOutcome) => void;
 };
 
-/** Serves one post to `/webhooks/<slug>`. Only the engine receives the query, because it may contain a secret. */
+/** Serves one post to `/webhooks/<slug>` or `/webhooks/<project id>/<slug>`. Only the engine receives the query, because it may contain a secret. */
 export type WebhookHandler = (path: string, query: string, req: IncomingMessage, res: ServerResponse) => void;
 
-/** Prefix of the paths of posts. The toolkit's slug follows the prefix. */
+/** Prefix of the paths of posts. The toolkit's slug follows the prefix, for a private toolkit after the id of its project. */
 export const webhookPrefix = "/webhooks/";
 
 const slugPattern = /^[a-z0-9_-]{1,100}$/;
@@ -52,8 +66,8 @@ export function createWebhookHandler(options: WebhookOptions): WebhookHandler {
   const { ingest, intake, bodyBytesMax, onPost, deadlineMs = storeDeadlineMs } = options;
   const receiving: ReceivedPost = { ingest, intake, bodyBytesMax, deadlineMs };
   return (path, query, req, res) => {
-    const slug = path.slice(webhookPrefix.length);
-    if (!slugPattern.test(slug)) return answerError(res, serverFaults.CALL_UNKNOWN(path), 404);
+    const place = placeOf(path);
+    if (place === undefined) return answerError(res, serverFaults.CALL_UNKNOWN(path), 404);
     const method = req.method ?? "";
     // Bytes that are not text would be replaced, so two different keys in the query could become equal.
     if (!isReadableForm(query)) {
@@ -62,40 +76,66 @@ export function createWebhookHandler(options: WebhookOptions): WebhookHandler {
     }
     const parsed = query === "" ? noQuery : new URLSearchParams(query);
     const target = query === "" ? path : `${path}?${query}`;
-    const head = { toolkitSlug: slug, headers: headersOf(req), query: parsed, target };
-    if (method !== "POST") return answerOther(method, head, res, options);
-    const admission = ingest.admit(slug, parsed, head.headers);
-    if (admission.outcome !== "admitted") {
-      onPost(admission.outcome === "unknown_toolkit" ? "" : slug, admission.outcome);
-      return answerOutcome(res, slug, admission, bodyBytesMax);
+    const { toolkitSlug, projectId } = place;
+    const post = { toolkitSlug, headers: headersOf(req), query: parsed, target };
+    const head: PostHead = projectId === undefined ? post : { ...post, projectId };
+    const label = projectId === undefined ? toolkitSlug : "private";
+    const fail = (error: unknown) => onPost(label, answerFailure(res, label, error, options));
+    if (method !== "POST") {
+      const greeting =
+        projectId === undefined ? ingest.greet(method, post) : ingest.greetPrivate(method, { ...post, projectId });
+      if (!(greeting instanceof Promise)) return answerOther(greeting, { method, head, label }, res, options);
+      intake.keepBack(req, greeting).then((answer) => answerOther(answer, { method, head, label }, res, options), fail);
+      return;
     }
-    receive(admission, head, req, receiving).then(
-      (outcome) => {
+    const proceed = (admission: PostAdmission) => {
+      if (admission.outcome !== "admitted") {
+        onPost(admission.outcome === "unknown_toolkit" ? "" : label, admission.outcome);
+        return answerOutcome(res, head, admission, bodyBytesMax);
+      }
+      receive(admission, head, req, receiving).then((outcome) => {
         // The sender has the toolkit's secret, so it counts as a sender with a key.
         if (outcome.outcome === "accepted") intake.noteKey(req);
-        onPost(slug, outcome.outcome);
-        answerOutcome(res, slug, outcome, bodyBytesMax);
-      },
-      (error: unknown) => onPost(slug, answerFailure(res, slug, error, options)),
-    );
+        onPost(label, outcome.outcome);
+        answerOutcome(res, head, outcome, bodyBytesMax);
+      }, fail);
+    };
+    const admission =
+      projectId === undefined
+        ? ingest.admit(toolkitSlug, parsed, post.headers)
+        : ingest.admitPrivate({ ...post, projectId });
+    if (!(admission instanceof Promise)) return proceed(admission);
+    intake.keepBack(req, withinDeadline(admission, deadlineMs)).then(proceed, fail);
   };
 }
 
+/** Returns the toolkit of a path, and its project for a private toolkit. Undefined if the path is not one of posts. */
+function placeOf(path: string): Pick<PostHead, "toolkitSlug" | "projectId"> | undefined {
+  const place = path.slice(webhookPrefix.length);
+  const slash = place.indexOf("/");
+  const toolkitSlug = place.slice(slash + 1);
+  if (!slugPattern.test(toolkitSlug)) return undefined;
+  if (slash < 0) return { toolkitSlug };
+  const projectId = parseId("prj", place.slice(0, slash));
+  return projectId && { toolkitSlug, projectId };
+}
+
+type OtherRequest = { readonly method: string; readonly head: PostHead; readonly label: string };
+
 /** Answers a request with a method other than POST: a handshake of the toolkit, or a refusal of the method. */
 function answerOther(
-  method: string,
-  head: Omit<InboundPost, "body">,
+  outcome: Greeting,
+  { method, head, label }: OtherRequest,
   res: ServerResponse,
-  { ingest, bodyBytesMax, onPost }: WebhookOptions,
+  { bodyBytesMax, onPost }: WebhookOptions,
 ): void {
-  const outcome = ingest.greet(method, head);
   if (outcome.outcome === "no_handshake") {
     const allow = outcome.methods.join(", ");
     answerError(res, serverFaults.METHOD_NOT_ALLOWED(method, allow), 405, { allow });
     return;
   }
-  onPost(head.toolkitSlug, outcome.outcome);
-  answerOutcome(res, head.toolkitSlug, outcome, bodyBytesMax);
+  onPost(label, outcome.outcome);
+  answerOutcome(res, head, outcome, bodyBytesMax);
 }
 
 type ReceivedPost = { ingest: PostReceiver; intake: Intake; bodyBytesMax: number; deadlineMs: number };
@@ -107,11 +147,12 @@ type ReceivedPost = { ingest: PostReceiver; intake: Intake; bodyBytesMax: number
  */
 async function receive(
   admitted: AdmittedPost,
-  head: Omit<InboundPost, "body">,
+  head: PostHead,
   req: IncomingMessage,
   { ingest, intake, bodyBytesMax, deadlineMs }: ReceivedPost,
 ): Promise<IngestOutcome> {
-  const charge = intake.charge(req, `toolkit:${head.toolkitSlug}`);
+  const { toolkitSlug, projectId } = head;
+  const charge = intake.charge(req, projectId === undefined ? `toolkit:${toolkitSlug}` : `project:${projectId}`);
   const body = await readBody(req, bodyBytesMax, charge);
   const accepting = ingest.accept({ ...head, body }, admitted);
   const letGo = () => charge.release();
@@ -126,7 +167,12 @@ function headersOf(req: IncomingMessage): Record<string, string> {
   return headers as Record<string, string>;
 }
 
-function answerOutcome(res: ServerResponse, slug: string, outcome: IngestOutcome, bodyBytesMax: number): void {
+function answerOutcome(
+  res: ServerResponse,
+  { toolkitSlug, projectId }: PostHead,
+  outcome: IngestOutcome,
+  bodyBytesMax: number,
+): void {
   switch (outcome.outcome) {
     case "accepted":
       // The answer contains the number of posts, or of elements if the post is a list. It does not contain the number of projects that
@@ -144,13 +190,16 @@ function answerOutcome(res: ServerResponse, slug: string, outcome: IngestOutcome
       answerError(res, outcome.refusal);
       break;
     case "unknown_toolkit":
-      answerError(res, serverFaults.WEBHOOK_UNKNOWN(slug));
+      answerError(
+        res,
+        serverFaults.WEBHOOK_UNKNOWN(projectId === undefined ? toolkitSlug : `${projectId}/${toolkitSlug}`),
+      );
       break;
     case "secret_unset":
       answerError(res, serverFaults.WEBHOOK_SECRET_UNSET(outcome.secretEnv));
       break;
     case "not_ready":
-      answerError(res, serverFaults.WEBHOOK_NOT_READY(outcome.fault), undefined, retryHeaders);
+      answerError(res, serverFaults.WEBHOOK_NOT_READY(outcome.fault, projectId !== undefined), undefined, retryHeaders);
       break;
     case "unverified":
       answerError(res, serverFaults.WEBHOOK_UNVERIFIED());

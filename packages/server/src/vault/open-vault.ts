@@ -1,7 +1,7 @@
 import {
   createKeyring,
   type DataKeyUse,
-  generateDataKeySecret,
+  generateKeyBytes,
   type Keyring,
   type KeyScope,
   type NodeId,
@@ -36,7 +36,7 @@ async function ensureDataKeys(
   const missing: NewDataKey[] = scopes.flatMap((scope) =>
     uses
       .filter((use) => !has.has(`${scope} ${use}`))
-      .map((use) => ({ scope, use, rotation: 0, wrapped: state.sealer.wrap(scope, use, generateDataKeySecret()) })),
+      .map((use) => ({ scope, use, rotation: 0, wrapped: state.sealer.wrap(scope, use, generateKeyBytes()) })),
   );
   if (missing.length > 0) await putDataKeys(db, missing, clock.now());
   state.take(missing.length > 0 ? await findDataKeys(db, scopes) : found);

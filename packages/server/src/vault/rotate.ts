@@ -1,4 +1,4 @@
-import { generateDataKeySecret, vaultKeyIdOf } from "@svc/core";
+import { generateKeyBytes, vaultKeyIdOf } from "@svc/core";
 import { type Executor, withTransaction } from "@svc/db/connect";
 import {
   type DataKeyRow,
@@ -85,7 +85,7 @@ function newKeysOf({ state }: VaultContext, { number }: VaultRotation, rows: rea
   const scopes = new Set(rows.map(({ scope }) => scope));
   return [...scopes].map((scope) => ({
     ...{ scope, use: "seal", rotation: number },
-    wrapped: state.sealer.wrap(scope, "seal", generateDataKeySecret()),
+    wrapped: state.sealer.wrap(scope, "seal", generateKeyBytes()),
   }));
 }
 

@@ -25,6 +25,7 @@ const prefixes: Readonly<Record<string, string>> = {
   program_id: "stp",
   "standing_runs.id": "srn",
   "quarantined_posts.id": "qrn",
+  "webhook_secrets.id": "wsc",
   "audit_chains.project_id": "prj",
 };
 
@@ -61,10 +62,10 @@ export async function plantSealedRows(
   const ofProjects = new Set(
     sealedTables.filter(({ key }) => key.length === 1).map(({ name, key }) => `${name}.${key[0]?.name}`),
   );
-  const fill = (table: string, name: string, type: string, n: number) =>
-    name === "project_id" && !ofProjects.has(`${table}.project_id`)
-      ? `'${uuidOfId(projectId)}'::uuid`
-      : filler(type, n);
+  const fill = (table: string, name: string, type: string, n: number) => {
+    if (name !== "project_id" || ofProjects.has(`${table}.project_id`)) return filler(type, n);
+    return isOfNoProject(table, n) ? "null::uuid" : `'${uuidOfId(projectId)}'::uuid`;
+  };
   const insert = async (table: string, given: ReadonlyMap<string, ReadonlyMap<number, Buffer>>) => {
     const columns = await columnsOf(db, table, [...given.keys()]);
     const rows = numbers.map((n) => {
@@ -86,7 +87,8 @@ export async function plantSealedRows(
     for (const { column, place } of table.columns) {
       const values = new Map<number, Buffer>();
       for (const n of numbers) {
-        const context = `${table.project === "deployment" ? "deployment" : projectId}/${placeOf(table, place, n)}`;
+        const isOfDeployment = table.project === "deployment" || isOfNoProject(table.name, n);
+        const context = `${isOfDeployment ? "deployment" : projectId}/${placeOf(table, place, n)}`;
         const text = `value ${n} of ${table.name}.${column.name}`;
         const where = table.key
           .map((key) => `"${key.name}" = ${fill(table.name, key.name, key.getSQLType(), n)}`)
@@ -99,6 +101,12 @@ export async function plantSealedRows(
     await insert(table.name, given);
   }
   return planted;
+}
+
+/** In a table of which some rows have no project, each second row has none. */
+function isOfNoProject(name: string, n: number): boolean {
+  const project = sealedTables.find((table) => table.name === name)?.project;
+  return typeof project === "object" && "isOptional" in project && n % 2 === 1;
 }
 
 function placeOf(table: SealedTable, place: string, n: number): string {

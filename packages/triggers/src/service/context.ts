@@ -6,6 +6,8 @@ import type { BodyRenderer, Dispatcher } from "@svc/delivery";
 import type { Filters } from "../filters/filters.ts";
 import type { PublishContext } from "../own/publish.ts";
 import type { EventPolls } from "../polls/polls.ts";
+import type { PrivateWebhooks } from "../private-webhooks.ts";
+import type { Quarantine } from "../quarantine.ts";
 import type { StoreOptions } from "../store.ts";
 
 /** Dependencies of the methods of TriggersService. */
@@ -24,6 +26,8 @@ export type TriggersContext = {
   store: StoreOptions;
   filters: Filters;
   renderBody: BodyRenderer;
+  privateWebhooks: PrivateWebhooks;
+  quarantine: Quarantine;
   polls: EventPolls;
   /** Makes the engine check for due throttled replays now, because a replay was started or resumed. */
   wakeReplays(): void;

@@ -1,10 +1,11 @@
 import { create } from "@bufbuild/protobuf";
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
-import { shownSampleMs, type Trigger, type Webhook } from "@svc/catalog";
+import { catalogFaults, shownSampleMs, type Trigger, type Webhook } from "@svc/catalog";
 import {
   byId,
   checkFilterText,
   isRowInScope,
+  type ProjectId,
   projectList,
   requireId,
   requireProject,
@@ -13,15 +14,22 @@ import {
 } from "@svc/core";
 import { countDeliveriesOfEvents } from "@svc/db/deliveries/read";
 import { eventsForProject } from "@svc/db/events/repo";
-import { type IngestEndpoint, IngestEndpointSchema, type TriggersService } from "@svc/gen/triggers";
+import { webhookSecretsForProject } from "@svc/db/secrets/webhook-secrets";
+import {
+  type IngestEndpoint,
+  IngestEndpointSchema,
+  type TriggersService,
+  WebhookSecretSchema,
+} from "@svc/gen/triggers";
 import { eventMessage } from "../convert.ts";
 import { triggerFaults } from "../errors.ts";
 import { heldMsMax } from "../polls/polls.ts";
 import { openCursor, positionAt, sealCursor } from "../polls/position.ts";
-import { faultOfWebhook, isSecretSet } from "../verify.ts";
+import { faultOfPrivateWebhook, faultOfWebhook, isSecretSet } from "../verify.ts";
 import type { TriggersContext } from "./context.ts";
 import { triggerSlugOf } from "./request.ts";
 import { payloadsOf, requireFilter } from "./subscription-match.ts";
+import { webhookSecretFields } from "./webhook-secrets.ts";
 
 type Methods = Pick<
   ServiceImpl<typeof TriggersService>,
@@ -29,7 +37,8 @@ type Methods = Pick<
 >;
 
 /** Returns the methods ListEvents, PollEvents, GetEvent and ListIngestEndpoints. */
-export function eventMethods({ db, catalog, views, sealer, secretOf, polls }: TriggersContext): Methods {
+export function eventMethods(context: TriggersContext): Methods {
+  const { db, views, sealer, polls } = context;
   return {
     listEvents: projectList(sealer, {
       call: "ListEvents",
@@ -97,12 +106,13 @@ export function eventMethods({ db, catalog, views, sealer, secretOf, polls }: Tr
       return { event: eventMessage(row) };
     },
 
-    listIngestEndpoints() {
-      const endpoints = [...catalog.toolkits.values()].flatMap(({ slug, webhook, triggers }) => {
-        if (webhook === undefined) return [];
-        return [ingestEndpointMessage({ slug, webhook, trigger: triggers[0] }, secretOf)];
-      });
-      return { endpoints };
+    async listIngestEndpoints({ projectId: asked }, ctx) {
+      const { projectId } = requireProject(ctx);
+      if (asked !== "" && asked !== projectId) throw catalogFaults.PROJECT_NOT_FOUND(asked);
+      const shared = sharedEndpoints(context);
+      if (asked === "") return { endpoints: shared };
+      const own = await privateEndpoints(context, projectId);
+      return { endpoints: [...shared, ...own].sort((a, b) => (a.toolkitSlug < b.toolkitSlug ? -1 : 1)) };
     },
   };
 }
@@ -115,21 +125,58 @@ function waitOf(waitMs: number, { timeoutMs }: HandlerContext): number {
   return Math.min(waitMs, heldMsMax, Math.max(0, (timeoutMs() ?? Number.POSITIVE_INFINITY) - 1_000));
 }
 
+function sharedEndpoints({ catalog, secretOf }: TriggersContext): IngestEndpoint[] {
+  return [...catalog.toolkits.values()].flatMap(({ slug, webhook, triggers }) => {
+    if (webhook === undefined) return [];
+    return [
+      ingestEndpointMessage(webhook, triggers[0], {
+        ...{ toolkitSlug: slug, path: `/webhooks/${slug}`, secretEnv: webhook.secretEnv },
+        secretSet: isSecretSet(webhook, secretOf),
+        fault: faultOfWebhook(webhook, secretOf) ?? "",
+      }),
+    ];
+  });
+}
+
+async function privateEndpoints(
+  { db, views, clock, secretOf, privateWebhooks }: TriggersContext,
+  projectId: ProjectId,
+): Promise<IngestEndpoint[]> {
+  const { toolkits } = await views.forProject(projectId);
+  const live = await webhookSecretsForProject(db, projectId).list(clock.now());
+  const endpoints: IngestEndpoint[] = [];
+  for (const { slug, ownerProjectId } of toolkits.values()) {
+    const found = ownerProjectId === projectId ? await privateWebhooks.find(projectId, slug) : undefined;
+    if (found === undefined) continue;
+    const { webhook, triggers } = found.toolkit;
+    endpoints.push(
+      ingestEndpointMessage(webhook, triggers[0], {
+        ...{ toolkitSlug: slug, path: `/webhooks/${projectId}/${slug}`, projectId },
+        secretSet: found.isSecretSet,
+        fault: faultOfPrivateWebhook(found, secretOf) ?? "",
+        secrets: live
+          .filter(({ toolkitSlug }) => toolkitSlug === slug)
+          .map((secret) => create(WebhookSecretSchema, webhookSecretFields(secret))),
+      }),
+    );
+  }
+  return endpoints;
+}
+
+/** Fields of an endpoint that differ between shared and private toolkits. */
+type EndpointFields = Pick<IngestEndpoint, "toolkitSlug" | "path" | "secretSet" | "fault"> &
+  Partial<Pick<IngestEndpoint, "secretEnv" | "projectId" | "secrets">>;
+
 /** Returns an ingest endpoint in the form of the API. Its sample does not depend on the time of the call. */
-function ingestEndpointMessage(
-  { slug, webhook, trigger }: { slug: string; webhook: Webhook; trigger: Trigger | undefined },
-  secretOf: TriggersContext["secretOf"],
-): IngestEndpoint {
-  const { scheme, secretEnv, header, prefix, encoding, parameter, methods } = webhook;
+function ingestEndpointMessage(webhook: Webhook, trigger: Trigger | undefined, fields: EndpointFields): IngestEndpoint {
+  const { scheme, header, prefix, encoding, parameter, methods } = webhook;
   // Clients that only know the first version of the signature schemes read these fields. So each field has a value only for the schemes
   // that its comment in the API names.
   const signing = scheme === "slack_v0" ? {} : { header, prefix, encoding, parameter };
   const base = {
-    ...{ toolkitSlug: slug, path: `/webhooks/${slug}`, scheme, secretEnv, ...signing },
-    secretSet: isSecretSet(webhook, secretOf),
+    ...{ ...fields, scheme, ...signing },
     verifierJson: JSON.stringify(webhook.parameters),
     methods: [...methods],
-    fault: faultOfWebhook(webhook, secretOf) ?? "",
   };
   if (trigger === undefined) return create(IngestEndpointSchema, base);
   const { headers, query, body } = trigger.sample(shownSampleMs);

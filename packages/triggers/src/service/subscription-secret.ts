@@ -39,7 +39,8 @@ export function secretMethods({
   };
 }
 
-function readOverlap(given: Duration | undefined): number {
+/** Returns the time during which former secrets stay valid, in milliseconds. Throws ROTATION_OVERLAP_INVALID. */
+export function readOverlap(given: Duration | undefined): number {
   if (given === undefined) return overlap.defaultMs;
   const ms = durationMs(given);
   if (ms < 0 || ms > overlap.maxMs) throw triggerFaults.ROTATION_OVERLAP_INVALID(`${ms / 1_000}s`);

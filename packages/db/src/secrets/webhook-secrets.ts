@@ -1,0 +1,88 @@
+import type { ProjectId, WebhookSecretId } from "@svc/core";
+import { and, asc, desc, eq, gt, isNull, lte, or, sql } from "drizzle-orm";
+import { touchCatalog } from "../catalog/repo.ts";
+import { type Executor, withTransaction } from "../connect.ts";
+import { privateToolkits, webhookSecrets } from "../schema/index.ts";
+import type { Row } from "../sql/codec.ts";
+
+/** A secret of a private toolkit's webhook. `value`: sealed. `endsAt`: from then on it verifies nothing; null if it has no end. */
+export type WebhookSecretRow = Omit<Row<typeof webhookSecrets>, "projectId">;
+
+/**
+ * Result of storing a secret. `no_toolkit`: the project has no private toolkit with the slug. `too_many`: the webhook would have more live
+ * secrets than it may have. Nothing is stored then.
+ */
+export type PutWebhookSecretResult = "put" | "no_toolkit" | "too_many";
+
+/**
+ * The secrets of the webhooks of one project's private toolkits. Every change increments the project's catalog version in the same
+ * transaction, so that all nodes read them again.
+ */
+export type WebhookSecretRepository = {
+  /** Returns the secrets that live at a time, sorted by toolkit, the newest of a toolkit first. */
+  list(nowMs: number): Promise<WebhookSecretRow[]>;
+  /**
+   * Stores a secret. The toolkit's other secrets end at `formerEndsAt`, or earlier if they had an earlier end. Deletes those that have ended
+   * then. `most`: maximum number of live secrets of a toolkit.
+   */
+  put(
+    secret: Omit<WebhookSecretRow, "endsAt">,
+    limits: { readonly formerEndsAt: number; readonly most: number },
+  ): Promise<PutWebhookSecretResult>;
+  /** Deletes a secret. Returns false if the project has no secret with this id. */
+  delete(id: WebhookSecretId): Promise<boolean>;
+};
+
+const columns = {
+  id: webhookSecrets.id,
+  toolkitSlug: webhookSecrets.toolkitSlug,
+  value: webhookSecrets.value,
+  createdAt: webhookSecrets.createdAt,
+  endsAt: webhookSecrets.endsAt,
+};
+
+/** Returns the condition that a secret verifies posts at a time. */
+function livesAt(ms: number) {
+  return or(isNull(webhookSecrets.endsAt), gt(webhookSecrets.endsAt, ms));
+}
+
+/** Returns the repository of the secrets of one project's webhooks. */
+export function webhookSecretsForProject(db: Executor, projectId: ProjectId): WebhookSecretRepository {
+  const ofProject = eq(webhookSecrets.projectId, projectId);
+  return {
+    list: (nowMs) =>
+      db.orm
+        .select(columns)
+        .from(webhookSecrets)
+        .where(and(ofProject, livesAt(nowMs)))
+        .orderBy(asc(webhookSecrets.toolkitSlug), desc(webhookSecrets.id)),
+    put: (secret, { formerEndsAt, most }) =>
+      withTransaction(db, async (tx) => {
+        // Locks the project's row. So if two secrets are stored at the same time, only one of them can be the last allowed one.
+        await touchCatalog(tx, projectId);
+        const { toolkitSlug, createdAt } = secret;
+        const isToolkit = and(eq(privateToolkits.projectId, projectId), eq(privateToolkits.slug, toolkitSlug));
+        if ((await tx.orm.$count(privateToolkits, isToolkit)) === 0) return "no_toolkit";
+        const ofToolkit = and(ofProject, eq(webhookSecrets.toolkitSlug, toolkitSlug));
+        const others = await tx.orm.$count(webhookSecrets, and(ofToolkit, livesAt(createdAt)));
+        if (formerEndsAt > createdAt && others >= most) return "too_many";
+        const ended = webhookSecrets.endsAt.mapToDriverValue(formerEndsAt);
+        await tx.orm
+          .update(webhookSecrets)
+          .set({ endsAt: sql`least(${webhookSecrets.endsAt}, ${ended}::timestamptz)` })
+          .where(ofToolkit);
+        await tx.orm.delete(webhookSecrets).where(and(ofToolkit, lte(webhookSecrets.endsAt, createdAt)));
+        await tx.orm.insert(webhookSecrets).values({ ...secret, projectId, endsAt: null });
+        return "put";
+      }),
+    delete: (id) =>
+      withTransaction(db, async (tx) => {
+        await touchCatalog(tx, projectId);
+        const rows = await tx.orm
+          .delete(webhookSecrets)
+          .where(and(eq(webhookSecrets.id, id), ofProject))
+          .returning({ id: webhookSecrets.id });
+        return rows.length > 0;
+      }),
+  };
+}

@@ -1,0 +1,164 @@
+import type { CatalogView, CatalogViews, Toolkit, Webhook, WebhookSecret } from "@svc/catalog";
+import { type Clock, type ProjectId, SealError, type Sealer, timeOfId, type WebhookSecretId } from "@svc/core";
+import type { Executor } from "@svc/db/connect";
+import { listProjectIds } from "@svc/db/projects/repo";
+import { type WebhookSecretRow, webhookSecretsForProject } from "@svc/db/secrets/webhook-secrets";
+
+/** A toolkit that receives posts. */
+export type WebhookToolkit = Toolkit & { webhook: Webhook };
+
+/** Returns the toolkit of that slug, if it receives posts. */
+export function webhookToolkit(catalog: Pick<CatalogView, "toolkits">, slug: string): WebhookToolkit | undefined {
+  const toolkit = catalog.toolkits.get(slug);
+  return toolkit?.webhook === undefined ? undefined : (toolkit as WebhookToolkit);
+}
+
+/** Returns the project's private toolkit of that slug, if it receives posts. */
+export function privateWebhookToolkit(
+  catalog: Pick<CatalogView, "toolkits">,
+  projectId: ProjectId,
+  slug: string,
+): WebhookToolkit | undefined {
+  const toolkit = webhookToolkit(catalog, slug);
+  return toolkit?.ownerProjectId === projectId ? toolkit : undefined;
+}
+
+/**
+ * A private toolkit that receives posts. `secrets`: those that verify posts now, the newest first. `isSecretSet`: false if it has none, true
+ * also if its definition cannot read them.
+ */
+export type PrivateWebhook = {
+  readonly toolkit: WebhookToolkit;
+  readonly secrets: readonly WebhookSecret[];
+  readonly isSecretSet: boolean;
+};
+
+/** The private toolkits that receive posts, and their secrets. Changes made on other nodes appear within 500 ms. */
+export type PrivateWebhooks = {
+  /** Returns a private toolkit. Undefined if the project or the toolkit does not exist; at once if the project does not. */
+  find(projectId: ProjectId, slug: string): Promise<PrivateWebhook | undefined> | undefined;
+};
+
+/** Dependencies of the webhooks of private toolkits. */
+export type PrivateWebhooksOptions = {
+  readonly db: Executor;
+  readonly clock: Clock;
+  readonly sealer: Sealer;
+  readonly views: Pick<CatalogViews, "forProject">;
+};
+
+/** A secret as the definition of its toolkit reads it. Undefined if it cannot. */
+type OpenedSecret = { readonly secret: WebhookSecret | undefined; readonly endsAt: number };
+
+/** Secrets by toolkit, read after the view of the catalog for which they are cached. */
+type SecretsOfView = ReadonlyMap<string, readonly WebhookSecretRow[]>;
+
+/** Creates the webhooks of private toolkits for one node. */
+export function createPrivateWebhooks(options: PrivateWebhooksOptions): PrivateWebhooks {
+  const { db, clock, sealer, views } = options;
+  const knows = createKnownProjects(options);
+  // Every change of a secret makes a new view, as changes of toolkits do.
+  const rowsOf = new WeakMap<CatalogView, Promise<SecretsOfView>>();
+  const openedOf = new WeakMap<readonly WebhookSecretRow[], readonly OpenedSecret[]>();
+  const read = async (projectId: ProjectId): Promise<SecretsOfView> => {
+    const rows = await webhookSecretsForProject(db, projectId).list(clock.now());
+    return Map.groupBy(rows, ({ toolkitSlug }) => toolkitSlug);
+  };
+  const secretsOf = async (view: CatalogView, projectId: ProjectId, { slug, webhook }: WebhookToolkit) => {
+    let reading = rowsOf.get(view);
+    if (reading === undefined) {
+      reading = read(projectId);
+      rowsOf.set(view, reading);
+      reading.catch(() => rowsOf.delete(view));
+    }
+    const rows = (await reading).get(slug);
+    if (rows === undefined) return [];
+    await sealer.ready([projectId]);
+    let opened = openedOf.get(rows);
+    if (opened === undefined) {
+      opened = rows.map((row) => ({
+        secret: openSecret(sealer, projectId, webhook, row),
+        endsAt: row.endsAt ?? Number.POSITIVE_INFINITY,
+      }));
+      openedOf.set(rows, opened);
+    }
+    return opened;
+  };
+  const findIn = async (projectId: ProjectId, slug: string): Promise<PrivateWebhook | undefined> => {
+    const view = await views.forProject(projectId);
+    const toolkit = privateWebhookToolkit(view, projectId, slug);
+    if (toolkit === undefined) return undefined;
+    const opened = await secretsOf(view, projectId, toolkit);
+    const nowMs = clock.now();
+    const live = opened.filter(({ endsAt }) => endsAt > nowMs);
+    return { toolkit, secrets: live.flatMap(({ secret }) => secret ?? []), isSecretSet: live.length > 0 };
+  };
+  return {
+    find(projectId, slug) {
+      const known = knows(projectId);
+      if (known === false) return undefined;
+      if (known === true) return findIn(projectId, slug);
+      return known.then((isKnown) => (isKnown ? findIn(projectId, slug) : undefined));
+    },
+  };
+}
+
+/** Returns a secret. Undefined if the toolkit's present definition, or this process, cannot read it. */
+function openSecret(
+  sealer: Sealer,
+  projectId: ProjectId,
+  webhook: Webhook,
+  { id, value }: WebhookSecretRow,
+): WebhookSecret | undefined {
+  try {
+    return webhook.secretOf(sealer.open(value, webhookSecretContext(projectId, id)).toString("utf8"));
+  } catch (error) {
+    if (error instanceof SealError) return undefined;
+    throw error;
+  }
+}
+
+/** Returns the context for which a secret of a webhook is sealed. */
+export function webhookSecretContext(projectId: ProjectId, id: WebhookSecretId): string {
+  return `${projectId}/webhook_secrets/${id}`;
+}
+
+/** Largest difference between the clocks of nodes, in milliseconds. */
+const skewMs = 60_000;
+/** Minimum time between two reads of new projects, in milliseconds. */
+const newMs = 500;
+/** Minimum time between two reads of all projects, in milliseconds. */
+const allMs = 60_000;
+
+/**
+ * Returns a function that says if a project exists. It answers from memory, so a stranger who posts to invented projects causes no
+ * statements: the id of a project has the time of its creation, so an unknown id with another time than the present is wrong. Ids of the
+ * present are looked up, all together, at most twice a second. A node whose clock is wrong by minutes may make other ids; so all ids are
+ * read again now and then.
+ */
+function createKnownProjects({
+  db,
+  clock,
+}: Pick<PrivateWebhooksOptions, "db" | "clock">): (id: ProjectId) => boolean | Promise<boolean> {
+  const known = new Set<ProjectId>();
+  let readAt = Number.NEGATIVE_INFINITY;
+  let allReadAt = Number.NEGATIVE_INFINITY;
+  let reading: Promise<void> | undefined;
+  const read = async (nowMs: number) => {
+    const isAll = nowMs - allReadAt >= allMs;
+    for (const id of await listProjectIds(db, isAll ? 0 : readAt - skewMs)) known.add(id);
+    readAt = nowMs;
+    if (isAll) allReadAt = nowMs;
+  };
+  return (id) => {
+    if (known.has(id)) return true;
+    const nowMs = clock.now();
+    const madeAt = timeOfId(id);
+    const isNew = madeAt > readAt - skewMs && madeAt < nowMs + skewMs && nowMs - readAt >= newMs;
+    if (!isNew && nowMs - allReadAt < allMs) return false;
+    reading ??= read(nowMs).finally(() => {
+      reading = undefined;
+    });
+    return reading.then(() => known.has(id));
+  };
+}

@@ -2,7 +2,12 @@ import { createHmac } from "node:crypto";
 import type { ProjectId } from "@svc/core";
 import type { InboundPost } from "@svc/node";
 
-type Changes = { readonly slug?: string; readonly webhook?: object | undefined; readonly trigger?: object; readonly triggers?: object };
+type Changes = {
+  readonly slug?: string;
+  readonly webhook?: object | undefined;
+  readonly trigger?: object;
+  readonly triggers?: object;
+};
 
 /** Returns the definition of a private toolkit with a webhook that is signed with HMAC-SHA256, as JSON text. */
 export function deskDefinition({ slug = "desk", webhook, trigger, triggers }: Changes = {}): string {

@@ -1,6 +1,6 @@
 import { createId } from "@svc/core";
-import fc from "fast-check";
 import { deskDefinition } from "@svc/testing/private-webhook";
+import fc from "fast-check";
 import { expect, test } from "vitest";
 import { DefinitionError, type FileFault } from "../read/definition-file.ts";
 import { parsePrivateToolkit } from "./parse-definition.ts";
@@ -177,8 +177,7 @@ test("a toolkit with a webhook and triggers is compiled, and its triggers name a
   const [trigger] = triggers;
   expect(trigger).toMatchObject({ slug: "desk.ticket_opened", ownerProjectId: projectId, namesAccount: true });
   const body = { type: "ticket.opened", id: "7", subject: "s", customer: "ada" };
-  const normalized = (customer: unknown) =>
-    trigger?.normalize({ headers: {}, query: {}, body: { ...body, customer } });
+  const normalized = (customer: unknown) => trigger?.normalize({ headers: {}, query: {}, body: { ...body, customer } });
   expect(normalized("ada")).toMatchObject({ entityId: "ada", account: "", dedupe: "7" });
   expect(normalized(undefined)).toMatchObject({ entityId: "" });
   for (const customer of ["a\nb", "x".repeat(201), { id: 1 }]) {
@@ -192,15 +191,19 @@ const hmac = { scheme: "hmac_sha256", header: "x-desk-signature", encoding: "hex
 const open = { type: "object" };
 
 test.each([
-  ["a variable for the secret", { webhook: { ...hmac, secretEnv: "SVC_WEBHOOK_SECRET_X" } }, "toolkit:webhook.secretEnv"],
+  [
+    "a variable for the secret",
+    { webhook: { ...hmac, secretEnv: "SVC_WEBHOOK_SECRET_X" } },
+    "toolkit:webhook.secretEnv",
+  ],
   ["an account", { trigger: { account: "{{body.team}}" } }, "tools.ticket_opened:account"],
   ["a body that is signed twice", { webhook: { ...hmac, signed: "{{body}}.{{body}}" } }, "toolkit:webhook.signed"],
+  ["a time of several parts", { webhook: { ...hmac, timestamp: "{{body.a}}{{body.b}}" } }, "toolkit:webhook.timestamp"],
   [
-    "a time of several parts",
-    { webhook: { ...hmac, timestamp: "{{body.a}}{{body.b}}" } },
-    "toolkit:webhook.timestamp",
+    "21 rules to ignore",
+    { webhook: { ...hmac, ignore: Array(21).fill({ body: { a: 1 } }) } },
+    "toolkit:webhook.ignore",
   ],
-  ["21 rules to ignore", { webhook: { ...hmac, ignore: Array(21).fill({ body: { a: 1 } }) } }, "toolkit:webhook.ignore"],
   ["a rule of 51 fields", { trigger: { match: { body: many(51, () => 1) } } }, "tools.ticket_opened:match"],
   [
     "a rule of 101 values",
@@ -229,7 +232,12 @@ test.each([
   ],
   [
     "an answer of 21 placeholders",
-    { webhook: { ...hmac, handshakes: [{ method: "POST", when: { body: { a: 1 } }, answer: { json: many(21, () => "{{body.x}}") } }] } },
+    {
+      webhook: {
+        ...hmac,
+        handshakes: [{ method: "POST", when: { body: { a: 1 } }, answer: { json: many(21, () => "{{body.x}}") } }],
+      },
+    },
     "toolkit:webhook.handshakes[0].answer",
   ],
 ])("a private webhook may not have %s", async (_what, changes, place) => {

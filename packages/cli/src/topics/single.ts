@@ -32,7 +32,9 @@ export const addEndpointsCommand = list(TriggersService.method.listIngestEndpoin
       context.note("Posts to a path without a secret are refused: set its variable for the server.");
     for (const { toolkitSlug, secretSet, projectId } of endpoints)
       if (!secretSet && projectId !== "")
-        context.note(`${toolkitSlug} has no secret, so its posts are refused: \`svc webhooks secrets put ${toolkitSlug}\`.`);
+        context.note(
+          `${toolkitSlug} has no secret, so its posts are refused: \`svc webhooks secrets put ${toolkitSlug}\`.`,
+        );
     for (const { path, secretSet, fault } of endpoints)
       if (secretSet && fault !== "") context.note(`Posts to ${path} are refused: ${fault}.`);
   },

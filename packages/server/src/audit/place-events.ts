@@ -1,12 +1,4 @@
-import {
-  type Clock,
-  createId,
-  generateKeyBytes,
-  type ProjectId,
-  SealError,
-  type Sealer,
-  uuidOfId,
-} from "@svc/core";
+import { type Clock, createId, generateKeyBytes, type ProjectId, SealError, type Sealer, uuidOfId } from "@svc/core";
 import {
   type AuditChain,
   type ChainedAuditEvent,

@@ -9,6 +9,7 @@ import { startTestReceiver } from "@svc/testing/receiver";
 import { until, untilMoved } from "@svc/testing/until";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createTestCluster, createTestNode, type TestCluster } from "../test-node.ts";
+import { createFilters } from "./filters.ts";
 
 let cluster: TestCluster;
 
@@ -298,4 +299,33 @@ test("an event that a filter accepts is sent, and one that it refuses is not", a
   const sent = receiver.requests.find(({ headers }) => headers["webhook-id"] === shown?.eventId);
   for (const { name, value } of shown?.headers ?? [])
     if (value !== "…" && name !== "webhook-timestamp") expect(sent?.headers[name]).toBe(value);
+});
+
+test("filters let other work run between them, and equal filters are applied once", async () => {
+  let turns = 0;
+  const observed: number[] = [];
+  const next = async () => {
+    turns++;
+  };
+  const filters = createFilters({
+    db: cluster.db,
+    turns: { next },
+    onFiltered: ({ outcomes }) => observed.push([...outcomes].length),
+  });
+  const apply = filters.begin("project:one");
+  const event = {
+    ...{
+      id: "evt_1",
+      toolkitSlug: "events",
+      triggerSlug: "events.invoice.paid",
+      entityId: "",
+      payload: '{"amount":5}',
+    },
+    ...{ occurredAtMs: 0, receivedAtMs: 0 },
+  };
+  const sources = Array.from({ length: 1_000 }, (_, n) => `event.payload.amount > ${n}`);
+  const outcomes = await apply(event, [...sources, ...sources]);
+  expect([...outcomes.values()].filter(({ outcome }) => outcome === "match")).toHaveLength(5);
+  expect(observed).toEqual([1_000]);
+  expect(turns).toBeGreaterThan(0);
 });

@@ -20,11 +20,15 @@ export async function writeEventDocument(
   const { membersOf, assemble } = writers[how.format];
   const slices = createSlices(how.turn);
   const written: { readonly name: string; readonly members: Members }[] = [];
-  let [bytes, changedAt] = [0, 0];
+  const infoAt = (timeMs: number) =>
+    JSON.stringify({ title: "Events", version: isoTime(timeMs), description: form.text });
+  let changedAt = 0;
+  // The size of the document without types: every time has the same length.
+  let bytes = Buffer.byteLength(assemble({ info: infoAt(0), first: "{}", second: "{}", form }));
   for await (const page of pages) {
     for (const type of page) {
       const members = membersOf(describe(type, form), form);
-      bytes += Buffer.byteLength(members.join(","));
+      for (const member of members) bytes += Buffer.byteLength(member) + 1;
       if (bytes > bytesMax) throw triggerFaults.EVENT_DOCUMENT_TOO_LARGE(bytesMax);
       changedAt = Math.max(changedAt, type.updatedAt);
       written.push({ name: type.name, members });
@@ -34,10 +38,10 @@ export async function writeEventDocument(
   // Names are compared by code unit, because the order of the database depends on its collation.
   written.sort((one, other) => (one.name < other.name ? -1 : 1));
   const objectOf = (at: 0 | 1) => `{${written.flatMap(({ members }) => members[at] || []).join(",")}}`;
-  const info = { title: "Events", version: isoTime(changedAt), description: form.text };
-  const document = assemble({ info: JSON.stringify(info), first: objectOf(0), second: objectOf(1), form });
-  if (Buffer.byteLength(document) > bytesMax) throw triggerFaults.EVENT_DOCUMENT_TOO_LARGE(bytesMax);
-  return document;
+  await slices.rest();
+  const first = objectOf(0);
+  await slices.rest();
+  return assemble({ info: infoAt(changedAt), first, second: objectOf(1), form });
 }
 
 /** A type's members of the two objects in a document that have one member for each type. */

@@ -1,6 +1,7 @@
 import { existsSync, statSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import { commandNames } from "@svc/cli";
+import { operationalEventTypes } from "@svc/core";
 import { describe, expect, test } from "vitest";
 import { anchorsOf, codeBlocksOf, codeSpansOf, linksOf, tableRowsOf } from "./markdown.ts";
 import { listFiles, readSources, readText, root } from "./source.ts";
@@ -255,6 +256,13 @@ test("docs/reference/metrics.md lists the metrics of the service, all of them an
   const listed = rows.flatMap(([cell = ""]) => /^`(svc_\w+)`$/.exec(cell)?.[1] ?? []);
   expect(listed.toSorted()).toEqual([...names].map(([, name = ""]) => name).toSorted());
   expect(rows.filter((cells) => cells.length !== 4 || cells[3] === "")).toEqual([]);
+});
+
+test("docs/reference/operational-events.md lists the types of operational events, all of them and no others", () => {
+  const rows = tableRowsOf(readText("docs/reference/operational-events.md"));
+  const listed = rows.filter(([name = ""]) => name.startsWith("`svc."));
+  const declared = Object.entries(operationalEventTypes);
+  expect(listed).toEqual(declared.map(([name, { description, once }]) => [`\`svc.${name}\``, description, once]));
 });
 
 test("docs/reference/schedules/polls.md names the tools whose new rows a poll finds, all of them and no others, by how", () => {

@@ -853,13 +853,6 @@ create table standing_listeners (
 CREATE INDEX standing_listeners_ended ON public.standing_listeners USING btree (ended_at) WHERE (ended_at IS NOT NULL);
 CREATE INDEX standing_listeners_trigger ON public.standing_listeners USING btree (project_id, trigger_slug, from_version);
 
-create table standing_notices (
-  program_id uuid not null,
-  kind text not null,
-  at timestamp(3) with time zone not null,
-  constraint standing_notices_key PRIMARY KEY (program_id, kind)
-);
-
 create table standing_polls (
   program_id uuid not null,
   project_id uuid not null,
@@ -1066,6 +1059,7 @@ CREATE INDEX subscriptions_asks ON public.subscriptions USING btree (project_id,
 CREATE INDEX subscriptions_expires ON public.subscriptions USING btree (expires_at, id) WHERE (expires_at IS NOT NULL);
 CREATE INDEX subscriptions_key ON public.subscriptions USING btree (key_id, id) WHERE (key_id IS NOT NULL);
 CREATE UNIQUE INDEX subscriptions_mcp ON public.subscriptions USING btree (mcp_id) WHERE (mcp_id <> ''::text);
+CREATE INDEX subscriptions_operational ON public.subscriptions USING btree (project_id, id) WHERE ((toolkit_slug = 'svc'::text) OR (event_types <> '{}'::text[]));
 CREATE INDEX subscriptions_project ON public.subscriptions USING btree (project_id, id);
 
 create table tool_calls (

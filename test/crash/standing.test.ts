@@ -174,7 +174,7 @@ test.each(rounds > 1 ? ["before-decided", "after-decided"] : ["after-decided"])(
         expect.objectContaining({ type: "standing_paused", standingProgramId: id, reason: "failures" }),
       ]);
       const events = await database.db.sql`
-        select 1 from events where kind = 'notice' and project_id = ${uuidOfId(projectId)}`;
+        select 1 from events where toolkit_slug = 'svc' and project_id = ${uuidOfId(projectId)}`;
       expect(events).toHaveLength(1);
       for (const other of others) other.kill("SIGKILL");
     }

@@ -16,6 +16,7 @@ import type {
 import type { AppRequest } from "./app-transport.ts";
 import { type Credential, openCredential, tokenOf } from "./credential.ts";
 import { belongsTo, definitionOf, keepsOrigin } from "./definition.ts";
+import { expireWithEvent } from "./expire-account.ts";
 import { placeCredential, placeMask, schemeOf } from "./place-credential.ts";
 import { createRenewals, type RenewalOptions, type Renewals } from "./renewal.ts";
 import { runsOut } from "./token-times.ts";
@@ -231,8 +232,11 @@ async function faultOfRow(
   if (row.credential === null || (row.expiresAt !== null && row.expiresAt <= nowMs)) {
     const lastError = "its credential ran out";
     const { id, credential } = row;
-    if (credential !== null)
-      await expireAccount(db, { projectId, id }, { credential, lastError, isRefused: false, nowMs });
+    if (credential !== null) {
+      const account = { projectId, id, toolkitSlug: toolkit.slug, entityId: row.entityId };
+      const change = { credential, lastError, isRefused: false, nowMs };
+      await expireWithEvent(db, account, change, (tx) => expireAccount(tx, account, change));
+    }
     return unusable(`${id} is expired (${lastError}); ${again(row)}`);
   }
   return undefined;
@@ -336,7 +340,8 @@ async function refused(context: Context, query: AccountQuery, account: CallableA
   }
   const lastError = "the app refused the credential (401)";
   const refusal = { credential: row.credential, lastError, isRefused: !context.isSandbox, nowMs: clock.now() };
-  await expireAccount(db, { projectId, id: row.id }, refusal);
+  const expiring = { projectId, id: row.id, toolkitSlug: toolkit.slug, entityId: row.entityId };
+  await expireWithEvent(db, expiring, refusal, (tx) => expireAccount(tx, expiring, refusal));
   return false;
 }
 

@@ -1,6 +1,7 @@
-import { type ProjectId, parseId } from "@svc/core";
+import { createId, type ProjectId, parseId } from "@svc/core";
 import { settleAccountRefresh } from "@svc/db/connections/refresh";
 import { connectedAccountsForProject } from "@svc/db/connections/repo";
+import { subscriptionsForProject } from "@svc/db/subscriptions/repo";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { RenewalObservation } from "./observer.ts";
 import { createRefresher, type Refresher } from "./refresher.ts";
@@ -124,7 +125,22 @@ test("an outage is met with waits that grow, and the account stays active until 
   expect(await rowOf(id)).toMatchObject({ state: "active", lastError: "" });
 });
 
-test("a refusal by the app expires the account, and it is asked no more", async () => {
+/** Payloads of the operational events about accounts, oldest first. */
+async function expiries(): Promise<unknown[]> {
+  const rows = await t.db.sql<{ payload: string }[]>`
+    select payload from events where trigger_slug = 'svc.account_expired' order by id`;
+  return rows.map(({ payload }) => JSON.parse(payload));
+}
+
+async function subscribeToExpiries(): Promise<void> {
+  const [id, createdAt] = [createId("sub", t.clock.now()), t.clock.now()];
+  const endpoint = { endpointUrl: "https://ops.example.com/", signingSecret: Buffer.from("sealed") };
+  const slugs = { toolkitSlug: "svc", triggerSlug: "svc.account_expired" };
+  await subscriptionsForProject(t.db, projectId).create({ id, createdAt, ...endpoint, ...slugs });
+}
+
+test("a refusal by the app expires the account, which is reported once, and it is asked no more", async () => {
+  await subscribeToExpiries();
   const id = await connectOverOauth(t, projectId);
   t.app.tokenFailure = { status: 400, body: '{"error":"invalid_grant"}' };
   await start();
@@ -132,6 +148,10 @@ test("a refusal by the app expires the account, and it is asked no more", async 
   expect(await rowOf(id)).toMatchObject({ state: "expired", lastError: expect.stringContaining("invalid_grant") });
   await pass(24 * 60 * minute);
   expect(refreshes()).toBe(1);
+  const { toolkitSlug, entityId, lastError } = await rowOf(id);
+  expect(await expiries()).toEqual([
+    { accountId: id, toolkitSlug, entityId, expiredAt: expect.any(String), lastError },
+  ]);
 });
 
 test.each([
@@ -182,12 +202,15 @@ test("each renewal is told of once, with the account and what came of it, and wi
 test("an account that cannot be renewed expires when its time is over", async () => {
   t.app.givesRefreshTokens = false;
   const ids = [await connectOverOauth(t, projectId), await connectOverOauth(t, projectId, { toolkitSlug: "brief" })];
-  await start();
+  await subscribeToExpiries();
+  await start(2);
   await pass(59 * minute);
   for (const id of ids) expect((await rowOf(id)).state).toBe("active");
   await pass(minute);
   for (const id of ids)
     expect(await rowOf(id)).toMatchObject({ state: "expired", lastError: "its credential ran out" });
+  const reported = (await expiries()).map((payload) => (payload as { accountId: string }).accountId);
+  expect(reported.toSorted()).toEqual(ids.toSorted());
   expect(refreshes()).toBe(0);
 });
 

@@ -7,6 +7,7 @@ import {
 } from "@svc/db/connections/refresh";
 import { openCredential, tokenOf } from "./credential.ts";
 import { findToolkit } from "./definition.ts";
+import { expireWithEvent } from "./expire-account.ts";
 import type { ConnectionsOptions } from "./options.ts";
 import { leaseMs, type RenewalOptions, renewClaimed } from "./renewal.ts";
 
@@ -80,8 +81,8 @@ async function refreshOne(options: RefresherOptions, key: AccountKey): Promise<v
   const row = await claimAccountRefresh(db, lease, nowMs);
   if (row === undefined) return;
   await sealer.ready([row.projectId]);
-  const settle = (outcome: Omit<AccountRefreshOutcome, "updatedAt">) =>
-    settleAccountRefresh(db, lease, { ...outcome, updatedAt: outcome.state === undefined ? row.updatedAt : nowMs });
+  const settle = (outcome: Omit<AccountRefreshOutcome, "updatedAt" | "state">) =>
+    settleAccountRefresh(db, lease, { ...outcome, updatedAt: row.updatedAt });
   if (row.refreshAt === null || row.refreshAt > nowMs) {
     // Another node renewed the account after this node listed it and before this node acquired the lease. So this node only returns the
     // lease (the temporary right to renew).
@@ -89,7 +90,9 @@ async function refreshOne(options: RefresherOptions, key: AccountKey): Promise<v
     return;
   }
   if (row.expiresAt !== null && row.expiresAt <= nowMs) {
-    await settle({ state: "expired", lastError: "its credential ran out", refreshAt: null });
+    const lastError = "its credential ran out";
+    const outcome = { state: "expired", lastError, refreshAt: null, updatedAt: nowMs } as const;
+    await expireWithEvent(db, row, { lastError, nowMs }, (tx) => settleAccountRefresh(tx, lease, outcome));
     return;
   }
   const toolkit = await findToolkit(views, row);

@@ -11,6 +11,7 @@ import { connectedAccountsForProject } from "@svc/db/connections/repo";
 import { isUnavailable } from "@svc/db/driver";
 import { type Credential, openCredential, sealCredential, type TokenSet, tokenOf } from "./credential.ts";
 import { keepsOrigin } from "./definition.ts";
+import { expireWithEvent } from "./expire-account.ts";
 import type { RenewalObserver } from "./observer.ts";
 import type { ConnectionsOptions } from "./options.ts";
 import { schemeOf } from "./place-credential.ts";
@@ -153,7 +154,10 @@ async function settleAnswer(
       ...{ state: "expired" as const, lastError, refreshAt: null, updatedAt: nowMs },
       ...(answer.kind === "refused" && triedAs(options, false, nowMs)),
     };
-    return (await settleAccountRefresh(db, lease, outcome)) ? { kind: "ended", message: lastError } : "superseded";
+    const isEnded = await expireWithEvent(db, row, { lastError, nowMs }, (tx) =>
+      settleAccountRefresh(tx, lease, outcome),
+    );
+    return isEnded ? { kind: "ended", message: lastError } : "superseded";
   }
   const token = tokenOf(credential);
   const refreshAt = row.scheme === "oauth2" && token !== undefined ? retryAt(token, nowMs) : null;

@@ -160,6 +160,13 @@ export {
   type TimeRange,
   timeRange,
 } from "./net/request.ts";
+export {
+  type OperationalEventName,
+  type OperationalEventPayload,
+  operationalEventTypes,
+  operationalToolkitSlug,
+  operationalTriggerSlug,
+} from "./operational-events.ts";
 export { type Allowance, allowanceOf } from "./pace.ts";
 export {
   type Quota,

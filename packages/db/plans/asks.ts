@@ -12,7 +12,6 @@ import {
 } from "../src/asks/settle.ts";
 import { contactsForProject } from "../src/contacts/repo.ts";
 import { askEndpointsForProject } from "../src/subscriptions/ask-endpoints.ts";
-import { findNoticeEndpoints } from "../src/subscriptions/health.ts";
 import { nowMs } from "../src/test-rows.ts";
 import { plan } from "./planner/plan.ts";
 import { seededId } from "./planner/seed.ts";
@@ -92,4 +91,3 @@ plan("the approvers of a project", (db) => contactsForProject(db, seededId("prj"
 plan("the endpoints of a project's asks", (db) =>
   askEndpointsForProject(db, seededId("prj", 9)).listActive("ask_raised"),
 );
-plan("find_notice_endpoints", (db) => findNoticeEndpoints(db, [seededId("prj", 9), seededId("prj", 7)]));

@@ -7,7 +7,7 @@ import { promoteDeliveries, releaseDeliveries } from "../src/deliveries/queue.ts
 import { countDeliveriesOfEvents, readEventDeliveries } from "../src/deliveries/read.ts";
 import { findDeliveryEndpoints, readEndpointTimes } from "../src/deliveries/read-endpoint-times.ts";
 import { countPendingDeliveries, deliveriesForProject } from "../src/deliveries/repo.ts";
-import { settleDeliveries } from "../src/deliveries/settle.ts";
+import { findDeadDeliveries, settleDeliveries } from "../src/deliveries/settle.ts";
 import { tryDeliveriesNow } from "../src/deliveries/try-now.ts";
 import {
   countEventMatches,
@@ -16,6 +16,7 @@ import {
   lookForEvents,
   readFollowedEvents,
 } from "../src/events/follow.ts";
+import { publishOperationalEvents, startsOnOperationalEvents } from "../src/events/operational.ts";
 import { recordEvents } from "../src/events/record.ts";
 import { eventsForProject } from "../src/events/repo.ts";
 import { sweepProjectEvents } from "../src/events/sweep.ts";
@@ -238,5 +239,11 @@ plan("record_failures", (db) => {
   return reportSubscriptionFailures(db, [report], nowMs + 6 * day, limits);
 });
 plan("record_recoveries", (db) => reportSubscriptionRecoveries(db, [deadQueue]));
+plan("find_dead_deliveries", (db) => findDeadDeliveries(db, [seededId("dlv", 9), seededId("dlv", 7)]));
+plan("find_operational_receivers", (db) => {
+  const facts = [{ projectId }, { projectId: seededId("prj", 700) }];
+  return publishOperationalEvents(db, facts, () => [], nowMs);
+});
+plan("find_operational_listeners", (db) => startsOnOperationalEvents(db, [seededId("stp", 9)]));
 plan("a subscription", (db) => subscriptionsForProject(db, projectId).find(deadQueue));
 plan("a page of subscriptions", (db) => subscriptionsForProject(db, projectId).list(page), { statistics: ["fresh"] });

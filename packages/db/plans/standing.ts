@@ -42,7 +42,6 @@ import {
   readInboxEvents,
   releaseInboxLeases,
 } from "../src/standing/inbox.ts";
-import { noteStandingNotices } from "../src/standing/notices.ts";
 import {
   findKnownIds,
   forgetKnownIds,
@@ -224,7 +223,6 @@ plan("find_taken_events", (db) =>
 plan("arm_lost_backfills", (db) => armLostBackfills(db, nowMs, 10));
 plan("list_still_backfills", (db) => listStillBackfills(db, seededAt(10), 10));
 plan("sweep_backfills", (db) => sweepBackfills(db, seededAt(10), 100));
-plan("note_standing_notices", (db) => noteStandingNotices(db, [{ programId, kind: "standing_paused" }], nowMs));
 plan("put_due_tasks", (db) => putDueTasks(db, [task]));
 plan(
   "claim_standing_arrivals",

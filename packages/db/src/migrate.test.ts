@@ -90,3 +90,36 @@ test("posts that were accepted before keys were kept by their digest are duplica
   expect(outcome).toEqual({ stale: false, duplicates: new Set(again.slice(0, 4).map(({ id }) => id)) });
   await store.drop();
 });
+
+test("notices of schedules that wait or were sent are operational events after it, with the same body for ask endpoints", async () => {
+  const store = await createTestDatabase({ isEmpty: true });
+  await migrateDatabase(store.url, await upTo("0061_webhook_secrets"));
+  const [projectId, endpoint] = [createId("prj", nowMs), uuidOfId(createId("sub", nowMs))];
+  const project = uuidOfId(projectId);
+  await store.db.sql`insert into projects (id, name, created_at) values (${project}, 'p', now())`;
+  await store.db.sql`
+    insert into subscriptions (id, project_id, kind, endpoint_url, toolkit_slug, trigger_slug, signing_secret, created_at, event_types)
+    values (${endpoint}, ${project}, 'asks', 'https://example.com/', '', '', '', now(), '{standing_paused}')`;
+  const rows = [
+    ["notice", '{"type":"standing_paused","standingProgramId":"stp_1","count":2}'],
+    ["ask", '{"jobId":"job_1"}'],
+  ] as const;
+  for (const [index, [kind, payload]] of rows.entries()) {
+    const [event, delivery] = [createId("evt", nowMs + index), createId("dlv", nowMs + index)].map(uuidOfId);
+    await store.db.sql`
+      insert into events (project_id, id, kind, toolkit_slug, trigger_slug, entity_id, payload, occurred_at, received_at, dedupe_key)
+      values (${project}, ${event ?? ""}, ${kind}, '', '', '', ${payload}, now(), now(), '')`;
+    await store.db.sql`
+      insert into deliveries (project_id, id, event_id, subscription_id, state)
+      values (${project}, ${delivery ?? ""}, ${event ?? ""}, ${endpoint}, 'pending')`;
+  }
+  await migrateDatabase(store.url);
+  expect(await store.db.sql`select kind, toolkit_slug, trigger_slug, payload from events order by id`).toEqual([
+    {
+      ...{ kind: "event", toolkit_slug: "svc", trigger_slug: "svc.schedule_paused" },
+      payload: '{"standingProgramId":"stp_1","count":2}',
+    },
+    { kind: "ask", toolkit_slug: "", trigger_slug: "", payload: '{"jobId":"job_1"}' },
+  ]);
+  await store.drop();
+});

@@ -4,13 +4,13 @@ import type { Endpoint } from "./endpoint.ts";
 /** The values of an event that the body of a delivery contains. */
 export type DeliveredEvent = {
   id: EventId;
+  /** Kind of the body. `notice`: an operational event about a schedule, in the form of ask endpoints. */
   kind: "event" | "test" | "ask" | "notice";
   toolkitSlug: string;
   triggerSlug: string;
   entityId: string;
   /**
-   * JSON text of the payload, inserted unchanged. For an ask it is an object whose fields follow `id` and `type` in the body; for a notice,
-   * an object whose fields follow `id`.
+   * JSON text of the payload, inserted unchanged. For an ask and a notice it is an object whose fields follow `id` and `type` in the body.
    */
   payload: string;
   occurredAtMs: number;
@@ -22,7 +22,10 @@ export function deliveryBody(event: DeliveredEvent): Buffer {
   if (event.kind === "ask") {
     return Buffer.from(`{"id":"${event.id}","type":"ask_raised",${event.payload.slice(1)}`, "utf8");
   }
-  if (event.kind === "notice") return Buffer.from(`{"id":"${event.id}",${event.payload.slice(1)}`, "utf8");
+  if (event.kind === "notice") {
+    const type = event.triggerSlug.replace(/^svc\.schedule_/, "standing_");
+    return Buffer.from(`{"id":"${event.id}","type":"${type}",${event.payload.slice(1)}`, "utf8");
+  }
   const text =
     `{"id":"${event.id}","type":"${event.kind}","toolkitSlug":${JSON.stringify(event.toolkitSlug)},` +
     `"triggerSlug":${JSON.stringify(event.triggerSlug)},"entityId":${JSON.stringify(event.entityId)},` +

@@ -1,5 +1,5 @@
-import { type Clock, createBatcher, type NodeId, type SubscriptionId } from "@svc/core";
-import type { Executor } from "@svc/db/connect";
+import { type Clock, createBatcher, type DeliveryId, type NodeId, type SubscriptionId } from "@svc/core";
+import { type Executor, withTransaction } from "@svc/db/connect";
 import { type DeliverySettlement, settleDeliveries } from "@svc/db/deliveries/settle";
 import {
   type HealthLimits,
@@ -9,6 +9,7 @@ import {
   type SubscriptionHealth,
 } from "@svc/db/subscriptions/health";
 import type { DeliveryObserver } from "./observer.ts";
+import { publishDeadDeliveries, publishFailures, publishRecoveries } from "./publish-events.ts";
 
 /** An attempt that ended, with the values that decide if its endpoint counts as failing. */
 export type EndedAttempt = {
@@ -92,11 +93,10 @@ function isRefusal(error: unknown): boolean {
 }
 
 async function writeUntilStored(options: RecorderOptions, items: readonly EndedAttempt[]): Promise<void> {
-  const settlements = items.map((item) => item.settlement);
   const lastLeaseMs = items.reduce((last, item) => Math.max(last, item.leaseUntilMs), 0);
   for (;;) {
     try {
-      const lost = await settleDeliveries(options.db, options.nodeId, settlements);
+      const lost = await settle(options, items);
       if (lost.length > 0) options.observer.leasesLost(lost.length);
       return;
     } catch (error) {
@@ -106,6 +106,25 @@ async function writeUntilStored(options: RecorderOptions, items: readonly EndedA
       await options.clock.wait(retryPauseMs);
     }
   }
+}
+
+/**
+ * Settles the attempts of a batch, together with the operational events about deliveries whose attempts are used up. Returns the ids of
+ * deliveries whose lease is lost.
+ */
+async function settle({ db, clock, nodeId }: RecorderOptions, items: readonly EndedAttempt[]): Promise<DeliveryId[]> {
+  const settlements = items.map(({ settlement }) => settlement);
+  const dead = items.flatMap(({ settlement, isUnwanted }) =>
+    settlement.state === "dead_letter" && !isUnwanted ? [settlement] : [],
+  );
+  if (dead.length === 0) return settleDeliveries(db, nodeId, settlements);
+  return withTransaction(db, async (tx) => {
+    const lost = await settleDeliveries(tx, nodeId, settlements);
+    const isLost = new Set(lost);
+    const ended = dead.filter(({ id }) => !isLost.has(id));
+    await publishDeadDeliveries(tx, ended, clock.now());
+    return lost;
+  });
 }
 
 /**
@@ -137,17 +156,38 @@ async function writeHealth(options: RecorderOptions, items: readonly EndedAttemp
   }
   if (failures.size === 0 && recoveries.size === 0) return;
   try {
-    await reportSubscriptionRecoveries(options.db, [...recoveries]);
-    options.onRecovered([...recoveries]);
+    if (recoveries.size > 0) await writeRecoveries(options, [...recoveries]);
     // The backoff begins at the failure, not at the time when the database records the failure.
     const failedAtMs = items.reduce((last, { settlement: { state, attempt }, isUnwanted, isOwnFault }) => {
       return state === "delivered" || isUnwanted || isOwnFault === true
         ? last
         : Math.max(last, attempt.startedAt + attempt.durationMs);
     }, 0);
-    const health = await reportSubscriptionFailures(options.db, [...failures.values()], failedAtMs, options.limits);
-    for (const one of health) options.onHealth(one);
+    if (failures.size > 0) await writeFailures(options, [...failures.values()], failedAtMs);
   } catch (error) {
     options.observer.failed("health", error);
   }
+}
+
+async function writeRecoveries(
+  { db, clock, onRecovered }: RecorderOptions,
+  ids: readonly SubscriptionId[],
+): Promise<void> {
+  await withTransaction(db, async (tx) => {
+    await publishRecoveries(tx, await reportSubscriptionRecoveries(tx, ids), clock.now());
+  });
+  onRecovered(ids);
+}
+
+async function writeFailures(
+  { db, clock, limits, onHealth }: RecorderOptions,
+  reports: readonly SubscriptionFailures[],
+  failedAtMs: number,
+): Promise<void> {
+  const health = await withTransaction(db, async (tx) => {
+    const stored = await reportSubscriptionFailures(tx, reports, failedAtMs, limits);
+    await publishFailures(tx, stored, clock.now());
+    return stored;
+  });
+  for (const one of health) onHealth(one);
 }

@@ -31,7 +31,8 @@ export type TestStore = AsyncDisposable & {
   readonly clock: TestClock;
   readonly sealer: ReturnType<typeof createSealer>;
   readonly projectId: ProjectId;
-  subscribe(url: string): Promise<{ id: SubscriptionId; secret: string }>;
+  /** Adds a subscription, to every toolkit if none is given. */
+  subscribe(url: string, toolkitSlug?: string): Promise<{ id: SubscriptionId; secret: string }>;
   /**
    * Stores `count` events (default 1). Each has one due delivery for every subscription. If `leased.owner` is given, the deliveries are
    * leased to this node.
@@ -79,12 +80,12 @@ export async function storeOn(
     clock,
     sealer,
     projectId,
-    async subscribe(endpointUrl) {
+    async subscribe(endpointUrl, toolkitSlug = "") {
       const id = createId("sub", clock.now());
       const secret = generateSigningSecret();
       const signingSecret = sealer.seal(Buffer.from(secret, "utf8"), signingSecretContext(projectId, id));
       const createdAt = clock.now();
-      await subscriptions.create({ id, endpointUrl, toolkitSlug: "", triggerSlug: "", createdAt, signingSecret });
+      await subscriptions.create({ id, endpointUrl, toolkitSlug, triggerSlug: "", createdAt, signingSecret });
       return { id, secret };
     },
     async publish(ids, { count = 1, payload = '{"n":1}', leased } = {}) {

@@ -38,6 +38,7 @@ import {
   createReplayEngine,
   createRouting,
   type Ingest,
+  operationalToolkit,
   type Quarantine,
   readEventToolkits,
 } from "@svc/triggers";
@@ -108,6 +109,7 @@ export function createNode(parts: NodeParts): Node {
       ...(await readSkillToolkits(db, projectId)),
       ...(await readEventToolkits(db, projectId)),
     ],
+    commonToolkits: [operationalToolkit()],
   });
   const guard = createAddressGuard({ allowedRanges: parts.ranges.endpoints });
   const meter = createWorkMeter({ memory: limits.memory });
@@ -220,7 +222,7 @@ export function createNode(parts: NodeParts): Node {
     register: createServices({ ...parts, views, apps, jobs, standing, triggers, finder }),
     start(released) {
       meter.start();
-      finder.prepare(views.shared);
+      finder.prepare(views.base);
       if (released === undefined) engines.start();
       else void released.then(engines.start);
     },

@@ -59,7 +59,7 @@ export type StandingContext = {
    * programs.
    */
   readonly takeReplays: (tasks: readonly ClaimedReplay[]) => void;
-  /** Makes the delivery engine of this node claim at once, because new notices are queued. */
+  /** Makes the delivery engine of this node claim at once, because operational events are queued. */
   readonly wakeDeliveries: () => void;
   /** For tests: called at each fault point, where a test may end the node. */
   readonly onFaultPoint?: ((point: StandingFaultPoint) => Promise<void> | void) | undefined;

@@ -68,6 +68,7 @@ export function createStandingWorld(db: Database, changes: TestParts = {}): Stan
       limits: {
         jobs: { pollMs: 20, leaseMs },
         standing: { pollMs: 20, ...changes.limits?.standing, ...more.limits?.standing },
+        deliveries: { ...changes.limits?.deliveries },
       },
     });
   const node = addNode();

@@ -16,7 +16,7 @@ export {
   type PrivatePostHead,
 } from "./ingest.ts";
 export type { InboundPost, IngestOutcome } from "./outcome.ts";
-export { readEventToolkits } from "./own/toolkit.ts";
+export { operationalToolkit, readEventToolkits } from "./own/toolkit.ts";
 export { createEventPolls, type EventPollObservation } from "./polls/polls.ts";
 export type { PostLoad, PostQuotas } from "./post-quotas.ts";
 export { createPrivateWebhooks } from "./private-webhooks.ts";

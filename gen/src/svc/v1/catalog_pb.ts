@@ -844,7 +844,7 @@ export const ToolViewSchema: GenEnum<ToolView> = /*@__PURE__*/
  */
 export const ToolkitConnectability = {
   /**
-   * The toolkit `skills`, which has no accounts.
+   * The toolkits `skills`, `events` and `svc`, which have no accounts.
    *
    * @generated from enum value: TOOLKIT_CONNECTABILITY_UNSPECIFIED = 0;
    */

@@ -38,7 +38,8 @@ export type Subscription = Message<"svc.v1.Subscription"> & {
   endpointUrl: string;
 
   /**
-   * Slug of the toolkit whose events it receives. Empty if it receives events of all toolkits.
+   * Slug of the toolkit whose events it receives. Empty if it receives events of all toolkits, except operational
+   * events: only a subscription with the toolkit `svc` receives those.
    *
    * @generated from field: string toolkit_slug = 3;
    */
@@ -1143,7 +1144,8 @@ export type CreateSubscriptionRequest = Message<"svc.v1.CreateSubscriptionReques
   endpointUrl: string;
 
   /**
-   * Slug of a toolkit that the project can see. If empty, events of all toolkits.
+   * Slug of a toolkit that the project can see. If empty, events of all toolkits, except operational events (toolkit
+   * `svc`).
    *
    * @generated from field: string toolkit_slug = 2;
    */

@@ -19,7 +19,9 @@ const projectsMax = 1000;
 /** Each project's view of the catalog, including the private toolkits of the project. */
 export type CatalogViews = {
   readonly shared: CatalogView;
-  /** Returns the shared catalog with the project's own toolkits added. Changes made on other nodes appear within 500 ms. */
+  /** View of a project without toolkits of its own: the shared catalog and the toolkits that every project has. */
+  readonly base: CatalogView;
+  /** Returns the base view with the project's own toolkits added. Changes made on other nodes appear within 500 ms. */
   forProject(projectId: ProjectId): Promise<CatalogView>;
   /** Stores a checked toolkit; this node shows it at once. If the project has reached its limit, stores nothing and returns the limit. */
   publish(projectId: ProjectId, toolkit: Toolkit, definitionJson: string): Promise<QuotaReached | undefined>;
@@ -51,9 +53,13 @@ export function createCatalogViews(options: {
    * them must increase the project's catalog version in the same transaction, and call `forget`.
    */
   extraToolkits?: (projectId: ProjectId) => Promise<readonly Toolkit[]>;
+  /** Toolkits that every project has in addition to the shared catalog. They hide toolkits of a project with the same slug. */
+  commonToolkits?: readonly Toolkit[];
 }): CatalogViews {
-  const { catalog, db, clock, extraToolkits = async () => [] } = options;
+  const { catalog, db, clock, extraToolkits = async () => [], commonToolkits = [] } = options;
   const shared = viewOf(catalog);
+  const common = new Set(commonToolkits.map(({ slug }) => slug));
+  const base = common.size === 0 ? shared : viewOf(overlayCatalog(catalog, catalogOf(commonToolkits)), shared.triggers);
   const known = new LeastRecentlyUsed<ProjectId, KnownView>(projectsMax);
   const compiled = new LeastRecentlyUsed<ProjectId, CompiledToolkits>(projectsMax);
   const reading = new Map<ProjectId, Promise<KnownView>>();
@@ -73,10 +79,11 @@ export function createCatalogViews(options: {
   };
   const build = async (projectId: ProjectId, seen: number): Promise<KnownView> => {
     // Version 0 means that the project never changed a toolkit, so it has none to list.
-    if (seen === 0) return { version: 0, view: shared, checkedAt: 0 };
+    if (seen === 0) return { version: 0, view: base, checkedAt: 0 };
     const { version, toolkits } = await privateToolkitsForProject(db, projectId).list();
-    const own = [...(await compile(projectId, toolkits)), ...(await extraToolkits(projectId))];
-    const view = own.length === 0 ? shared : viewOf(overlayCatalog(catalog, catalogOf(own)), shared.triggers);
+    const all = [...(await compile(projectId, toolkits)), ...(await extraToolkits(projectId))];
+    const own = all.filter(({ slug }) => !common.has(slug));
+    const view = own.length === 0 ? base : viewOf(overlayCatalog(base, catalogOf(own)), base.triggers);
     return { version, view, checkedAt: 0 };
   };
   /** Compiles only toolkits that changed. Compiling one takes up to a tenth of a second, and a project may have a hundred. */
@@ -107,6 +114,7 @@ export function createCatalogViews(options: {
   };
   return {
     shared,
+    base,
     forget,
     async forProject(projectId) {
       const current = known.get(projectId);

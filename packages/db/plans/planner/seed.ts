@@ -191,7 +191,6 @@ function seedingOf(from: number, share: number): string[] {
       (table) => `insert into ${table} (project_id, series, subject, at, outcome, count)
      select ${owner()}, (array['calls', 'jobs', 'events'])[1 + n % 3], '', seeded_at(n), 'ok', 1 from ${series(half)}`,
     ),
-    `insert into standing_notices (program_id, kind, at) select ${id("stp", "n")}, 'standing_paused', seeded_at(n) from ${series(half)}`,
     `insert into standing_rates (program_id, key, at) select ${id("stp", "1 + n % 100")}, 'k' || n, seeded_at(n) from ${series(half)}`,
     `insert into standing_usage (program_id, day, runs, tool_calls, writes)
      select ${id("stp", "1 + n % 100")}, 'd' || n, 1, 1, 0 from ${series(half)}`,

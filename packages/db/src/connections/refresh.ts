@@ -122,19 +122,24 @@ export async function noteCredentialTry(
     .where(and(eq(table.projectId, projectId), eq(table.id, id), isLater));
 }
 
-/** Sets an active account to `expired`, if its credential is still `credential`. `isRefused`: true if the app refused the credential. */
+/**
+ * Sets an active account to `expired`, if its credential is still `credential`. `isRefused`: true if the app refused the credential. Returns
+ * false if nothing was changed.
+ */
 export async function expireAccount(
   db: Executor,
   { projectId, id }: AccountKey,
   change: { credential: Buffer; lastError: string; isRefused: boolean; nowMs: number },
-): Promise<void> {
+): Promise<boolean> {
   const table = connectedAccounts;
   const { lastError, isRefused, nowMs } = change;
-  await db.orm
+  const rows = await db.orm
     .update(table)
     .set({
       ...{ state: "expired", lastError, updatedAt: nowMs, refreshAt: null },
       ...(isRefused && triedColumns(false, nowMs)),
     })
-    .where(and(eq(table.projectId, projectId), eq(table.id, id), isActive, eq(table.credential, change.credential)));
+    .where(and(eq(table.projectId, projectId), eq(table.id, id), isActive, eq(table.credential, change.credential)))
+    .returning({ id: table.id });
+  return rows.length > 0;
 }

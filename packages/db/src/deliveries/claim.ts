@@ -97,8 +97,11 @@ type ClaimRow = RawRow<
   ReturnType<typeof taskColumns.read> & ReturnType<typeof eventColumns.read> & LeasedDelivery["endpoint"]
 > & {
   probe: boolean;
-  /** Kind of the event. It is never `swept`, because an event's content is not deleted while deliveries of the event are pending. */
-  kind: Exclude<EventKind, "swept">;
+  /**
+   * Kind of the event. `notice`: an operational event for an ask endpoint. It is never `swept`, because an event's content is not deleted
+   * while deliveries of the event are pending.
+   */
+  kind: Exclude<EventKind, "swept"> | "notice";
 };
 
 const epoch = epochOf("$10::bool");
@@ -121,14 +124,14 @@ const claim = statement<ClaimRow>(
       and s.failing_since is not null and s.backoff_until <= $5::timestamptz and s.project_id <> all($9::uuid[])
     for no key update skip locked
   ), open as (
-    select s.id, s.project_id, ${endpointOf("s")}, s.failing_since is not null as probe,
+    select s.id, s.project_id, ${endpointOf("s")}, s.failing_since is not null as probe, s.kind = 'asks' as asks,
       least(coalesce(r.room, $2::int4), case when s.failing_since is null then $2::int4 else 1 end) as share
     from subscriptions s left join unnest($3::uuid[], $4::int4[]) as r(id, room) on r.id = s.id
     where s.id = any($1::uuid[]) and s.active and s.project_id <> all($9::uuid[])
       and (s.failing_since is null or s.id in (select p.id from probeable p))
     order by s.id
   ), picked as materialized (
-    select p.delivery_id, p.due_at, o.id as subscription_id, ${endpointOf("o")}, o.probe
+    select p.delivery_id, p.due_at, o.id as subscription_id, ${endpointOf("o")}, o.probe, o.asks
     from open o cross join lateral (
       select t.delivery_id, t.due_at from delivery_tasks t
       where t.epoch = ${epoch} and t.subscription_id = o.id and t.due_at <= $5::timestamptz
@@ -142,9 +145,10 @@ const claim = statement<ClaimRow>(
     update delivery_tasks t set lease_owner = $8::uuid, lease_until = $7::timestamptz
     from picked p
     where t.epoch = ${epoch} and t.subscription_id = p.subscription_id and t.due_at = p.due_at and t.delivery_id = p.delivery_id
-    returning t.delivery_id, t.project_id, t.subscription_id, t.event_id, t.due_at, t.attempts, ${endpointOf("p")}, p.probe
+    returning t.delivery_id, t.project_id, t.subscription_id, t.event_id, t.due_at, t.attempts, ${endpointOf("p")}, p.probe, p.asks
   )
-  select ${taskColumns.text}, ${eventColumns.text}, ${endpointColumns.text}, c.probe, e.kind
+  select ${taskColumns.text}, ${eventColumns.text}, ${endpointColumns.text}, c.probe,
+    case when c.asks and e.kind = 'event' then 'notice' else e.kind end as kind
   from claimed c join events e on e.project_id = c.project_id and e.id = c.event_id
   order by c.delivery_id`,
 );

@@ -1,10 +1,11 @@
-import { type DeliveryId, idOfUuid, type NodeId, type ProjectId } from "@svc/core";
+import { type DeliveryId, idOfUuid, type NodeId, type ProjectId, type SubscriptionId, uuidOfId } from "@svc/core";
 import type { Executor } from "../connect.ts";
 import { type AttemptEntry, attemptDocument } from "../documents/calls.ts";
-import { deliveries } from "../schema/triggers.ts";
-import { fieldsOf, idOf, int4, json, text, timestamptz, type ValuesOf } from "../sql/codec.ts";
+import { deliveries, subscriptions } from "../schema/triggers.ts";
+import { fieldsOf, idOf, int4, json, type Row, text, timestamptz, type ValuesOf } from "../sql/codec.ts";
 import { compose, query } from "../sql/compose.ts";
-import { rows, values } from "../sql/select-list.ts";
+import { type RawRow, rows, selectList, values } from "../sql/select-list.ts";
+import { arrayLiteral, statement } from "../sql/statement.ts";
 import { type DeliveryTaskKey, isHeldBy, taskKeyFields } from "./enqueue.ts";
 import { epochOf } from "./epoch.ts";
 
@@ -72,6 +73,39 @@ export async function settleDeliveries(
 ): Promise<DeliveryId[]> {
   const lost = await settle(db, { settled: settlements.map(rowOf), by: { owner } });
   return lost.map((row) => idOfUuid("dlv", row.delivery_id));
+}
+
+const deadSubscription = selectList(
+  subscriptions,
+  ["id", "projectId", "endpointUrl", "toolkitSlug", "triggerSlug", "entityId"],
+  "s",
+);
+
+/** A delivery that has ended as `dead_letter`, with its subscription and the error of its last attempt. */
+export type DeadDelivery = Readonly<
+  Row<typeof subscriptions, "projectId" | "endpointUrl" | "toolkitSlug" | "triggerSlug" | "entityId">
+> & { readonly deliveryId: DeliveryId; readonly subscriptionId: SubscriptionId; readonly lastError: string };
+
+/** Uses primary keys. */
+const selectDead = statement<
+  RawRow<Row<typeof subscriptions, "id" | "projectId" | "endpointUrl" | "toolkitSlug" | "triggerSlug" | "entityId">> & {
+    delivery_id: string;
+    last_error: string;
+  }
+>(
+  "find_dead_deliveries",
+  `select d.id as delivery_id, d.last_error, ${deadSubscription.text}
+   from deliveries d join events e on e.project_id = d.project_id and e.id = d.event_id join subscriptions s on s.id = d.subscription_id
+   where d.id = any($1::uuid[]) and e.kind = 'event' and e.toolkit_slug <> 'svc' and s.kind = 'events' order by d.id`,
+);
+
+/** Returns deliveries with their subscriptions. Tests, asks and deliveries of operational events are left out. */
+export async function findDeadDeliveries(db: Executor, ids: readonly DeliveryId[]): Promise<DeadDelivery[]> {
+  const found = await selectDead(db, [arrayLiteral(ids.map(uuidOfId))]);
+  return found.map(({ delivery_id, last_error: lastError, ...row }) => {
+    const { id: subscriptionId, ...subscription } = deadSubscription.read(row);
+    return { ...subscription, subscriptionId, deliveryId: idOfUuid("dlv", delivery_id), lastError };
+  });
 }
 
 function rowOf(settlement: DeliverySettlement): ValuesOf<typeof settledFields> {

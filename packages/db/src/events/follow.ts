@@ -165,7 +165,8 @@ export type EventMatchFilter = {
 
 /** `offset 0` makes PostgreSQL look up the deliveries of each pair. Without it, PostgreSQL loaded all deliveries into one hash table. */
 const matches = `from events e join subscriptions s on s.project_id = e.project_id and s.kind = 'events' and s.active
-    and (s.toolkit_slug = '' or s.toolkit_slug = e.toolkit_slug) and (s.trigger_slug = '' or s.trigger_slug = e.trigger_slug)
+    and (s.toolkit_slug = e.toolkit_slug or (s.toolkit_slug = '' and e.toolkit_slug <> 'svc'))
+    and not (e.toolkit_slug = 'svc' and starts_with(e.dedupe_key, s.id::text || '/')) and (s.trigger_slug = '' or s.trigger_slug = e.trigger_slug)
     and (s.trigger_slugs = '{}' or e.trigger_slug = any(s.trigger_slugs))
     and (s.entity_id = '' or s.entity_id = e.entity_id)
   where e.project_id = $1::uuid and e.kind = 'event' and e.id >= $2::uuid and e.id < $3::uuid

@@ -24,7 +24,7 @@ export type NewDelivery = {
 export type NewEvent = {
   id: EventId;
   projectId: ProjectId;
-  kind: "event" | "test" | "ask" | "notice";
+  kind: "event" | "test" | "ask";
   toolkitSlug: string;
   triggerSlug: string;
   entityId: string;
@@ -61,7 +61,7 @@ const parts = {
   seen: rows(fieldsOf(projects, "id", "routingVersion")),
   posted: rows({ ...eventFields, occurredAtMs, receivedAtMs }),
   fresh: rows({ ...fieldsOf(deliveries, "id", "eventId", "subscriptionId"), leased: bool }),
-  by: values({ version: orNull(int8), owner: idOf("node"), leaseUntil: timestamptz }),
+  by: values({ version: orNull(int8), owner: orNull(idOf("node")), leaseUntil: orNull(timestamptz) }),
 };
 const subscribedParts = { heard: rows(fieldsOf(standingArrivals, "eventId", "triggerSlug", "routingVersion")) };
 
@@ -139,21 +139,21 @@ export function inOrderOfDedupe(posted: readonly NewEvent[]): NewEvent[] {
 
 /**
  * Stores the events `posted` and everything that belongs to them in one transaction, and returns the result. `routing`: the routing that
- * decided which deliveries exist; undefined if no routing decided that. Two events of one call must not have the same project, trigger and
- * dedupe key.
+ * decided which deliveries exist; undefined if no routing decided that. `lease`: the lease of leased deliveries; undefined if none is
+ * leased. Two events of one call must not have the same project, trigger and dedupe key.
  */
 export async function recordEvents(
   db: Executor,
   posted: readonly NewEvent[],
   routing: RoutingSnapshot | undefined,
-  lease: { owner: NodeId; untilMs: number },
+  lease: { owner: NodeId; untilMs: number } | undefined,
 ): Promise<RecordResult> {
   const seen = [...(routing?.projects ?? [])].map(([id, routingVersion]) => ({ id, routingVersion }));
   const given = {
     seen,
     posted: inOrderOfDedupe(posted).map((event) => ({ ...event, account: event.account || null })),
     fresh: posted.flatMap(({ id: eventId, deliveries: own }) => own.map((delivery) => ({ ...delivery, eventId }))),
-    by: { version: routing?.version, owner: lease.owner, leaseUntil: lease.untilMs },
+    by: { version: routing?.version, owner: lease?.owner, leaseUntil: lease?.untilMs },
   };
   const heard = posted.flatMap(({ id: eventId, triggerSlug, subscribedVersion: routingVersion }) => {
     return routingVersion === undefined ? [] : [{ eventId, triggerSlug, routingVersion }];

@@ -22,21 +22,23 @@ const comparisonsMax = 2_000_000;
 
 /**
  * Scans at most $9 events of a project, from `$2` to before `$3`. Pairs each event with the matching subscriptions that existed when the
- * replay began. Events that the filter excludes also count for $9, because the scan reads all events between its bounds. `is true` prevents
+ * replay began. Operational events go only to subscriptions that name their toolkit, and never to the subscription that they are about: their
+ * dedupe key begins with it. Events that the filter excludes also count for $9, because the scan reads all events between its bounds. `is true` prevents
  * PostgreSQL from reading all subscriptions by their key.
  */
 const walk = `wanted as materialized (
     select s.id, s.toolkit_slug, s.trigger_slug, s.trigger_slugs, s.entity_id, s.settings ? 'filter' as is_filtered from subscriptions s
     where s.project_id = $1::uuid and s.kind = 'events' and s.active and (s.id < $8::uuid) is true and ($6::uuid is null or s.id = $6::uuid)
   ), walked as materialized (
-    select e.id, e.kind, e.toolkit_slug, e.trigger_slug, e.entity_id from events e
+    select e.id, e.kind, e.toolkit_slug, e.trigger_slug, e.entity_id, e.dedupe_key from events e
     where e.project_id = $1::uuid and e.id >= $2::uuid and e.id < $3::uuid order by e.id
     limit (select least($9::int8, greatest(100, ${comparisonsMax} / greatest(1, count(*)))) from wanted)
   ), paired as (
     select w.id as event_id, s.id as subscription_id from walked w join wanted s
-      on (s.toolkit_slug = '' or s.toolkit_slug = w.toolkit_slug) and (s.trigger_slug = '' or s.trigger_slug = w.trigger_slug)
-        and (s.trigger_slugs = '{}' or w.trigger_slug = any(s.trigger_slugs))
-        and (s.entity_id = '' or s.entity_id = w.entity_id)
+      on (s.toolkit_slug = w.toolkit_slug or (s.toolkit_slug = '' and w.toolkit_slug <> 'svc'))
+        and (s.trigger_slug = '' or s.trigger_slug = w.trigger_slug)
+        and (s.trigger_slugs = '{}' or w.trigger_slug = any(s.trigger_slugs)) and (s.entity_id = '' or s.entity_id = w.entity_id)
+        and not (w.toolkit_slug = 'svc' and starts_with(w.dedupe_key, s.id::text || '/'))
     where w.kind = 'event' and ($4::text = '' or w.toolkit_slug = $4::text) and ($5::text = '' or w.trigger_slug = $5::text)
   )`;
 

@@ -113,7 +113,6 @@ export const erasedTables: readonly ErasedTable[] = [
   ofProgram(t.standingListeners, t.standingListeners.programId),
   ofProgram(t.standingPolls, t.standingPolls.programId),
   ofProgram(t.standingSeen, t.standingSeen.programId),
-  ofProgram(t.standingNotices, t.standingNotices.programId),
   {
     ...ofProgram(t.standingRates, t.standingRates.programId),
     ...keyOfProgram(t.standingRates.key, t.standingRates.programId),

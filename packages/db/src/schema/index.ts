@@ -44,7 +44,6 @@ export {
   standingBackfills,
   standingDedupe,
   standingListeners,
-  standingNotices,
   standingPolls,
   standingPrograms,
   standingRates,

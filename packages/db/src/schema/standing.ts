@@ -13,7 +13,6 @@ import {
   overlapPolicies,
   pollOutcomes,
   standingApprovals,
-  standingNoticeKinds,
   standingPauseReasons,
   standingRunKinds,
   standingRunReasons,
@@ -452,17 +451,6 @@ export const standingRunEvents = pgTable(
     primaryKey({ name: "standing_run_events_key", columns: [table.eventId, table.programId] }),
     index("standing_run_events_run").on(table.runId, table.eventId),
   ],
-);
-
-/** When svc last sent a notice of a standing program to ask endpoints, by kind of notice. */
-export const standingNotices = pgTable(
-  "standing_notices",
-  {
-    programId: program(),
-    kind: oneOf(standingNoticeKinds)("kind").notNull(),
-    at: time("at").notNull(),
-  },
-  (table) => [primaryKey({ name: "standing_notices_key", columns: [table.programId, table.kind] })],
 );
 
 /** `dedupe` keys that a standing program remembers, each until it expires. */

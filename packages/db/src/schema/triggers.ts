@@ -102,6 +102,10 @@ export const subscriptions = pgTable(
     index("subscriptions_expires").on(table.expiresAt, table.id).where(sql`expires_at is not null`),
     // Index of ask endpoints, which are few compared with subscriptions to events.
     index("subscriptions_asks").on(table.projectId, table.id).where(sql`kind = 'asks'`),
+    // The receivers of operational events, which most projects do not have.
+    index("subscriptions_operational")
+      .on(table.projectId, table.id)
+      .where(sql`toolkit_slug = 'svc' or event_types <> '{}'`),
   ],
 );
 

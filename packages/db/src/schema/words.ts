@@ -88,11 +88,10 @@ export const subscriptionKinds = ["events", "asks"] as const;
 export const inactiveReasons = ["", "deactivated", "failing", "gone", "revoked", "paused"] as const;
 
 /**
- * Kind of an event. `test`: from SendTestEvent. `ask`: publishes a question. `notice`: a notice of a standing program. Lists do not contain
- * `test`, `ask` and `notice`. `swept`: what is left of an event after its retention, while svc must remember its dedupe key; no call reads
- * it.
+ * Kind of an event. `test`: from SendTestEvent. `ask`: publishes a question. Lists do not contain `test` and `ask`. `swept`: what is left of
+ * an event after its retention, while svc must remember its dedupe key; no call reads it.
  */
-export const eventKinds = ["event", "test", "ask", "notice", "swept"] as const;
+export const eventKinds = ["event", "test", "ask", "swept"] as const;
 
 /** A kind of event. */
 export type EventKind = (typeof eventKinds)[number];
@@ -264,21 +263,16 @@ export const backfillReasons = ["", "waiting", "undecided", "requested", "delete
 export type BackfillReason = (typeof backfillReasons)[number];
 
 /**
- * Kinds of notices that svc sends to ask endpoints about a standing program: it paused itself, it missed times, its budget delays runs, or
- * its runs cannot start.
+ * Types of posts that ask endpoints can receive. An endpoint that names no type receives asks only. The other types are operational events
+ * about a standing program, in a form of their own: it paused itself, it missed times, its budget delays runs, or its runs cannot start.
  */
-export const standingNoticeKinds = [
+export const askEndpointEventTypes = [
+  "ask_raised",
   "standing_paused",
   "standing_missed",
   "standing_budget",
   "standing_start_failed",
 ] as const;
-
-/** A kind of notice about a standing program. */
-export type StandingNoticeKind = (typeof standingNoticeKinds)[number];
-
-/** Types of posts that ask endpoints can receive. An endpoint that names no type receives asks only. */
-export const askEndpointEventTypes = ["ask_raised", ...standingNoticeKinds] as const;
 
 /** A type of post that ask endpoints can receive. */
 export type AskEndpointEventType = (typeof askEndpointEventTypes)[number];

@@ -40,8 +40,6 @@ const sweepPrograms = statement<{ id: string }>(
      delete from standing_listeners where program_id = any(array(select id from gone))
    ), seen as (
      delete from standing_dedupe where program_id = any(array(select id from gone))
-   ), told as (
-     delete from standing_notices where program_id = any(array(select id from gone))
    ), used as (
      delete from standing_usage where program_id = any(array(select id from gone))
    )

@@ -2,34 +2,10 @@ import { type EventId, idOfUuid, type ProjectId, type SubscriptionId, uuidOfId }
 import type { Executor } from "../connect.ts";
 import { liveEpochs } from "../deliveries/epoch.ts";
 import { subscriptions } from "../schema/index.ts";
-import { fieldsOf, idOf, int4, int8, type Row, timestamptz } from "../sql/codec.ts";
+import { idOf, int4, int8, type Row, timestamptz } from "../sql/codec.ts";
 import { compose, query } from "../sql/compose.ts";
 import { type RawRow, rows, selectList, values } from "../sql/select-list.ts";
 import { arrayLiteral, statement } from "../sql/statement.ts";
-
-const columns = selectList(subscriptions, ["id", "projectId", "eventTypes"], "s");
-
-/** An ask endpoint that has a list of event types. svc sends it only posts of these types, for example notices of standing programs. */
-type NoticeEndpoint = Readonly<Row<typeof subscriptions, "id" | "projectId" | "eventTypes">>;
-
-/**
- * Finds the subscriptions of each project by an index. It has no ORDER BY, because PostgreSQL may then read the endpoints of all projects.
- */
-const selectEndpoints = compose(
-  "find_notice_endpoints",
-  { wanted: rows(fieldsOf(subscriptions, "projectId")) },
-  ({ wanted }) => query<RawRow<NoticeEndpoint>>`
-    select ${columns.text} from ${wanted.from("wanted")}
-    cross join lateral (select * from subscriptions where project_id = wanted.project_id offset 0) s
-    where s.kind = 'asks' and s.active and s.event_types <> '{}'`,
-);
-
-/** Returns the active ask endpoints of several projects that list their types of posts, newest first. */
-export async function findNoticeEndpoints(db: Executor, projectIds: readonly ProjectId[]): Promise<NoticeEndpoint[]> {
-  const wanted = [...new Set(projectIds)].map((projectId) => ({ projectId }));
-  const found = (await selectEndpoints(db, { wanted })).map((row) => columns.read(row));
-  return found.sort((one, other) => (one.id < other.id ? 1 : -1));
-}
 
 /** Maximum pending tasks of a subscription that are scanned to find the oldest event. */
 const scannedTasksMax = 20_000;
@@ -75,19 +51,50 @@ export async function findLastDeliveryError(db: Executor, projectId: ProjectId, 
   return row?.last_error ?? "";
 }
 
+/** Duration of failures after which svc reports an outage as an operational event, in milliseconds. */
+const outageMinMs = "600000";
+
+/** A subscription whose endpoint has failed or recovered. */
+type EndpointTurn = Readonly<
+  Row<typeof subscriptions, "projectId" | "kind" | "endpointUrl" | "toolkitSlug" | "triggerSlug" | "entityId">
+>;
+
+const turnColumns = selectList(
+  subscriptions,
+  ["projectId", "kind", "endpointUrl", "toolkitSlug", "triggerSlug", "entityId"],
+  "s",
+);
+
+/** The end of an outage that lasted 10 minutes or longer. `failingSince`: time of its first failure, epoch milliseconds. */
+export type SubscriptionRecovery = EndpointTurn & {
+  readonly subscriptionId: SubscriptionId;
+  readonly failingSince: number;
+};
+
 /**
  * Ends the backoff of subscriptions after a success. Its condition matches only failing subscriptions, so that the successes of a healthy
  * endpoint write nothing. Uses the primary key.
  */
-const recordRecoveries = statement<{ id: string }>(
+const recordRecoveries = statement<
+  RawRow<EndpointTurn> & { id: string; failing_since_ms: number; was_reported: boolean | null }
+>(
   "record_recoveries",
-  `update subscriptions set failing_since = null, backoff_until = null, backoff_set_at = null, backoff_ms = 0, gone_since = null, gone_count = 0
-   where id = any($1::uuid[]) and failing_since is not null`,
+  `update subscriptions s set failing_since = null, backoff_until = null, backoff_set_at = null, backoff_ms = 0, gone_since = null, gone_count = 0
+   from subscriptions old where s.id = any($1::uuid[]) and s.failing_since is not null and old.id = s.id
+   returning s.id, ${turnColumns.text}, (extract(epoch from old.failing_since) * 1000)::float8 as failing_since_ms,
+     old.backoff_set_at - old.failing_since >= ${outageMinMs} * interval '1 millisecond' as was_reported`,
 );
 
-/** Ends the backoff of subscriptions whose endpoint has accepted a delivery. */
-export async function reportSubscriptionRecoveries(db: Executor, ids: readonly SubscriptionId[]): Promise<void> {
-  if (ids.length > 0) await recordRecoveries(db, [arrayLiteral(ids.map(uuidOfId))]);
+/** Ends the backoff of subscriptions whose endpoint has accepted a delivery. Returns those whose outage was reported. */
+export async function reportSubscriptionRecoveries(
+  db: Executor,
+  ids: readonly SubscriptionId[],
+): Promise<SubscriptionRecovery[]> {
+  if (ids.length === 0) return [];
+  const ended = await recordRecoveries(db, [arrayLiteral(ids.map(uuidOfId))]);
+  return ended.flatMap(({ id, failing_since_ms: failingSince, was_reported, ...row }) =>
+    was_reported === true ? [{ ...turnColumns.read(row), subscriptionId: idOfUuid("sub", id), failingSince }] : [],
+  );
 }
 
 /** Failed attempts of one subscription in one batch. */
@@ -115,8 +122,30 @@ export type HealthLimits = {
   goneMin: number;
 };
 
-/** The health of a subscription's endpoint after its attempts were stored. */
-export type SubscriptionHealth = { subscriptionId: SubscriptionId; active: boolean; backoffUntilMs: number };
+/**
+ * The health of a subscription after a report. `outage`: the turn that the report was, if it is one. `failing`: the failures have lasted 10
+ * minutes. `disabled`: the report has deactivated the subscription, for `inactiveReason`.
+ */
+export type SubscriptionHealth = EndpointTurn &
+  Readonly<Row<typeof subscriptions, "inactiveReason">> & {
+    subscriptionId: SubscriptionId;
+    active: boolean;
+    backoffUntilMs: number;
+    /** Time of the first failure since the last success, epoch milliseconds. */
+    failingSince: number;
+    outage: readonly ("failing" | "disabled")[];
+  };
+
+const healthColumns = selectList(subscriptions, ["inactiveReason"], "s");
+
+type FailureRow = RawRow<EndpointTurn & Pick<SubscriptionHealth, "inactiveReason">> & {
+  id: string;
+  active: boolean;
+  backoff_until_ms: number;
+  failing_since_ms: number;
+  is_failing: boolean | null;
+  is_disabled: boolean;
+};
 
 /**
  * Sets the backoff of failing subscriptions, and deactivates those that have failed or been gone for too long.
@@ -139,7 +168,7 @@ const recordFailures = compose(
       goneMin: int4,
     }),
   },
-  ({ reports, limits: { nowMs, ...limits } }) => query<{ id: string; active: boolean; backoff_until_ms: number }>`
+  ({ reports, limits: { nowMs, ...limits } }) => query<FailureRow>`
   with input as materialized (
     select * from ${reports.from("i")}
   ), changed as (
@@ -160,18 +189,22 @@ const recordFailures = compose(
       least(${limits.backoffMaxMs}, greatest(${limits.backoffMinMs}, old.backoff_ms * 2)) as next_ms,
       coalesce(i.gone_count > 0 and old.gone_count + i.gone_count >= ${limits.goneMin}
         and ${nowMs} - old.gone_since >= ${limits.goneMaxMs} * interval '1 millisecond', false) as is_gone,
-      coalesce(${nowMs} - old.failing_since >= i.give_up_after_ms * interval '1 millisecond', false) as is_dead) n,
+      coalesce(${nowMs} - old.failing_since >= i.give_up_after_ms * interval '1 millisecond', false) as is_dead,
+      ${nowMs} - old.failing_since >= ${outageMinMs} * interval '1 millisecond'
+        and old.backoff_set_at - old.failing_since < ${outageMinMs} * interval '1 millisecond' as is_long) n,
     lateral (select case when n.is_gone or n.is_dead then not exists (
       select from deliveries d where d.project_id = old.project_id and d.subscription_id = old.id
         and d.state = 'delivered' and d.last_attempt_at > case when n.is_gone then old.gone_since else old.failing_since end)
       else false end as yes) given_up
     where s.id = i.subscription_id and old.id = s.id
-    returning s.id, s.project_id, s.active, old.active as was_active, s.backoff_until
+    returning s.*, old.active as was_active, old.active and n.grows and n.is_long as is_failing
   ), moved as (
     update projects set routing_version = routing_version + 1
     where id = any(array(select project_id from changed where was_active and not active))
   )
-  select id, active, (extract(epoch from backoff_until) * 1000)::float8 as backoff_until_ms from changed`,
+  select s.id, s.active, (extract(epoch from s.backoff_until) * 1000)::float8 as backoff_until_ms,
+    (extract(epoch from s.failing_since) * 1000)::float8 as failing_since_ms, s.is_failing,
+    s.was_active and not s.active as is_disabled, ${turnColumns.text}, ${healthColumns.text} from changed s`,
 );
 
 /** Stores failures, which a node observed at `nowMs`, in their subscriptions. Returns the resulting health of each subscription. */
@@ -190,9 +223,14 @@ export async function reportSubscriptionFailures(
     return { ...report, giveUpAfterMs: giveUpAfterMs ?? neverMs };
   });
   const changed = await recordFailures(db, { reports: given, limits: { nowMs, ...others } });
-  return changed.map((row) => ({
-    subscriptionId: idOfUuid("sub", row.id),
-    active: row.active,
-    backoffUntilMs: row.backoff_until_ms,
+  return changed.map(({ id, active, backoff_until_ms, failing_since_ms, is_failing, is_disabled, ...row }) => ({
+    ...healthColumns.read(turnColumns.read(row)),
+    ...{
+      subscriptionId: idOfUuid("sub", id),
+      active,
+      backoffUntilMs: backoff_until_ms,
+      failingSince: failing_since_ms,
+    },
+    outage: [...(is_failing === true ? ["failing" as const] : []), ...(is_disabled ? ["disabled" as const] : [])],
   }));
 }

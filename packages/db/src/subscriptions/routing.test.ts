@@ -1,12 +1,14 @@
-import { createId, firstUuidAt, type ProjectId } from "@svc/core";
+import { createId, firstUuidAt, type ProjectId, uuidOfId } from "@svc/core";
 import { createTestDatabase } from "@svc/testing/database";
 import { afterAll, beforeEach, expect, test } from "vitest";
 import { findAccountReferences, putAccountReferences } from "../account-references/repo.ts";
 import { releaseAccountReferences } from "../connections/references.ts";
 import { isUniqueViolation } from "../driver.ts";
 import { countEventMatches, type EventMatchFilter, findEventMatches } from "../events/follow.ts";
+import { occurrenceOf } from "../events/operational.ts";
+import { recordEvents } from "../events/record.ts";
 import { readDeploymentRouting } from "../projects/repo.ts";
-import { addProject, addSubscription, eventOf, fillQueue, nowMs } from "../test-rows.ts";
+import { addProject, addSubscription, eventOf, fillQueue, newEvent, nowMs } from "../test-rows.ts";
 import { subscriptionsForProject } from "./repo.ts";
 import { readProjectRouting } from "./routing.ts";
 
@@ -122,6 +124,19 @@ test("matches are events with the active subscriptions that want them, the oldes
   expect(await find({ subscriptionId: inactive })).toEqual([]);
   expect(await find({ fromUuid: firstUuidAt(nowMs - 8_000), toUuid: firstUuidAt(nowMs - 7_000) })).toEqual([all[1]]);
   expect(await countEventMatches(db, projectId, everything)).toEqual({ count: 4, hasFilters: false });
+});
+
+test("operational events match only subscriptions to their toolkit, and not the one that they are about", async () => {
+  const projectId = await addProject(db);
+  await addSubscription(db, projectId);
+  const [own, other] = [await addSubscription(db, projectId), await addSubscription(db, projectId)];
+  for (const id of [own, other]) await db.sql`update subscriptions set toolkit_slug = 'svc' where id = ${uuidOfId(id)}`;
+  const event = newEvent(projectId, [], {
+    ...{ toolkitSlug: "svc", triggerSlug: "svc.subscription_failing", dedupeKey: occurrenceOf(own, 1) },
+  });
+  await recordEvents(db, [event], undefined, undefined);
+  const { pairs } = await findEventMatches(db, projectId, everything, 10);
+  expect(pairs).toEqual([{ eventId: event.id, subscriptionId: other }]);
 });
 
 test("onlyUndelivered leaves out pairs that are delivered or pending", async () => {

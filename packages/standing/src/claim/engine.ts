@@ -252,12 +252,12 @@ async function decide(context: StandingContext, batch: DecisionBatch, tries = 1)
   const { db, clock, starter, observer, onFaultPoint } = context;
   const prepared = await prepare(context, batch);
   let decided: readonly DecidedProgram[];
-  let hasNotices = false;
+  let hasDeliveries = false;
   try {
     decided = await withTransaction(db, async (tx) => {
       const all = await decideBatch(context, tx, batch, prepared);
       const stored = { ...all, sources: prepared.sources, delayMs: batch.delayMs };
-      ({ hasNotices } = await storeBatch(context, tx, stored));
+      ({ hasDeliveries } = await storeBatch(context, tx, stored));
       await onFaultPoint?.("before-decided");
       return all.decided;
     });
@@ -273,7 +273,7 @@ async function decide(context: StandingContext, batch: DecisionBatch, tries = 1)
   // The engine of jobs must be woken for jobs that start now. It claims delayed jobs by itself when their time comes.
   if (decided.some(({ program, decisions }) => decisions.starts.length > 0 && !batch.delayMs?.has(program.projectId)))
     starter.wake();
-  if (hasNotices) context.wakeDeliveries();
+  if (hasDeliveries) context.wakeDeliveries();
   report(context, decided);
   // After a run has ended, the project may have one more unfinished run. So waiting runs of the project's other programs are checked.
   const ended = Map.groupBy(

@@ -37,7 +37,7 @@ import { windowChangeOf } from "../decide/windows.ts";
 import { unsubscribe } from "../programs/activate.ts";
 import { dayOf } from "../schedule/catch-up.ts";
 import type { DecisionBatch, PreparedDecision } from "../sources/source.ts";
-import { storeNotices } from "./notices.ts";
+import { publishScheduleEvents } from "./publish-events.ts";
 
 /** If the job of a run exceeded the project's quota, svc tries the run again after this pause, in milliseconds. */
 const quotaRetryMs = 10_000;
@@ -47,8 +47,8 @@ const recheckMs = 5_000;
 const windowRecheckMs = 500;
 
 /**
- * Writes the decisions of a batch: runs, their jobs, counts of programs, next due times, and notices. Returns true if there are notices to
- * deliver.
+ * Writes the decisions of a batch: runs, their jobs, counts of programs, next due times, and operational events. Returns true if there are
+ * events to deliver.
  */
 export async function storeBatch(
   context: StandingContext,
@@ -59,7 +59,7 @@ export async function storeBatch(
     sources,
     delayMs,
   }: DecidedBatch & Pick<PreparedDecision, "sources"> & Pick<DecisionBatch, "delayMs">,
-): Promise<{ readonly hasNotices: boolean }> {
+): Promise<{ readonly hasDeliveries: boolean }> {
   const nowMs = context.clock.now();
   await storeStarts(context, tx, decided, delayMs);
   const newRuns = await withoutMerged(tx, decided);
@@ -106,7 +106,7 @@ export async function storeBatch(
   for (const source of sources) await source.end?.(tx);
   for (const outcome of outcomes) await outcome.afterRuns?.(tx);
   await settleTasks(tx, { decided, held }, nowMs);
-  return { hasNotices: await storeNotices(context, tx, decided) };
+  return { hasDeliveries: await publishScheduleEvents(context, tx, decided) };
 }
 
 /**

@@ -329,3 +329,19 @@ test("filters let other work run between them, and equal filters are applied onc
   expect(observed).toEqual([1_000]);
   expect(turns).toBeGreaterThan(0);
 });
+
+test("a subscription receives operational events by types, without a filter, and only if it names their toolkit", async () => {
+  await using node = createTestNode(cluster);
+  const client = node.client(await cluster.project());
+  const triggerSlugs = ["svc.job_failed", "svc.delivery_dead"];
+  const subscribe = (toolkitSlug: string, filter = "") =>
+    client.createSubscription({
+      endpointUrl: "https://ops.example.com/",
+      toolkitSlug,
+      match: { triggerSlugs, filter },
+    });
+  expect((await subscribe("svc")).subscription?.match?.triggerSlugs).toEqual(triggerSlugs);
+  const reason = "SUBSCRIPTION_FILTER_INVALID";
+  expect(await refusalOf(subscribe(""))).toMatchObject({ reason, field: "match.triggerSlugs" });
+  expect(await refusalOf(subscribe("svc", "event.entityId == 'ada'"))).toMatchObject({ reason, field: "match.filter" });
+});

@@ -1,5 +1,11 @@
 import { createTenantValidators, type JsonSchema, type SamplePost, type Toolkit, type Trigger } from "@svc/catalog";
-import { type ProjectId, readJsonObject } from "@svc/core";
+import {
+  type OperationalEventName,
+  operationalEventTypes,
+  operationalToolkitSlug,
+  type ProjectId,
+  readJsonObject,
+} from "@svc/core";
 import type { Executor } from "@svc/db/connect";
 import { type EventTypeRow, eventTypesForProject } from "@svc/db/event-types/repo";
 
@@ -16,27 +22,36 @@ export async function readEventToolkits(db: Executor, projectId: ProjectId): Pro
   const types = await eventTypesForProject(db, projectId).list({ after: "", limit: eventTypesMax });
   if (types.length === 0) return [];
   const validators = createTenantValidators();
-  return [
-    {
-      slug: eventsToolkitSlug,
-      ownerProjectId: projectId,
-      originDigest: "",
-      name: "Events",
-      description: "Events that this project publishes itself. Each event type is a trigger.",
-      version: "1.0.0",
-      category: "developer-infrastructure",
-      baseUrl: "",
-      auth: [],
-      account: [],
-      always: { headers: none, query: none, body: none },
-      identify: undefined,
-      webhook: undefined,
-      actions: [],
-      triggers: types.map((type) => eventTrigger(projectId, type, validators)),
-      rate: undefined,
-      codeTools: [],
-    },
-  ];
+  const description = "Events that this project publishes itself. Each event type is a trigger.";
+  const triggers = types.map((type) => eventTrigger(projectId, type, validators));
+  return [ownToolkit({ slug: eventsToolkitSlug, name: "Events", description, ownerProjectId: projectId, triggers })];
+}
+
+/** Returns the toolkit of the operational events, which every project has. */
+export function operationalToolkit(): Toolkit {
+  const description =
+    "What svc reports about the project: failing endpoints, dead deliveries, ended jobs, expired accounts.";
+  const names = Object.keys(operationalEventTypes) as OperationalEventName[];
+  const triggers = names.map(operationalTrigger);
+  return ownToolkit({ slug: operationalToolkitSlug, name: "svc", description, ownerProjectId: "", triggers });
+}
+
+function ownToolkit(own: Pick<Toolkit, "slug" | "name" | "description" | "ownerProjectId" | "triggers">): Toolkit {
+  return {
+    ...own,
+    originDigest: "",
+    version: "1.0.0",
+    category: "developer-infrastructure",
+    baseUrl: "",
+    auth: [],
+    account: [],
+    always: { headers: none, query: none, body: none },
+    identify: undefined,
+    webhook: undefined,
+    actions: [],
+    rate: undefined,
+    codeTools: [],
+  };
 }
 
 const none = { kind: "object", entries: [] } as const;
@@ -51,30 +66,15 @@ function eventTrigger(
   let validate: ReturnType<typeof validatorOf> | undefined;
   const outputSchema = () => (read ??= schema === "" ? any : readJsonObject(schema, "the schema of an event type"));
   return {
-    kind: "trigger",
-    slug: eventTriggerSlug(name),
-    name,
-    toolkitSlug: eventsToolkitSlug,
-    ownerProjectId,
-    class: "read",
-    scopes: [],
-    description: description === "" ? `Events of the type ${name}.` : description,
-    intents: [],
-    callable: false,
-    uncallableReason: "It is a trigger: the project publishes its events, and subscriptions receive them.",
-    inputSchema: { type: "object", properties: {}, additionalProperties: false },
+    ...ownTrigger({
+      ...{ toolkitSlug: eventsToolkitSlug, name, ownerProjectId },
+      description: description === "" ? `Events of the type ${name}.` : description,
+      uncallableReason: "It is a trigger: the project publishes its events, and subscriptions receive them.",
+      sample: () => (sample === "" ? {} : readJsonObject(sample, "the sample of an event type")),
+    }),
     get outputSchema() {
       return outputSchema();
     },
-    readsBody: true,
-    namesAccount: true,
-    matches: () => false,
-    normalize: () => ({ fault: "events of this type are published, and no app posts them" }),
-    sample: (): SamplePost => ({
-      headers: {},
-      query: {},
-      body: sample === "" ? {} : readJsonObject(sample, "the sample of an event type"),
-    }),
     own: {
       get validate() {
         if (schema === "") return undefined;
@@ -83,6 +83,45 @@ function eventTrigger(
       },
       isArchived: archivedAt !== null,
     },
+  };
+}
+
+function operationalTrigger(name: OperationalEventName): Trigger {
+  const { description, once, fields } = operationalEventTypes[name];
+  const declared = Object.entries<{ readonly schema: object; readonly sample: unknown }>(fields);
+  const properties = Object.fromEntries(declared.map(([field, { schema }]) => [field, schema]));
+  return {
+    ...ownTrigger({
+      ...{ toolkitSlug: operationalToolkitSlug, name, ownerProjectId: "" },
+      description: `${description} At most once per ${once}.`,
+      uncallableReason: "It is a trigger: svc makes its events, and subscriptions receive them.",
+      sample: () => Object.fromEntries(declared.map(([field, { sample }]) => [field, sample])),
+    }),
+    outputSchema: { type: "object", required: Object.keys(properties), properties },
+  };
+}
+
+/** Returns a trigger whose events no app posts, without its schema. `sample` returns the payload of a sample event. */
+function ownTrigger({
+  sample,
+  ...own
+}: Pick<Trigger, "name" | "toolkitSlug" | "ownerProjectId" | "description" | "uncallableReason"> & {
+  readonly sample: () => object;
+}): Omit<Trigger, "outputSchema"> {
+  return {
+    ...own,
+    kind: "trigger",
+    slug: `${own.toolkitSlug}.${own.name}`,
+    class: "read",
+    scopes: [],
+    intents: [],
+    callable: false,
+    inputSchema: { type: "object", properties: {}, additionalProperties: false },
+    readsBody: true,
+    namesAccount: true,
+    matches: () => false,
+    normalize: () => ({ fault: "no app posts events of this type" }),
+    sample: (): SamplePost => ({ headers: {}, query: {}, body: sample() }),
   };
 }
 

@@ -1,5 +1,5 @@
 import type { CatalogView, JsonSchema } from "@svc/catalog";
-import { field, text } from "@svc/core";
+import { field, operationalToolkitSlug, text } from "@svc/core";
 import type { Subscription } from "@svc/db/subscriptions/repo";
 import { checkFilter } from "@svc/program";
 import { triggerFaults } from "../errors.ts";
@@ -33,6 +33,12 @@ export function checkMatch(
   const { toolkitSlug } = selected;
   const slugs = [...new Set(triggerSlugs.map((slug) => checkTrigger(view, toolkitSlug, slug)))];
   const triggerSlug = slugs.length === 0 ? selected.triggerSlug : "";
+  if (filter !== "" && toolkitSlug === operationalToolkitSlug)
+    throw refuse(
+      "match.filter",
+      "is not supported for operational events",
+      text`Name their types in ${field("triggerSlugs")}, or start a schedule whose condition selects them.`,
+    );
   if (filter !== "")
     requireFilter("match.filter", filter, payloadsOf(view, { toolkitSlug, triggerSlug, triggerSlugs: slugs }));
   return { triggerSlug, triggerSlugs: slugs, filter: filter || undefined };
@@ -53,6 +59,12 @@ function checkTrigger(view: CatalogView, toolkitSlug: string, sent: string): str
   const found = view.triggers.get(slug);
   if (found === undefined || (toolkitSlug !== "" && found.toolkitSlug !== toolkitSlug))
     throw triggerFaults.TRIGGER_NOT_FOUND(toolkitSlug || (slug.split(".")[0] ?? ""), sent);
+  if (found.toolkitSlug === operationalToolkitSlug && toolkitSlug !== operationalToolkitSlug)
+    throw triggerFaults.SUBSCRIPTION_FILTER_INVALID(
+      "match.triggerSlugs",
+      `has the operational event ${slug}, which only a subscription to its toolkit receives`,
+      text`Set ${field("toolkitSlug")} to ${operationalToolkitSlug}.`,
+    );
   return slug;
 }
 

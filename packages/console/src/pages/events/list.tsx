@@ -1,4 +1,3 @@
-import { useQuery } from "@connectrpc/connect-query";
 import { type Event, type EventDeliveries, TriggersService } from "@svc/gen/triggers";
 import { Link } from "@tanstack/react-router";
 import { useNow } from "../../clock.ts";
@@ -15,7 +14,7 @@ import { deliveryCountWords } from "../../words/deliveries.ts";
 import { EventPanel } from "./event-panel.tsx";
 import { beyondReplays, type EventsSearch, eventsSearch, replayOfThese } from "./filters.ts";
 import styles from "./list.module.css";
-import { TriggerChoice } from "./trigger-choice.tsx";
+import { TriggerChoice, useEventToolkits } from "./trigger-choice.tsx";
 
 const events = listPage({
   title: "Events",
@@ -86,8 +85,7 @@ export default function EventsPage() {
 }
 
 function useToolkitOptions() {
-  const ingest = useQuery(TriggersService.method.listIngestEndpoints, {}, { staleTime: Number.POSITIVE_INFINITY });
-  return anyOf(ingest.data?.endpoints.map(({ toolkitSlug }) => toolkitSlug) ?? []);
+  return anyOf(useEventToolkits());
 }
 
 /** Draws a link to the page that replays the events of the current filters. That page counts the events before it sends any. */

@@ -1,6 +1,23 @@
 import { useQuery } from "@connectrpc/connect-query";
 import { CatalogService, ToolKind } from "@svc/gen/catalog";
+import { TriggersService } from "@svc/gen/triggers";
+import { useParams } from "@tanstack/react-router";
 import { anyOption, Choice } from "../../ui/fields/choice.tsx";
+
+/** Returns the slugs of the toolkits whose events a project can receive: those with an inbound path, its own events, and those of svc. */
+export function useEventToolkits(): readonly string[] {
+  const ingest = useQuery(TriggersService.method.listIngestEndpoints, {}, { staleTime: Number.POSITIVE_INFINITY });
+  const posted = ingest.data?.endpoints.map(({ toolkitSlug }) => toolkitSlug) ?? [];
+  return [...posted, "events", "svc"];
+}
+
+/** Returns the slugs of a toolkit's triggers. Empty for no toolkit. */
+export function useTriggerSlugs(toolkitSlug: string): readonly string[] {
+  const { projectId = "" } = useParams({ strict: false });
+  const request = { projectId, toolkitSlug, kind: ToolKind.TRIGGER };
+  const tools = useQuery(CatalogService.method.listTools, request, { enabled: toolkitSlug !== "" });
+  return tools.data?.tools.map(({ slug }) => slug) ?? [];
+}
 
 /** Draws a field to choose one of a toolkit's triggers. */
 export function TriggerChoice({
@@ -12,12 +29,7 @@ export function TriggerChoice({
   trigger: string | undefined;
   onChange: (trigger: string | undefined) => void;
 }) {
-  const tools = useQuery(
-    CatalogService.method.listTools,
-    { toolkitSlug: toolkit, kind: ToolKind.TRIGGER },
-    { staleTime: Number.POSITIVE_INFINITY },
-  );
-  const options = tools.data?.tools.map(({ slug }) => ({ value: slug, words: slug.slice(toolkit.length + 1) })) ?? [];
+  const options = useTriggerSlugs(toolkit).map((slug) => ({ value: slug, words: slug.slice(toolkit.length + 1) }));
   return (
     <Choice
       label="Trigger"

@@ -1,12 +1,10 @@
-import { useQuery } from "@connectrpc/connect-query";
-import { CatalogService, ToolKind } from "@svc/gen/catalog";
-import { TriggersService } from "@svc/gen/triggers";
 import { AreaField, TextField } from "../../ui/fields/field.tsx";
 import { OptionsField } from "../../ui/fields/options-field.tsx";
 import { SelectField } from "../../ui/fields/select-field.tsx";
 import { SuggestField } from "../../ui/fields/suggest-field.tsx";
 import { Stack } from "../../ui/layout/stack.tsx";
 import { firstPolls, pollRuns, startedByOptions } from "../../words/standing.ts";
+import { useEventToolkits, useTriggerSlugs } from "../events/trigger-choice.tsx";
 import type { StartedBy } from "./draft.ts";
 import type { DraftForm } from "./draft-form.ts";
 
@@ -51,20 +49,13 @@ export function SourceFields({ form }: { form: DraftForm }) {
   );
 }
 
-/**
- * Draws the fields for the trigger whose events start the schedule. The trigger may be one whose events come from posts to an inbound path.
- */
+/** Draws the fields for the trigger whose events start the schedule. */
 function TriggerFields({ form: { draft, change, fieldOf } }: { form: DraftForm }) {
-  const ingest = useQuery(TriggersService.method.listIngestEndpoints, {}, { staleTime: Number.POSITIVE_INFINITY });
-  const tools = useQuery(
-    CatalogService.method.listTools,
-    { toolkitSlug: draft.toolkit, kind: ToolKind.TRIGGER },
-    { staleTime: Number.POSITIVE_INFINITY, enabled: draft.toolkit !== "" },
-  );
+  const toolkits = useEventToolkits();
+  const triggers = useTriggerSlugs(draft.toolkit);
   const choose = (words: string) => ({ value: "", words });
   const options = (slugs: readonly string[], own: string) =>
     [...new Set([...slugs, ...(own === "" ? [] : [own])])].map((slug) => ({ value: slug, words: slug }));
-  const toolkits = ingest.data?.endpoints.map(({ toolkitSlug }) => toolkitSlug) ?? [];
   return (
     <>
       <SelectField
@@ -72,14 +63,11 @@ function TriggerFields({ form: { draft, change, fieldOf } }: { form: DraftForm }
         value={draft.toolkit}
         options={[choose("choose a toolkit"), ...options(toolkits, draft.toolkit)]}
         onChange={(toolkit) => change({ toolkit, trigger: "" })}
-        hint="What its app posts, to the address on the page of ingest."
+        hint="What its app posts. events: your own events. svc: what svc reports, such as a failing endpoint."
       />
       <SelectField
         {...fieldOf("trigger", "Trigger")}
-        options={[
-          choose("choose a trigger"),
-          ...options(tools.data?.tools.map(({ slug }) => slug) ?? [], draft.trigger),
-        ]}
+        options={[choose("choose a trigger"), ...options(triggers, draft.trigger)]}
       />
       <TextField {...fieldOf("entity", "Entity")} hint="Only events about the account of this entity. Empty: of any." />
     </>

@@ -1,4 +1,3 @@
-import { useQuery } from "@connectrpc/connect-query";
 import { type CreateSubscriptionResponse, TriggersService } from "@svc/gen/triggers";
 import { useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
@@ -13,7 +12,7 @@ import { Line, Stack } from "../../ui/layout/stack.tsx";
 import { FaultNotice } from "../../ui/notice/fault.tsx";
 import { Notice } from "../../ui/notice/notice.tsx";
 import { CodeBlock } from "../../ui/values/copy.tsx";
-import { TriggerChoice } from "../events/trigger-choice.tsx";
+import { TriggerChoice, useEventToolkits } from "../events/trigger-choice.tsx";
 import { verifySnippet } from "./verify-snippet.ts";
 
 const route = getRouteApi("/p/$projectId/subscriptions/new");
@@ -57,8 +56,7 @@ function CreateForm({
   const [url, setUrl] = useState("");
   const [toolkit, setToolkit] = useState("");
   const [trigger, setTrigger] = useState<string>();
-  const ingest = useQuery(TriggersService.method.listIngestEndpoints, {}, { staleTime: Number.POSITIVE_INFINITY });
-  const toolkits = ingest.data?.endpoints.map(({ toolkitSlug }) => ({ value: toolkitSlug, words: toolkitSlug })) ?? [];
+  const toolkits = useEventToolkits().map((slug) => ({ value: slug, words: slug }));
   const submit = (event: FormEvent) => {
     event.preventDefault();
     onCreate({ endpointUrl: url.trim(), toolkitSlug: toolkit, triggerSlug: trigger ?? "" });

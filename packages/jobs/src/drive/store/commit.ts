@@ -17,6 +17,7 @@ import type { EndedJob, EngineObserver } from "../observer.ts";
 import { type CommitParts, type CommittedWork, LeaseLostError, type Port } from "../port.ts";
 import { isHoldReason } from "../schedule/park.ts";
 import { childJob } from "../start/child-job.ts";
+import { publishFailure, reportedFailure } from "./publish-failure.ts";
 import { sealRows } from "./row-blocks.ts";
 import type { JobSeals } from "./seals.ts";
 import { saveRecords } from "./stored-program.ts";
@@ -242,9 +243,11 @@ function otherWrites(
 ): RunChange["also"] {
   const ended = committed.finishedAt === null ? endedRun(state) : undefined;
   const rehearsed = committed.finishedAt === null ? endedRehearsal(state) : undefined;
+  const failed = committed.finishedAt === null ? reportedFailure(state) : undefined;
   if (
     ended === undefined &&
     rehearsed === undefined &&
+    failed === undefined &&
     turned.length + asks.length + children.length + retried.length + childUndone.length === 0
   )
     return undefined;
@@ -259,6 +262,7 @@ function otherWrites(
     for (const { jobId, ...change } of childUndone) await writeJobUndo(tx, jobId, { entries: [], changes: [change] });
     if (ended !== undefined) await endStandingRun(tx, ended);
     if (rehearsed !== undefined) await context.onRehearsed?.(tx, rehearsed);
+    if (failed !== undefined) await publishFailure(tx, failed, context.clock.now());
   };
 }
 

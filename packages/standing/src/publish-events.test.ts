@@ -9,7 +9,7 @@ import { startTestReceiver } from "@svc/testing/receiver";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { DecidedProgram } from "./decide/decide.ts";
 import { DecidedRuns } from "./decide/decided-runs.ts";
-import { storeNotices } from "./store/notices.ts";
+import { publishScheduleEvents } from "./store/publish-events.ts";
 import { createStandingWorld, definitionText, type StandingWorld, settled, stateOf } from "./test-standing.ts";
 
 let database: TestDatabase;
@@ -135,7 +135,9 @@ test("a budget that is used up is told of once, and no pause that somebody asked
   await settled(async () => all.told().length > 0);
   await project.standing.pauseStandingProgram({ id });
   const { rows } = {
-    rows: await database.db.sql<{ count: number }[]>`select count(*)::int4 as count from events where kind = 'notice'`,
+    rows: await database.db.sql<
+      { count: number }[]
+    >`select count(*)::int4 as count from events where toolkit_slug = 'svc'`,
   };
   expect(all.told()).toMatchObject([{ type: "standing_budget", count: 1, reason: "" }]);
   // One notice is from this test and two are from the test before.
@@ -166,7 +168,7 @@ test("a herd of many projects is told of in as many statements as one program is
     const stored = await withTransaction(db, (tx) => {
       const counted = counting(tx, () => statements++);
       const decided = of.map((one) => one.decided);
-      return storeNotices({ clock: { ...systemClock, now: () => nowMs }, nodeId: world.node.nodeId }, counted, decided);
+      return publishScheduleEvents({ clock: { ...systemClock, now: () => nowMs } }, counted, decided);
     });
     return { stored, statements };
   };
@@ -176,7 +178,7 @@ test("a herd of many projects is told of in as many statements as one program is
   expect(await told(herd)).toMatchObject({ stored: false });
   for (const { projectId, paused, both } of herd) {
     const rows = await db.sql<{ type: string; endpoint: string }[]>`
-      select e.payload::json ->> 'type' as type, d.subscription_id::text as endpoint
+      select replace(e.trigger_slug, 'svc.schedule_', 'standing_') as type, d.subscription_id::text as endpoint
       from events e join deliveries d on d.event_id = e.id
       where e.project_id = ${uuidOfId(projectId)} order by 1, 2`;
     const expected = [

@@ -1,0 +1,28 @@
+import { isoTime } from "@svc/core";
+import { type Executor, withTransaction } from "@svc/db/connect";
+import type { ConnectedAccount } from "@svc/db/connections/account";
+import { occurrenceOf, publishOperationalEvents } from "@svc/db/events/operational";
+
+/** An account that expires, as the operational event about it shows it. */
+type ExpiringAccount = Pick<ConnectedAccount, "projectId" | "id" | "toolkitSlug" | "entityId">;
+
+/**
+ * Sets an account to `expired` with `change`, and stores the operational event about it in the same transaction. `change` returns false if
+ * it changed nothing, and so does this function; then no event is stored. `nowMs`: time of the change, epoch milliseconds.
+ */
+export function expireWithEvent(
+  db: Executor,
+  account: ExpiringAccount,
+  { lastError, nowMs }: { readonly lastError: string; readonly nowMs: number },
+  change: (tx: Executor) => Promise<boolean>,
+): Promise<boolean> {
+  return withTransaction(db, async (tx) => {
+    if (!(await change(tx))) return false;
+    const { projectId, id: accountId, toolkitSlug, entityId } = account;
+    const payload = { accountId, toolkitSlug, entityId, expiredAt: isoTime(nowMs), lastError };
+    const occurrence = occurrenceOf(accountId, nowMs);
+    const event = { name: "account_expired", projectId, entityId, occurrence, payload } as const;
+    await publishOperationalEvents(tx, [account], () => [event], nowMs);
+    return true;
+  });
+}

@@ -1,0 +1,182 @@
+import {
+  createId,
+  idOfUuid,
+  type OperationalEventName,
+  type OperationalEventPayload,
+  operationalToolkitSlug,
+  operationalTriggerSlug,
+  type ProjectId,
+  type StandingProgramId,
+  type SubscriptionId,
+  uuidOfId,
+} from "@svc/core";
+import type { Executor } from "../connect.ts";
+import { projects } from "../schema/projects.ts";
+import { subscriptions } from "../schema/triggers.ts";
+import { fieldsOf, type Row } from "../sql/codec.ts";
+import { compose, query } from "../sql/compose.ts";
+import { type RawRow, rows, selectList } from "../sql/select-list.ts";
+import { arrayLiteral, statement } from "../sql/statement.ts";
+import { type NewEvent, recordEvents } from "./record.ts";
+
+/** An operational event to publish. */
+export type OperationalEvent<Name extends OperationalEventName = OperationalEventName> = {
+  [Of in Name]: {
+    readonly name: Of;
+    readonly projectId: ProjectId;
+    /** Entity of the thing that the event is about. Empty for none. */
+    readonly entityId: string;
+    /** Key of the occurrence. A second event of the type with this key is not stored. Make it with `occurrenceOf`. */
+    readonly occurrence: string;
+    /** Subscription that the event is about. It never receives the event. */
+    readonly about?: SubscriptionId | undefined;
+    readonly payload: OperationalEventPayload<Of>;
+  };
+}[Name];
+
+/**
+ * Returns the key of an occurrence: the thing that the event is about, and what distinguishes its occurrences, such as a minute. Replays know
+ * by the beginning of the key which subscription an event is about.
+ */
+export function occurrenceOf(id: Parameters<typeof uuidOfId>[0], ...parts: readonly (string | number)[]): string {
+  return [uuidOfId(id), ...parts].join("/");
+}
+
+type Receiver = Readonly<
+  Row<
+    typeof subscriptions,
+    "id" | "toolkitSlug" | "triggerSlug" | "triggerSlugs" | "entityId" | "active" | "expiresAt" | "eventTypes"
+  >
+>;
+
+/** The things of a project that name operational events. `triggers`: triggers on which schedules start. */
+type Receivers = {
+  readonly routingVersion: number;
+  readonly triggers: readonly string[];
+  readonly subscriptions: Receiver[];
+};
+
+const columns = selectList(
+  subscriptions,
+  ["id", "toolkitSlug", "triggerSlug", "triggerSlugs", "entityId", "active", "expiresAt", "eventTypes"],
+  "s",
+);
+
+/** Condition that a trigger's slug is that of an operational event, which an index on the slug can serve. */
+const isOperational = "trigger_slug >= 'svc.' and trigger_slug < 'svc/'";
+
+type ReceiverRow = RawRow<Receiver> & { project_id: string; routing_version: string; triggers: string[] | null };
+
+/**
+ * Finds the receivers of several projects by the indexes subscriptions_operational and standing_listeners_trigger, which contain nothing of
+ * most projects.
+ */
+const selectReceivers = compose(
+  "find_operational_receivers",
+  { wanted: rows(fieldsOf(projects, "id")) },
+  ({ wanted }) => query<ReceiverRow>`
+    select p.id as project_id, p.routing_version, l.triggers, ${columns.text}
+    from ${wanted.from("w")} join projects p on p.id = w.id
+    cross join lateral (
+      select array_agg(distinct trigger_slug) as triggers from standing_listeners
+      where project_id = p.id and ${isOperational} and until_version is null offset 0) l
+    left join lateral (
+      select * from subscriptions where project_id = p.id and (toolkit_slug = 'svc' or event_types <> '{}') offset 0) s on true
+    where s.id is not null or l.triggers is not null`,
+);
+
+/** Uses the key of standing_listeners. */
+const selectStarted = statement<{ id: string }>(
+  "find_operational_listeners",
+  `select program_id as id from standing_listeners where program_id = any($1::uuid[]) and ${isOperational} limit 1`,
+);
+
+/** True if one of these schedules starts on operational events, or did so lately. */
+export async function startsOnOperationalEvents(
+  db: Executor,
+  programIds: readonly StandingProgramId[],
+): Promise<boolean> {
+  if (programIds.length === 0) return false;
+  return (await selectStarted(db, [arrayLiteral(programIds.map(uuidOfId))])).length > 0;
+}
+
+/**
+ * Stores the operational events about facts with their deliveries, in the transaction `tx` that stores the facts. `eventsOf` gets the facts
+ * of projects that have a receiver: a subscription or a schedule that names the toolkit `svc`, or an ask endpoint that names types. Other
+ * projects cost one read. Returns true if there is a delivery to send. The routing is not locked: a subscription that is committed later
+ * does not receive the events.
+ */
+export async function publishOperationalEvents<Fact extends { readonly projectId: ProjectId }>(
+  tx: Executor,
+  facts: readonly Fact[],
+  eventsOf: (facts: readonly Fact[]) => readonly OperationalEvent[] | Promise<readonly OperationalEvent[]>,
+  nowMs: number,
+): Promise<boolean> {
+  if (facts.length === 0) return false;
+  const byProject = await findReceivers(tx, new Set(facts.map(({ projectId }) => projectId)));
+  const received = facts.filter(({ projectId }) => byProject.has(projectId));
+  if (received.length === 0) return false;
+  const made = new Map<string, NewEvent>();
+  for (const event of await eventsOf(received)) {
+    const receivers = byProject.get(event.projectId);
+    const row = receivers && newEventOf(event, receivers, nowMs);
+    const key = `${event.projectId} ${event.name} ${event.occurrence}`;
+    if (row !== undefined && !made.has(key)) made.set(key, row);
+  }
+  if (made.size === 0) return false;
+  const events = [...made.values()];
+  const recorded = await recordEvents(tx, events, undefined, undefined);
+  if (recorded.stale) throw new Error("events without a routing are never refused");
+  return events.some(({ id, deliveries }) => deliveries.length > 0 && !recorded.duplicates.has(id));
+}
+
+async function findReceivers(tx: Executor, ids: ReadonlySet<ProjectId>): Promise<Map<ProjectId, Receivers>> {
+  const byProject = new Map<ProjectId, Receivers>();
+  for (const row of await selectReceivers(tx, { wanted: [...ids].map((id) => ({ id })) })) {
+    const { project_id, routing_version, triggers, ...subscription } = row;
+    const projectId = idOfUuid("prj", project_id);
+    const receivers = byProject.get(projectId) ?? {
+      routingVersion: Number(routing_version),
+      triggers: triggers ?? [],
+      subscriptions: [],
+    };
+    byProject.set(projectId, receivers);
+    if (subscription.id !== null) receivers.subscriptions.push(columns.read(subscription));
+  }
+  return byProject;
+}
+
+/** Returns the rows of an event. Undefined if the project names no operational event, and no ask endpoint names this one. */
+function newEventOf(
+  event: OperationalEvent,
+  { routingVersion, triggers, subscriptions: own }: Receivers,
+  nowMs: number,
+): NewEvent | undefined {
+  const triggerSlug = operationalTriggerSlug(event.name);
+  const receiving = own.filter((one) => one.active && one.id !== event.about && isReceiver(one, event, nowMs));
+  const isNamed = triggers.length > 0 || own.some(({ toolkitSlug }) => toolkitSlug === operationalToolkitSlug);
+  if (!isNamed && receiving.length === 0) return undefined;
+  return {
+    ...{ id: createId("evt", nowMs), projectId: event.projectId, kind: "event" },
+    ...{ toolkitSlug: operationalToolkitSlug, triggerSlug, entityId: event.entityId, dedupeKey: event.occurrence },
+    ...{ payload: JSON.stringify(event.payload), occurredAtMs: nowMs, receivedAtMs: nowMs },
+    deliveries: receiving.map(({ id }) => ({ id: createId("dlv", nowMs), subscriptionId: id, leased: false })),
+    subscribedVersion: triggers.includes(triggerSlug) ? routingVersion : undefined,
+  };
+}
+
+function isReceiver(
+  { toolkitSlug, triggerSlug, triggerSlugs, entityId, expiresAt, eventTypes }: Receiver,
+  event: OperationalEvent,
+  nowMs: number,
+): boolean {
+  if (toolkitSlug !== operationalToolkitSlug) return eventTypes.includes(noticeTypeOf(event.name));
+  const named = triggerSlug === "" ? triggerSlugs : [triggerSlug];
+  const isNamed = named.length === 0 || named.includes(operationalTriggerSlug(event.name));
+  return isNamed && (entityId === "" || entityId === event.entityId) && (expiresAt === null || expiresAt > nowMs);
+}
+
+/** Returns the type by which ask endpoints name an operational event: `standing_paused` for `schedule_paused`. */
+function noticeTypeOf(name: OperationalEventName): string {
+  return name.replace(/^schedule_/, "standing_");
+}

@@ -1,0 +1,40 @@
+import { isoTime, parseId } from "@svc/core";
+import type { Executor } from "@svc/db/connect";
+import {
+  type OperationalEvent,
+  occurrenceOf,
+  publishOperationalEvents,
+  startsOnOperationalEvents,
+} from "@svc/db/events/operational";
+import type { JobState } from "../../state/job.ts";
+
+/** A job whose end svc reports as an operational event. */
+type FailedJob = JobState & { readonly status: "failed" | "expired"; readonly finishedAt: number };
+
+/** Returns the job if its end is reported: a submitted live job that ended as failed or expired. Parents report for their children. */
+export function reportedFailure(state: JobState): FailedJob | undefined {
+  const { status, finishedAt, parent, isSimulated, isRehearsal } = state;
+  if (finishedAt === null || parent !== null || isSimulated || isRehearsal) return undefined;
+  return status === "failed" || status === "expired" ? { ...state, status, finishedAt } : undefined;
+}
+
+/**
+ * Stores the operational event about a job that failed, in the transaction that ends the job. A job that an operational event has started,
+ * directly or not, makes none.
+ */
+export async function publishFailure(tx: Executor, job: FailedJob, nowMs: number): Promise<void> {
+  const { id: jobId, projectId, status, binding, standingProgramId, finishedAt, lastError } = job;
+  const { title } = job.loaded.program;
+  const payload = { jobId, status, title, standingProgramId, endedAt: isoTime(finishedAt), lastError };
+  const place = { projectId, entityId: binding?.entityId ?? "", occurrence: occurrenceOf(jobId) };
+  const event: OperationalEvent = { name: "job_failed", ...place, payload };
+  const eventsOf = async () => ((await startsOnOperationalEvents(tx, schedulesOf(job))) ? [] : [event]);
+  await publishOperationalEvents(tx, [job], eventsOf, nowMs);
+}
+
+/** Returns the schedules that caused a job. */
+function schedulesOf({ principalChain }: JobState) {
+  return principalChain.flatMap((name) =>
+    name.startsWith("standing:") ? (parseId("stp", name.slice("standing:".length)) ?? []) : [],
+  );
+}

@@ -40,7 +40,7 @@ const weights: readonly (readonly [start: string, weight: number])[] = [
   ["reference/cli/", 0.7],
   // The error reference has a low weight. A question with the name of an error finds its row anyway, because few other pages contain the
   // name. Other questions are seldom about errors.
-  ["reference/errors/", 0.5],
+  ["reference/errors/", 0.3],
   ["reference/configuration", 0.9],
   ["reference/tables", 0.4],
   ["reference/calls-and-commands", 0.7],
@@ -57,6 +57,8 @@ const sameWeight = 0.5;
 const sameShare = 0.8;
 /** Number of sections of a page in which the words of the question are searched, to rank the page. The page's best sections are used. */
 const sectionsRead = 4;
+/** Share of their scores that the page's other read sections add to the score of its best section. */
+const otherSectionsShare = 0.3;
 
 /** Returns the index of all sections, as a text that `openSearch` reads. */
 export function writeIndex(sections: readonly Section[]): string {
@@ -71,31 +73,45 @@ export type Search = (question: string) => readonly SearchHit[];
 /** Returns a search over the text of an index that `writeIndex` returned. */
 export function openSearch(indexText: string): Search {
   const index = MiniSearch.loadJSON(indexText, options);
-  const find = (asked: ReadonlySet<string>) => {
+  const asIs = { tokenize: (text: string) => text.split(" "), processTerm: (term: string) => term };
+  const isKnown = (term: string) =>
+    sameTermsOf(term).length > 0 || index.search(term, { ...asIs, prefix: false, fuzzy: false }).length > 0;
+  // The documentation contains most words of a question. Only the others may be misspelt.
+  const mayBeMisspelt = (term: string) => term.length > 4 && !isKnown(term);
+  const find = (words: readonly string[]) => {
+    const corrected = [...termsOf(words)].map((term) =>
+      mayBeMisspelt(term) ? (swapsOf(term).find(isKnown) ?? term) : term,
+    );
+    const asked: ReadonlySet<string> = new Set(corrected);
     const terms = searchedTerms(asked);
-    return index.search([...terms.keys()].join(" "), {
-      tokenize: (text) => text.split(" "),
-      processTerm: (term) => term,
+    const found = index.search([...terms.keys()].join(" "), {
+      ...asIs,
       boost: { title: 2.5, heading: 3 },
       boostTerm: (term) => terms.get(term) ?? 0,
       prefix: (term) => term.length > 2 && asked.has(term),
-      fuzzy: (term) => (term.length > 4 && asked.has(term) ? 0.2 : false),
+      fuzzy: (term) => (asked.has(term) && mayBeMisspelt(term) ? 0.2 : false),
       weights: { prefix: 0.4, fuzzy: 0.25 },
       boostDocument: (_id, _term, stored) => weightOf(String(stored?.["path"] ?? "")),
     });
+    return bestOfPages(found, asked);
   };
   return (question) => {
     // The search first looks for whole names, such as `SVC_VAULT_KEY`. It uses the parts of names only if no page has the whole name.
-    const names = termsOf(wholeWordsOf(question));
-    const named = find(names);
-    const parts = termsOf(wordsOf(question));
-    const best = named.length > 0 ? bestOfPages(named, names) : bestOfPages(find(parts), parts);
+    const whole = find(wholeWordsOf(question));
+    const best = whole.length > 0 ? whole : find(wordsOf(question));
     return best.map(({ path, title, heading, shown, terms }) => ({ path, title, heading, shown, words: terms }));
   };
 }
 
 function termsOf(words: readonly string[]): ReadonlySet<string> {
   return new Set(words.flatMap((word) => termOf(word) ?? []));
+}
+
+/** Returns the words that a word becomes if two letters next to each other are swapped: "schedule" for "shcedule". */
+function swapsOf(word: string): readonly string[] {
+  return [...word]
+    .slice(1)
+    .map((letter, at) => `${word.slice(0, at)}${letter}${word.slice(at, at + 1)}${word.slice(at + 2)}`);
 }
 
 /**
@@ -108,7 +124,7 @@ function searchedTerms(asked: ReadonlySet<string>): ReadonlyMap<string, number> 
   return terms;
 }
 
-/** Returns the best section of each page, best first. A page counts by that section and by the share of the question that it answers. */
+/** Returns the best section of each page, best first. A page counts by its best sections and by the share of the question that it answers. */
 function bestOfPages(found: readonly SearchResult[], asked: ReadonlySet<string>): SearchResult[] {
   const counts = Map.groupBy(
     found.flatMap(({ queryTerms }) => queryTerms),
@@ -118,12 +134,14 @@ function bestOfPages(found: readonly SearchResult[], asked: ReadonlySet<string>)
   const worthOf = (term: string) => Math.log(1 + found.length / (counts.get(term)?.length ?? found.length));
   const pages = Map.groupBy(found, ({ path }) => String(path).replace(/#.*/, ""));
   const best = [...pages.values()].flatMap((sections) => {
-    const [first] = sections;
-    const terms = new Set(sections.slice(0, sectionsRead).flatMap(({ queryTerms }) => queryTerms));
+    const [first, ...others] = sections.slice(0, sectionsRead);
+    if (first === undefined) return [];
+    const terms = new Set([first, ...others].flatMap(({ queryTerms }) => queryTerms));
     const shareOf = (term: string) =>
       terms.has(term) ? 1 : sameTermsOf(term).some((same) => terms.has(same)) ? sameShare : 0;
     const answered = [...asked].reduce((sum, term) => sum + worthOf(term) * shareOf(term), 0);
-    return first === undefined ? [] : [{ ...first, score: first.score * answered }];
+    const score = first.score + otherSectionsShare * others.reduce((sum, other) => sum + other.score, 0);
+    return [{ ...first, score: score * answered }];
   });
   return best.toSorted((a, b) => b.score - a.score);
 }

@@ -4,7 +4,7 @@ import { stemmer } from "stemmer";
 const stopWords = new Set(
   `a about after all also am an and any are as at be because been before being but by can cannot certain could did do does doing done
   for from get got had happen happened happens has have having he her here his how i if in into is it its just let like may me might
-  more most much must my need no not of on once only or our out own please shall she should so some such than that the their them then
+  more most much must my need no not of on only or our out own please shall she should so some such than that the their them then
   there these they this those to too up us use used uses using very want was way we were what when where which while who whom whose why
   will with would you your svc`.split(/\s+/),
 );
@@ -45,6 +45,8 @@ const sameWords: ReadonlyMap<string, readonly string[]> = new Map(
     dedupe: "duplicate repeat idempotency",
     deduplicate: "duplicate repeat idempotency",
     twice: "duplicate repeat idempotency",
+    exactly: "least once",
+    breaker: "backoff fail",
     idempotent: "idempotency",
     dlq: "dead letter",
     callback: "endpoint",
@@ -54,6 +56,28 @@ const sameWords: ReadonlyMap<string, readonly string[]> = new Map(
     localhost: "loopback machine listen",
     tunnel: "listen forward",
     signature: "verify secret",
+    // Words of message queues and names of other products. Each has the words under which the documentation describes the same thing.
+    offset: "cursor position",
+    group: "cursor",
+    kafka: "poll cursor",
+    rabbitmq: "publish subscription delivery",
+    sqs: "publish subscription delivery",
+    pubsub: "publish subscription delivery",
+    topic: "trigger type filter",
+    bus: "publish subscription",
+    svix: "delivery signature webhook",
+    hookdeck: "delivery replay webhook",
+    zapier: "n8n",
+    airflow: "temporal workflow",
+    inngest: "temporal workflow",
+    camunda: "temporal workflow",
+    composio: "toolkit agent account",
+    langchain: "framework sdk agent",
+    langgraph: "framework sdk agent",
+    llamaindex: "framework sdk agent",
+    crewai: "framework sdk agent",
+    openai: "framework sdk agent model",
+    vercel: "framework sdk agent",
     // Synonyms for words about schedules, jobs and people. Left: a reader's word. Right: the words that the pages use.
     automation: "schedule standing",
     cron: "schedule calendar",
@@ -123,7 +147,12 @@ const sameWords: ReadonlyMap<string, readonly string[]> = new Map(
     upgrade: "update version",
     update: "upgrade",
     migrate: "move upgrade",
-    deploy: "install",
+    deploy: "install upgrade",
+    internet: "network",
+    offline: "network",
+    airgapped: "network",
+    scale: "several capacity",
+    context: "shorten token",
     setup: "install",
     uninstall: "stop install",
     delete: "remove erase",
@@ -175,6 +204,9 @@ const sameWords: ReadonlyMap<string, readonly string[]> = new Map(
     port: "listen",
     docker: "container",
     kubernetes: "container probe",
+    k8s: "kubernetes container probe",
+    helm: "kubernetes container",
+    pooler: "pgbouncer",
     throttle: "limit",
     quota: "limit",
     rate: "limit",

@@ -4,11 +4,15 @@ import { TriggersService } from "@svc/gen/triggers";
 import { useParams } from "@tanstack/react-router";
 import { anyOption, Choice } from "../../ui/fields/choice.tsx";
 
-/** Returns the slugs of the toolkits whose events a project can receive: those with an inbound path, its own events, and those of svc. */
+/**
+ * Returns the slugs of the toolkits whose events a project can receive: those with an inbound path, also private ones, its own events, and
+ * those of svc.
+ */
 export function useEventToolkits(): readonly string[] {
-  const ingest = useQuery(TriggersService.method.listIngestEndpoints, {}, { staleTime: Number.POSITIVE_INFINITY });
+  const { projectId = "" } = useParams({ strict: false });
+  const ingest = useQuery(TriggersService.method.listIngestEndpoints, { projectId }, { staleTime: 60_000 });
   const posted = ingest.data?.endpoints.map(({ toolkitSlug }) => toolkitSlug) ?? [];
-  return [...posted, "events", "svc"];
+  return [...new Set([...posted, "events", "svc"])];
 }
 
 /** Returns the slugs of a toolkit's triggers. Empty for no toolkit. */

@@ -1,5 +1,6 @@
 import { useQuery } from "@connectrpc/connect-query";
 import { type IngestEndpoint, TriggersService } from "@svc/gen/triggers";
+import { getRouteApi } from "@tanstack/react-router";
 import { serviceBase } from "../../session/base.ts";
 import { Disclosure } from "../../ui/layout/disclosure.tsx";
 import { Page } from "../../ui/layout/page.tsx";
@@ -27,9 +28,12 @@ const notReady: Word = {
   says: "Every request is refused until the deployment is configured.",
 };
 
+const route = getRouteApi("/p/$projectId");
+
 /** Draws the inbound paths to which apps post their webhooks. For each path, lists the setup steps that are missing. */
 export default function IngestPage() {
-  const list = useQuery(TriggersService.method.listIngestEndpoints, {});
+  const { projectId } = route.useParams();
+  const list = useQuery(TriggersService.method.listIngestEndpoints, { projectId });
   return (
     <Page title="Ingest">
       <p>Apps post to these addresses. What they post is verified by the secret of its toolkit, and becomes events.</p>
@@ -37,7 +41,7 @@ export default function IngestPage() {
       {list.isPending && <Skeleton />}
       <ul>
         {list.data?.endpoints.map((endpoint) => (
-          <li key={endpoint.toolkitSlug}>
+          <li key={endpoint.path}>
             <Disclosure
               initiallyOpen={list.data.endpoints.length === 1}
               summary={
@@ -57,7 +61,8 @@ export default function IngestPage() {
 }
 
 function Endpoint({ endpoint }: { endpoint: IngestEndpoint }) {
-  const { toolkitSlug, path, scheme, secretEnv, secretSet, fault } = endpoint;
+  const { toolkitSlug, path, scheme, secretEnv, secretSet, fault, projectId } = endpoint;
+  const isPrivate = projectId !== "";
   const curl = curlOf(endpoint, serviceBase);
   return (
     <Stack>
@@ -65,27 +70,35 @@ function Endpoint({ endpoint }: { endpoint: IngestEndpoint }) {
         facts={[
           ["Address", <Copyable key="address" text={`${serviceBase}${path}`} what="address" />],
           ["Verified by", scheme],
-          ["Secret", <code key="secret">{secretEnv}</code>],
+          ["Secret", isPrivate ? "in the vault" : <code key="secret">{secretEnv}</code>],
         ]}
       />
       {fault !== "" && secretSet && <p>Every request is refused: {fault}.</p>}
       {!secretSet && (
         <>
-          <p>Start the service with the secret that the app signs with, in this variable:</p>
-          <CodeBlock text={`export ${secretEnv}=…`} />
+          <p>
+            {isPrivate
+              ? "Store the secret that the app signs with, with an approver's key:"
+              : "Start the service with the secret that the app signs with, in this variable:"}
+          </p>
+          <CodeBlock text={isPrivate ? `npx svc webhooks secrets put ${toolkitSlug}` : `export ${secretEnv}=…`} />
         </>
       )}
       {curl !== "" && (
         <>
           <p>
-            Paste this where that variable is set: it posts a sample of the app, signed, which makes one event, however
-            often.
+            Paste this where {isPrivate ? "SECRET" : "that variable"} is set: it posts a sample of the app, signed,
+            which makes one event, however often.
           </p>
           <CodeBlock text={curl} />
         </>
       )}
-      <p>The same by the command line, a new event each time:</p>
-      <CodeBlock text={`npx svc trigger ${toolkitSlug} --url ${serviceBase}`} />
+      {!isPrivate && (
+        <>
+          <p>The same by the command line, a new event each time:</p>
+          <CodeBlock text={`npx svc trigger ${toolkitSlug} --url ${serviceBase}`} />
+        </>
+      )}
     </Stack>
   );
 }

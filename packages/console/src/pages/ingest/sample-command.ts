@@ -19,7 +19,7 @@ export function curlOf(endpoint: IngestEndpoint, serviceUrl: string): string {
   ];
   const lines = [
     // During a rotation, the variable may contain several secrets separated by spaces. The command signs with the first one.
-    `secret=\${${secretEnv}:?is not set in this shell}; secret="\${secret%% *}"`,
+    `secret=\${${secretEnv || "SECRET"}:?is not set in this shell}; secret="\${secret%% *}"`,
     `body=${quoted(sample.bodyJson)}`,
     ...signing.lines,
     `curl -sS ${quoted(`${serviceUrl}${path}`)} \\`,

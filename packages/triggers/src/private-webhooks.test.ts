@@ -1,7 +1,10 @@
 import { Code, ConnectError } from "@connectrpc/connect";
-import { createId, type ProjectId, type QuarantineId } from "@svc/core";
+import { createId, type ProjectId, type QuarantineId, uuidOfId } from "@svc/core";
+import { beginErasure } from "@svc/db/erasures/repo";
+import { stepErasure } from "@svc/db/erasures/step";
 import { setProjectPolicy } from "@svc/db/projects/repo";
 import { CatalogService } from "@svc/gen/catalog";
+import { StandingService } from "@svc/gen/standing";
 import { TriggersService } from "@svc/gen/triggers";
 import { dropTestDatabases } from "@svc/testing/borrowed-database";
 import { createTestNode as createNode, type TestNode } from "@svc/testing/node";
@@ -9,6 +12,7 @@ import { deskDefinition, ticketPost } from "@svc/testing/private-webhook";
 import { startTestReceiver } from "@svc/testing/receiver";
 import { until } from "@svc/testing/until";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { createTestAgent } from "./agents/test-agent.ts";
 import { createTestCluster, sampleCatalog, sampleSecrets, type TestCluster } from "./test-node.ts";
 import { signedCodePost } from "./test-posts.ts";
 
@@ -360,4 +364,65 @@ test("a payload that repeats a large body many times is refused in little time",
   expect(await node.ingest.accept(large)).toMatchObject({ outcome: "quarantined", reason: "invalid_payload" });
   const { user } = process.cpuUsage(before);
   expect(user / 1_000).toBeLessThan(1_000);
+});
+
+test("subscriptions, replays, agents and schedules use a private trigger as any other", async () => {
+  await using receiver = await startTestReceiver();
+  await using node = startNode(true);
+  const projectId = await startDesk(node);
+  const client = triggersOf(node, projectId);
+  const chosen = { toolkitSlug: "desk", triggerSlug: "ticket_opened" };
+  const { subscription } = await client.createSubscription({ endpointUrl: receiver.url, ...chosen });
+  expect(subscription?.triggerSlug).toBe("desk.ticket_opened");
+  const agent = await createTestAgent(cluster, node, { projectId });
+  const poll = (more: object) => agent.ask("events/poll", { name: "desk.ticket_opened", ...more });
+  const began = await poll({});
+  expect(await node.ingest.accept(ticketPost(projectId, secret))).toMatchObject({ outcome: "accepted" });
+  await until(async () => receiver.requests.length === 1);
+  const { events } = await client.listEvents(chosen);
+  await client.replayEvent({ eventId: events[0]?.id ?? "" });
+  await until(async () => receiver.requests.length === 2);
+  const bodies = receiver.requests.map(({ body }) => JSON.parse(body.toString()));
+  expect(bodies.map(({ triggerSlug }) => triggerSlug)).toEqual(Array(2).fill("desk.ticket_opened"));
+
+  const polled = await poll({ cursor: began.result.cursor });
+  expect(JSON.stringify(polled.result)).toContain("It is broken");
+
+  // A preview checks the definition, and stores nothing.
+  const preview = (slug: string) => {
+    const program = { version: 1, title: "Waits", steps: [{ id: "pause", wait: "1h" }] };
+    const definition = { version: 1, title: "Answer tickets", source: { trigger: { slug } }, program };
+    const standing = node.client(StandingService, { projectId, role: "approver" });
+    return refusalOf(standing.previewStandingProgram({ definitionJson: JSON.stringify(definition) }));
+  };
+  expect(await preview("desk.ticket_opened")).toBeUndefined();
+  expect(await preview("desk.nope")).toBe(Code.InvalidArgument);
+  expect(
+    await refusalOf(client.createSubscription({ endpointUrl: receiver.url, toolkitSlug: "desk", triggerSlug: "nope" })),
+  ).toBe(Code.NotFound);
+});
+
+test("a project that is deleted takes no further posts, and leaves no secret and no post", async () => {
+  await using node = startNode();
+  const [projectId, otherId] = [await startDesk(node), await startDesk(node)];
+  for (const id of [projectId, otherId])
+    expect(await node.ingest.accept(ticketPost(id, secret, { type: "odd" }))).toMatchObject({ outcome: "quarantined" });
+  const { db, clock } = cluster;
+  await beginErasure(db, { projectId, entityId: undefined }, { nowMs: clock.now() });
+  const times = { graceMs: 0, jobsMs: 0, pollMs: 0 };
+  let refusedAt: number | undefined;
+  for (let step = 0; (await stepErasure(db, clock.now(), times)) !== undefined; step++) {
+    await clock.advance(500);
+    const { outcome } = await node.ingest.accept(ticketPost(projectId, secret, { id: `t-${step}` }));
+    if (outcome !== "accepted") refusedAt ??= step;
+    else expect(refusedAt).toBeUndefined();
+  }
+  expect(await node.ingest.accept(ticketPost(projectId, secret))).toEqual({ outcome: "unknown_toolkit" });
+  expect(await node.ingest.accept(ticketPost(otherId, secret))).toMatchObject({ outcome: "accepted" });
+  const of = (id: ProjectId) => uuidOfId(id);
+  for (const table of ["webhook_secrets", "quarantined_posts", "events"]) {
+    const rows = await db.sql<{ project_id: string }[]>`select project_id from ${db.sql(table)}`;
+    const owners = rows.map(({ project_id }) => project_id);
+    expect([table, owners.includes(of(projectId)), owners.includes(of(otherId))]).toEqual([table, false, true]);
+  }
 });

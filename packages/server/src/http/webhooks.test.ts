@@ -1,12 +1,13 @@
 import { once } from "node:events";
-import { createServer, type Server } from "node:http";
+import { createServer, request, type Server } from "node:http";
 import { type AddressInfo, connect } from "node:net";
-import { OverloadedError } from "@svc/core";
+import { createId, OverloadedError } from "@svc/core";
 import type { AdmittedPost, Greeting, InboundPost, IngestOutcome } from "@svc/node";
 import { readAnswer } from "@svc/testing/server";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { createTestIntake } from "../body/test-intake.ts";
 import { createLogger } from "../logger.ts";
+import { StoreLateError } from "../store-deadline.ts";
 import { splitTarget } from "./answer.ts";
 import { createWebhookHandler, type PostOutcome } from "./webhooks.ts";
 
@@ -20,6 +21,9 @@ let greeting: Greeting;
 const posts: InboundPost[] = [];
 const seen: [string, PostOutcome][] = [];
 const logs: string[] = [];
+/** Private toolkits that the engine was asked for. */
+const places: string[] = [];
+let isDown = false;
 let alarms = 0;
 let admitted: URLSearchParams | undefined;
 let server: Server;
@@ -33,9 +37,13 @@ beforeAll(async () => {
         admitted = query;
         return early ?? admission;
       },
-      admitPrivate: () => early ?? admission,
+      admitPrivate: async ({ projectId, toolkitSlug }) => {
+        places.push(`${projectId}/${toolkitSlug}`);
+        if (isDown) throw new StoreLateError(1);
+        return early ?? admission;
+      },
       greet: () => greeting,
-      greetPrivate: () => greeting,
+      greetPrivate: async () => greeting,
       accept: (post, known) => {
         expect(known).toBe(admission);
         posts.push(post);
@@ -65,6 +73,8 @@ beforeEach(() => {
   early = undefined;
   greeting = { outcome: "no_handshake", methods: ["POST"] };
   outcome = async () => ({ outcome: "accepted", events: 1 });
+  isDown = false;
+  places.length = 0;
   posts.length = 0;
   alarms = 0;
   seen.length = 0;
@@ -91,6 +101,56 @@ test("the engine gets the exact bytes, lower-case headers and the decoded query"
   expect(posts[0]).toMatchObject({ toolkitSlug: "calendar", headers: { "x-thing": "Value" } });
   expect(posts[0]?.query.get("token")).toBe("a+b");
   expect(admitted?.get("token")).toBe("a+b");
+});
+
+const projectId = createId("prj", Date.UTC(2026, 0, 5));
+
+test("a post to a private toolkit has its project, counts as private, and is answered alike if it is unknown", async () => {
+  const res = await post(`/webhooks/${projectId}/desk?a=1`, '{"id":1}');
+  expect([res.status, await res.json()]).toEqual([202, { accepted: 1 }]);
+  expect(places).toEqual([`${projectId}/desk`]);
+  expect(posts[0]).toMatchObject({ toolkitSlug: "desk", projectId, target: `/webhooks/${projectId}/desk?a=1` });
+  early = { outcome: "unknown_toolkit" };
+  const unknown = await post(`/webhooks/${projectId}/desk`);
+  expect(await readAnswer(unknown)).toMatchObject({ status: 404, reason: "WEBHOOK_UNKNOWN" });
+  early = { outcome: "secret_unset", secretEnv: "" };
+  const unset = await post(`/webhooks/${projectId}/desk`);
+  expect(unset.status).toBe(403);
+  expect(await unset.text()).not.toContain("variable");
+  isDown = true;
+  expect((await post(`/webhooks/${projectId}/desk`)).status).toBe(503);
+  expect(seen).toEqual([
+    ["private", "accepted"],
+    ["", "unknown_toolkit"],
+    ["private", "secret_unset"],
+    ["private", "unavailable"],
+  ]);
+  const got = await fetch(`${url}/webhooks/${projectId}/desk`);
+  expect([got.status, got.headers.get("allow")]).toEqual([405, "POST"]);
+});
+
+test.each([
+  `/webhooks/${projectId.toUpperCase()}/desk`,
+  `/webhooks/${projectId}x/desk`,
+  `/webhooks/${projectId.replace("prj", "key")}/desk`,
+  `/webhooks/${projectId}/desk/`,
+  `/webhooks/${projectId}/desk/other`,
+  `/webhooks/${projectId}//desk`,
+  `/webhooks/${projectId}%2fdesk`,
+  `/webhooks/${projectId}/%2e%2e`,
+  `/webhooks/${projectId}/DESK`,
+  "/webhooks/prj_/desk",
+  "/webhooks//desk",
+  "/webhooks/%2e%2e/desk",
+])("the path %s is none of a webhook", async (path) => {
+  // Sent as it is: fetch would resolve its dots.
+  const status = await new Promise<number | undefined>((resolve, reject) => {
+    request(`${url}`, { path, method: "POST" }, (res) => resolve(res.resume().statusCode))
+      .on("error", reject)
+      .end("{}");
+  });
+  expect(status).toBe(404);
+  expect([places, posts, seen]).toEqual([[], [], []]);
 });
 
 const outcomes: [IngestOutcome, number, unknown][] = [

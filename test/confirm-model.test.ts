@@ -289,6 +289,7 @@ const places: Readonly<Record<string, readonly string[]>> = {
     ...["TriggersService/ListIngestEndpoints", "TriggersService/PollEvents", "TriggersService/GetEventSettings"],
     ...["TriggersService/ListEventTypes", "TriggersService/GetEventType"],
     ...["TriggersService/ListQuarantinedPosts", "TriggersService/GetQuarantinedPost"],
+    ...["TriggersService/GetEventDocument", "TriggersService/PreviewSubscription"],
   ],
   "they post events to endpoints, and start programs by triggers alone, as runs that ask": [
     ...[

@@ -96,6 +96,16 @@ export const operationalEventTypes = {
       lastError: text("Error that ended the job. Empty if the deadline passed.", "ROWS_FAILED: 2 of 9 rows failed"),
     },
   },
+  posts_quarantined: {
+    description: "Posts to the webhook of a private toolkit could not become events, and are in quarantine.",
+    once: "minute, toolkit and reason",
+    fields: {
+      toolkitSlug: text("Private toolkit that received the posts.", "own_shop"),
+      reason: text("Reason of the quarantine, as in QuarantinedPost.", "no_trigger"),
+      count: count("Number of posts that were stored together.", 1),
+      detail: text("Details of the first post, for people.", "no trigger of own_shop matches the post"),
+    },
+  },
   schedule_budget: {
     description: "A schedule has used up its budget of the day, so runs wait or are skipped.",
     once: "hour and schedule",

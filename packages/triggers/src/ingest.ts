@@ -12,8 +12,9 @@ import {
   storableText,
   type Turns,
 } from "@svc/core";
-import type { Executor } from "@svc/db/connect";
+import { type Executor, withTransaction } from "@svc/db/connect";
 import { isUnavailable } from "@svc/db/driver";
+import { type OperationalEvent, occurrenceOf, publishOperationalEvents } from "@svc/db/events/operational";
 import { putQuarantinedPosts, type QuarantinedPost } from "@svc/db/quarantine/repo";
 import type { Dispatcher } from "@svc/delivery";
 import type { Filters } from "./filters/filters.ts";
@@ -153,7 +154,7 @@ export function createIngest(options: IngestOptions): Ingest {
     weight: { max: batchBytesMax, of: ({ bodyBytes }) => bodyBytes },
     splits,
     run: async (rows) => {
-      await putQuarantinedPosts(db, rows);
+      await storeQuarantined(db, rows, clock.now());
       return rows.map(() => undefined);
     },
   });
@@ -392,6 +393,30 @@ export function noProjectDetail(event: NormalizedEvent): string {
 
 /** The reason why a post is put into quarantine. `items`: the elements of its list that are kept; absent if the whole post is kept. */
 type QuarantineCause = Pick<QuarantinedPost, "reason" | "detail"> & Pick<PostEnvelope, "items">;
+
+/** Stores posts in quarantine, together with the operational events about those of private toolkits. */
+async function storeQuarantined(db: Executor, rows: readonly QuarantinedPost[], nowMs: number): Promise<void> {
+  const own = rows.flatMap(({ projectId, ...row }) => (projectId === null ? [] : [{ ...row, projectId }]));
+  if (own.length === 0) return putQuarantinedPosts(db, rows);
+  await withTransaction(db, async (tx) => {
+    await putQuarantinedPosts(tx, rows);
+    await publishOperationalEvents(tx, own, (received) => quarantineEvents(received, nowMs), nowMs);
+  });
+}
+
+type OwnPost = Pick<QuarantinedPost, "toolkitSlug" | "reason" | "detail"> & { readonly projectId: ProjectId };
+
+/** Returns an event for each project, toolkit and reason. */
+function quarantineEvents(posts: readonly OwnPost[], nowMs: number): OperationalEvent[] {
+  const groups = Map.groupBy(posts, ({ projectId, toolkitSlug, reason }) => `${projectId} ${toolkitSlug} ${reason}`);
+  return [...groups.values()].flatMap(([first, ...others]) => {
+    if (first === undefined) return [];
+    const { projectId, toolkitSlug, reason, detail } = first;
+    const occurrence = occurrenceOf(projectId, toolkitSlug, reason, Math.floor(nowMs / 60_000));
+    const payload = { toolkitSlug, reason, count: 1 + others.length, detail };
+    return [{ name: "posts_quarantined" as const, projectId, entityId: "", occurrence, payload }];
+  });
+}
 
 /**
  * Returns the encrypted database row of a verified post that goes into quarantine. Headers with credentials and signatures are removed

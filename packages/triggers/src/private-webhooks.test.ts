@@ -203,6 +203,28 @@ test("a webhook has at most 5 live secrets, and each fits its definition", async
   expect(await refusalOf(refused)).toBe(Code.FailedPrecondition);
 });
 
+test("posts of a private toolkit in quarantine are reported once a minute, to their project only", async () => {
+  await using node = startNode();
+  const [projectId, otherId] = [await startDesk(node), await startDesk(node)];
+  const post = (subject: string) =>
+    node.ingest.accept(ticketPost(projectId, secret, { type: "ticket.closed", subject }));
+  const reports = async (of: ProjectId) => {
+    const { events } = await triggersOf(node, of).listEvents({ toolkitSlug: "svc" });
+    return events.map(({ triggerSlug, payloadJson }) => ({ triggerSlug, payload: JSON.parse(payloadJson) as object }));
+  };
+  await post("Before anyone subscribes");
+  for (const id of [projectId, otherId])
+    await triggersOf(node, id).createSubscription({ endpointUrl: "https://ops.example.com/", toolkitSlug: "svc" });
+  for (const subject of ["One", "Two"]) await post(subject);
+  expect(await reports(projectId)).toEqual([
+    {
+      triggerSlug: "svc.posts_quarantined",
+      payload: { toolkitSlug: "desk", reason: "no_trigger", count: 1, detail: expect.any(String) },
+    },
+  ]);
+  expect(await reports(otherId)).toEqual([]);
+});
+
 test("the approver of a project releases its quarantined post, and nobody else sees it", async () => {
   await using node = startNode();
   const projectId = await startDesk(node);

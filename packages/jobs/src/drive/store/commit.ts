@@ -17,7 +17,7 @@ import type { EndedJob, EngineObserver } from "../observer.ts";
 import { type CommitParts, type CommittedWork, LeaseLostError, type Port } from "../port.ts";
 import { isHoldReason } from "../schedule/park.ts";
 import { childJob } from "../start/child-job.ts";
-import { publishFailure, reportedFailure } from "./publish-failure.ts";
+import { type FailedJob, publishFailure } from "./publish-failure.ts";
 import { sealRows } from "./row-blocks.ts";
 import type { JobSeals } from "./seals.ts";
 import { saveRecords } from "./stored-program.ts";
@@ -264,6 +264,13 @@ function otherWrites(
     if (rehearsed !== undefined) await context.onRehearsed?.(tx, rehearsed);
     if (failed !== undefined) await publishFailure(tx, failed, context.clock.now());
   };
+}
+
+/** Returns the job if its end is reported: a submitted live job that ended as failed or expired. Parents report for their children. */
+function reportedFailure(state: JobState): FailedJob | undefined {
+  const { status, finishedAt, parent, isSimulated, isRehearsal } = state;
+  if (finishedAt === null || parent !== null || isSimulated || isRehearsal) return undefined;
+  return status === "failed" || status === "expired" ? { ...state, status, finishedAt } : undefined;
 }
 
 /** Returns the end of an approval dry run. Returns undefined if the dry run continues or if the job is not a dry run. */

@@ -9,14 +9,7 @@ import {
 import type { JobState } from "../../state/job.ts";
 
 /** A job whose end svc reports as an operational event. */
-type FailedJob = JobState & { readonly status: "failed" | "expired"; readonly finishedAt: number };
-
-/** Returns the job if its end is reported: a submitted live job that ended as failed or expired. Parents report for their children. */
-export function reportedFailure(state: JobState): FailedJob | undefined {
-  const { status, finishedAt, parent, isSimulated, isRehearsal } = state;
-  if (finishedAt === null || parent !== null || isSimulated || isRehearsal) return undefined;
-  return status === "failed" || status === "expired" ? { ...state, status, finishedAt } : undefined;
-}
+export type FailedJob = JobState & { readonly status: "failed" | "expired"; readonly finishedAt: number };
 
 /**
  * Stores the operational event about a job that failed, in the transaction that ends the job. A job that an operational event has started,

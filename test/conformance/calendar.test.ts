@@ -100,6 +100,7 @@ test("events_changed normalizes what the app sends in headers", () => {
       resource_uri: "https://api.example.com/calendar/v3/calendars/ana%40example.com/events?alt=json",
     },
     account: "channel-1",
+    entityId: "",
     dedupe: "channel-1:7",
     occurredAt: undefined,
   });

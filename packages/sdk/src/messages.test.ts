@@ -65,10 +65,10 @@ async function refusal(call: Promise<unknown>) {
 test("a field that a request lacks is refused by name, with the nearest one, and nothing is sent", async () => {
   const { svc, sent } = untypedClient();
   const { message, details } = await refusal(
-    svc.triggers.createSubscription({ endpointUrl: "https://a.example", entityId: "ada" }),
+    svc.triggers.createSubscription({ endpointUrl: "https://a.example", entityID: "ada" }),
   );
-  expect(message).toContain("entityId: the field is unknown, so nothing was sent");
-  expect(details).toMatchObject([{ reason: "REQUEST_MALFORMED", field: "entityId" }]);
+  expect(message).toContain("entityID: the field is unknown, so nothing was sent");
+  expect(details).toMatchObject([{ reason: "REQUEST_MALFORMED", field: "entityID" }]);
   expect(details[0]?.help).toContain("CreateSubscriptionRequest has the fields endpointUrl, toolkitSlug, triggerSlug");
   expect(sent).toEqual([]);
 });

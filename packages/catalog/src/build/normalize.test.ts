@@ -60,6 +60,7 @@ test("a body-based post is normalized with account, dedupe key and time", () => 
   expect(issueOpened.normalize(post({ headers: { "x-code-delivery": "d-1" }, body }))).toEqual({
     payload: { number: 12, title: "Broken", repository: "svc", labels: ["a"] },
     account: "77",
+    entityId: "",
     dedupe: "d-1",
     occurredAt: Date.parse("2026-01-02T02:04:05.678Z"),
   });
@@ -77,6 +78,7 @@ test("absent optional fields are dropped, and account, dedupe and time are then 
   expect(paymentChanged.normalize(post({ body }))).toEqual({
     payload: { id: "p", state: "payment.settled", amount: 1 },
     account: "",
+    entityId: "",
     dedupe: "",
     occurredAt: undefined,
   });

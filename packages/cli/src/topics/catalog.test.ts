@@ -92,14 +92,17 @@ async function publish(...options: string[]) {
   return svc(["publish", join(folder, "notes"), ...options]);
 }
 
-const listHeader = "SLUG     CATEGORY    TOOLS  READ  WRITE  DESTRUCTIVE  TRIGGERS  CONNECT  OWNER";
-const sharedRow = "watcher  scheduling  0      0     0      0            1         ready    shared";
+const listHeader = "SLUG     CATEGORY                  TOOLS  READ  WRITE  DESTRUCTIVE  TRIGGERS  CONNECT  OWNER";
+const sharedRows = [
+  "svc      developer-infrastructure  0      0     0      0            11        -        shared",
+  "watcher  scheduling                0      0     0      0            1         ready    shared",
+];
 
 test("a toolkit is published from its folder, listed with its owner, and deleted", async () => {
   const text = `notes 0.2.0 with 1 tool is published in project ${projectId}`;
   expect(await publish()).toEqual({ code: 0, printed: [text], noted: [] });
-  const ownRow = `notes    knowledge   1      1     0      0            0         ready    ${projectId}`;
-  expect(await svc(["list"])).toEqual({ code: 0, printed: [listHeader, ownRow, sharedRow], noted: [] });
+  const ownRow = `notes    knowledge                 1      1     0      0            0         ready    ${projectId}`;
+  expect(await svc(["list"])).toEqual({ code: 0, printed: [listHeader, ownRow, ...sharedRows], noted: [] });
   const deleted = "notes is deleted, and the accounts connected to it are revoked";
   const unasked = await svc(["delete", "notes"]);
   expect(unasked).toMatchObject({
@@ -107,15 +110,19 @@ test("a toolkit is published from its folder, listed with its owner, and deleted
     noted: [expect.stringMatching(/revokes every account .*: add --yes to confirm/)],
   });
   const listed = await svc(["list", "--json"]);
-  expect(JSON.parse(listed.printed.join("\n"))).toMatchObject([{ slug: "notes" }, { slug: "watcher" }]);
+  expect(JSON.parse(listed.printed.join("\n"))).toMatchObject([
+    { slug: "notes" },
+    { slug: "svc" },
+    { slug: "watcher" },
+  ]);
   expect(await svc(["delete", "notes", "--yes"])).toEqual({ code: 0, printed: [deleted], noted: [] });
-  expect((await svc(["list"])).printed).toEqual([listHeader, sharedRow]);
+  expect((await svc(["list"])).printed).toEqual([listHeader, ...sharedRows]);
 });
 
 test("a dry run keeps nothing", async () => {
   const text = `notes 0.2.0 with 1 tool can be published in project ${projectId}`;
   expect(await publish("--dry-run")).toEqual({ code: 0, printed: [text], noted: [] });
-  expect((await svc(["list"])).printed).toEqual([listHeader, sharedRow]);
+  expect((await svc(["list"])).printed).toEqual([listHeader, ...sharedRows]);
 });
 
 test("a member's key sees private toolkits too", async () => {

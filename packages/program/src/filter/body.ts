@@ -2,7 +2,7 @@ import type { JsonSchema } from "@svc/catalog";
 import { isObject, parseExactJson } from "@svc/core";
 import { checkComputed } from "../check/expression.ts";
 import { createFaultList } from "../faults.ts";
-import { type JsonObject, type JsonValue, type Path, pathOf, pointerOf } from "../json.ts";
+import { type JsonObject, type JsonValue, pathOf } from "../json.ts";
 import { parseExpression } from "../read/cel-calls.ts";
 import { parseTemplate } from "../read/reference.ts";
 import { jsonOfCel } from "../run/cel-values.ts";

@@ -41,6 +41,7 @@ const words: Readonly<Record<string, string>> = {
   CancelJob: "the console",
   CreateStandingProgram: "the application",
   PutSecret: "the console",
+  PutWebhookSecret: "the console",
   PutContact: "the console",
   ListContacts: "the console",
   AnswerAsk: "the console",

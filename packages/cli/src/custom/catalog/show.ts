@@ -169,6 +169,8 @@ export function listTools(
 
 /** Returns how a toolkit can be connected, in the word of the API: `ready`, `oauth_pending` or `needs_oauth_registration`. */
 export function connectabilityText(connectability: ToolkitConnectability): string {
+  // The toolkits without accounts: skills, events and svc.
+  if (connectability === ToolkitConnectability.UNSPECIFIED) return "-";
   const found = Object.entries(ToolkitConnectability).find(([, value]) => value === connectability);
   // A newer server may send values that this version does not know.
   return found === undefined ? String(connectability) : found[0].toLowerCase();

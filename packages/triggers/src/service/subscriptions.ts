@@ -25,6 +25,7 @@ import type {
 } from "@svc/gen/triggers";
 import { subscriptionMessage } from "../convert.ts";
 import { triggerFaults } from "../errors.ts";
+import { eventsToolkitSlug } from "../own/toolkit.ts";
 import type { TriggersContext } from "./context.ts";
 import { largePages, requireToolkit, triggerSlugOf } from "./request.ts";
 import { changeOfCredentials, changeOfMove } from "./subscription-credentials.ts";
@@ -219,5 +220,6 @@ export function subscribedSlugs(view: CatalogView, toolkitSlug: string, triggerS
  */
 function subscriptionWarnings({ toolkits }: Pick<Catalog, "toolkits">, toolkitSlug: string): string[] {
   if (toolkitSlug === "" || (toolkits.get(toolkitSlug)?.triggers ?? []).length > 0) return [];
-  return [`${toolkitSlug} has no triggers: it delivers nothing until its definition has one`];
+  const cure = toolkitSlug === eventsToolkitSlug ? "the project has an event type" : "its definition has one";
+  return [`${toolkitSlug} has no triggers: the subscription delivers nothing until ${cure}`];
 }

@@ -135,6 +135,11 @@ export type Verifier = {
    */
   isVerified(post: ArrivedPost, secrets: readonly WebhookSecret[], at: SigningTime): boolean;
   /**
+   * Returns what is wrong with a post that `isVerified` refused, as a part of a sentence for the operator's log, such as `it has no header
+   * x-signature`. It names no secret and no value of the post.
+   */
+  whyUnverified(post: ArrivedPost, secrets: readonly WebhookSecret[], at: SigningTime): string;
+  /**
    * Returns the post with a signature that `isVerified` accepts. It is used for samples. Throws an Error if the signature needs the public
    * address and `at` does not have it.
    */

@@ -107,7 +107,7 @@ test("a secret that is replaced counts from the next post on", async () => {
   secret = "old new";
   expect(await node.ingest.accept(paymentPost({ id: "pay-2" }, "new"))).toMatchObject({ outcome: "accepted" });
   secret = "new";
-  expect(await node.ingest.accept(paymentPost({ id: "pay-3" }, "old"))).toEqual({ outcome: "unverified" });
+  expect(await node.ingest.accept(paymentPost({ id: "pay-3" }, "old"))).toMatchObject({ outcome: "unverified" });
 });
 
 test("a query that was right before the body was read is compared anew where the secret is another by then", async () => {
@@ -124,7 +124,7 @@ test("a query that was right before the body was read is compared anew where the
   expect(known).toMatchObject({ isVerified: true });
   expect(await node.ingest.accept(first, known)).toMatchObject({ outcome: "accepted" });
   secret = "another";
-  expect(await node.ingest.accept(second, old)).toEqual({ outcome: "unverified" });
+  expect(await node.ingest.accept(second, old)).toMatchObject({ outcome: "unverified" });
 });
 
 test("posts that do not verify store nothing, whatever was changed (300 mutations through the engine)", async () => {
@@ -139,7 +139,7 @@ test("posts that do not verify store nothing, whatever was changed (300 mutation
         if (body.byteLength > 0) body[at % body.byteLength] = (body[at % body.byteLength] as number) ^ flip;
         const query =
           post.toolkitSlug === "watcher" ? new URLSearchParams({ token: `watcher-token${flip}` }) : post.query;
-        expect(await node.ingest.accept({ ...post, body, query })).toEqual({ outcome: "unverified" });
+        expect(await node.ingest.accept({ ...post, body, query })).toMatchObject({ outcome: "unverified" });
       }
     }),
     { numRuns: 75 },
@@ -154,7 +154,9 @@ test("a handshake that the definition ignores stores nothing; the same unsigned 
   const ping = signedCodePost(Buffer.from("{}"), { "x-code-event": "ping" });
   expect(await node.ingest.accept(ping)).toEqual({ outcome: "ignored" });
   expect(await node.ingest.accept(changePost({ state: "sync" }))).toEqual({ outcome: "ignored" });
-  expect(await node.ingest.accept({ ...ping, headers: { "x-code-event": "ping" } })).toEqual({ outcome: "unverified" });
+  expect(await node.ingest.accept({ ...ping, headers: { "x-code-event": "ping" } })).toMatchObject({
+    outcome: "unverified",
+  });
   expect(await isEmpty(cluster)).toBe(true);
 });
 
@@ -165,7 +167,7 @@ test("a url_verification post of slack_v0 gets its challenge when it is signed, 
   const nowMs = cluster.clock.now();
   const answer = { status: 200, contentType: "application/json", body: '{"challenge":"c-1"}' };
   expect(await node.ingest.accept(messagePost(nowMs, { body }))).toEqual({ outcome: "challenge", answer });
-  expect(await node.ingest.accept(messagePost(nowMs, { body }, "wrong"))).toEqual({ outcome: "unverified" });
+  expect(await node.ingest.accept(messagePost(nowMs, { body }, "wrong"))).toMatchObject({ outcome: "unverified" });
   expect(await node.ingest.accept(signedCodePost(body))).toEqual({ outcome: "quarantined", reason: "no_trigger" });
   const odd = Buffer.from(JSON.stringify({ type: "url_verification", challenge: { a: 1 } }));
   expect(await node.ingest.accept(messagePost(nowMs, { body: odd }))).toMatchObject({ outcome: "quarantined" });
@@ -203,9 +205,9 @@ test("each handshake answers as its definition says, once the sender is proven, 
   expect(greet("GET", `${right}1158201444`)).toEqual(answered("1158201444"));
   expect(greet("GET", `${right}${"a".repeat(1_025)}`).outcome).toBe("no_handshake");
   expect(greet("GET", `${right}caf%C3%A9`).outcome).toBe("no_handshake");
-  expect(greet("GET", "mode=subscribe&verify.token=wrong&hub.challenge=1")).toEqual({ outcome: "unverified" });
-  expect(greet("GET", "mode=subscribe&hub.challenge=1")).toEqual({ outcome: "unverified" });
-  expect(greet("GET", `${right}1&verify.token=x`)).toEqual({ outcome: "unverified" });
+  expect(greet("GET", "mode=subscribe&verify.token=wrong&hub.challenge=1")).toMatchObject({ outcome: "unverified" });
+  expect(greet("GET", "mode=subscribe&hub.challenge=1")).toMatchObject({ outcome: "unverified" });
+  expect(greet("GET", `${right}1&verify.token=x`)).toMatchObject({ outcome: "unverified" });
   expect(greet("GET", "mode=other")).toEqual({ outcome: "no_handshake", methods: ["POST", "GET", "HEAD"] });
   expect(greet("HEAD", "")).toEqual(answered("", "", 204));
   expect(greet("PUT", right)).toMatchObject({ outcome: "no_handshake" });
@@ -214,7 +216,7 @@ test("each handshake answers as its definition says, once the sender is proven, 
   const json = JSON.stringify({ plain: "t-1", list: [1, `is ${mac}`] });
   expect(await ingest.accept(check)).toEqual(answered(json, "application/json"));
   const { "x-code-signature": _, ...unsigned } = check.headers;
-  expect(await ingest.accept({ ...check, headers: unsigned })).toEqual({ outcome: "unverified" });
+  expect(await ingest.accept({ ...check, headers: unsigned })).toMatchObject({ outcome: "unverified" });
   const validation = new URLSearchParams({ validation: "<b>v</b>" });
   expect(await ingest.accept({ ...check, headers: unsigned, query: validation })).toEqual(
     answered("<b>v</b>", undefined, 202),
@@ -258,10 +260,10 @@ test("the header that has the secret proves the sender before the body is read, 
   await using node = createTestNode(cluster, { catalog });
   const { query: _, ...change } = changePost({ state: "moved" });
   const headers = { ...change.headers, "x-watch-token": "watcher-token", "x-route-token": "r" };
-  expect(node.ingest.admit("watcher", noQuery, { ...headers, "x-watch-token": "wrong" })).toEqual({
+  expect(node.ingest.admit("watcher", noQuery, { ...headers, "x-watch-token": "wrong" })).toMatchObject({
     outcome: "unverified",
   });
-  expect(node.ingest.admit("watcher", new URLSearchParams({ token: "watcher-token" }), {})).toEqual({
+  expect(node.ingest.admit("watcher", new URLSearchParams({ token: "watcher-token" }), {})).toMatchObject({
     outcome: "unverified",
   });
   expect(node.ingest.admit("watcher", noQuery, headers)).toMatchObject({ outcome: "admitted", isVerified: true });
@@ -589,7 +591,7 @@ test("a compressed post is verified as it came, decoded under a bound, and kept 
     outcome: "too_large",
   });
   const unsigned = { ...encoded(gzipSync(issue), "gzip"), body: issue };
-  expect(await node.ingest.accept(unsigned)).toEqual({ outcome: "unverified" });
+  expect(await node.ingest.accept(unsigned)).toMatchObject({ outcome: "unverified" });
   expect(await cluster.count("quarantined_posts")).toBe(0);
 
   expect(await node.ingest.accept(encoded(issue, "gzip"))).toMatchObject({ reason: "unreadable_body" });

@@ -270,7 +270,10 @@ export function createIngest(options: IngestOptions): Ingest {
   ): PostAdmission => {
     if ("outcome" in secrets) return secrets;
     const isRight = toolkit.webhook.isHeadVerified(post, secrets);
-    if (isRight === false && !toolkit.webhook.hasUnsignedHandshakes) return { outcome: "unverified" };
+    if (isRight === false && !toolkit.webhook.hasUnsignedHandshakes) {
+      const why = toolkit.webhook.whyUnverified({ ...post, body: noBytes }, secrets, { nowMs: clock.now() });
+      return { outcome: "unverified", why };
+    }
     return { outcome: "admitted", toolkit, secrets, isVerified: isRight === true };
   };
   const admit: Ingest["admit"] = (toolkitSlug, query, headers = {}) => {
@@ -329,7 +332,8 @@ export function createIngest(options: IngestOptions): Ingest {
       };
       if (!admission.isVerified && !toolkit.webhook.isVerified(post, secrets, at)) {
         const answer = await unsignedHandshake(toolkit.webhook, post, readingOf(admission));
-        return answer === undefined ? { outcome: "unverified" } : { outcome: "challenge", answer };
+        if (answer !== undefined) return { outcome: "challenge", answer };
+        return { outcome: "unverified", why: toolkit.webhook.whyUnverified(post, secrets, at) };
       }
       const encoding = post.headers["content-encoding"];
       if (encoding !== undefined) return storeDecoded(admission, post, encoding, receivedAtMs);
@@ -343,6 +347,7 @@ export function createIngest(options: IngestOptions): Ingest {
   };
 }
 
+const noBytes = Buffer.alloc(0);
 const unknownToolkit: IngestOutcome = { outcome: "unknown_toolkit" };
 const notGreeted: NoHandshake = { outcome: "no_handshake", methods: ["POST"] };
 

@@ -364,6 +364,31 @@ test("a value that the signature covers and the post lacks or repeats is refused
   expect(["id=7", "id=8", "", "id=7&id=7"].map(verdict)).toEqual([true, false, false, false]);
 });
 
+test("of a refused post the cause is told, without a value of it", () => {
+  const causeOf = (
+    name: string,
+    change: (post: ReturnType<ReturnType<typeof check>["signed"]>) => object,
+    atMs = nowMs,
+  ) => {
+    const { webhook, signed, key } = check(name);
+    const post = { ...signed(), ...change(signed()) };
+    return webhook.whyUnverified(post, secretsOf(webhook, key), { nowMs: atMs, publicUrl });
+  };
+  const timed = "time and signatures in one header";
+  const covered = "{{signature.t}}.{{body}}";
+  expect(causeOf(timed, () => ({ headers: {} }))).toBe("it has no header x-signature");
+  expect(causeOf(timed, () => ({ headers: { "x-signature": "t=1" } }))).toBe(
+    "its header x-signature has no signature of the form v1=<hex>",
+  );
+  expect(
+    causeOf(timed, ({ headers }) => ({ headers: { "x-signature": headers["x-signature"]!.replace(/^t=/, "u=") } })),
+  ).toBe(`it lacks a value that the signature covers, which is ${covered}`);
+  expect(causeOf(timed, () => ({ body: Buffer.from("{}") }))).toBe(
+    `no secret of the webhook makes its signature over ${covered}`,
+  );
+  expect(causeOf(timed, () => ({}), nowMs + 600_000)).toBe("its time is more than 5m from now, or cannot be read");
+});
+
 test("a secret that is not in its declared encoding is no secret", () => {
   const { webhook } = check("Standard Webhooks");
   expect(secretsOf(webhook, "whsec_ whsec_%% whsec_a not-base64!").length).toBe(0);

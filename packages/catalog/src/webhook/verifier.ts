@@ -58,6 +58,7 @@ function compileHmac(
     const atMs = readTime(timeOf(reading));
     return atMs !== undefined && Math.abs(nowMs - atMs) <= toleranceMs;
   };
+  const form = encoding === "hex" ? "hex" : "base64";
   const secret = document.secret ?? {};
   const shown = split === undefined ? {} : { split };
   return {
@@ -76,9 +77,20 @@ function compileHmac(
       const reading = { ...post, signature: found.named, publicUrl };
       const bytes = readSigned(parts.signed, reading);
       if (bytes === undefined) return false;
-      const form = encoding === "hex" ? "hex" : "base64";
       const isSigned = secrets.reduce((is, { key }) => isHmacSha256(found.signatures, key, bytes, form) || is, false);
       return isSigned && isInTime(reading, nowMs);
+    },
+    whyUnverified(post, secrets, { publicUrl }) {
+      if (headers.every((name) => headerOf(post, name) === undefined))
+        return `it has no header ${headers.join(" or ")}`;
+      const found = findSignatures(parts, post);
+      const shape = `${prefix}<${encoding}>`;
+      if (found === undefined) return `its header ${headers.join(" or ")} has no signature of the form ${shape}`;
+      const bytes = readSigned(parts.signed, { ...post, signature: found.named, publicUrl });
+      if (bytes === undefined) return `it lacks a value that the signature covers, which is ${signed}`;
+      const isSigned = secrets.some(({ key }) => isHmacSha256(found.signatures, key, bytes, form));
+      if (isSigned) return `its time is more than ${tolerance} from now, or cannot be read`;
+      return `no secret of the webhook makes its signature over ${signed}`;
     },
     sign: (post, secret, at) => signHmac(parts, post, secret, at),
   };
@@ -157,6 +169,12 @@ function compileToken(document: TokenDocument): Verifier {
     secretOf: (text) => (basic && !text.includes(":") ? undefined : secretOf(text, {})),
     isHeadVerified,
     isVerified: (post, secrets) => isHeadVerified(post, secrets) === true,
+    whyUnverified(post) {
+      const place = parameter === undefined ? `header ${headers.join(" or ")}` : `query parameter ${parameter}`;
+      return tokenOf(post) === undefined
+        ? `its ${place} is missing or has another form`
+        : `its ${place} has no secret of the webhook`;
+    },
     sign: (post, secret) => signToken(where, post, secret),
   };
 }

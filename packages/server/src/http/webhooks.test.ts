@@ -3,6 +3,7 @@ import { createServer, request, type Server } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { createId, OverloadedError } from "@svc/core";
 import type { AdmittedPost, Greeting, InboundPost, IngestOutcome } from "@svc/node";
+import { createTestClock } from "@svc/testing/clock";
 import { readAnswer } from "@svc/testing/server";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { createTestIntake } from "../body/test-intake.ts";
@@ -53,6 +54,7 @@ beforeAll(async () => {
     intake: createTestIntake({ bytesMax: 1_500, shareBytesMax: 1_500 }),
     bodyBytesMax: 1_024,
     deadlineMs: 100,
+    clock: createTestClock(),
     createRequestId: () => "req_1",
     logger,
     onStoreUnavailable: () => alarms++,
@@ -293,4 +295,22 @@ test("a fault is 500 with a request id, and neither answer nor log has the query
   expect(JSON.stringify(answer.json)).not.toMatch(/swordfish|boom/);
   expect(logs.join("")).toContain("boom");
   expect(logs.join("")).not.toContain("swordfish");
+});
+
+test("the log says once a minute why the sender of a post is not proven, and the answer does not", async () => {
+  logs.length = 0;
+  const why = "it has no header x-signature";
+  outcome = async () => ({ outcome: "unverified", why });
+  for (let post = 0; post < 3; post++) {
+    const response = await fetch(`${url}/webhooks/refused`, { method: "POST", body: "{}" });
+    expect(response.status).toBe(401);
+    expect(await response.text()).not.toContain("x-signature");
+  }
+  early = { outcome: "unverified", why };
+  await (await fetch(`${url}/webhooks/other`, { method: "POST", body: "{}" })).text();
+  const told = logs.map((line) => JSON.parse(line)).filter(({ msg }) => /not proven/.test(msg));
+  expect(told.map(({ toolkit, why: cause }) => [toolkit, cause])).toEqual([
+    ["refused", why],
+    ["other", why],
+  ]);
 });

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { acceptedEncodings, assertExhaustive, isReadableForm, parseId } from "@svc/core";
+import { acceptedEncodings, assertExhaustive, type Clock, isReadableForm, parseId } from "@svc/core";
 import type {
   AdmittedPost,
   Greeting,
@@ -13,6 +13,7 @@ import { BodyError, readBody } from "../body/body.ts";
 import { bodyFault, type Intake } from "../body/intake.ts";
 import { serverFaults } from "../errors.ts";
 import type { Logger } from "../logger.ts";
+import { createMinuteCount } from "../minute-count.ts";
 import { isStoreUnavailable, type StoreAlarm, storeDeadlineMs, withinDeadline } from "../store-deadline.ts";
 import { answerError, answerJson, retryHeaders } from "./answer.ts";
 
@@ -42,6 +43,7 @@ export type WebhookOptions = {
   bodyBytesMax: number;
   /** Maximum time that a post waits for the database after its body has arrived, in milliseconds. Default 15 s. */
   deadlineMs?: number;
+  clock: Clock;
   createRequestId: () => string;
   logger: Logger;
   onStoreUnavailable: StoreAlarm;
@@ -65,6 +67,16 @@ const noQuery = new URLSearchParams();
 export function createWebhookHandler(options: WebhookOptions): WebhookHandler {
   const { ingest, intake, bodyBytesMax, onPost, deadlineMs = storeDeadlineMs } = options;
   const receiving: ReceivedPost = { ingest, intake, bodyBytesMax, deadlineMs };
+  const beyondMinute = createMinuteCount({ clock: options.clock, most: 1 });
+  // The sender does not learn which rule its post breaks. The operator does, once a minute for each toolkit: strangers can post, too.
+  const logRefusal = (outcome: IngestOutcome, { toolkitSlug, projectId }: PostHead) => {
+    if (outcome.outcome !== "unverified" || outcome.why === undefined) return;
+    if (beyondMinute(`${projectId ?? ""}/${toolkitSlug}`) !== undefined) return;
+    options.logger.warn(
+      { toolkit: toolkitSlug, projectId, why: outcome.why },
+      "a post is refused, because its sender is not proven",
+    );
+  };
   return (path, query, req, res) => {
     const place = placeOf(path);
     if (place === undefined) return answerError(res, serverFaults.CALL_UNKNOWN(path), 404);
@@ -91,12 +103,14 @@ export function createWebhookHandler(options: WebhookOptions): WebhookHandler {
     const proceed = (admission: PostAdmission) => {
       if (admission.outcome !== "admitted") {
         onPost(admission.outcome === "unknown_toolkit" ? "" : label, admission.outcome);
+        logRefusal(admission, head);
         return answerOutcome(res, head, admission, bodyBytesMax);
       }
       receive(admission, head, req, receiving).then((outcome) => {
         // The sender has the toolkit's secret, so it counts as a sender with a key.
         if (outcome.outcome === "accepted") intake.noteKey(req);
         onPost(label, outcome.outcome);
+        logRefusal(outcome, head);
         answerOutcome(res, head, outcome, bodyBytesMax);
       }, fail);
     };

@@ -22,6 +22,8 @@ export const points = {
 };
 /** The cases in which a map asks people about its rows. */
 export const onRows = { unknown: "doubt", failed: "doubt" };
+/** The same for rows whose calls only read: they are never in doubt. */
+export const onReadRows = { failed: onRows.failed };
 /** Times of the workers in milliseconds. A sample cannot use short ones, because a busy machine could not keep to them. */
 export const times =
   process.env["SVC_CRASH_ROUNDS"] === undefined
@@ -55,9 +57,9 @@ export function single(tool: string, args: object) {
 }
 
 /** Returns two steps: one reads the items, the other makes a call for each. */
-export function mapOf(tool: string, args: object) {
+export function mapOf(tool: string, args: object, asked: object = onRows) {
   const one = { id: "one", call: tool, entity: "ops", args, timeout };
-  return { points, steps: [items, { id: "each", map: "items", concurrency: 4, onRows, do: [one] }] };
+  return { points, steps: [items, { id: "each", map: "items", concurrency: 4, onRows: asked, do: [one] }] };
 }
 
 /** Placeholder for the app's real address, in programs that make their own requests. */

@@ -49,6 +49,7 @@ const rest = [
     "confirm-attacks",
     "confirm-model",
     "confirm-properties",
+    "crash/jobs-nodes",
     "crash/kill",
     "crash/operational-events",
     "crash/own-events",

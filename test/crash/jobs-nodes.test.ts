@@ -1,8 +1,9 @@
-import { startTestPostgres } from "@svc/testing/database";
-import { freePort, type ServerProcess, until } from "@svc/testing/server-process";
+import { createTestDatabase, startTestPostgres } from "@svc/testing/database";
+import { call, freePort, type ServerProcess, until } from "@svc/testing/server-process";
 import { afterEach, expect, test } from "vitest";
 import { createJobsBench, examine, look, startNode, submit, untilIdle } from "./jobs-bench.ts";
 import { examineLoad, pause, prepareLoad, startJobsLoad } from "./jobs-load.ts";
+import { kinds, programText } from "./jobs-programs.ts";
 
 // Kills nodes that run as in a deployment, with leases of 30 s.
 
@@ -48,6 +49,25 @@ test.runIf(rounds > 0)(
     process.stdout.write(`${rounds} kills, ${load.submitted.size} jobs, ${endedUnderLoad} ended between them\n`);
   },
 );
+
+test("every program of the load is accepted", async () => {
+  const database = await createTestDatabase();
+  cleanups.push(() => database.drop());
+  const bench = await createJobsBench(database.url);
+  cleanups.push(() => bench.close());
+  const node = await startNode(bench, {});
+  cleanups.push(() => node.end("SIGKILL"));
+  await prepareLoad(node, bench);
+  for (const [kind, { program = {} }] of Object.entries(kinds)) {
+    const programJson = programText(program, `c-${kind}`, bench.provider.url);
+    const { faults, programHash } = await call<{ faults?: unknown[]; programHash: string }>(
+      node,
+      "JobsService/CheckProgram",
+      { programJson },
+    );
+    expect.soft([faults ?? [], programHash !== ""], kind).toEqual([[], true]);
+  }
+});
 
 /** Kinds of work whose writes all have an idempotency key. */
 const keyed = ["keyed write", "map of keyed writes", "keyed http write", "map of keyed http writes", "skills"];

@@ -16,7 +16,8 @@ import {
 
 /** Returns a kind of work that fails until the app is repaired, and succeeds in its next attempt. */
 function failing(...steps: object[]): JobKind {
-  return { program: { points, steps }, ends: "SUCCEEDED", first: "FAILED" };
+  const isAsking = steps.some((step) => "onRows" in step);
+  return { program: { ...(isAsking && { points }), steps }, ends: "SUCCEEDED", first: "FAILED" };
 }
 
 function mapOfFlaky(tool: "send_note" | "send_keyed") {
@@ -102,7 +103,7 @@ export const retriedKinds: Readonly<Record<string, JobKind>> = {
   },
   // A write in doubt: a person aborts the job, and the caller sends the write again.
   "resent unknown": {
-    program: { points, steps: [{ ...note("lost"), timeout: "1s" }, note("two")] },
+    program: { steps: [{ ...note("lost"), timeout: "1s" }, note("two")] },
     ends: "SUCCEEDED",
     first: "ABORTED",
   },

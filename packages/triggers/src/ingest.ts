@@ -271,7 +271,7 @@ export function createIngest(options: IngestOptions): Ingest {
     if ("outcome" in secrets) return secrets;
     const isRight = toolkit.webhook.isHeadVerified(post, secrets);
     if (isRight === false && !toolkit.webhook.hasUnsignedHandshakes) {
-      const why = toolkit.webhook.whyUnverified({ ...post, body: noBytes }, secrets, { nowMs: clock.now() });
+      const why = () => toolkit.webhook.whyUnverified({ ...post, body: noBytes }, secrets, { nowMs: clock.now() });
       return { outcome: "unverified", why };
     }
     return { outcome: "admitted", toolkit, secrets, isVerified: isRight === true };
@@ -333,7 +333,7 @@ export function createIngest(options: IngestOptions): Ingest {
       if (!admission.isVerified && !toolkit.webhook.isVerified(post, secrets, at)) {
         const answer = await unsignedHandshake(toolkit.webhook, post, readingOf(admission));
         if (answer !== undefined) return { outcome: "challenge", answer };
-        return { outcome: "unverified", why: toolkit.webhook.whyUnverified(post, secrets, at) };
+        return { outcome: "unverified", why: () => toolkit.webhook.whyUnverified(post, secrets, at) };
       }
       const encoding = post.headers["content-encoding"];
       if (encoding !== undefined) return storeDecoded(admission, post, encoding, receivedAtMs);

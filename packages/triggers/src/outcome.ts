@@ -35,8 +35,11 @@ export type IngestOutcome =
   | { outcome: "secret_unset"; secretEnv: string }
   /** Answer 503: the endpoint is not ready. `fault`: the reason, as a sentence for the operator. */
   | { outcome: "not_ready"; fault: string }
-  /** Answer 401: the signature is missing, empty, too old or wrong. `why`: the reason for the operator; the sender does not learn it. */
-  | { outcome: "unverified"; why?: string }
+  /**
+   * Answer 401: the signature is missing, empty, too old or wrong. `why`: returns the reason for the operator; the sender does not learn it.
+   * It verifies the post a second time, so call it only to log the reason.
+   */
+  | { outcome: "unverified"; why?: () => string }
   /** Answer 415: the post is verified, but svc does not support its compression. */
   | { outcome: "encoding_unsupported"; encoding: string }
   /** Answer 413: the post is verified, but it is too large after decoding. */

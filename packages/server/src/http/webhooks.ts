@@ -73,7 +73,7 @@ export function createWebhookHandler(options: WebhookOptions): WebhookHandler {
     if (outcome.outcome !== "unverified" || outcome.why === undefined) return;
     if (beyondMinute(`${projectId ?? ""}/${toolkitSlug}`) !== undefined) return;
     options.logger.warn(
-      { toolkit: toolkitSlug, projectId, why: outcome.why },
+      { toolkit: toolkitSlug, projectId, why: outcome.why() },
       "a post is refused, because its sender is not proven",
     );
   };

@@ -96,6 +96,7 @@ export function createFilters({
   });
   return {
     countFaults(counts) {
+      // The counts only inform people. A count that cannot be stored (the database is down, or too many wait) must not fail the event.
       for (const [id, count] of counts) faults.add({ id, count }).catch(() => {});
     },
     idle: () => faults.idle(),

@@ -16,8 +16,8 @@ export const answerLinkLifeMs: number = 30 * 86_400_000;
 const clocksApartMs = 2_000;
 
 /**
- * The ask that a new link answers, the contact who answers, and the link's expiry time in epoch milliseconds. An empty `requestId` selects
- * the job's pending ask.
+ * Describes a new answer link, with which a contact answers one ask (a question to a person). `requestId`: id of the ask; if empty, the
+ * job's pending ask is used. `expiresAt`: expiry time of the link in epoch milliseconds.
  */
 export type NewAnswerLink = Pick<AnswerRequest, "jobId" | "requestId" | "principalId"> & {
   readonly expiresAt: number;
@@ -36,8 +36,8 @@ export type AnswerLinks = {
   /** Returns the content of the page that a link opens. Returns undefined if the ask or the contact no longer exists. Writes nothing. */
   show(link: ConsoleLink): Promise<JsonObject | undefined>;
   /**
-   * Settles the ask of a link, with the same effect and the same errors as AnswerAsk. Returns false if the ask or the contact no longer
-   * exists.
+   * Settles the ask (a question to a person) that the link was made for, with the contact's answer. Has the same effect and the same errors
+   * as the API call AnswerAsk. Returns false if the ask or the contact no longer exists.
    */
   answer(opened: OpenedLink, answer: LinkedAnswer): Promise<boolean>;
 };

@@ -18,10 +18,10 @@ import { settle } from "./settle.ts";
 import { isOwnConfirmation } from "./task-subject.ts";
 import type { AnswerRequest } from "./types.ts";
 
-/** A refused answer to an ask, before it is written to the log. */
+/** A refused answer to an ask (a question to a person), with the data for the entry that will be written to the job's log. */
 type RefusalRecord = {
   readonly refusal: Fault;
-  /** The ask that the answer was for. Undefined if it is not known. */
+  /** The ask (a question to a person) that the refused answer was for. Undefined if the ask is not known. */
   readonly ask: AskRecord | undefined;
   readonly job: LockedJobRow;
   readonly request: AnswerRequest;
@@ -29,15 +29,15 @@ type RefusalRecord = {
 };
 
 /**
- * Number of refused answers that are logged one by one for each ask. After that, entries are rarer, and each entry states the number of
- * refusals.
+ * Number of refused answers to one ask (a question to a person) that get a log entry each. After that, log entries are rarer, and each
+ * entry states the number of refusals.
  */
 const loggedMax = 100;
 const excerptMax = 100;
 
 /**
- * Counts a refused answer under the job's lock, and logs it if `isLogged` returns true. An answer that names no ask counts for the job's
- * pending ask, or else for its last ask.
+ * Adds a refused answer to the stored count of refusals, under the job's lock. Writes a log entry if `isLogged` returns true for the count.
+ * If the answer contains no ask id, it counts for the job's pending ask (a question to a person), or else for its last ask.
  */
 async function recordRefusal(tx: Executor, record: RefusalRecord): Promise<void> {
   const { job, request, nowMs } = record;
@@ -72,7 +72,10 @@ function excerpt(text: string): string {
   return storableText(text.slice(0, excerptMax));
 }
 
-/** A refused answer, with its ask if one was found. */
+/**
+ * The error for a refused answer, and the ask (a question to a person) that the answer was for. `ask` is undefined if the ask was not
+ * found.
+ */
 type RefusedAnswer = { readonly refusal: Fault; readonly ask: AskRecord | undefined };
 
 const noteCharactersMax = 2_000;
@@ -127,8 +130,8 @@ async function trySettle(
 }
 
 /**
- * Returns the pending ask that the answer names, or the job's pending ask if the answer names none. If no such ask is pending, returns the
- * refusal.
+ * Returns the pending ask (a question to a person) whose id the answer contains. If the answer contains no id, returns the job's pending
+ * ask. If no such ask is pending, returns the refusal of the answer.
  */
 async function findNamed(
   tx: Executor,
@@ -145,8 +148,8 @@ async function findNamed(
 }
 
 /**
- * Returns the continuation that the answer chooses. If the answer is not allowed for the ask, returns the first error, in the order that
- * AnswerAsk documents.
+ * Returns the continuation (the way in which the job continues) that the person's answer chooses. If the ask (the question) does not allow
+ * the answer, returns the first error, in the order that AnswerAsk documents.
  */
 async function checkAnswer(
   tx: Executor,
@@ -190,8 +193,8 @@ type Decider = {
 };
 
 /**
- * Returns true if the answer may decide an approval, or else the error. The key must have the approver role and must be the key whose plan
- * waits. The contact must be marked as approver.
+ * Returns true if the key and the contact may decide an approval, and else an error. The key must have the approver role. It must be the
+ * key that submitted the plan to be approved. The contact must be marked as an approver.
  */
 function mayDecide(ask: Pick<AskRecord, "keyId">, decider: Decider): true | Fault {
   if (decider.role !== "approver") return askFaults.APPROVER_ROLE_REQUIRED();

@@ -36,7 +36,7 @@ export type AskContext = {
   readonly onLogged: (jobId: Id<"job">) => void;
 };
 
-/** The functions of asks that the engine uses. */
+/** The functions for asks (questions to people) that the engine (the code that runs jobs) calls. */
 export const askPort: AskPort = {
   prepare: prepareAsk,
   async find(db, jobId, askId, sealer) {

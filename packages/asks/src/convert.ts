@@ -25,10 +25,10 @@ export function stateOfFilter(state: AskState): AskRecord["state"] | undefined {
   return (Object.keys(states) as AskRecord["state"][]).find((name) => states[name] === state);
 }
 
-/** Data of an ask's API message that is not in the ask's database row. */
+/** Data for the API message of an ask (a question to a person) that is stored outside the ask's database row. */
 export type AskSurroundings = {
   readonly delivery: AskDelivery;
-  /** For the approval of a plan: the receipt of its simulation run. */
+  /** The receipt (stored summary) of the simulation run that the person sees before approving. Set only for the approval of a plan. */
   readonly simulationReceipt?: Receipt | undefined;
 };
 
@@ -54,8 +54,8 @@ export function askMessage(ask: AskRecord, { delivery, simulationReceipt }: AskS
 }
 
 /**
- * Returns a job's pending ask in the form of the API. Fields that only ListAsks and GetAsk return are absent, and so is the question,
- * because the job's `park.judgment` contains it.
+ * Returns a job's pending ask (a question to a person) as a message of the API. It lacks the fields that only ListAsks and GetAsk return.
+ * It lacks the question's text, because the job's `park.judgment` contains it.
  */
 export function pendingAskMessage(ask: AskRecord): Ask {
   return create(AskSchema, {
@@ -74,7 +74,10 @@ export function pendingAskMessage(ask: AskRecord): Ask {
   });
 }
 
-/** Returns a decision in the form of the API, for asks and receipts. */
+/**
+ * Returns a person's decision as a message of the API. The message is used in asks (questions to people) and in receipts (stored summaries
+ * of finished jobs).
+ */
 export function decisionMessage(decision: DecisionDocument): AskDecision {
   const { continuation, principalId, keyId, surface, note, overridesJson, at, linkId } = decision;
   const shown = { continuation, principalId, keyId, surface, note, overridesJson, ...(linkId && { linkId }) };

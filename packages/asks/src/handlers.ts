@@ -5,13 +5,13 @@ import { runPublish, runWatch } from "./publish.ts";
 import { runReach } from "./reach.ts";
 import { readSubject } from "./task-subject.ts";
 
-/** Handlers of the tasks of asks, by kind. */
+/** Handlers of the background tasks of asks (questions to people), by the kind of task. */
 export type AskHandlers = Readonly<Record<"hop" | "reach" | "publish", (task: ClaimedJobTask) => Promise<void>>>;
 
 /**
- * Returns the handlers of ask tasks. Each handler ends or reschedules its task while it holds the task's lease (time-limited claim). If the
- * lease is lost, it writes nothing more. A handler rejects if the database, or a service that a tool call needs, is unavailable; the caller
- * then gives the task back.
+ * Returns the handlers of the tasks of asks (questions to people). A handler ends or reschedules its task during the task's lease (the time
+ * in which only one node may work on it). If the lease is lost, the handler writes nothing more. It rejects if the database, or a service
+ * that a tool call needs, is unavailable. The caller then returns the task to the queue.
  */
 export function createAskHandlers(context: AskContext): AskHandlers {
   const handle = async (task: ClaimedJobTask) => {

@@ -3,7 +3,10 @@ import type { AskRecord } from "@svc/db/asks/repo";
 import type { DecisionDocument } from "@svc/db/documents/programs";
 import type { AskKind } from "@svc/db/schema/words";
 
-/** A settled ask, for logs and metrics. It contains no names and no question, because these are in the job's log. */
+/**
+ * A settled ask (a question to a person that has its decision), as reported to logs and metrics. It contains no names and no question text,
+ * because these are in the job's log.
+ */
 export type AskObservation = {
   readonly askId: Id<"ask">;
   readonly jobId: Id<"job">;
@@ -16,11 +19,11 @@ export type AskObservation = {
   readonly continuation: string;
   /** How the answer arrived: `api`, the delivery to which the answer responded, or `timeout`. */
   readonly surface: string;
-  /** The key that sent the answer. Empty if the time expired. */
+  /** Id of the key that sent the answer to the question. Empty if no answer came before the question's deadline. */
   readonly keyId: string;
   /** Number of times the question went to another contact. */
   readonly hops: number;
-  /** Number of answers that were refused before the ask was settled. */
+  /** Number of answers that were refused before the ask (the question to a person) got its decision. */
   readonly refusedAnswers: number;
   /** Milliseconds from the question to its settlement. */
   readonly waitMs: number;
@@ -28,7 +31,10 @@ export type AskObservation = {
 
 /** Receives each settled ask. packages/server turns these reports into log lines and metrics. */
 export type AskObserver = {
-  /** Called after a settled ask is committed. Withdrawn asks are not reported here, because their job's end is reported. */
+  /**
+   * Called after a settled ask (a question that has its decision) is committed. Asks that were withdrawn because their job ended are not
+   * reported here, because the end of the job is reported.
+   */
   settled(ask: AskObservation): void;
 };
 

@@ -17,8 +17,9 @@ const watchMinMs = 1_000;
 const watchMaxMs = 3_600_000;
 
 /**
- * Publishes an ask in its current state to the project's active ask endpoints. One transaction stores the event and its deliveries and ends
- * the task, so that each hop (stage of the escalation) is published exactly once. The delivery engine sends the deliveries.
+ * Sends an ask (a question to a person) in its current state to the project's active ask endpoints (URLs that receive questions). One
+ * transaction stores the event and its deliveries, and ends the task that asked for them. So each hop (stage of the escalation) is sent
+ * exactly once. The delivery engine makes the requests later.
  */
 export async function runPublish(context: AskContext, task: ClaimedJobTask, { askId }: PublishSubject): Promise<void> {
   const isPublished = await withTransaction(context.db, async (tx) => {
@@ -33,7 +34,8 @@ export async function runPublish(context: AskContext, task: ClaimedJobTask, { as
 }
 
 /**
- * Stores the event that publishes an ask, and its deliveries. Returns false, and stores nothing, if the project has no active ask endpoint.
+ * Stores an event with the ask (a question to a person), and its deliveries to the project's ask endpoints (URLs that receive questions).
+ * Returns false, and stores nothing, if the project has no active ask endpoint.
  */
 async function publish(context: AskContext, tx: Executor, job: LockedJobRow, ask: AskRecord): Promise<boolean> {
   const { clock, nodeId } = context;
@@ -63,8 +65,8 @@ async function publish(context: AskContext, tx: Executor, job: LockedJobRow, ask
 }
 
 /**
- * Logs the state of an ask's publication if it differs from the last logged state. Returns the time of the next possible change in epoch
- * milliseconds, or undefined if the state can no longer change.
+ * Writes a log entry if the delivery state of an ask (a question to a person) at the project's endpoints has changed since the last entry.
+ * Returns the time of the next possible change in epoch milliseconds. Returns undefined if the state can no longer change.
  */
 async function logDelivery(
   tx: Executor,

@@ -90,8 +90,8 @@ export type HopReached = {
 };
 
 /**
- * Returns the tasks of a hop: the end of the hop, a call for each contact with a contact channel, and the publication if the project has an
- * ask endpoint.
+ * Returns the tasks for one hop (stage of the escalation) of a question. One task ends the hop at its deadline. One task sends the question
+ * to each contact that has a contact channel. If the project has an endpoint for questions, one more task sends the question there.
  */
 export async function tasksOfHop(db: Executor, hop: HopReached): Promise<NewJobTask[]> {
   const { id: askId, jobId, projectId, hopIndex, deadlineAt, nowMs } = hop;

@@ -97,8 +97,9 @@ async function tryToReach(
 }
 
 /**
- * Returns the rules that say if a person must confirm the call that sends an ask to a contact. The rules belong to the keys that caused the
- * ask. Returns undefined if another person's key created the contact. Creating a contact means agreeing that svc sends messages to it.
+ * Returns the confirmation rules for the call that sends an ask (a question) to a contact (a person who answers questions). If a rule
+ * matches, a person must confirm the call first. The rules are those of the keys that caused the ask. Returns undefined if the contact was
+ * created with another person's key, because creating a contact is consent to messages.
  */
 async function rulesOfReach(
   { db }: AskContext,
@@ -185,9 +186,9 @@ function callKey({ jobId, id }: AskRecord, { hopIndex, tries, principalId }: Rea
 }
 
 /**
- * Returns the address at which the contact answers the question. It is an answer link (usable without a key), if the key that created the
- * contact is valid and is an approver's key. In all other cases it is the question's page in the console. Approvals always use that page.
- * It is also used if the question is to confirm a call of the same person's key.
+ * Returns the address at which the contact answers the question. This is an answer link (usable without a key) if the key that created the
+ * contact is a valid approver's key. Otherwise, the address is the question's page in the console. Approvals always use the console page. A
+ * question that confirms a call always uses the console page if the contact's key belongs to the person who made the call.
  */
 async function reachLink(
   { db, clock, consoleUrl }: AskContext,
@@ -211,7 +212,7 @@ async function reachLink(
   return { url: `${consoleUrl()}answer#${token}`, secrets: [token] };
 }
 
-/** True if the arguments contain the placeholder of the answer address. */
+/** True if the arguments of the tool call contain `{link}`, the placeholder for the address at which a contact answers. */
 function namesLink(args: ReachArguments): boolean {
   return JSON.stringify(args).includes("{link}");
 }

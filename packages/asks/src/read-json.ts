@@ -36,7 +36,10 @@ function isStorableNumber(text: string): boolean {
 
 type Sealed = Pick<AskRecord, "id" | "projectId">;
 
-/** Returns the encrypted form of the new values (overrides) that an answer contains. They can be decrypted only for the same ask. */
+/**
+ * Returns the encrypted form of the new values (overrides) that an answer contains. The encrypted values can be decrypted only for the ask
+ * (the question) that was answered.
+ */
 export function sealOverrides(sealer: Sealer, ask: Sealed, overridesJson: string): Buffer {
   return sealer.seal(Buffer.from(overridesJson, "utf8"), contextOf(ask));
 }

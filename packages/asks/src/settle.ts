@@ -8,7 +8,10 @@ import { appendJobEvents } from "@svc/db/jobs/log";
 import { askEvent } from "./ask-event.ts";
 import type { AskContext } from "./context.ts";
 
-/** A decision that is to settle an ask. If a person made it, it names this person. If the time expired, it names no person. */
+/**
+ * A decision that the caller wants to store for an ask (a question to a person). If a person decided, the decision contains the person's
+ * id. If the deadline passed without an answer, that id is empty.
+ */
 export type Settlement = {
   readonly job: LockedJobRow;
   readonly ask: Pick<AskRecord, "id" | "stepId" | "pointId">;
@@ -19,8 +22,9 @@ export type Settlement = {
 };
 
 /**
- * Settles an ask in the caller's transaction, which holds the job's lock. Returns true if the ask was pending. The decision is then logged,
- * the ask's open tasks end, and the job continues. Returns false, and writes nothing, if the ask was already settled.
+ * Stores the decision of an ask (a question to a person) in the caller's transaction, which holds the job's lock. If the ask was pending,
+ * logs the decision, deletes the ask's open tasks, lets the job continue, and returns true. If the ask already had a decision, writes
+ * nothing and returns false.
  */
 export async function settle(
   context: AskContext,

@@ -29,8 +29,8 @@ export type ReachSubject = {
 const watch = "watch";
 
 /**
- * Returns a subject as the text that a task stores. The text starts with the ask's id and a slash, so that one search finds all tasks of an
- * ask.
+ * Returns the text that is stored in a task to say which ask (a question to a person) and which stage it is for. The text starts with the
+ * ask's id and a slash, so that one search finds all tasks of an ask.
  */
 export function subjectText(subject: TaskSubject): string {
   if (subject.kind === "watch") return `${subject.askId}/${watch}`;
@@ -69,8 +69,8 @@ export async function isOfCauser(db: Executor, { ask, job }: AskOfJob, keyId: Ke
 }
 
 /**
- * True if the ask is a confirmation of calls, and the key belongs to the person who caused these calls. Such a key may neither answer the
- * ask nor create answer links for it.
+ * True if the ask (a question to a person) is a confirmation of tool calls, and the key belongs to the person who caused these calls. Such
+ * a key may neither answer the ask nor create answer links for it.
  */
 export async function isOwnConfirmation(db: Executor, asked: AskOfJob, keyId: KeyId): Promise<boolean> {
   return asked.ask.kind === "confirm" && (await isOfCauser(db, asked, keyId));

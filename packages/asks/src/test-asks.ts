@@ -29,7 +29,7 @@ export type AskBench = {
   readonly world: World;
   readonly node: TestNode;
   readonly context: AskContext;
-  /** Stores a job that waits for a person. It belongs to the bench's project, unless another is given. */
+  /** Stores a job that waits for a person's answer. The job belongs to the test's own project, unless the caller passes another project. */
   job(projectId?: ProjectId): Promise<Id<"job">>;
   /** Asks a question: `lead` has an hour to answer, then `head` has unlimited time. `changes` replaces parts of the question. */
   raise(jobId: Id<"job">, changes?: Partial<AskInput>): Promise<Id<"ask">>;
@@ -37,7 +37,7 @@ export type AskBench = {
   answer(jobId: Id<"job">, changes?: Partial<AnswerRequest>): Promise<void>;
   ask(jobId: Id<"job">, id: Id<"ask">): Promise<AskRecord>;
   log(jobId: Id<"job">): Promise<JobEventRecord[]>;
-  /** Claims the due tasks of asks. Returns each with a function that runs it. */
+  /** Claims the due tasks of asks (questions to people) in the test. Returns each task with a function that runs it. */
   claim(): Promise<{ readonly kind: string; run(): Promise<void> }[]>;
   /** Runs the due tasks of asks one after the other until none is left. Returns their kinds. */
   work(): Promise<string[]>;
@@ -192,7 +192,7 @@ export async function createAskBench(db: Database, changes: TestParts = {}): Pro
   return bench;
 }
 
-/** Schema of the values that an answer to the bench's question may change. */
+/** Schema of the values that a person may change when answering the question of these tests. */
 const answerSchema = {
   type: "object",
   additionalProperties: false,

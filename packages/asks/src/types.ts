@@ -8,11 +8,11 @@ import type { NewJobEvent } from "@svc/db/jobs/record";
 import type { AskKind } from "@svc/db/schema/words";
 import type { Continuation, Hop } from "@svc/program";
 
-/** A question that the engine asks. */
+/** A question that a job asks a person, as the engine (the code that runs jobs) passes it to the code for questions. */
 export type AskInput = {
   readonly jobId: Id<"job">;
   readonly projectId: ProjectId;
-  /** The key whose plan asks the question. */
+  /** Id of the key that submitted the job whose program asks the question. */
   readonly keyId: KeyId;
   /** Id of the step that asks. Empty if the question is about the whole plan. */
   readonly stepId: string;
@@ -55,7 +55,7 @@ export type PreparedAsk = {
   write(tx: Executor): Promise<void>;
 };
 
-/** An ask in the form in which the engine reads it. */
+/** An ask (a question to a person), with only the fields that the engine (the code that runs jobs) reads. */
 export type AskView = {
   readonly id: Id<"ask">;
   readonly stepId: string;
@@ -65,7 +65,7 @@ export type AskView = {
   readonly approvalId: string;
   readonly refusedAnswers: number;
   readonly decision: DecisionDocument | undefined;
-  /** The chain of causes of the decision: keys and contacts, in order. Empty while the ask is pending. */
+  /** Ids of the keys and contacts that caused the decision, in order. Empty while the question has no decision. */
   readonly principalChain: readonly string[];
 };
 

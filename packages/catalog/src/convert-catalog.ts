@@ -99,7 +99,7 @@ export function indexMessages(catalog: Catalog): MessageIndex {
   };
 }
 
-/** Returns tools as a list of the API shows them in this view. */
+/** Returns the tools with the level of detail that a list request asks for: shortened for `SUMMARY`, otherwise unchanged. */
 export function toolsInView(tools: readonly ToolMessage[], view: ToolView): ToolMessage[] {
   return view === ToolView.SUMMARY ? tools.map(summaryOf) : [...tools];
 }

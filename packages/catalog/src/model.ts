@@ -73,7 +73,10 @@ export type AccountVariable = {
   readonly description: string;
   readonly example: string;
   readonly decidesOrigin: boolean;
-  /** True if a value has the declared form. Takes linear time, because patterns run on RE2. */
+  /**
+   * True if a value that the person enters has the form that the definition declares for this variable. Takes linear time, because patterns
+   * run on RE2.
+   */
   accepts(value: string): boolean;
 };
 
@@ -119,7 +122,7 @@ export type Verifier = {
   readonly encoding: string;
   /** Query parameter that contains the token. Empty if the token is elsewhere. */
   readonly parameter: string;
-  /** All parameters of the scheme, with their defaults, under the names of toolkit.yaml. */
+  /** All parameters of the verification scheme, with their defaults. They have the names that toolkit.yaml uses. */
   readonly parameters: Readonly<Record<string, unknown>>;
   /** True if the signature covers the public address of svc. */
   readonly needsUrl: boolean;

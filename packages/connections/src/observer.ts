@@ -20,6 +20,6 @@ export type RenewalObservation = {
 
 /** Receives a report of each token renewal. packages/server writes it to the log and the metrics. */
 export type RenewalObserver = {
-  /** Called after the result of a renewal is committed. */
+  /** Called when a token renewal has succeeded or failed, after the result is committed. */
   renewed(renewal: RenewalObservation): void;
 };

@@ -20,7 +20,10 @@ export type Refresher = {
   stop(): Promise<void>;
 };
 
-/** Dependencies of the refresher. `onError` receives errors that no app caused: of the database, or a missing key. */
+/**
+ * Dependencies of the refresher (the loop that renews access tokens before they expire). `onError` receives errors that no app caused, such
+ * as a database error or a missing key.
+ */
 export type RefresherOptions = RenewalOptions &
   Pick<ConnectionsOptions, "views"> & { readonly onError: (error: unknown) => void };
 

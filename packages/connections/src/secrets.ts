@@ -30,8 +30,8 @@ function contextOf({ projectId, name }: SecretAddress): string {
 /** The secrets of projects, for senders of requests. */
 export type SecretVault = {
   /**
-   * Returns the current values by name, without those that do not exist. Rejects if the database is unavailable or a value cannot be
-   * opened.
+   * Returns the current values of the named secrets, by name. Names without a secret are absent from the result. Rejects if the database is
+   * unavailable or a value cannot be decrypted.
    */
   open(projectId: ProjectId, names: readonly string[]): Promise<ReadonlyMap<string, string>>;
 };

@@ -34,7 +34,7 @@ export type TestConnections = AsyncDisposable & {
   readonly access: AccountAccess;
   readonly pages: OauthPages;
   project(): Promise<ProjectId>;
-  /** Returns a client of the node's ConnectionsService. With `changes`, the service has these options instead. */
+  /** Returns a client of the node's ConnectionsService. `changes`: options that replace the service's usual options. */
   client(
     projectId: ProjectId,
     role?: Role,

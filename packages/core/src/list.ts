@@ -88,7 +88,10 @@ export function projectList<Request extends PageRequest, Place, Row, Answer, Fil
   };
 }
 
-/** Returns the service method for an administrator's list over all projects. The method throws the same errors as `projectList`. */
+/**
+ * Returns the service method for an administrator's list over all projects. The method throws INVALID_ARGUMENT with PAGE_SIZE_NEGATIVE or
+ * PAGE_TOKEN_INVALID for a request with an invalid page.
+ */
 export function adminList<Request extends PageRequest, Place, Row, Answer, Filter extends Filters = Filters>(
   sealer: Sealer,
   options: ListOptions<Request, Filter, Place, Row, Answer, undefined>,

@@ -11,7 +11,9 @@ type PayloadFields = Readonly<Record<string, PayloadField<unknown>>>;
 type OperationalEventType = {
   /** When the event occurs, as a sentence for people. */
   readonly description: string;
-  /** The thing for which the event occurs at most once, for the reference. */
+  /**
+   * Words for the thing for which the event occurs at most once, such as "account and expiry". They appear in the reference documentation.
+   */
   readonly once: string;
   readonly fields: PayloadFields;
 };
@@ -59,8 +61,8 @@ const schedule = {
 };
 
 /**
- * The types of operational events, by name. The type `job_failed` is the trigger `svc.job_failed`. A further type is one row here, and a
- * call of `publishOperationalEvents` in the transaction of the fact.
+ * The types of operational events (events that svc makes about a project), by name. The type `job_failed` is the trigger `svc.job_failed`.
+ * To add a type, add a row here. Then call `publishOperationalEvents` in the transaction that stores what happened.
  */
 export const operationalEventTypes = {
   account_expired: {

@@ -6,12 +6,15 @@ import { seededId } from "./planner/seed.ts";
 
 const projectId = seededId("prj", 1);
 const contacts = (db: Executor) => contactsForProject(db, projectId);
-/** Adds a contact who is not an approver, so that every check of `put` runs. */
+/** Stores a new contact (a person who answers questions) who is not an approver, so that every query of the repository's `put` runs. */
 const put = (db: Executor) => {
   const contact = { principalId: "new", name: "", isApprover: false, reach: null, createdAt: nowMs };
   return contacts(db).put(contact, 100_000);
 };
-/** `p5` is a contact of the first project without a pending ask. */
+/**
+ * Deletes a contact (a person who answers questions). `p5` is a contact of the first project who has no pending question, so the deletion
+ * is not refused.
+ */
 const remove = (db: Executor) => contacts(db).delete("p5");
 
 // Recorded query plans of statements on contacts, the people whom a project's jobs may ask.

@@ -79,7 +79,7 @@ function eventTypesOf(names: readonly string[]): AskEndpointEventType[] {
   return [...new Set(types)];
 }
 
-/** Returns an ask endpoint in the form of the API, without its secret. */
+/** Returns an ask endpoint (a URL that receives questions to people) as a message of the API, without its secret. */
 function askEndpointMessage(row: Subscription): AskEndpoint {
   return create(AskEndpointSchema, {
     id: idOfUuid("aep", uuidOfId(row.id)),

@@ -6,8 +6,9 @@ const secondLevels = new Set(
 );
 
 /**
- * Suffixes below which hosting providers give names to anyone, so that two names have different owners (the private section of
- * publicsuffix.org). The list has only the most common suffixes. A suffix that is missing here is treated as the domain of a single owner.
+ * Domain suffixes of hosting providers, such as `github.io`, under which anyone can register a name. Two names under such a suffix have
+ * different owners. The list has only the most common suffixes of the private section of publicsuffix.org. A suffix that is missing here is
+ * treated as the domain of a single owner.
  */
 const hosterSuffixes = new Set(
   `amplifyapp.com appspot.com azure-api.net azurecontainerapps.io azurefd.net azurestaticapps.net azurewebsites.net
@@ -67,9 +68,10 @@ export function fillInDeployment(text: string, values: DeploymentValues): string
 }
 
 /**
- * True if an account variable can change the registrable domain, host or port of a base URL. The base URL has its deployment values filled
- * in, or shown as `{name}`. A variable in a label before a fixed host, or in the path, cannot change them. False only if both the text and
- * the URL parser show that it cannot.
+ * True if an account variable (a value that a person enters when connecting an account) can change the registrable domain, host or port of
+ * a base URL. The base URL contains the deployment's values, or `{name}` in their place. The variable is safe in the path, or in a label
+ * before a fixed host. The function checks the URL as text and with the URL parser. It returns true if either check finds a possible
+ * change.
  */
 export function decidesOrigin(baseUrl: string, variable: string): boolean {
   const placeholder = `{{account.${variable}}}`;

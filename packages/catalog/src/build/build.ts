@@ -32,7 +32,7 @@ export type ToolkitDocuments = {
 
 /** Values that are needed to compile a toolkit and do not come from its definition (for example the values of the deployment). */
 export type Bindings = {
-  /** The deployment's values; empty for a private toolkit. */
+  /** The values that the operator's deployment file sets for the toolkit. Empty for a private toolkit. */
   readonly values: ToolkitDeploymentDocument;
   /** Receivers of webhook events, if the deployment does not set them. */
   readonly audience: Audience;

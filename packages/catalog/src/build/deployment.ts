@@ -75,8 +75,8 @@ async function readDeployment(path: string): Promise<DefinitionFile> {
 }
 
 /**
- * Checks the values that the deployment file sets for a toolkit (for example its base URL), and returns them. If one of the addresses among
- * them is invalid, returns the values without any address.
+ * Checks the values that the operator's deployment file sets for a toolkit (for example its base URL), and returns them. If one of the
+ * values is an invalid address, returns the values with all addresses removed.
  */
 function checkBindings(
   file: DefinitionFile,

@@ -5,9 +5,10 @@ import type { ConditionsDocument, ConditionValue, MatchDocument } from "../read/
 type Condition = (post: Post) => boolean;
 
 /**
- * Returns a function that tests if a post satisfies a match rule. Header names ignore case. Header and query values are compared as texts;
- * fields of the body and of the item, named by dotted paths, are compared as JSON values. A missing field never matches. A definition cannot hold a number above
- * 2^53 - 1 exactly, so such a number in a post also matches a text with its digits.
+ * Returns a function that tests if a webhook post satisfies a match rule of a definition. Header names are compared without case. Header
+ * and query values are compared as texts. Dotted paths name fields of the body, or of the list element (`item`), which are compared as JSON
+ * values. A missing field never matches. A definition cannot hold a number above 2^53 - 1 exactly. So such a number in a post matches a
+ * text with its digits.
  */
 export function compileMatch(match: MatchDocument): (post: Post) => boolean {
   const conditions: Condition[] = [

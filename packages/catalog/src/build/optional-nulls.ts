@@ -18,7 +18,8 @@ export function withoutOptionalNulls(schema: JsonSchema, value: unknown): unknow
 }
 
 /**
- * Returns the position of the whole value that a schema describes. The properties and list items of this value are at positions below it.
+ * Returns the starting point for the removal of nulls: the position of the whole value that the schema describes. Its properties and list
+ * items are at positions below this one.
  */
 export function nullPlace(schema: JsonSchema): NullPlace {
   return { place: schemaPlace(schema), sure: sureOf(schema, [schema]) };

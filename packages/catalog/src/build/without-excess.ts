@@ -10,10 +10,13 @@ import type { JsonSchema } from "../read/documents.ts";
 const unknownMax = 20;
 /** If there are too many unknown properties, one error reports all of them together. Its text names at most this number of properties. */
 const namedMax = 3;
-/** Maximum number of errors about excess parts. */
+/** Maximum number of errors that are reported for parts of a value that its schema does not allow. */
 const faultsMax = 100;
 
-/** `kept`: the value without its excess parts. `faults`: one error for each place that had excess parts. */
+/**
+ * A value from which all parts were removed that its schema does not allow. `kept`: the shortened value. `faults`: one error for each place
+ * where parts were removed.
+ */
 export type ShortenedValue = { readonly kept: unknown; readonly faults: readonly SchemaFault[] };
 
 /**

@@ -29,7 +29,8 @@ export function withoutNoise(errors: readonly ErrorObject[]): ErrorObject[] {
 }
 
 /**
- * Removes the errors inside a choice (the second argument is the choice's own error) from the end of `kept`. Returns the removed errors.
+ * Removes from the end of `kept` the errors that belong to an alternative (`anyOf`, `oneOf`) of a schema. The second argument is the error
+ * of the alternative itself. Returns the removed errors.
  */
 function takeBelow(kept: ErrorObject[], { instancePath }: ErrorObject, prefix: string): ErrorObject[] {
   let start = kept.length;

@@ -9,8 +9,9 @@ type Argument = { readonly schema: JsonSchema; readonly isRequired: boolean };
 export type DeclaredArguments = ReadonlyMap<string, Argument>;
 
 /**
- * Checks every argument of an action. It must be used in the request, it must be required if its place needs a value, and its type must fit
- * the place and the filters. `tree`: the parsed request. Records every error.
+ * Checks every argument of an action (a tool's request). The argument must be used in the request. It must be required if the request needs
+ * a value where the argument is used. Its type must fit the part of the request, and the filters (functions that change the value) there.
+ * `tree`: the parsed request. Records every error.
  */
 export function checkPlaces(file: DefinitionFile, declared: DeclaredArguments, tree: TemplateTree): void {
   const placed = new Set<string>();

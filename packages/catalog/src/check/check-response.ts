@@ -65,8 +65,8 @@ export type Namespaces = Readonly<Record<string, "any" | ReadonlySet<string>>>;
 export const deploymentNamespace: ReadonlySet<string> = new Set(deploymentNames);
 
 /**
- * Returns the parsed template tree, and checks that the namespaces allow its placeholders. Records every error; use the result only if
- * there are none.
+ * Parses a template and returns it as a tree. Checks that each placeholder begins with a name that is allowed in this template, such as
+ * `params`. Records every error. Use the result only if there are no errors.
  */
 export function checkTemplates(
   file: DefinitionFile,

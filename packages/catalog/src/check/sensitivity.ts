@@ -30,8 +30,8 @@ export function isSensitivePlace({ schemas, isUnknown }: SchemaPlace): boolean {
 }
 
 /**
- * Returns the position that a path leads to, starting at the root of a schema's values. A path is a list of property names and list
- * indexes.
+ * Returns the position in a schema that a path leads to. The path starts at the root of the value that the schema describes. A path is a
+ * list of property names and list indexes.
  */
 export function placeAlong(schema: JsonSchema, path: readonly (string | number)[]): SchemaPlace {
   return path.reduce<SchemaPlace>(placeAt, schemaPlace(schema));

@@ -5,9 +5,9 @@ import type { DefinitionFile, FaultPath } from "../read/definition-file.ts";
 const triggersMax = 50;
 
 /**
- * Limits of a private webhook. Every post pays for its parts, and some before its sender is proven, so they are fewer than those of shared
- * definitions. `steps`, `index`: length of the path of a placeholder, and largest place in a list. `whole`: placeholders that write lists
- * or objects as text.
+ * Limits on the size of a webhook in a private toolkit (a toolkit that one project has published). Every placeholder and rule costs time
+ * for each post, in part before the sender is verified. So these limits are lower than those of shared definitions. `steps`, `index`:
+ * length of a placeholder's path, and largest list index in it. `whole`: number of placeholders that write lists or objects as text.
  */
 const limits = {
   ignored: 20,

@@ -173,7 +173,7 @@ function wholeFault(reason: string, cure: string): DefinitionError {
   return new DefinitionError([{ file: "definition", path: "", reason, cure }]);
 }
 
-/** Returns the webhook that a definition declares, in any form. */
+/** Returns the `webhook` part of a toolkit's definition, unchecked. Returns undefined if the definition has none. */
 function webhookOf({ toolkit: { value } }: ToolkitFiles): unknown {
   return isObject(value) ? value["webhook"] : undefined;
 }

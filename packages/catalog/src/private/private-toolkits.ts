@@ -25,7 +25,10 @@ export type CatalogViews = {
   forProject(projectId: ProjectId): Promise<CatalogView>;
   /** Stores a checked toolkit; this node shows it at once. If the project has reached its limit, stores nothing and returns the limit. */
   publish(projectId: ProjectId, toolkit: Toolkit, definitionJson: string): Promise<QuotaReached | undefined>;
-  /** Removes the cached view of a project. Call it after a change that did not use `publish`, so that the change appears at once. */
+  /**
+   * Removes the cached catalog of a project. Call this function after a change to a private toolkit that was not made by `publish`. The
+   * change is then visible at this node at once.
+   */
   forget(projectId: ProjectId): void;
   /**
    * Removes a toolkit (at once on this node) and revokes the accounts connected to it. Returns false if the project has no toolkit with
@@ -49,8 +52,9 @@ export function createCatalogViews(options: {
   clock: Clock;
   onBroken: (projectId: ProjectId, slug: string, error: DefinitionError) => void;
   /**
-   * Returns additional toolkits of a project; called when the view is built. They hide other toolkits with the same slug. Code that changes
-   * them must increase the project's catalog version in the same transaction, and call `forget`.
+   * Returns additional toolkits of a project. Called when the project's catalog is built. An additional toolkit hides a shared toolkit with
+   * the same slug. Code that changes additional toolkits must increase the project's catalog version in the same transaction, and then call
+   * `forget`.
    */
   extraToolkits?: (projectId: ProjectId) => Promise<readonly Toolkit[]>;
   /** Toolkits that every project has in addition to the shared catalog. They hide toolkits of a project with the same slug. */

@@ -184,7 +184,9 @@ export type TriggerDocument = {
   readonly output: JsonSchema;
   readonly match: MatchDocument;
   readonly account?: string;
-  /** In a private definition, instead of `account`: the id of the entity that the event concerns. */
+  /**
+   * Template for the id of the entity (the customer or user) that the event concerns. Only in private definitions, which have no `account`.
+   */
   readonly entity?: string;
   readonly dedupe?: string;
   readonly occurredAt?: string;

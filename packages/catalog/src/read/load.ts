@@ -28,7 +28,10 @@ export async function loadCatalog(options: {
   return createCatalog(toolkits, { deployment, audience, others: unreadable, checked });
 }
 
-/** Returns the catalog of definitions: checks and compiles them. Throws DefinitionError, also if `others` contains errors. */
+/**
+ * Checks and compiles the given toolkit definitions, and returns them as a catalog. Throws DefinitionError if there are errors in the
+ * definitions or in the files `others`.
+ */
 export function createCatalog(
   toolkits: readonly ToolkitFiles[],
   { deployment, audience, others = [], checked = new Set() }: CatalogOptions,
@@ -151,8 +154,8 @@ export function overlayDefinition(
 }
 
 /**
- * Returns a definition without its paging if an overlay removed an argument or field that the paging uses. Do not call it if the overlay
- * sets the paging itself. So an overlay that was written before paging existed stays valid.
+ * Returns a tool's definition, without its paging if an overlay (the operator's change file) removed an argument or field that the paging
+ * uses. So an overlay that was written before paging existed stays valid. Do not call this function if the overlay sets the paging.
  */
 function withSoundPaging(definition: unknown): unknown {
   if (!isObject(definition) || !isObject(definition.paging)) return definition;

@@ -7,7 +7,7 @@ import { isObject } from "@svc/core";
 
 /** Cache of parsed YAML texts, kept between starts. Parsing 626 texts is a quarter of the start time. */
 export type ParsedDefinitions = {
-  /** Returns the value of a text, wrapped in an object; undefined if the text is not in the cache. */
+  /** Returns the parsed value of a YAML text, wrapped in an object. Returns undefined if the text is not in the cache. */
   find(text: string): { readonly value: unknown } | undefined;
   /** Adds the value of a text to the cache. Only for texts without errors. */
   note(text: string, value: unknown): void;

@@ -88,7 +88,10 @@ export type SchemaValidator = (value: unknown) => readonly SchemaFault[];
 /** Returns a validator for a checked schema. Compiling takes about a millisecond and happens at the first value. */
 export type ValidatorFactory = (schema: JsonSchema) => SchemaValidator;
 
-/** Maximum steps (judging-cost.ts) to validate a value with a schema of a private definition: about 50 ms. */
+/**
+ * Maximum cost of validating a value with a schema of a private definition, in steps (units that judging-cost.ts defines). The maximum
+ * takes about 50 ms.
+ */
 const stepsMax = 1_000_000;
 
 /** Returns a compiler of JSON Schemas. `expressions`: engine for the keyword `pattern`; default: the platform's own regular expressions. */

@@ -13,8 +13,8 @@ const unicodeClassSize = 50;
  */
 export function patternSize(pattern: string): number {
   /**
-   * Sizes so far of the groups that are not closed yet. The next variable, `item`, is the size of the last item, which a repetition would
-   * multiply.
+   * A stack with the size so far of each open group of the pattern. The variable `item` is the size of the last item, because a repetition
+   * multiplies it.
    */
   const open: number[] = [0];
   let item = 0;

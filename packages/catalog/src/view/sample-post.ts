@@ -9,8 +9,9 @@ type Place = { root: string; path: readonly (string | number)[] };
 export const shownSampleMs: number = Date.UTC(2026, 0, 15, 9);
 
 /**
- * Returns a made-up post that a trigger accepts. It has the values that the trigger's match rule requires, and a value for each field that
- * the trigger's templates read. `each`: path of the list of which each element is a post; the sample has one. The fields that identify duplicates differ for each `nowMs`. So a later sample is a new event.
+ * Returns a made-up webhook post that a trigger accepts. The post has the values that the trigger's match rule requires, and a value for
+ * each field that the trigger's templates read. `each`: path of the list whose elements become events; in the sample, the list has one
+ * element. The fields that identify duplicates depend on `nowMs`, so that a later sample is a new event.
  */
 export function samplePost(trigger: TriggerDocument, nowMs: number, each?: readonly string[]): SamplePost {
   const post: UnlistedPost = { headers: {}, query: {}, body: undefined, item: undefined };
@@ -35,7 +36,10 @@ export function samplePost(trigger: TriggerDocument, nowMs: number, each?: reado
   return { ...sample, body: placed(sample.body, each.slice(1), [item ?? {}]) };
 }
 
-/** A sample post that is still being built: its element is not in its list yet. */
+/**
+ * A sample webhook post that is not complete yet. Its list element (`item`) is kept separately, and is not yet part of the list in the
+ * body.
+ */
 type UnlistedPost = SamplePost & { item: unknown };
 
 function placeMatch(post: UnlistedPost, match: MatchDocument): void {
@@ -57,7 +61,10 @@ function payloadSchemas({ payload, output }: TriggerDocument): Map<string, Sampl
   return schemas;
 }
 
-/** Returns a value that the filter of a placeholder accepts. Undefined if there is no filter, or if the filter accepts any number. */
+/**
+ * Returns a value that the filter of a placeholder accepts, such as a list for `csv`. A filter is a function that changes the value.
+ * Returns undefined if the placeholder has no filter, or a filter for which no special value is needed.
+ */
 function filteredValue({ filters }: Placeholder, name: string): unknown {
   const [filter] = filters;
   if (filter?.name === "segment") return `https://example.com/${filter.argument}/sample-${name}`;

@@ -9,14 +9,14 @@ export function nameCommands(named: Iterable<readonly [call: string, command: st
 }
 
 /**
- * JSON of an example request. In its texts for people, svc may write such JSON after the name of a call. The type has only the request
- * fields for which a command has an option.
+ * Example request of an API call, as JSON. An advice text of svc can contain such JSON after the name of a call. The type has only the
+ * request fields for which a command has an option.
  */
 type Example = { readonly name?: string; readonly http?: { readonly hosts?: readonly string[] } };
 
 /**
- * Functions by the name of a call, for calls whose example request may follow their name in a text. Each function returns the command with
- * the options of the example.
+ * Functions that return a command line, by the name of an API call. A text may contain the name of such a call followed by an example
+ * request. The function turns the example's fields into options of the command.
  */
 const commandsOfExamples: Readonly<Record<string, (request: Example) => string>> = {
   PutSecret: ({ name = "" }) => `svc secrets put ${name}`,

@@ -73,7 +73,7 @@ export type Run<Values> = {
   readonly values: Values;
   readonly context: CommandContext;
   readonly asJson: boolean;
-  /** Arguments in addition to the declared ones. */
+  /** Arguments on the command line after those that the command declares. Empty unless the command accepts more arguments. */
   readonly more: readonly string[];
   project(): Promise<SvcClient>;
   admin(): SvcAdminClient;
@@ -95,8 +95,8 @@ export type CommandMaker = ((parent: Command, context: CommandContext, name: str
 type NamedMethod = { readonly name: string; readonly words?: string | undefined };
 
 /**
- * Returns the command for a method. The method determines which options the command has for the credential, and the types of the options
- * that fill the request. `run`: runs the command; it receives the filled request fields.
+ * Returns the command for a method of the API. The method determines the command's options for the credential. It determines the types of
+ * the options that fill the request. `run`: the function that runs the command; it receives the filled request fields.
  */
 export function command<Input extends DescMessage, Values = Readonly<Record<string, unknown>>>(
   method: AnyMethod<Input> | undefined,
@@ -152,7 +152,7 @@ function describe<Input extends DescMessage>(
 const addClientOptions = {
   project: addProjectOptions,
   admin: addAdminOptions,
-  /** The administrator's calls, and with `--private` those of a project that have the same names and messages. */
+  /** The administrator's calls. With `--private`, the command uses a project's calls of the same names and messages. */
   either: addBothOptions,
   server: addServerOptions,
   none: (made: Command) => made,

@@ -114,7 +114,10 @@ export function refusalsOf(err: ConnectError): Refusal[] {
   });
 }
 
-/** Returns a text of a refusal in which commands and options replace the names of calls and fields. */
+/**
+ * Returns a text of an error for the user of the command line. Names of API calls and fields in the text are replaced by commands and
+ * options.
+ */
 export function spokenText(said: PartedText): string {
   return renderText(said, (kind, name) => ownName(kind, name));
 }

@@ -34,7 +34,7 @@ type SecretSource = {
   readonly fromInput: true | undefined;
   /** Name of the environment variable that contains the secret. Undefined if the user named no variable. */
   readonly variable: string | undefined;
-  /** The option that named the variable. Error texts mention it. */
+  /** The command line option in which the user named the environment variable. Error texts mention this option. */
   readonly option: string;
 };
 

@@ -66,7 +66,7 @@ function isLeftOut(keyword: string): boolean {
   return leftOut.has(keyword) || (keyword.startsWith("x-") && keyword !== "x-sensitive");
 }
 
-/** Returns one schema for a reference and the keywords next to it. Both count. */
+/** Returns one JSON schema that combines the target of a `$ref` and the keywords next to the `$ref`. A value must satisfy both. */
 function joined(target: unknown, others: Readonly<Record<string, unknown>>): unknown {
   const keywords = Object.keys(others);
   if (keywords.length === 0) return target;

@@ -95,7 +95,10 @@ Without --confirm, the calls that a person confirms are unchanged; --confirm nee
 All hosts are replaced together; without --http-host and --no-http-hosts they are unchanged. A host does not include its subdomains.
 Quotas are unchanged: \`svc projects quotas\` sets them.`;
 
-/** The command `svc projects policy`. */
+/**
+ * The command `svc projects policy`, which sets what a project may do: for example its redirect URLs, and which of its calls need
+ * confirmation.
+ */
 export const addProjectPolicy = call(AdminService.method.setProjectPolicy, {
   says: "set a project's policy: redirect URLs and plan approval, which return to their defaults if not given; hosts for http steps; calls that a person confirms",
   takes: { "<project>": "id or name of the project" },

@@ -5,7 +5,7 @@ import { countText, timeText } from "../text/table.ts";
 
 type ResumeOptions = { readonly dryRun?: boolean };
 
-/** The command `svc resume`. */
+/** The command `svc resume`, with which a database restored from a backup sends deliveries and continues jobs. */
 export const addResumeCommand = command(
   AdminService.method.resumeRestored,
   {

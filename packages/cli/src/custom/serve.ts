@@ -29,10 +29,10 @@ const lookEveryMs = 250;
 const forgetting = 1.01;
 
 /**
- * Keeps V8's young generation at its initial size until `followHeapGrowth` is called. Almost everything that loads at the start stays in
- * memory, so more room for garbage would not help. Without this setting, the young generation grows to 128 MiB and never shrinks. V8 cannot
- * change its size at run time, but it reads the growth factor before each growth. A start flag would have to be added everywhere svc is
- * started.
+ * Keeps V8's young generation (the heap part for new objects) at its initial size until `followHeapGrowth` is called. Almost everything
+ * that loads at the start stays in memory, so room for garbage would not help. By default, the young generation grows to 128 MiB and never
+ * shrinks. V8 cannot change this size at run time, but a growth factor of 1 prevents the growth. The factor is set in code, because a start
+ * flag would be needed wherever svc is started.
  */
 function holdHeapGrowth(): void {
   setFlagsFromString("--semi-space-growth-factor=1");
@@ -79,7 +79,10 @@ function followHeapGrowth(): void {
   }, lookEveryMs).unref();
 }
 
-/** Returns the growth step of a heap in percent. `used`: its present size in bytes. `left`: the size in bytes that a collection leaves. */
+/**
+ * Returns the percentage by which V8's heap may grow until the next garbage collection. `used`: present size of the heap in bytes. `left`:
+ * its size in bytes after a collection.
+ */
 export function growthStep(used: number, left: number): number {
   const factor = Math.min(grownBytes / left, floodedBytes / used);
   return Math.min(stepMax, Math.max(stepMin, Math.round((factor - 1) * 100)));

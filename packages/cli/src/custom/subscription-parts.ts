@@ -12,7 +12,7 @@ import { numberText, plainText, spanText } from "../text/plain.ts";
 type PartOption = OptionDeclaration<never>;
 type Values = Readonly<Record<string, unknown>>;
 
-/** The options of the part `match`. */
+/** The command line options that select which events a subscription receives. They fill the field `match` of the request. */
 export const matchOptions: readonly PartOption[] = [
   ["--triggers <slug...>", "only events of any of these triggers, such as calendar.events_changed"],
   ["--filter <cel>", "only events for which this CEL expression is true, such as 'event.payload.amount > 1000'"],
@@ -94,7 +94,10 @@ export function formatOf({ form, body }: Values): { kind: string; bodyJson: stri
   return { kind: String(form ?? "custom"), bodyJson: String(body ?? "") };
 }
 
-/** Returns the part `match` of the options; undefined if they have none. */
+/**
+ * Returns the request field `match` (which events a subscription receives) from the command line options. Returns undefined if none of its
+ * options is given.
+ */
 export function matchOf({ triggers, filter }: Values): { triggerSlugs: string[]; filter: string } | undefined {
   if (triggers === undefined && filter === undefined) return undefined;
   return { triggerSlugs: (triggers as string[] | undefined) ?? [], filter: String(filter ?? "") };

@@ -24,7 +24,10 @@ const pagePosts = 100;
 /** Option of all commands, and the options for both credentials. */
 const privately = ["--private", "posts to the project's private toolkits, with the key of an approver"] as const;
 
-/** The command `svc quarantine release`. */
+/**
+ * The command `svc quarantine release`, which processes quarantined webhook posts (refused posts kept for inspection) again with the
+ * present definitions.
+ */
 const addQuarantineRelease = command(
   AdminService.method.releaseQuarantinedPosts,
   {
@@ -84,7 +87,7 @@ function summaryOf(released: readonly QuarantineRelease[], isDryRun: boolean): s
   return isDryRun ? `Dry run, nothing was released. ${text}` : text;
 }
 
-/** The command `svc quarantine show`. */
+/** The command `svc quarantine show`, which prints one quarantined webhook post (a refused post kept for inspection). */
 const addQuarantineShow = call(AdminService.method.getQuarantinedPost, {
   says: "show one post with its headers and body; credentials and signatures are removed",
   takes: { "<id>": "id of the post, qrn_…" },

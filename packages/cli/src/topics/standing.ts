@@ -12,8 +12,8 @@ const { listStandingPrograms, pauseStandingProgram, resumeStandingProgram, delet
   StandingService.method;
 
 /**
- * Common properties of the commands that act on one standing program and print its new state. They are the argument, the result field and
- * the printed text.
+ * Common properties of the commands that change one standing program (a program that starts jobs on a schedule or event) and print its new
+ * state. They are the argument, the result field and the printed text.
  */
 const aboutProgram = {
   takes: { "<program>": ["its slug or its id, stp_…", { fills: "id" }] },

@@ -40,7 +40,7 @@ const addVaultRotate = command(
   },
 );
 
-/** Prints the state of a rotation, or that there was no rotation. */
+/** Prints the state of the vault key's rotation (replacement by a new key), or that the key was never rotated. */
 function printRotation(
   rotation: VaultRotation | undefined,
   { json }: JsonOption,

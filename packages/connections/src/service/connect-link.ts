@@ -61,8 +61,8 @@ export type ConnectLinks = {
 export type ConnectLinkTarget = Pick<CreateConnectLinkRequest, "toolkitSlug" | "entityId" | "scheme" | "redirectUrl">;
 
 /**
- * Creates a connect link. Throws already here the refusals that InitiateConnection would return for any input. `expiresAt`: in epoch
- * milliseconds.
+ * Creates a connect link, with which an entity (the customer or user) connects an account in the browser. If InitiateConnection would
+ * refuse this request with any input, its error is thrown when the link is created. `expiresAt`: in epoch milliseconds.
  */
 export async function makeConnectLink(
   options: ConnectionsOptions,

@@ -150,8 +150,8 @@ export function checkConnectable(
 type Subject = Pick<Parameters<typeof probe>[0], "projectId" | "toolkit" | "entityId" | "variables">;
 
 /**
- * Tests a credential at the app. Returns the credential, with the owner if the app reported one. `isTaken`: true if the app accepted the
- * credential; false if it was not asked. Throws CREDENTIAL_REFUSED and PROBE_FAILED.
+ * Tests a credential with a request to the app. Returns the credential, with the account's owner if the app reported one. `isTaken`: true
+ * if the app accepted the credential; false if no request was made. Throws CREDENTIAL_REFUSED and PROBE_FAILED.
  */
 async function tryCredential(
   options: ConnectionsOptions,

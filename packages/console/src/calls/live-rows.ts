@@ -136,9 +136,9 @@ export function renewedRows<Row>(
 }
 
 /**
- * Returns the page tokens that are needed to read the rows from `first` to `last` again. The first `head.covers` rows are on the newest
- * page and need no token. New rows move older rows from the first page to the next one. Therefore only the token after the newest page
- * reads the end of the first page.
+ * Returns the page tokens that are needed to read the list rows from `first` to `last` again. The first `head.covers` rows are on the
+ * newest page, which needs no token. New rows move older rows from the first page to the second. So the rows at the old end of the first
+ * page are read with `head.nextToken`.
  */
 export function tokensInView(
   pages: readonly { token: string; count: number }[],

@@ -26,8 +26,8 @@ type Write<I extends DescMessage, O extends DescMessage> = {
 };
 
 /**
- * Functions that run when a call ends. `onSuccess` gets the answer, before the call counts as made. `onSettled` runs after a success and
- * after a failure.
+ * Functions that run when a call of the API ends. `onSuccess` gets the answer; while it runs, the call is still shown as in progress.
+ * `onSettled` runs after a success and after a failure.
  */
 type WriteOptions<I extends DescMessage, O extends DescMessage> = {
   onSuccess?: (answer: MessageShape<O>, input: MessageInitShape<I>) => unknown;

@@ -82,7 +82,7 @@ type ListCall<
 > = ListView<RowOf<O, Field>, Readers> & {
   params: ListSearch<Readers, MessageInitShape<I>>;
   method: DescMethodUnary<I, O>;
-  /** Name of the answer's field that holds the rows. */
+  /** Name of the field in the API's answer that contains the rows of the list. */
   rows: Field;
   /** Interval in milliseconds after which the rows are read again. By default the rows are not read again. */
   everyMs?: number;

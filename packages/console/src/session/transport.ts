@@ -8,9 +8,9 @@ import { currentSession, seatFor } from "./session.ts";
 import { setSignInNeeded } from "./sign-in-need.ts";
 
 /**
- * Returns the interceptor that adds two headers to each call. The first is the half of the session secret that the page keeps. The second
- * is the id of the key with which the user signed in to the project. If a call is answered 401, the interceptor opens the sign-in over the
- * page. It then reads the session's keys again.
+ * Returns the interceptor that adds two headers to each API call. `Svc-Session` contains the half of the session secret that the page
+ * keeps. `Svc-Seat` contains the id of the key with which the user signed in to the project. If the service answers 401, the interceptor
+ * opens the sign-in dialog over the page, and reads the session's keys again.
  */
 function asSeat(projectId: string): Interceptor {
   return (next) => async (req) => {

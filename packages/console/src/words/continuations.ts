@@ -74,7 +74,7 @@ const words: Record<AskPlace, Record<AnswerKind, ContinuationWords>> = {
   },
 };
 
-/** All answers, in the order in which the page offers them. */
+/** All kinds of answers to a question, in the order in which the question's page offers them. */
 export const continuations: readonly AnswerKind[] = ["proceed", "retry-with", "skip", "abort"];
 
 /**

@@ -12,7 +12,7 @@ export const seriesTitles: Record<Series, string> = {
   [Series.JOBS]: "Jobs that ended",
 };
 
-/** The colour of each outcome, in the order in which charts show the outcomes. */
+/** The colour of each outcome of a delivery, tool call or job, in the order in which charts show the outcomes. */
 const tones: Record<string, Tone> = {
   delivered: "ok",
   retried: "warn",

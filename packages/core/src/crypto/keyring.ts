@@ -80,8 +80,8 @@ export function generateKeyBytes(): Buffer {
 type OpenDataKey = { readonly key: DataKey; readonly header: Buffer; readonly secret: KeyObject };
 
 /**
- * Creates a keyring that has no data keys yet. `load` loads the data keys of projects; the method `ready` calls it. Throws the same errors
- * as `createSealer`.
+ * Creates a keyring (the data keys of projects) that is empty at first. Its method `ready` calls `load`, which loads missing data keys.
+ * Throws an error if the vault keys, with which data keys are encrypted, are invalid.
  */
 export function createKeyring(
   vaultKeys: readonly VaultKey[],

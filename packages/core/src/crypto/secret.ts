@@ -73,7 +73,7 @@ export function signingSecretBytes(secret: string): Buffer {
   );
 }
 
-/** Returns the key bytes like `signingSecretBytes`; undefined if the text is not a signing secret. */
+/** Returns the bytes of a signing secret (`whsec_` and base64). Returns undefined if the text is not a signing secret. */
 export function readSigningSecret(secret: string): Buffer | undefined {
   if (!signingSecretPattern.test(secret)) return undefined;
   const text = secret.slice("whsec_".length);

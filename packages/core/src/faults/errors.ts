@@ -25,7 +25,7 @@ export type FaultCode =
  */
 export type FaultDetail = { readonly reason: string; readonly field: string; readonly help: string };
 
-/** Input for one detail. If `field` or `help` is absent, the detail has an empty text. */
+/** Input for one detail of an error. If `field` or `help` is absent, the detail's text for it is empty. */
 type DetailInput = { readonly reason: string; readonly field?: string; readonly help?: FaultText };
 
 /**
@@ -41,8 +41,8 @@ export class Fault extends Error {
   /** The message as text with named parts (calls, fields, waiting times), so that each surface can write them in its own words. */
   readonly says: PartedText;
   /**
-   * The help text of each detail. Inside the text, names of calls, names of fields and waiting times are marked, so that the console and
-   * the command line can replace them.
+   * The help text of each error detail, in the order of the details. Names of API calls, names of fields and waiting times are marked in
+   * the text. The console and the command line replace them by their own words.
    */
   readonly advice: readonly PartedText[];
 

@@ -42,8 +42,8 @@ export class PartedText {
 export type FaultText = string | PartedText;
 
 /**
- * Returns a text with named parts (a tag for template strings). Values made by `call`, `field`, `wait` and `count` become its named parts,
- * even if they are part of another text.
+ * A tag for template strings that returns an error text with marked parts. The marked parts are the values made by `call`, `field`, `wait`
+ * and `count`. They stay marked if the value is inside another text.
  */
 export function text(strings: TemplateStringsArray, ...values: readonly (FaultText | number)[]): PartedText {
   let written = strings[0] ?? "";
@@ -129,7 +129,7 @@ export function renderAdvice(
   return seconds === undefined || isSaid ? said : `${said} Retry ${waits}.`.trimStart();
 }
 
-/** Returns the named parts of a text as messages for the wire. */
+/** Returns the marked parts of an error text (names of calls and fields, times) in the form in which the API sends them. */
 export function wireParts({ parts }: PartedText): WirePart<(typeof partNumbers)[PartKind]>[] {
   return parts.map((part) => ({ ...part, kind: partNumbers[part.kind] }));
 }

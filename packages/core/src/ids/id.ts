@@ -49,7 +49,7 @@ export type AccountId = Id<"acc">;
 export type QuarantineId = Id<"qrn">;
 /** Id of a standing program. */
 export type StandingProgramId = Id<"stp">;
-/** Id of a run of a standing program. */
+/** Id of a run of a standing program (a program that starts jobs on a schedule or event). */
 export type StandingRunId = Id<"srn">;
 /** Id of a backfill of a standing program. */
 export type BackfillId = Id<"bkf">;

@@ -16,8 +16,8 @@ export type Connection = { readonly remoteAddress: string | undefined };
 export type Route = { connection?: Connection };
 
 /**
- * Options of a request, with a `route` that receives its connection. Read `route.connection` when the response begins or the request has
- * failed.
+ * Options of a request, with an object `route` in which the connection used for the request is stored. Read `route.connection` when the
+ * response begins or the request has failed.
  */
 export type WithRoute<Options extends Dispatcher.DispatchOptions> = Options & { route?: Route };
 

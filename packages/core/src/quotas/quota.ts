@@ -148,7 +148,7 @@ export type QuotaExcess = {
   readonly used?: number;
   /** True if the real usage may be higher than `used`, because svc stopped counting early. */
   readonly isLeast?: boolean;
-  /** Time after which a retry may succeed, in milliseconds. Default: the value of the quota. */
+  /** Time after which a retry may succeed, in milliseconds. If absent, the `retryAfterMs` of the exceeded quota's definition applies. */
   readonly retryAfterMs?: number;
 };
 

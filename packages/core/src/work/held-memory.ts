@@ -185,8 +185,8 @@ class Memory {
   }
 
   /**
-   * True if a new task of the project must wait, because a task that already holds memory needs it first. That task belongs to the same
-   * project, or waits only for the node's memory. False if the new task may start.
+   * True if a new task of the project must wait for memory. This is so if a task that already holds memory needs more of it first. Such a
+   * task belongs to the same project, or waits only for the node's memory. False if the new task may start.
    */
   #isOwed(projectId: string): boolean {
     for (const { hold, bytes } of this.#growing) {

@@ -18,7 +18,8 @@ export type SpareTime = {
  */
 const togetherMax = 32;
 /**
- * Milliseconds from the start of a pass of the event loop. After this time, no more parts of low-priority work start at once in the pass.
+ * Milliseconds from the start of a pass (one round) of the event loop. Until this time, several parts of low-priority work may start in the
+ * pass without waiting for each other.
  */
 const togetherMs = 2;
 /**

@@ -13,8 +13,8 @@ export type Turns = {
    */
   take(line: string): Promise<void> | undefined;
   /**
-   * Waits for a long turn, which is the last one in a pass (round) of the event loop. Use it for large work, and for work that needs
-   * another turn.
+   * Waits for a long turn (the right to run for some time on the event loop). In each pass (round) of the event loop, one long turn comes
+   * last. Use it for large work, or to continue large work. `line`: the queue, named by the project's id.
    */
   next(line: string): Promise<void>;
   /** Requests low-priority time before a part of work, such as a row of a job. See `SpareTime.take`. */
@@ -102,7 +102,10 @@ export function createTurns(monotonicMs: () => number = () => performance.now())
 export type Slices = {
   /** Waits for a turn, and begins the next slice. */
   turn(): Promise<void>;
-  /** Returns undefined if the slice still has time. Otherwise does the same as `turn`. Call it between two short parts of the work. */
+  /**
+   * Returns undefined if the current time slice has time left. Otherwise waits for the next turn on the event loop and begins a new slice.
+   * Call it between two short parts of the work.
+   */
   rest(): Promise<void> | undefined;
 };
 

@@ -26,7 +26,10 @@ export type Work = {
   charge(amounts: Partial<WorkAmounts>): boolean;
   /** Runs a synchronous part of the work. Charges its time, and reports the part if it blocks the event loop too long. */
   run<T>(part: () => T): T;
-  /** True if the parts since the last turn have used 2 ms (`sliceMs`). May also be called inside a part. */
+  /**
+   * True if the parts of this work that ran since its last turn (its last wait for the event loop) have used 2 ms (`sliceMs`). The function
+   * may be called inside a part.
+   */
   isSliceOver(): boolean;
   /** Waits for the next turn of this work, so that other work can run. */
   turn(): Promise<void>;
@@ -75,7 +78,7 @@ export type WorkMeter = {
   stop(): void;
 };
 
-/** Options of a meter; times in milliseconds. */
+/** Options of a work meter (it measures and limits the work of one node). Times are in milliseconds. */
 export type WorkMeterOptions = {
   /** Minimum blocking time that is reported. Default 250. */
   readonly blockedMs?: number;

@@ -19,12 +19,12 @@ type PlanOptions = {
 /** The names of statements, the function that sends them, and rules for their query plans. */
 export type Plan = PlanOptions & { readonly names: readonly string[]; readonly run: Run };
 
-/** The plans that all imported files have declared. */
+/** The expected query plans that the imported files have declared by calling `plan`. */
 export const plans: Plan[] = [];
 
 /**
- * Declares the query plan of the statements that `run` sends. The part of a name before its comma is the name of a statement. Any other
- * name means all queries that the query builder sends in the run.
+ * Declares the expected query plan of the statements that `run` sends. A name is that of a statement, with an optional remark after a
+ * comma. A name that no statement has covers all queries that the query builder sends in `run`.
  */
 export function plan(names: string | readonly string[], run: Run, options: PlanOptions = {}): void {
   plans.push({ names: [names].flat(), run, ...options });

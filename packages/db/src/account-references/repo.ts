@@ -21,7 +21,7 @@ export function putAccountReferences(db: Executor, references: readonly AccountR
 
 const columns = selectList(accountReferences, namesBut(accountReferences), "r");
 
-/** Finds each reference by the primary key. */
+/** Finds account references (ids in posts that name a connected account) by the primary key. */
 const selectReferences = compose(
   "find_account_references",
   { wanted: rows(fieldsOf(accountReferences, "toolkitSlug", "reference")) },
@@ -29,7 +29,7 @@ const selectReferences = compose(
     select ${columns.text} from ${wanted.from("wanted")} join account_references r using (toolkit_slug, reference)`,
 );
 
-/** Returns the requested references that exist. */
+/** Returns those of the requested account references (ids in posts that name a connected account) that exist. */
 export async function findAccountReferences(
   db: Executor,
   wanted: readonly { toolkitSlug: string; reference: string }[],

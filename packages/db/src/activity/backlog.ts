@@ -63,7 +63,10 @@ export type EndpointCounts = {
   readonly givenUp: number;
 };
 
-/** Counts the subscriptions of a project; endpoints that only receive asks do not count. */
+/**
+ * Counts the failing subscriptions of a project, and those that were deactivated after failures. Endpoints for questions to people do not
+ * count.
+ */
 const countEndpoints = statement<EndpointCounts>(
   "count_failing_endpoints",
   `select count(*) filter (where active and failing_since is not null)::int4 as failing,
@@ -110,7 +113,10 @@ export type PendingDecisionCounts = {
   readonly expiredAccounts: number;
 };
 
-/** Returns the query for a project's rows in a state, oldest first. Uses an index on the state expression, project and id. */
+/**
+ * Returns the SQL query for a project's rows of a table that are in a given state, oldest first. The query uses an index on the state
+ * expression, the project and the id.
+ */
 function inState(table: string, state: string, columns = ""): string {
   return `select ${columns} from ${table} where ((state || ' '), project_id, id) >= ('${state} ', $1::uuid, '${firstUuid}'::uuid)
     and ((state || ' '), project_id, id) <= ('${state} ', $1::uuid, '${lastUuid}'::uuid)

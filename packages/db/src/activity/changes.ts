@@ -17,8 +17,8 @@ export type WatchedRow = {
   /** State of the row; empty for events. */
   readonly state: string;
   /**
-   * Counter that changes when something changes that `state` does not show. It counts attempts of a delivery or a job, or hops (stages of
-   * the escalation) of an ask.
+   * Counter of changes that are not visible in `state`. It counts the attempts of a delivery or a job, or the hops (stages of the
+   * escalation) of an ask (a question to a person).
    */
   readonly turn: number;
   /** True if the row will not change any more. */
@@ -107,7 +107,9 @@ export async function readWatchedAgain(
   return (await selectAgain(db, [of("delivery"), of("call"), of("job"), of("ask")])).map(read);
 }
 
-/** Finds the newest unfinished jobs by the index jobs_status, and the newest pending asks by job_asks_state. */
+/**
+ * Finds a project's newest unfinished jobs by the index jobs_status, and its newest pending asks (questions to people) by job_asks_state.
+ */
 const selectOpen = statement<ChangedRow>(
   "read_open_of_project",
   `select ${listOf("job")} from (select j.id from unnest($2::text[]) as s(status) cross join lateral (

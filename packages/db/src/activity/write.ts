@@ -6,7 +6,10 @@ import { compose, query } from "../sql/compose.ts";
 import { rows } from "../sql/select-list.ts";
 import { statement } from "../sql/statement.ts";
 
-/** Number of occurrences in the minute or hour that begins at `at`, epoch milliseconds. */
+/**
+ * A count of things that happened (such as deliveries with one outcome) in one minute or hour. `at`: start of the minute or hour in epoch
+ * milliseconds.
+ */
 export type ActivityCount = {
   readonly projectId: ProjectId;
   readonly series: string;

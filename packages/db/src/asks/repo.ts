@@ -25,7 +25,10 @@ export type NewAsk = Omit<
   | "overrides"
 >;
 
-/** Stores a pending ask. A job has at most one: a second is a unique violation of `job_asks_pending`. */
+/**
+ * Stores a pending ask (a question to a person). A job has at most one pending ask. Storing a second one rejects with a unique violation of
+ * `job_asks_pending`.
+ */
 export async function insertAsk(tx: Executor, ask: NewAsk): Promise<void> {
   await tx.orm.insert(jobAsks).values({ ...ask, state: "pending" });
 }
@@ -131,7 +134,7 @@ function isOfProject(projectId: ProjectId): SQL {
   return filterColumn(jobAsks.projectId, projectId);
 }
 
-/** Returns the repository of one project's asks. Lists are in the order of ids, which is the order of time. */
+/** Returns the repository of one project's asks (questions to people). Lists are in the order of ids, which is the order of time. */
 export function asksForProject(db: Executor, projectId: ProjectId): AskRepository {
   const ofProject = eq(jobAsks.projectId, projectId);
   return {

@@ -8,8 +8,8 @@ import { type RawRow, selectList } from "../sql/select-list.ts";
 import { statement } from "../sql/statement.ts";
 
 /**
- * If several transactions settle (end) an ask at the same time, only one of them finds it pending. Uses the primary key, and needs no other
- * lock.
+ * Stores the decision of an ask (a question to a person) if the ask is pending. If several transactions do this at the same time, only one
+ * of them finds it pending. Uses the primary key, and needs no other lock.
  */
 const settlePending = statement<{ id: string }>(
   "settle_ask",
@@ -38,7 +38,10 @@ const addEvent = statement<{ id: string }>(
   "update job_asks set event_ids = event_ids || $2::text where id = $1::uuid",
 );
 
-/** Adds an event to the ask's list of the events that published the ask. */
+/**
+ * Adds an event to the ask's list of events. Each of these events was sent to the project's endpoints with the ask (a question to a
+ * person).
+ */
 export async function addAskEvent(tx: Executor, id: Id<"ask">, eventId: EventId): Promise<void> {
   await addEvent(tx, [uuidOfId(id), eventId]);
 }
@@ -49,7 +52,7 @@ const countRefused = statement<{ refused: number }>(
   "update job_asks set refused_answers = refused_answers + 1 where id = $1::uuid returning refused_answers as refused",
 );
 
-/** Adds one to an ask's number of refused answers. Returns the new number. */
+/** Adds one to the number of refused answers to an ask (a question to a person). Returns the new number. */
 export async function countRefusedAnswer(tx: Executor, id: Id<"ask">): Promise<number> {
   const [row] = await countRefused(tx, [uuidOfId(id)]);
   return row?.refused ?? 0;
@@ -67,7 +70,7 @@ export async function countStrayAnswer(tx: Executor, jobId: Id<"job">): Promise<
   return row?.refused ?? 0;
 }
 
-/** Finds the ask by its primary key. */
+/** Marks a pending ask (a question to a person) as exhausted (no further contact will be asked). Finds the ask by its primary key. */
 const exhaust = statement<{ id: string }>(
   "exhaust_ask",
   "update job_asks set exhausted = true, deadline_at = null where id = $1::uuid and state = 'pending' returning id",
@@ -136,7 +139,10 @@ const passOn = statement<{ id: string }>(
    where id = $1::uuid and state = 'pending' and hop_index = $2::int4 returning id`,
 );
 
-/** Passes a pending ask from one hop (stage of the escalation) to the next. Returns false if the ask is no longer at that hop. */
+/**
+ * Passes a pending ask (a question to a person) from one hop (stage of the escalation) to the next. Returns false if the ask is no longer
+ * at that hop.
+ */
 export async function passAskOn(
   tx: Executor,
   id: Id<"ask">,

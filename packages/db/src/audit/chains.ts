@@ -80,8 +80,9 @@ export function findAuditChains(tx: Executor, projectIds: readonly ProjectId[]):
 }
 
 /**
- * Returns the chain of this project; if the project has none, the next chain in the order of project ids. If `isBehind` is true, always
- * returns the chain after this project's. Undefined if there is no further chain.
+ * Returns the audit chain (a project's audit entries, linked by hashes) of this project. If the project has no chain, returns the next
+ * chain in the order of project ids. If `isBehind` is true, always returns the chain after this project's. Undefined if there is no further
+ * chain.
  */
 export async function findAuditChainFrom(
   db: Executor,
@@ -128,8 +129,8 @@ export async function chainAuditEvents(tx: Executor, events: readonly ChainedAud
 }
 
 /**
- * Returns at most `limit` entries of a chain in the order of their positions, from the position `from` to the position `to`, both
- * inclusive.
+ * Returns at most `limit` entries of a project's audit chain (audit entries linked by hashes), in the order of their positions. The
+ * positions go from `from` to `to`, both inclusive.
  */
 export function listChainedAuditEvents(
   db: Executor,

@@ -16,7 +16,7 @@ type NewAuditEvent = Omit<AuditEvent, "position" | "mac" | "hash" | "outcome"> &
 /** Id that entries about the whole deployment have instead of a project's id. */
 export const deploymentProject: ProjectId = idOfUuid("prj", firstUuid);
 
-/** Stores an entry before its action. */
+/** Stores an audit entry for an action that is about to begin. The action's outcome is stored later. */
 export async function insertAuditEvent(db: Executor, event: NewAuditEvent): Promise<void> {
   await db.orm.insert(auditEvents).values(event);
 }

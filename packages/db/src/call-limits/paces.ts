@@ -39,8 +39,8 @@ export async function readCallPaces(db: Executor, keys: readonly LimiterKey[]): 
 }
 
 /**
- * Inserts a missing row. Updates an existing row only if it has not changed since it was read. Uses the primary key, and locks the rows in
- * the given order.
+ * Stores the usage of call limits, one row per limit and key. Inserts a row that is missing. Updates an existing row only if it has not
+ * changed since the node read it. Uses the primary key, and locks the rows in the given order.
  */
 const upsertPaces = compose(
   "write_call_paces",

@@ -6,7 +6,10 @@ import { selectList } from "../sql/select-list.ts";
 /** The columns of a call `c` in a list. */
 export const callColumns = selectList(toolCalls, namesBut(toolCalls, "arguments", "result", "replay", "failure"), "c");
 
-/** A call of the ledger, without its sealed columns. Only the sealed message is included. */
+/**
+ * A tool call from the ledger (the stored record of every call), without its encrypted arguments, result and replay data. Its encrypted
+ * error message is included.
+ */
 export type ToolCallSummary = Omit<Row<typeof toolCalls>, "arguments" | "result" | "replay" | "failure">;
 
 /** Filter of a list of calls. A field that is not set does not filter. */

@@ -43,7 +43,7 @@ const selectOfEntity = pageStatement("list_calls_of_entity", {
   found: `select e.id from tools t cross join lateral (${newestCalls({ ...ofEntity, tool_slug: "t.slug" })}) e where t.slug <> ''`,
 });
 
-/** A call of the ledger with its sealed columns. */
+/** A tool call from the ledger (the stored record of every call), with its encrypted arguments and result. */
 type ToolCallRow = ToolCallSummary & Pick<typeof toolCalls.$inferSelect, "arguments" | "result">;
 
 /** The ledger of one project: its stored tool calls. */
@@ -51,7 +51,7 @@ type ToolCallRepository = {
   find(id: Id<"call">): Promise<ToolCallRow | undefined>;
   /** Returns calls, newest first, beginning after the call `after`. */
   list(filter: ToolCallFilter, page: CallPosition): Promise<ToolCallSummary[]>;
-  /** Returns calls like `list`, for conditions without an index. Scans at most 20,000 calls. */
+  /** Returns tool calls that match conditions without an index, newest first, beginning after a position. Scans at most 20,000 calls. */
   walk(filter: ToolCallFilter & WalkedCallFilter, page: CallPosition): Promise<WalkedPage<ToolCallSummary>>;
 };
 
@@ -120,9 +120,11 @@ export async function sweepToolCalls(db: Executor, beforeMs: number, limit: numb
 }
 
 /**
- * Returns the SQL query for the newest tool calls: at most `$6` running or successful calls, and the failed calls whose failure is in `$7`.
- * - Successful and failed calls have separate indexes. With one common index, a search for failed calls would have to pass all successful
- *   calls, and the other way round. With one index of all calls for each kind of search, each call would need two index entries.
+ * Returns the SQL query for the newest tool calls. `$6`: maximum number of calls from each index scan. `$7`: the failures whose calls are
+ * included.
+ * - Successful and failed calls have separate indexes. A search for failed calls therefore does not read all successful calls, and the
+ *   other way round.
+ * - A common index for each kind of search would need two index entries per call.
  * - Running calls are in the index of successful calls, among the newest.
  */
 function newestCalls(key: Readonly<Record<string, string>>, ofFailure = { ...key, failure: "f.failure" }): string {

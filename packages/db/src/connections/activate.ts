@@ -15,11 +15,14 @@ export type ActivationOptions = {
   /** True to insert a new account; false to activate an existing pending account. */
   isNew: boolean;
   /**
-   * Returns the references of the activated account. `superseded`: the accounts that it replaces. `own`: its own references while it was
-   * pending; empty for a new account.
+   * Returns the references (ids by which webhook posts find an account) that the activated account gets. `superseded`: the accounts that
+   * the activated one replaces. `own`: the references that the account had while it was pending; empty for a new account.
    */
   referencesOf: (superseded: readonly ConnectedAccount[], own: readonly string[]) => readonly string[];
-  /** Returns those of the references that only one account of the deployment may have. svc routes incoming events by these references. */
+  /**
+   * Returns the references (ids by which webhook posts find an account) that only one account of the deployment may have. svc routes
+   * incoming events by these references.
+   */
   exclusiveOf: (references: readonly string[]) => readonly string[];
 };
 

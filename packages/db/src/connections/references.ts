@@ -48,9 +48,9 @@ export async function routeAccountReferences(
 }
 
 /**
- * Sets the references of an account, and routes incoming events by the `exclusive` ones, in one transaction. Undefined if the account has
- * ended or the project has no such account. Throws the unique violation of `account_references_key`, with nothing changed, if another
- * account has one of them.
+ * Stores the references (ids by which webhook posts find an account) of an account, in one transaction. svc routes incoming events by those
+ * in `exclusive`. Returns undefined if the account has ended or the project has no such account. Throws the unique violation of
+ * `account_references_key`, with nothing changed, if another account has one of them.
  */
 export function setAccountReferences(
   db: Executor,

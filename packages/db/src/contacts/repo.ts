@@ -113,7 +113,10 @@ async function isLastApprover(tx: Executor, projectId: ProjectId, principalId: s
   return approvers.length === 1 && approvers[0]?.principalId === principalId;
 }
 
-/** Returns true if a pending ask was sent to the contact. Uses the index of pending asks, because there are many settled asks. */
+/**
+ * Returns true if a pending ask (a question to a person) was sent to the contact. Uses the index of pending asks, because there are many
+ * asks that have been answered.
+ */
 async function hasPendingAsk(tx: Executor, projectId: ProjectId, principalId: string): Promise<boolean> {
   const { where } = newestWith(jobAsks, projectId, { key: sql`(${jobAsks.state} || ' ')`, value: "pending " });
   const [ask] = await tx.orm

@@ -159,9 +159,9 @@ const zeroUuid = "00000000-0000-0000-0000-000000000000";
 const promotedMax = 2_000;
 
 /**
- * Claims up to `limit` due deliveries for the node `owner`. The comment on the statement `claim` describes order and fairness. If the scan
- * begins with the first queue, it also moves tasks whose retry wait has ended into their queues, and then scans the queues a second time.
- * So tasks are moved only once per round through all queues.
+ * Claims up to `limit` due deliveries for the node `owner` (only this node may then send them). Each subscription has a queue, and the
+ * queues are scanned in order. A scan that begins with the first queue first moves tasks whose retry wait has ended into their queues. So
+ * tasks are moved only once per round through all queues.
  */
 export async function claimDeliveries(db: Executor, request: DeliveryClaimRequest): Promise<DeliveryClaim> {
   const after = request.after === undefined ? zeroUuid : uuidOfId(request.after);

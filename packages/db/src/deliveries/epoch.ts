@@ -10,7 +10,10 @@ export const currentEpoch = "(select s.epoch from delivery_epoch s where s.id = 
  */
 export const lowPriorityEpoch = "(select -s.epoch from delivery_epoch s where s.id = 1)";
 
-/** SQL for all epochs that have tasks, for `= any(…)`: waiting tasks, current tasks and low-priority tasks. */
+/**
+ * SQL array of all epochs in use, for `= any(…)`. An epoch is a number that selects a part of the delivery queue: waiting tasks, current
+ * tasks or low-priority tasks.
+ */
 export const liveEpochs = `(array[0, ${currentEpoch}, ${lowPriorityEpoch}])`;
 
 /**

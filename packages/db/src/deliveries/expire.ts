@@ -77,7 +77,10 @@ const unpark = statement<{ delivery_id: string }>(
   returning t.delivery_id`,
 );
 
-/** Gives up to `limit` parked deliveries of a subscription back to its queue; returns how many. */
+/**
+ * Returns up to `limit` parked deliveries (stored as waiting, without a task) of a subscription to its queue. Returns the number of these
+ * deliveries.
+ */
 export async function unparkDeliveries(
   db: Executor,
   id: SubscriptionId,

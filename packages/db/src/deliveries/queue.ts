@@ -45,11 +45,11 @@ export async function releaseDeliveries(db: Executor, owner: NodeId, tasks: read
 const epoch = epochOf("$3::bool");
 
 /**
- * Returns subscriptions whose ids follow $1, at most $2. They have tasks that do not wait for a retry. Uses delivery_tasks_lane with one
- * index lookup per queue, and delivery_tasks_waiting.
+ * Returns at most $2 subscriptions with an id above $1 that have tasks in their queue, not counting tasks that wait for a retry. Uses
+ * delivery_tasks_lane with one index lookup per queue, and delivery_tasks_waiting.
  * - `ended`: true if the subscription has ended.
- * - If $3 is true, the query reads low-priority tasks instead.
- * - A row without a subscription reports one of two things in `says`. `behind`: low-priority tasks exist. `due`: tasks that waited for a
+ * - If $3 is true, the query reads low-priority tasks; if false, tasks of normal priority.
+ * - A row without a subscription states a fact in the column `says`. `behind`: low-priority tasks exist. `due`: tasks that waited for a
  *   retry are due at the time $4.
  */
 const visit = statement<{ subscription_id: string | null; ended: boolean | null; says: "behind" | "due" | null }>(

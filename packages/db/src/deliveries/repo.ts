@@ -36,7 +36,7 @@ type DeliveryRepository = {
    * event, because an event has few deliveries.
    */
   list(filter: DeliveryFilter, page: DeliveryPosition): Promise<Delivery[]>;
-  /** Returns deliveries like `list`, filtered by state or failure, for one subscription or all. Scans at most 20,000 deliveries. */
+  /** Returns a page of deliveries that have a state or failure, of one subscription or of all. Scans at most 20,000 deliveries. */
   walk(filter: Partial<TimeRange> & WalkedDeliveryFilter, page: DeliveryPosition): Promise<WalkedPage<Delivery>>;
   /** Returns the attempts of a delivery in order; undefined if the delivery does not exist. */
   findAttempts(id: DeliveryId): Promise<readonly AttemptEntry[] | undefined>;

@@ -99,7 +99,10 @@ const selectDead = statement<
    where d.id = any($1::uuid[]) and e.kind = 'event' and e.toolkit_slug <> 'svc' and s.kind = 'events' order by d.id`,
 );
 
-/** Returns deliveries with their subscriptions. Tests, asks and deliveries of operational events are left out. */
+/**
+ * Returns those of the given deliveries that carry ordinary events, each with its subscription. Leaves out deliveries of test events, of
+ * questions to people, and of operational events (events that svc makes about a project).
+ */
 export async function findDeadDeliveries(db: Executor, ids: readonly DeliveryId[]): Promise<DeadDelivery[]> {
   const found = await selectDead(db, [arrayLiteral(ids.map(uuidOfId))]);
   return found.map(({ delivery_id, last_error: lastError, ...row }) => {

@@ -8,7 +8,10 @@ import { asWritten, documentList, documentType } from "./document.ts";
  */
 type EscalationHopDocument = { readonly principalId: string; readonly timeoutSeconds: number };
 
-/** Document type of the column `job_asks.escalation`. */
+/**
+ * Reads and writes the JSON of the column `job_asks.escalation`: the contacts that a question goes to one after the other, each with its
+ * timeout.
+ */
 export const escalationDocument = documentList(documentType<EscalationHopDocument>("job_asks.escalation", [asWritten]));
 
 /** Document type of the column `job_asks.counts`: the numbers of rows that the question is about, by result. */
@@ -27,5 +30,5 @@ export type ContactChannelDocument = {
   readonly args: JsonObject;
 };
 
-/** Document type of the column `contacts.reach`. */
+/** Reads and writes the JSON of the column `contacts.reach`: how svc sends questions to a contact (a person who answers questions). */
 export const contactChannelDocument = documentType<ContactChannelDocument>("contacts.reach", [asWritten]);

@@ -104,7 +104,10 @@ export const rowCountFields: PackedFields<RowCounts> = {
   unknown: true,
 };
 
-/** Fields of CallCounts in packing order. */
+/**
+ * The fields of CallCounts, in the order in which their values are stored. The values are packed into one text without field names, to save
+ * space.
+ */
 export const callCountFields: PackedFields<CallCounts> = {
   read: true,
   write: true,

@@ -22,10 +22,11 @@ export function asWritten<T>(stored: Readonly<Record<string, unknown>>): T {
 }
 
 /**
- * Returns a document type. `readers` are the readers of versions 1, 2 and so on; documents are written in the last of these versions.
+ * Returns a document type, which reads and writes one kind of stored JSON document. `readers` are the readers of versions 1, 2 and so on.
+ * Documents are written in the last of these versions.
  * - From version 2 on, a document contains its version as `v`.
- * - If `stored` returns a text, svc stores the version followed by this text, and the reader gets the text as `p`. A JSON object with two
- *   fields would take 24 more bytes.
+ * - `stored` returns the form in which a document is stored, an object or a text. For a text, svc stores the version followed by the text.
+ *   The reader gets the text as the field `p`. A JSON object with two fields would take 24 more bytes.
  */
 export function documentType<T extends object>(
   name: string,

@@ -7,7 +7,7 @@ import { type DecisionDocument, type EstimateDocument, estimateFields, type Saga
 /** Content of `jobs.child`: the position of a child job in its parent job, and its share of the parent job's limits. */
 export type ChildDocument = {
   readonly stepId: string;
-  /** Position of the row in a map. 0 if the step is not a map. */
+  /** For a map step (a step that runs once for each row): position of the row. 0 for all other steps. */
   readonly ordinal: number;
   readonly limits: {
     readonly toolCalls: number;
@@ -48,8 +48,8 @@ export type ParkDocument = {
   /** For reason `child`: the child job. It waits for a person. */
   readonly childJobId?: string;
   /**
-   * Present for the reasons `poisoned`, `administrator` and `paused`: the state that the job had before it was parked, and gets again when
-   * it is released or resumed.
+   * The state that the job had before it was parked (stored as waiting), and gets again when it is released or resumed. Present for the
+   * reasons `poisoned`, `administrator` and `paused`.
    */
   readonly before?: {
     readonly status: "queued" | "running" | "compensating";
@@ -144,7 +144,7 @@ export function wholeReceipt(stored: StoredReceipt, estimate: EstimateDocument):
   return { ...stored, estimate: stored.estimate ?? estimate };
 }
 
-/** Document type of the column `jobs.receipt`. */
+/** Reads and writes the JSON of the column `jobs.receipt`, which is the job's receipt (the stored, hashed summary of a finished job). */
 export const receiptDocument = packedDocument<StoredReceipt>("jobs.receipt", [asWritten], receiptFields);
 
 /** Document type of the column `job_attempts.receipt`: the receipt of an earlier attempt. */

@@ -7,7 +7,7 @@ export type LogEntry = {
   readonly stepId: string;
   /** Payload as JSON text of at most 4 KB. It never contains row data. */
   readonly payload: string;
-  /** Principal chain of the entry. Absent or null if it equals the job's chain. */
+  /** The keys and contacts that caused the log entry, in order. Absent or null if the entry has the same causes as its job. */
   readonly principalChain?: readonly string[] | null | undefined;
 };
 

@@ -81,7 +81,10 @@ function shortened(part: unknown): unknown {
   return part.startsWith(digestMark) ? `${digestMark}${digestMark}${part.slice(1)}` : part;
 }
 
-/** Returns the value that `shortened` converted to `part`. */
+/**
+ * Returns the original value of a part of a stored document. If the part is a shortened digest (base64url after a mark), returns the digest
+ * in hex.
+ */
 function restored(part: unknown): unknown {
   if (typeof part !== "string" || !part.startsWith(digestMark)) return part;
   if (part.startsWith(digestMark, 1)) return part.slice(1);

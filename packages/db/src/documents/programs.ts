@@ -3,7 +3,10 @@ import type { AskContinuation, StoredAccessClass } from "../schema/words.ts";
 import { asWritten, documentType, plainDocument } from "./document.ts";
 import { type PackedFields, packedDocument } from "./packed.ts";
 
-/** The decision about an ask, which is also a part of receipts. */
+/**
+ * The decision about an ask (a question to a person). It is stored with the ask, and is a part of the job's receipt (the summary of a
+ * finished job).
+ */
 export type DecisionDocument = {
   readonly continuation: AskContinuation;
   /** The person who decided. Empty if the deadline decided. */
@@ -19,7 +22,7 @@ export type DecisionDocument = {
   readonly overridesJson: string;
   /** Time of the decision, in epoch milliseconds. */
   readonly at: number;
-  /** The console link that was used for the answer. Absent if no link was used. */
+  /** Id of the console link through which the person answered the question. Absent if the answer came in another way. */
   readonly linkId?: string;
 };
 
@@ -29,7 +32,7 @@ export type DecisionDocument = {
  */
 export type AskDecisionDocument = DecisionDocument & { readonly chain: readonly string[] };
 
-/** Document type of the column `job_asks.decision`. */
+/** Reads and writes the JSON of the column `job_asks.decision`, which is the answer to a question to a person. */
 export const askDecisionDocument = documentType<AskDecisionDocument>("job_asks.decision", [asWritten]);
 
 /** Content of `jobs.estimate`: lower and upper limits for a program. Fields have the names of the message Estimate. */
@@ -46,7 +49,10 @@ export type EstimateDocument = {
   readonly notCompensable: readonly string[];
 };
 
-/** Fields of EstimateDocument in packing order. */
+/**
+ * The fields of EstimateDocument, in the order in which their values are stored. The values are packed into one text without field names,
+ * to save space.
+ */
 export const estimateFields: PackedFields<EstimateDocument> = {
   callsMin: true,
   callsMax: true,
@@ -77,8 +83,8 @@ export const standingEstimateDocument = packedDocument<EstimateDocument>(
 export const paramsDocument = plainDocument("jobs.params");
 
 /**
- * Document type of the column `jobs.step_args`: arguments that answers to questions changed, by the id of the step that uses them. The tool
- * chooses the names of the arguments.
+ * Reads and writes the JSON of the column `jobs.step_args`. It contains arguments of tool calls that people changed when they answered
+ * questions. The arguments are stored by the id of the step that uses them, under the tool's own argument names.
  */
 export const stepArgsDocument = plainDocument<Readonly<Record<string, JsonObject>>>("jobs.step_args");
 

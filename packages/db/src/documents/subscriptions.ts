@@ -17,7 +17,7 @@ export type SubscriptionRetry = {
 /** Optional parts of a subscription. A part that is absent is not set. */
 export type SubscriptionSettings = {
   readonly retry?: SubscriptionRetry;
-  /** A note for people. */
+  /** A free text in which the project's people describe the subscription. */
   readonly description?: string;
   /** A condition in CEL over the event. Only events for which it holds are delivered. */
   readonly filter?: string;

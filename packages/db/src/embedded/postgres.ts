@@ -24,7 +24,7 @@ type Durability = "full" | "none";
 /** PostgreSQL settings by name. */
 type ServerSettings = Readonly<Record<string, string>>;
 
-/** Input of `serverArguments`. */
+/** The settings from which the command line of the embedded PostgreSQL server is made. */
 type ServerArguments = {
   readonly cluster: string;
   readonly port: number;

@@ -25,7 +25,10 @@ export type PagedRow = {
   readonly key: RowKey;
   /** Key of the parent row in `owners` by which this row was found; undefined if the query has no `owners`. */
   readonly owner: string | undefined;
-  /** Keys of this row's parent rows, one for each relation in `ways` of the query; undefined if the parent row does not exist. */
+  /**
+   * Keys of this row's parent rows, one for each way in which the query looks for a parent. An element is undefined if that parent row does
+   * not exist.
+   */
   readonly parents: readonly (string | undefined)[];
 };
 

@@ -184,8 +184,8 @@ async function* eventsAsked(walk: EntityWalk, jobUuids: readonly string[]): Asyn
 }
 
 /**
- * Yields the rows that belong to given rows of the table `parent`. `uuids`: the ids of those parent rows. A row may belong to parent rows
- * in several ways. A row that was already yielded in another way is left out.
+ * Yields the rows that belong to given rows of the table `parent`. `uuids`: the ids of the parent rows. A row may refer to its parents
+ * through several columns. The row is yielded only once, for the first column through which it is found.
  */
 async function* rowsAlong(
   walk: EntityWalk,

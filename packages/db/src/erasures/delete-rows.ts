@@ -35,7 +35,7 @@ export type DeletionBatch = {
 /** Maximum rows whose dependent rows one step deletes. */
 const ownersMax = 100;
 
-/** Returns `from … where …` for the rows of a table that match. */
+/** Returns the SQL text `from … where …` for the rows of a table that satisfy the condition `where`. */
 export function rowsWhere({ table }: ErasedTable, where: SQL): SQL {
   return sql`from ${table} where ${where}`;
 }

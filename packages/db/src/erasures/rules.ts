@@ -43,8 +43,8 @@ export async function jobsUnderEntity(
 }
 
 /**
- * Returns those of the given jobs that belong to the entity themselves: their scope has the entity, their program names it, or an event of
- * the entity started them.
+ * Returns those of the given jobs that belong to the entity (a customer or user of the project) directly. A job belongs to the entity if
+ * its scope has the entity, if its program names the entity, or if an event of the entity started the job.
  */
 async function ownJobs(tx: Executor, named: NamedEntity, ids: readonly Id<"job">[]): Promise<Id<"job">[]> {
   if (ids.length === 0) return [];

@@ -7,7 +7,7 @@ import { estimateDocument } from "../documents/programs.ts";
 import { erasedTables } from "../schema/erased-tables.ts";
 import { storedColumns } from "../schema/stored-columns.ts";
 
-/** Owner of test rows. `number` is a part of their ids. Every column that can contain the text `marker` contains it. */
+/** Owner of test rows. `number`: a part of the ids of these rows. `marker`: a text that is written into each column that can contain it. */
 export type PlantedOwner = {
   readonly projectId: ProjectId;
   readonly entityId: string;

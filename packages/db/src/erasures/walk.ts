@@ -91,7 +91,7 @@ export function isWalked(table: PgTable): boolean {
   return walks.has(table);
 }
 
-/** Returns the condition that a row is in the next page of its project. */
+/** Returns the SQL condition that a row is in the next page of rows. A page has rows of one project. */
 export function isNext(gone: WalkedTable, page: ProjectPage): SQL {
   const [key] = keyColumns(gone.table);
   return sql`${key} = any(array(select n.id from (${nextOfProject(gone, page)}) n))`;

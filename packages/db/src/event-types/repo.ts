@@ -36,11 +36,11 @@ type EventTypeRepository = {
   list(page: { readonly after: string; readonly limit: number }): Promise<EventTypeRow[]>;
   /** Returns those types that have one of these names. */
   find(names: readonly string[]): Promise<EventTypeRow[]>;
-  /** Returns the newest versions of a type, newest first. */
+  /** Returns the newest versions of an event type, newest first. */
   versions(name: string, limit: number): Promise<EventTypeVersionRow[]>;
   /** Returns the schema of a version of a type, or undefined. */
   schemaOf(name: string, version: number): Promise<{ readonly schema: string; readonly createdAt: number } | undefined>;
-  /** Creates a type, or replaces the type with the same name. It gets its next version if its schema changes. */
+  /** Creates an event type, or replaces the event type with the same name. The type gets its next version number if its schema changes. */
   put(type: NewEventType, nowMs: number, how: PutEventType): Promise<PutEventTypeResult>;
   /** Returns the settings, or undefined if the project never set them. */
   settings(): Promise<EventSettings | undefined>;

@@ -8,7 +8,8 @@ import { type RawRow, rows, selectList } from "../sql/select-list.ts";
 const columns = selectList(events, ["id", "triggerSlug", "dedupeKey"], "e");
 
 /**
- * Uses the index events_dedupe, with one lookup per key. With `offset 0`, PostgreSQL cannot use a join instead, which would read all keys.
+ * Finds stored events by project, trigger and dedupe key (the text by which a repeated event is recognized). Uses the index events_dedupe,
+ * with one lookup per key. `offset 0` prevents PostgreSQL from using a join, which would read all keys.
  */
 const selectByKey = compose(
   "find_events_by_key",

@@ -56,13 +56,15 @@ type LookRow = Omit<Look, "walkedTo"> & { readonly last: string | null };
 export const emptySnapshot = "1:1:";
 
 /**
- * Returns the SQL of a look (one read of a project's new events). It scans a range of an index forward, and compares whole rows in the
- * order of the index, so that PostgreSQL cannot use another index.
- * - An event is new if the transaction that inserted it (`xmin`) was not visible in the previous snapshot. `xmin` has 32 bits. The other
- *   bits come from the next transaction id, because a visible row is older than that id.
+ * Returns the SQL that reads a project's new events once. It scans a range of an index forward. It compares whole rows in the order of the
+ * index, so that PostgreSQL cannot use another index.
+ * - `xmin` is the id of the transaction that inserted an event. An event is new if this transaction was not visible in the previous
+ *   snapshot.
+ * - `xmin` has only the lower 32 bits of the id. The upper bits come from the next transaction id, because a visible row is older than that
+ *   id.
  * - The scan reads no payloads.
- * - The name of the database consists of the server's identifier, the timeline of its log (another server that takes over begins a new
- *   one), and the number of restores.
+ * - The returned name of the database has three parts: the server's identifier, the timeline of its log, and the number of restores. A
+ *   server that takes over begins a new timeline.
  */
 const lookOf = (key: string, values: string) => `with look as materialized (
     select coalesce($5::text, pg_current_snapshot()::text)::pg_snapshot as snapshot, $4::pg_snapshot as seen,

@@ -35,8 +35,9 @@ export type OperationalEvent<Name extends OperationalEventName = OperationalEven
 }[Name];
 
 /**
- * Returns the key of an occurrence: the thing that the event is about, and what distinguishes its occurrences, such as a minute. Replays know
- * by the beginning of the key which subscription an event is about.
+ * Returns the key that identifies one event, such as the pause of a schedule. The key begins with the id of the thing that the event is
+ * about. Other parts, such as a minute, distinguish several events about this thing. A replay reads the beginning of the key to find the
+ * subscription that an event is about.
  */
 export function occurrenceOf(id: Parameters<typeof uuidOfId>[0], ...parts: readonly (string | number)[]): string {
   return [uuidOfId(id), ...parts].join("/");
@@ -62,14 +63,17 @@ const columns = selectList(
   "s",
 );
 
-/** Condition that a trigger's slug is that of an operational event, which an index on the slug can serve. */
+/**
+ * SQL condition that a trigger's slug begins with `svc.`, as the slugs of operational events (events that svc makes about a project) do. An
+ * index on the slug can be used for it.
+ */
 const isOperational = "trigger_slug >= 'svc.' and trigger_slug < 'svc/'";
 
 type ReceiverRow = RawRow<Receiver> & { project_id: string; routing_version: string; triggers: string[] | null };
 
 /**
- * Finds the receivers of several projects by the indexes subscriptions_operational and standing_listeners_trigger, which contain nothing of
- * most projects.
+ * Finds the subscriptions and standing programs of several projects that receive operational events (events that svc makes about a
+ * project). Uses the indexes subscriptions_operational and standing_listeners_trigger. Most projects have no entries in these indexes.
  */
 const selectReceivers = compose(
   "find_operational_receivers",
@@ -85,7 +89,10 @@ const selectReceivers = compose(
     where s.id is not null or l.triggers is not null`,
 );
 
-/** Uses the key of standing_listeners. */
+/**
+ * Finds one of the given standing programs (they start jobs on a schedule or event) that is started by operational events. Uses the primary
+ * key of standing_listeners.
+ */
 const selectStarted = statement<{ id: string }>(
   "find_operational_listeners",
   `select program_id as id from standing_listeners where program_id = any($1::uuid[]) and ${isOperational} limit 1`,
@@ -101,10 +108,10 @@ export async function startsOnOperationalEvents(
 }
 
 /**
- * Stores the operational events about facts with their deliveries, in the transaction `tx` that stores the facts. `eventsOf` gets the facts
- * of projects that have a receiver: a subscription or a schedule that names the toolkit `svc`, or an ask endpoint that names types. Other
- * projects cost one read. Returns true if there is a delivery to send. The routing is not locked: a subscription that is committed later
- * does not receive the events.
+ * Stores operational events (events that svc makes about a project) and their deliveries. `tx`: the transaction that stores the facts that
+ * the events report. `eventsOf`: makes the events from the facts of projects that have a receiver. A receiver is a subscription or schedule
+ * that names the toolkit `svc`, or an endpoint for questions that names event types. A project without a receiver costs one read. Returns
+ * true if there is a delivery to send. A subscription that is committed later does not receive the events.
  */
 export async function publishOperationalEvents<Fact extends { readonly projectId: ProjectId }>(
   tx: Executor,
@@ -146,7 +153,10 @@ async function findReceivers(tx: Executor, ids: ReadonlySet<ProjectId>): Promise
   return byProject;
 }
 
-/** Returns the rows of an event. Undefined if the project names no operational event, and no ask endpoint names this one. */
+/**
+ * Returns the rows to store for an operational event (an event that svc makes about a project). Returns undefined if no subscription
+ * receives the event, and nothing in the project names the toolkit `svc`.
+ */
 function newEventOf(
   event: OperationalEvent,
   { routingVersion, triggers, subscriptions: own }: Receivers,
@@ -176,7 +186,10 @@ function isReceiver(
   return isNamed && (entityId === "" || entityId === event.entityId) && (expiresAt === null || expiresAt > nowMs);
 }
 
-/** Returns the type by which ask endpoints name an operational event: `standing_paused` for `schedule_paused`. */
+/**
+ * Returns the name of an operational event (an event that svc makes about a project) at endpoints for questions. For `schedule_paused`, the
+ * name is `standing_paused`.
+ */
 function noticeTypeOf(name: OperationalEventName): string {
   return name.replace(/^schedule_/, "standing_");
 }

@@ -34,8 +34,8 @@ export type NewEvent = {
   /** Deduplication key. Empty: the event is never a duplicate. */
   dedupeKey: string;
   /**
-   * The app's own key of the account that the post named. If the account is connected to svc later, the account's entity becomes the entity
-   * of this event.
+   * The app's own id of the account that the webhook post named. If this account is connected to svc later, its entity (a customer or user)
+   * becomes the entity of this event.
    */
   account?: string | undefined;
   deliveries: NewDelivery[];
@@ -46,12 +46,15 @@ export type NewEvent = {
   subscribedVersion?: number | undefined;
 };
 
-/** The versions of the routing from which the caller computed the deliveries. If a version has changed since then, nothing is stored. */
+/**
+ * Version numbers of the routing (which subscriptions and projects receive an event) from which the caller computed the deliveries.
+ * `version`: of the deployment. If a version has changed since then, nothing is stored.
+ */
 export type RoutingSnapshot = { version: number; projects: ReadonlyMap<ProjectId, number> };
 
 /**
- * Result of storing events. `stale` true: the routing has changed and nothing was stored, so the caller must read the routing again.
- * `stale` false: all events are stored, except those whose ids are in `duplicates`.
+ * Result of storing events. `stale` true: subscriptions, projects or accounts have changed, so nothing was stored and the caller must read
+ * the routing (which receives what) again. `stale` false: all events are stored, except those whose ids are in `duplicates`.
  */
 export type RecordResult = { stale: true } | { stale: false; duplicates: ReadonlySet<string> };
 
@@ -129,8 +132,8 @@ const recordSubscribed = compose("record_heard_events", { ...parts, ...subscribe
 );
 
 /**
- * Returns events in the order in which their dedupe keys are written. If a transaction records events with several statements, the events
- * of each statement must come later in this order than those of the statement before.
+ * Returns events sorted by their dedupe keys, the order in which these keys must be written. All writers use this order, so that they do
+ * not deadlock. If a transaction stores events with several statements, the order applies across these statements.
  */
 export function inOrderOfDedupe(posted: readonly NewEvent[]): NewEvent[] {
   const keyOf = ({ projectId, triggerSlug, dedupeKey }: NewEvent) => [projectId, triggerSlug, dedupeKey];
@@ -138,9 +141,10 @@ export function inOrderOfDedupe(posted: readonly NewEvent[]): NewEvent[] {
 }
 
 /**
- * Stores the events `posted` and everything that belongs to them in one transaction, and returns the result. `routing`: the routing that
- * decided which deliveries exist; undefined if no routing decided that. `lease`: the lease of leased deliveries; undefined if none is
- * leased. Two events of one call must not have the same project, trigger and dedupe key.
+ * Stores the events `posted` and everything that belongs to them in one transaction, and returns the result. `routing`: versions of the
+ * subscriptions and projects from which the deliveries were computed; undefined if they do not depend on these. `lease`: the node that
+ * sends leased deliveries, and until when only this node may send them. Two events of one call must not have the same project, trigger and
+ * dedupe key.
  */
 export async function recordEvents(
   db: Executor,

@@ -22,11 +22,11 @@ type ToolkitEventsPage = {
 /**
  * Returns one page of a toolkit's events.
  * - The statement first finds every trigger slug that has stored events, with one index lookup for each slug in the deployment (4 us each).
- *   It does not use the catalog, because deleted definitions have events too. In some collations, slugs of two toolkits are mixed, so it
- *   cannot stop at the toolkit's last slug.
- * - For each trigger of the toolkit, it scans the index events_trigger backward, at most one page. Then it merges the results. A scan of
+ *   The list of definitions is not used, because events of deleted definitions are stored too.
+ * - All slugs are read, because in some collations the slugs of two toolkits are mixed.
+ * - For each trigger of the toolkit, it scans at most one page of the index events_trigger backward, and then merges the results. A scan of
  *   all events of the project would be slow if few of them belong to the toolkit.
- * - Rows are compared in the order of the index, so that PostgreSQL cannot choose another index, for any statistics.
+ * - Rows are compared in the order of the index, so that PostgreSQL always uses this index.
  */
 const selectPage = statement<RawRow<Row<typeof events>>>(
   "list_toolkit_events",

@@ -65,10 +65,10 @@ export const grantClientSender: { readonly from: number; readonly characters: nu
 const sender = `coalesce(nullif(substr(id, ${grantClientSender.from}, ${grantClientSender.characters}), ''), id)`;
 
 /**
- * Deletes clients without a grant if there are more than $1 of them, from the senders with the most registrations first, and of each sender
- * the oldest first. So a sender with many registrations displaces its own clients. It reads the end of the index grant_clients_used, which
- * has the clients without a grant. The outer condition is checked again, so that a client which gets its first grant at the same time
- * stays.
+ * Deletes OAuth clients without a grant (access given by a person) if there are more than $1 of them. Starts with the senders that have the
+ * most registrations, and with the oldest clients of each sender. So a sender with many registrations displaces only its own clients. Reads
+ * the end of the index grant_clients_used, which has the clients without a grant. `used_at is null` is checked a second time, so that a
+ * client which gets its first grant at the same time is kept.
  */
 const forgetUnused = statement<{ id: string }>(
   "forget_unused_grant_clients",

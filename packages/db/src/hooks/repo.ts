@@ -16,7 +16,7 @@ type CallHookChange = Partial<
 
 /** The hooks (endpoints that svc asks about calls) of one project. */
 type CallHookRepository = {
-  /** Returns the hooks, in the order in which svc asks them. */
+  /** Returns the project's hooks (endpoints that svc asks about tool calls), in the order in which svc asks them. */
   list(): Promise<CallHookRow[]>;
   /** Creates a hook. Returns false, with nothing stored, if the project would have more than `most` hooks. */
   create(hook: Omit<CallHookRow, "projectId">, most: number): Promise<boolean>;
@@ -78,8 +78,8 @@ const selectHooks = compose(
 );
 
 /**
- * Returns one list of hooks for each given project, in the given order. Each list has the order in which svc asks the hooks. svc reads the
- * hooks of projects that make calls every half second.
+ * Returns one list of hooks (endpoints that svc asks about tool calls) for each given project, in the given order. Each list has the order
+ * in which svc asks the hooks. svc reads the hooks of projects that make calls every half second.
  */
 export async function findCallHooks(db: Executor, projectIds: readonly ProjectId[]): Promise<CallHookRow[][]> {
   const found = new Map(projectIds.map((id) => [uuidOfId(id), [] as CallHookRow[]]));

@@ -68,8 +68,9 @@ const takeRun = statement<{ lease_token: string }>(
 );
 
 /**
- * Makes the run task of a job due, and takes it from the node that holds it. Call it under `lockJob` when you change something that the
- * job's driver has already read. The driver's unfinished work is then lost, except calls in the ledger.
+ * Makes the run task of a job due, and takes it from the node that works on it. Call it under `lockJob` when you change something that the
+ * job's driver (the loop that runs its steps) has already read. The driver's unfinished work is then lost, except the calls in the ledger
+ * (the stored record of tool calls).
  */
 export async function takeRunTask(
   tx: Executor,

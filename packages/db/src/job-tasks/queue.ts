@@ -25,8 +25,8 @@ export type ClaimedJobTask = Readonly<
   Row<typeof jobTasks, "jobId" | "kind" | "subject" | "projectId" | "leaseToken" | "attempt" | "losses" | "dueAt">
 > & {
   /**
-   * Position of the task among the due tasks of its project, from 1. It can be higher than the project's share, if tasks before it are
-   * locked.
+   * Position of the task among the due tasks of its project, from 1. Tasks that other transactions have locked are skipped. So the position
+   * can be higher than the maximum number of tasks per project and claim.
    */
   readonly place: number;
 };
@@ -41,8 +41,8 @@ type JobClaimRequest = {
   /** Maximum tasks of one project that one claim returns. */
   readonly share: number;
   /**
-   * Number of further tasks of each project that a claim reads in addition to `share`. They are used if another transaction has locked some
-   * of the first tasks. Default 0.
+   * Number of further due tasks of each project that a claim reads, so that it can replace tasks that another transaction has locked.
+   * Default 0.
    */
   readonly spare?: number;
   /** Projects that get no tasks, because they already use their share of this node. */

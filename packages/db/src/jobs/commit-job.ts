@@ -42,8 +42,8 @@ type WithUndefined<Values> = { readonly [Name in keyof Values]: Values[Name] | u
 const stepFields = fieldsBut(jobSteps, "jobId");
 
 /**
- * A step's receipt and output, as the commit writes them. `output` is sealed. `isStored`: true if the caller knows that the step's row
- * exists; otherwise the row may be missing.
+ * The data of one step as the commit stores it: its receipt (the summary of the finished step) and its encrypted `output`. `isStored`: true
+ * if the caller knows that the step's row exists. If false, the row may be missing.
  */
 export type NewJobStep = ValuesOf<typeof stepFields> & { readonly isStored?: boolean };
 
@@ -56,8 +56,8 @@ export type JobChange = {
   readonly events: readonly NewJobEvent[];
   readonly steps: readonly NewJobStep[];
   /**
-   * `keep`: the driver continues under the same lease. `end`: the commit deletes the run task. `dueAtMs`: the commit releases the run task,
-   * which is due again at this time (epoch milliseconds).
+   * The commit's effect on the job's run task. `keep`: the driver (the loop that runs the steps) continues under the same lease. `end`: the
+   * commit deletes the task. `dueAtMs`: the commit releases the task, which is due again at this time (epoch milliseconds).
    */
   readonly task: "keep" | "end" | { readonly dueAtMs: number };
   /** True if the job made progress. Leases that it lost earlier then no longer count. */
@@ -87,7 +87,7 @@ export type CommitOptions = {
   readonly nowMs: number;
   /** True if the driver already knows of the request to cancel the job. */
   readonly seesCancel: boolean;
-  /** True if the driver already knows of the request to pause the job. */
+  /** True if the job's driver (the loop that runs its steps) already knows of the request to pause the job. */
   readonly seesPause: boolean;
   /** The last `seq` that the job's log must have. If the log has another one, the commit writes nothing, as if the lease were lost. */
   readonly expectedSeq?: number | undefined;

@@ -102,7 +102,10 @@ async function commitAll(db: Executor, commits: readonly JobCommit[]): Promise<(
   return done;
 }
 
-/** Returns the page that a change stores, if it writes nothing else than that and the job. */
+/**
+ * Returns the rows and the position range that a change stores, if the change is small. A change is small if it stores, apart from the job
+ * itself, only new rows and their positions in one set (list of rows).
+ */
 function pageOf({ rows, setRuns, ...change }: RunChange): JobPage | undefined {
   const [run, ...more] = setRuns;
   const { setRows, clearedSets, undoEntries, undoChanges, calls, tasks, also } = change;
@@ -126,7 +129,10 @@ function otherWrites(jobId: Id<"job">, change: RunChange): ((tx: Executor) => Pr
   return writes;
 }
 
-/** Returns the writes of rows and sets. It is one write for all, unless several sets get rows. */
+/**
+ * Returns the functions that store new rows of a job and their positions in the job's sets (lists of rows). There is one function for
+ * everything, or one more for each further set that gets rows.
+ */
 function rowWrites(jobId: Id<"job">, { rows, setRows, setRuns }: RunChange): ((tx: Executor) => Promise<unknown>)[] {
   const [first, ...others] = setRuns;
   const isWritten = setRows.length > 0 || (first === undefined && rows.length > 0);

@@ -4,8 +4,8 @@ import type { JobProgramRecord } from "./load.ts";
 import { type JobRecord, jobColumns } from "./record.ts";
 
 /**
- * A job with its program as submitted. The pinned definitions of the program are left out: they are large, and only the job's driver needs
- * them.
+ * A job with its program as submitted. The tool definitions stored with the program are left out. They are large, and only the code that
+ * runs the job's steps needs them.
  */
 export type ListedJob = JobRecord & ProgramOfJob;
 

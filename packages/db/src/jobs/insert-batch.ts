@@ -83,11 +83,12 @@ type StoredProject = { projectId: string; used: string; isCounted: boolean; fits
 const queuedParts = ["wanted", "room", "programs", "events", "tasks", "jobs"] as const;
 
 /**
- * One statement that stores new jobs with their programs, first log entries and tasks. If a job begins at once, the statement also stores
- * its first step and its call.
- * - It stores nothing for a project whose number of jobs would be closer to its quota than `margin`.
- * - It counts the project's jobs by status, up to the quota (20,000 jobs take 3 ms). It does not count if the remembered number is at least
- *   `rememberedMargin` below the quota.
+ * One statement that stores new jobs with their programs, first log entries and tasks. If a job begins at once, the statement stores its
+ * first step and its first tool call.
+ * - Each project has a maximum number of unfinished jobs (quota). If fewer than `margin` jobs would remain until the quota, nothing is
+ *   stored for the project.
+ * - The statement counts the project's jobs by status, up to the quota (20,000 jobs take 3 ms). If the caller remembers a number that is
+ *   `rememberedMargin` or more below the quota, the statement does not count.
  * - For each project, it returns if the jobs were stored, and the number of jobs before the insert.
  */
 const insertBatch = compose(

@@ -10,7 +10,7 @@ import { type JobRecord, type JobStepRecord, jobColumns } from "./record.ts";
 /** The columns of a step in a select list. */
 export const stepColumns = selectList(jobSteps, namesBut(jobSteps, "jobId"));
 
-/** A step as the driver returns it. */
+/** A row of the table of job steps, as the PostgreSQL client library returns it. */
 export type StepRow = RawRow<JobStepRecord> & { job_id: string };
 
 /** Finds the steps of jobs by the primary key of job_steps, which starts with the job. */

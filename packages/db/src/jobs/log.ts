@@ -86,8 +86,8 @@ function entriesOf(log: readonly ReadRow[]): JobEventRecord[] {
 }
 
 /**
- * Returns the payload with the program's hash after the mode and the status. A payload from a version before 0.2 already contains the hash
- * and does not change.
+ * Returns the payload of a job's first log entry with the program's hash added, after the fields `mode` and `status`. A payload from a
+ * version before 0.2 already contains the hash and does not change.
  */
 function withHash(payload: string, programHash: string): string {
   const { mode, status, ...rest } = JSON.parse(payload) as Readonly<Record<string, unknown>>;
@@ -115,8 +115,8 @@ const appendEvents = compose(
 );
 
 /**
- * Appends entries to a job's log for a writer that is not the job's driver. Returns the last `seq`. Call `lockJob` before any other change
- * in the same transaction.
+ * Appends entries to a job's log. For every writer except the job's driver (the loop that runs the job's steps). Returns the last `seq`.
+ * Call `lockJob` before any other change in the same transaction.
  */
 export async function appendJobEvents(
   tx: Executor,

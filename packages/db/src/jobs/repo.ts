@@ -71,7 +71,7 @@ const selectOfParent = statement<ListedRow>(
   ),
 );
 
-/** Reads approval dry runs by the index jobs_rehearsals, for each requested status. */
+/** Reads approval dry runs (jobs that ask people to approve a schedule) by the index jobs_rehearsals, for each requested status. */
 const selectApprovalDryRuns = statement<ListedRow>(
   "list_rehearsals",
   pageText(

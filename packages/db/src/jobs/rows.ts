@@ -127,7 +127,7 @@ const insertRowsAndSets = compose(
   },
 );
 
-/** Stores rows of a job, and appends a run of rows to a set. */
+/** Stores a page of new rows of a job. Appends the range of their row numbers to one of the job's sets (lists of rows). */
 export async function storeJobRows(tx: Executor, jobId: Id<"job">, { rows: stored, run }: JobPage): Promise<void> {
   await insertRowsAndSets(tx, { job: { jobId }, of: run, rows: stored });
 }

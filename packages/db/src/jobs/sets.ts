@@ -6,8 +6,9 @@ import { type RawRow, selectList } from "../sql/select-list.ts";
 import { arrayLiteral, statement } from "../sql/statement.ts";
 
 /**
- * A row in a set, with its sealed fields. `block`: number of the block that contains the row's fields; it is at or below the row's own
- * number. `data` is null if the previous row is in the same block, or if the caller did not request data.
+ * A row in a set (a job's list of rows), with its encrypted fields. Several rows are stored together in a block. `block`: number of the
+ * block, which is the number of its first row. `data` is null if the previous row is in the same block, or if the caller did not request
+ * data.
  */
 export type JobSetRow = Omit<Row<typeof jobSetRows>, "jobId" | "setId"> & {
   readonly block: number;
@@ -17,8 +18,8 @@ export type JobSetRow = Omit<Row<typeof jobSetRows>, "jobId" | "setId"> & {
 const setColumns = selectList(jobSetRows, namesBut(jobSetRows, "jobId", "setId"), "s");
 
 /**
- * A block has the fields of several rows. The statement returns the block's data only for the first of consecutive rows, and for no row if
- * `$6` is false.
+ * SQL columns of a row in a set. The fields of several consecutive rows are stored together in a block. So the query returns the block's
+ * data only with the first row that uses it. If `$6` is false, it returns no data.
  */
 const columns = `${setColumns.text}, r.row_number as block,
        case when $6::boolean and r.row_number is distinct from lag(r.row_number) over (order by s.ordinal) then r.data end as data`;
@@ -43,7 +44,7 @@ const eachRow = `cross join lateral
      (select row_number, data from job_rows where job_id = s.job_id and row_number <= s.row_number
       order by row_number desc limit 1) r`;
 
-/** Uses the primary keys of the set's rows and of the blocks. So the time for a page does not grow with the size of the set. */
+/** Reads one page of a set (a job's list of rows). Uses primary keys, so the time for a page does not grow with the size of the set. */
 const selectSetRows = statement<RawSetRow>(
   "read_job_set_rows",
   withinBytes(`select ${columns} from (
@@ -61,8 +62,8 @@ const selectSetRowsOf = statement<RawSetRow>(
 );
 
 /**
- * Uses the primary keys of the set's rows and of the blocks. Rows in other states are read and skipped, so the time for a page grows with
- * their number.
+ * Reads one page of a set (a job's list of rows), with only the rows in the given states. Rows in all other states are read and skipped, so
+ * the time for a page grows with their number. Uses primary keys.
  */
 const selectSetRowsIn = statement<RawSetRow>(
   "read_job_set_rows_in",
@@ -136,8 +137,8 @@ const positionsOf = (found: string) => `select array_to_string(array_agg(s.ordin
 const selectPositions = statement<RawPositions>("read_job_set_places", positionsOf(""));
 
 /**
- * Finds positions by the primary key of the set's rows. It reads rows in other states too and skips them, so the time for a page grows with
- * their number.
+ * Finds the positions of the rows of a set (a job's list of rows) that are in the given states. Rows in all other states are read and
+ * skipped, so the time for a page grows with their number. Uses the primary key of the set's rows.
  */
 const selectPositionsIn = statement<RawPositions>("read_job_set_places_in", positionsOf("and state = any($5::text[])"));
 

@@ -64,9 +64,9 @@ export function sweepJobRows(db: Executor, beforeMs: number, limit: number): Pro
 }
 
 /**
- * Reads the primary key from its oldest entries, and looks up the simulation run and the tasks of each job. A job that has not ended, or
- * has ended after the time `$3`, is scanned once per round. A simulation run is deleted together with its job, because the job's page and
- * receipt refer to it.
+ * Finds and locks jobs that have ended and may be deleted. Reads jobs from the oldest by the primary key, and looks up the simulation run
+ * and the tasks of each job. Jobs that have not ended, or ended after `$3`, are read and skipped in each round of deletion. A simulation
+ * run is deleted together with its job, because the job's page and receipt refer to it.
  */
 const lockEnded = statement<{ id: string; last_seq: number; twins: string[] }>(
   "lock_ended_jobs",

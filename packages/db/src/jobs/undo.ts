@@ -7,7 +7,7 @@ import { compose, query } from "../sql/compose.ts";
 import { type RawRow, rows, selectList, values } from "../sql/select-list.ts";
 import { statement } from "../sql/statement.ts";
 
-/** An undo entry with its sealed arguments. */
+/** An undo entry (the recorded way to undo one call of a job) with its encrypted arguments. */
 type JobUndoEntry = Row<typeof jobUndoEntries>;
 
 const columns = selectList(jobUndoEntries, namesBut(jobUndoEntries, "jobId"));
@@ -32,7 +32,7 @@ export async function nextJobUndoEntries(db: Executor, jobId: Id<"job">, limit: 
 
 const listed = selectList(jobUndoEntries, ["entry", "stepId", "ordinal", "toolSlug", "entityId", "state"]);
 
-/** An undo entry in a list, without its arguments. */
+/** An undo entry (the recorded way to undo one call of a job) as it appears in a list, without its arguments. */
 export type ListedUndoEntry = Row<
   typeof jobUndoEntries,
   "entry" | "stepId" | "ordinal" | "toolSlug" | "entityId" | "state"
@@ -70,7 +70,7 @@ const newFields = fieldsBut(jobUndoEntries, "jobId", "state");
 /** An undo entry to store: it describes how to undo one call. */
 export type NewJobUndoEntry = ValuesOf<typeof newFields>;
 
-/** Result of the undo of one entry. `entry`: number of the entry. */
+/** Result of running one undo entry (the recorded way to undo one call of a job). `entry`: number of the undo entry in its job. */
 export type JobUndoChange = { readonly entry: number; readonly state: "done" | "failed" };
 
 /**
@@ -92,7 +92,7 @@ const writeUndo = compose(
   select ${of.jobId}, 'armed', ${entries.values("u")} from ${entries.from("u")}`,
 );
 
-/** Stores new undo entries of a job, and the results of earlier ones. */
+/** Stores new undo entries (recorded ways to undo a call) of a job. Stores the results of the undo entries that were run. */
 export async function writeJobUndo(
   tx: Executor,
   jobId: Id<"job">,

@@ -39,7 +39,7 @@ const batchers = new WeakMap<object, Batcher<PolicyQuestion, ConfirmPolicies>>()
 /** The current rules for a plan: if it needs approval, and which of its calls a person confirms (see `readConfirmRules`). */
 export type PlanRules = { readonly planApproval: StoredPlanApproval; readonly rules: readonly ConfirmRule[] };
 
-/** Returns the current rules for the plans of a project's keys. */
+/** Returns the current rules that decide if the programs of a project's keys need approval, and which of their calls need confirmation. */
 export async function readPlanRules(db: Executor, projectId: ProjectId, keyIds: readonly KeyId[]): Promise<PlanRules> {
   const { planApproval, confirm, byKeys } = await readPolicy(db, { projectId, keyIds });
   return { planApproval, rules: confirmRulesOf(confirm, ...byKeys) ?? [] };

@@ -135,7 +135,10 @@ export function setProjectPolicy(
   });
 }
 
-/** Increments the version of the deployment's routing. Call it in every transaction that changes projects or account references. */
+/**
+ * Increments the version of the deployment's routing (which projects and accounts receive incoming events). Call this function in every
+ * transaction that changes projects or account references.
+ */
 export async function touchRouting(tx: Executor): Promise<void> {
   await tx.orm.update(routingState).set({ version: sql`${routingState.version} + 1` });
 }
@@ -181,7 +184,10 @@ export async function ensureVaultCheck(db: Executor, sealed: Buffer): Promise<Bu
   return row?.sealed ?? sealed;
 }
 
-/** Returns the version of the deployment's routing and the ids of all projects, both as of the same moment. */
+/**
+ * Returns the version of the deployment's routing (which projects and accounts receive incoming events) and the ids of all projects. Both
+ * are from the same moment.
+ */
 export async function readDeploymentRouting(db: Executor): Promise<{ version: number; projects: ProjectId[] }> {
   const rows = await db.orm
     .select({ version: routingState.version, id: projects.id })

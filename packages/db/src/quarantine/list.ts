@@ -144,7 +144,10 @@ function newestPosts(key: Readonly<Record<string, string>>, owned: string): stri
 /** Reads posts by the indexes quarantined_posts_held and quarantined_posts_released. */
 const selectAll = pageStatement("list_quarantined_posts", { ...page, found: newestPosts({}, ofDeployment) });
 
-/** Finds held posts by the index quarantined_posts_held_toolkit, and released posts by quarantined_posts_released_toolkit. */
+/**
+ * Finds quarantined webhook posts (refused posts kept for inspection) of one toolkit. Posts that were not released are found by the index
+ * quarantined_posts_held_toolkit, released posts by quarantined_posts_released_toolkit.
+ */
 const selectOfToolkit = pageStatement("list_quarantined_posts_of_toolkit", {
   ...page,
   found: newestPosts({ toolkit_slug: "$6::text" }, ofDeployment),

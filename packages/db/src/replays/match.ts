@@ -21,10 +21,12 @@ const pairsMax = 20_000;
 const comparisonsMax = 2_000_000;
 
 /**
- * Scans at most $9 events of a project, from `$2` to before `$3`. Pairs each event with the matching subscriptions that existed when the
- * replay began. Operational events go only to subscriptions that name their toolkit, and never to the subscription that they are about: their
- * dedupe key begins with it. Events that the filter excludes also count for $9, because the scan reads all events between its bounds. `is true` prevents
- * PostgreSQL from reading all subscriptions by their key.
+ * Pairs events of a project with the subscriptions that a replay delivers them to. Scans at most $9 events, from `$2` to before `$3`. Only
+ * subscriptions that existed when the replay began are paired.
+ * - An operational event (an event that svc makes about a project) goes only to subscriptions that name its toolkit. It never goes to the
+ *   subscription that it is about, whose id begins its dedupe key.
+ * - Events that match no subscription count for $9, because the scan reads all events between its bounds.
+ * - `is true` prevents PostgreSQL from reading all subscriptions by their key.
  */
 const walk = `wanted as materialized (
     select s.id, s.toolkit_slug, s.trigger_slug, s.trigger_slugs, s.entity_id, s.settings ? 'filter' as is_filtered from subscriptions s
@@ -43,8 +45,8 @@ const walk = `wanted as materialized (
   )`;
 
 /**
- * SQL condition that a subscription has no delivery of an event in one of the states $7. `offset 0` makes PostgreSQL look up the deliveries for each pair of event
- * and subscription. The statement `find_matches` does the same.
+ * SQL condition that a subscription has no delivery of an event in one of the states $7. `offset 0` makes PostgreSQL look up the deliveries
+ * for each pair of event and subscription.
  */
 const isUndelivered = `($7::text[] = '{}' or not exists (
     select from deliveries d where d.project_id = $1::uuid and d.event_id = p.event_id and ${filterBy("d.subscription_id", "p.subscription_id")}
@@ -89,7 +91,7 @@ const findMatches = statement<MatchRow>(
     (select count(*) from looked) >= $11::int8 as looked_cut, ${walkEnd}, ${filteredIds}`,
 );
 
-/** Counts the matching pairs by subscription. Uses the same indexes as `find_replay_matches`. */
+/** Counts by subscription the events that a replay would deliver. Uses the same indexes as the statement `find_replay_matches`. */
 const countMatches = statement<WalkEnd & { subscription_id: string | null; count: string }>(
   "count_replay_matches",
   `with ${walk}, counted as materialized (
@@ -107,7 +109,10 @@ export type ReplayFilter = Pick<
 
 /** The next pairs of event and subscription, in order and before the filters of subscriptions, and the position from which to continue. */
 export type FoundMatches = FoundPairs & {
-  /** Position from which the next search continues: all pairs up to this one are checked. Undefined if the search has reached the end. */
+  /**
+   * The last checked pair of an event and a subscription, from which the next search continues. Undefined if the search has reached the
+   * end.
+   */
   readonly next: EventMatch | undefined;
 };
 
@@ -163,8 +168,8 @@ export async function countReplayMatches(db: Executor, filter: ReplayFilter, fro
 }
 
 /**
- * Returns the states of deliveries whose pairs a replay leaves out. The replay of a pause also leaves out deliveries in the state
- * `dead_letter`, because they were queued once.
+ * Returns delivery states. If a subscription has a delivery of an event in one of these states, the replay does not deliver the event
+ * again. A replay after a pause of the subscription skips every event with a delivery, so that failed deliveries are not repeated.
  */
 function skippedStates({ ofPause, onlyUndelivered }: Pick<ReplayFilter, "ofPause" | "onlyUndelivered">): string[] {
   if (!onlyUndelivered) return [];

@@ -19,9 +19,9 @@ const marginMs = 60_000;
 type Paused = Pick<Subscription, "id" | "projectId" | "createdAt" | "pausedReplayId">;
 
 /**
- * Makes svc keep the events that a paused subscription misses from now on. For this it stores a paused replay without an end, because
- * events after the position of a replay are not deleted. If the replay of an earlier pause has not finished, it is used again. Returns the
- * id of the replay.
+ * Makes svc keep the events that a subscription misses while it is paused. For this, it stores a replay (a request to deliver events again)
+ * that is paused and has no end. Events after the position of a replay are not deleted. If the replay of an earlier pause has not finished,
+ * its position is moved back and it is used for this pause. Returns the id of the replay.
  */
 export async function openPause(tx: Executor, paused: Paused, nowMs: number, freshId: ReplayId): Promise<ReplayId> {
   const { projectId, id: subscriptionId, createdAt, pausedReplayId } = paused;
@@ -90,7 +90,7 @@ function unfinished(projectId: ProjectId, id: ReplayId) {
   return and(eq(replays.projectId, projectId), eq(replays.id, id), isNull(replays.endedAt));
 }
 
-/** Maximum number of parked deliveries that one transaction ends or returns to their queue. */
+/** Maximum number of parked deliveries (stored as waiting, without a task) that one transaction ends or returns to their queue. */
 const endedMax = 20_000;
 
 function over(beforeMs: number) {

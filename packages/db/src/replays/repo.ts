@@ -55,7 +55,10 @@ export type NewReplay = Pick<
 /** Result of `start`: the started replay, or the reason why no replay was started. */
 type ReplayStart =
   | { readonly outcome: "started"; readonly replay: ReplayRecord }
-  /** An unfinished replay (`id`) delivers to the same subscription, or one of the two delivers to all subscriptions. */
+  /**
+   * The new replay was not started, because the unfinished replay `id` overlaps it. Both deliver to the same subscription, or at least one
+   * of them delivers to all subscriptions.
+   */
   | { readonly outcome: "running"; readonly id: ReplayId }
   /** The project already has the maximum number of unfinished replays. */
   | { readonly outcome: "too_many" };

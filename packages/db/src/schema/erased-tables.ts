@@ -7,7 +7,7 @@ import * as t from "./index.ts";
 /** An entity of a project. */
 export type NamedEntity = { readonly projectId: ProjectId; readonly entityId: string };
 
-/** The rule by which svc finds an entity's rows in a table. */
+/** The rule by which svc finds the rows of an entity (a customer or user of the project) in a table, in order to export or delete them. */
 export type EntityNaming =
   /** A row belongs to the entity if the condition `names` is true. */
   | {
@@ -34,13 +34,13 @@ export type RowParent = {
   readonly table: PgTable;
   readonly on: SQL;
   /**
-   * Another condition with which the parent is found from this row. It is needed if PostgreSQL has no index on the parent's table for the
-   * condition `on`.
+   * The condition for finding the parent from a row of this table. Needed if PostgreSQL has no index on the parent's table for the
+   * condition `on`, which finds the rows of a parent.
    */
   readonly from?: SQL;
   /**
-   * Order in which svc reads the rows that have this parent. It is needed if the primary key of these rows does not begin with the column
-   * that `on` compares. An index must have this order.
+   * Columns by which svc sorts the rows when it looks for the rows of a parent. Needed if the primary key of these rows does not begin with
+   * the column that refers to the parent. An index must have this order.
    */
   readonly order?: readonly PgColumn[];
 };

@@ -134,8 +134,8 @@ export const consoleSessions = pgTable(
     cookieDigest: bytes("cookie_digest").notNull(),
     halfDigest: bytes("half_digest").notNull(),
     /**
-     * Digest of the administrator's token at sign-in. If the token has changed since then, the session is another administrator's. Null if
-     * the session has no administrator's seat.
+     * Digest of the administrator's token at sign-in. If the token has changed since then, the session no longer counts as the
+     * administrator's. Null if the user did not sign in as administrator.
      */
     adminDigest: bytes("admin_digest"),
     userAgent: text("user_agent").notNull(),
@@ -174,7 +174,10 @@ export const consoleLinks = pgTable(
     id: idColumn("lnk")("id").primaryKey(),
     digest: bytes("digest").notNull(),
     purpose: oneOf(linkPurposes)("purpose").notNull(),
-    /** Data of what the link opens and for whom (for example the question that a contact may answer through the link). */
+    /**
+     * The thing that the link opens, and the person for whom it was made. For example, this is a question and the contact who may answer
+     * it.
+     */
     target: document(linkTargetDocument)("target").notNull(),
     projectId: idColumn("prj")("project_id")
       .notNull()

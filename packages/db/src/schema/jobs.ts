@@ -48,7 +48,10 @@ export const jobPrograms = pgTable(
     digest: bytes("digest").notNull(),
     /** The program as submitted, in rows of versions before 0.2. Null in newer rows. */
     program: text("program"),
-    /** The program as submitted, sealed for the context `<project>/job_programs/<digest>`. Null if `program` contains it. */
+    /**
+     * The program as submitted. It is encrypted for the context `<project>/job_programs/<digest>`, and cannot be decrypted for any other.
+     * Null if the column `program` contains the program.
+     */
     sealedProgram: bytes("sealed_program"),
     programHash: text("program_hash").notNull(),
     /**
@@ -73,7 +76,10 @@ export const jobs = pgTable(
     skillSlug: text("skill_slug").notNull().default(""),
     /** The parent job that runs this job as a skill; null for a submitted job. */
     parentJobId: idColumn("job")("parent_job_id"),
-    /** Unique key among the parent job's children, made from step, row, call and generation. Null for a submitted job. */
+    /**
+     * Key by which the parent job finds this child job again, unique among the parent's children. It is made from the step, the row, the
+     * call and the number of the attempt. Null for a job that a caller submitted.
+     */
     childKey: text("child_key"),
     child: document(childDocument)("child"),
     standingProgramId: text("standing_program_id").notNull().default(""),
@@ -87,7 +93,10 @@ export const jobs = pgTable(
     programDigest: bytes("program_digest").notNull(),
     /** The input that a skill's caller gave, as sealed JSON text. Null if the job uses the program's own input. */
     input: bytes("input"),
-    /** The program's params, including the changes that answers made, in rows of versions before 0.2. Empty in newer rows. */
+    /**
+     * The parameters of the program, with the changes that people made when they answered questions. Only in rows of versions before 0.2;
+     * empty in newer rows.
+     */
     params: document(paramsDocument)("params").notNull(),
     /** Step arguments that answers changed, by step id, in rows of versions before 0.2. Empty in newer rows. */
     stepArgs: document(stepArgsDocument)("step_args").notNull(),
@@ -141,8 +150,8 @@ export const jobs = pgTable(
     /** Number of refused answers that arrived while the job had no question. */
     refusedAnswers: integer("refused_answers").notNull().default(0),
     /**
-     * End of the backup that this job's state comes from, if the original database may have continued the job (see the table `restores`).
-     * Null for most jobs.
+     * Set if the job was restored from a backup and the original database may have continued it (see the table `restores`). The value is
+     * the time at which the backup ended. Null for most jobs.
      */
     restoredFrom: time("restored_from"),
     /** True if some of the job's rows are deleted. */
@@ -236,7 +245,10 @@ export const jobRows = pgTable(
   (table) => [primaryKey({ name: "job_rows_key", columns: [table.jobId, table.rowNumber] })],
 );
 
-/** The rows of row sets. For each row of a set: its position, its state, and the outputs of its calls in the step that made the set. */
+/**
+ * The rows of a job's sets (lists of rows). For each row of a set: its position, its state, and the results of its tool calls in the step
+ * that made the set.
+ */
 export const jobSetRows = pgTable(
   "job_set_rows",
   {
@@ -362,7 +374,7 @@ export const jobAsks = pgTable(
     deadlineAt: time("deadline_at"),
     exhausted: boolean("exhausted").notNull().default(false),
     approvalId: text("approval_id").notNull().default(""),
-    /** Key whose plan waits for the answer. If the question is an approval, only this key may answer it. */
+    /** Key that submitted the job which waits for the answer. If the question is an approval, only this key may answer it. */
     keyId: idColumn("key")("key_id").notNull(),
     toolSlug: text("tool_slug").notNull().default(""),
     entityId: text("entity_id").notNull().default(""),
@@ -373,9 +385,15 @@ export const jobAsks = pgTable(
     eventIds: text("event_ids").array().$type<EventId[]>().notNull().default([]),
     refusedAnswers: integer("refused_answers").notNull().default(0),
     askedAt: time("asked_at").notNull(),
-    /** The decision as displayed. In its overrides, values that the answer schema marks as sensitive are masked. */
+    /**
+     * The answer to the question, as it is displayed. The new values in it (overrides) are masked if the answer schema marks them as
+     * sensitive.
+     */
     decision: document(askDecisionDocument)("decision"),
-    /** The overrides of the answer, not masked, sealed for the context `<project>/job_asks/<id>`. Null if `decision` contains them. */
+    /**
+     * The new values (overrides) that the answer to the question contains, not masked. They are encrypted for the context
+     * `<project>/job_asks/<id>`, and cannot be decrypted for any other. Null if `decision` contains them.
+     */
     overrides: bytes("overrides"),
   },
   (table) => [

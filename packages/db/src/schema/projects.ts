@@ -150,7 +150,7 @@ export const activityMinutes = pgTable("activity_minutes", counted(), (table) =>
   index("activity_minutes_at").on(table.at),
 ]);
 
-/** Counts per hour, kept as long as events are kept. */
+/** Counts of deliveries, tool calls, jobs and similar activity, per hour. They are kept as long as events are kept. */
 export const activityHours = pgTable("activity_hours", counted(), (table) => [
   primaryKey({
     name: "activity_hours_key",
@@ -227,7 +227,7 @@ export const auditChains = pgTable("audit_chains", {
 
 /**
  * The backups from which this database was restored. Until the operator resumes the last restore, nodes accept posts and calls but send
- * nothing by themselves. The reason: the original database may have sent it already.
+ * nothing by themselves. The original database may have sent the same deliveries and calls already.
  */
 export const restores = pgTable("restores", {
   /** Identifies the restore: the id in the restore's marker file, or the text of SVC_RESTORED. */
@@ -256,14 +256,23 @@ export const erasures = pgTable(
     /** The entity to erase. Empty after the end, and if the erasure is of a whole project. */
     entityId: text("entity_id").notNull(),
     state: oneOf(erasureStates)("state").notNull(),
-    /** Number of the current pass over all tables, from 1. The last pass is the one that finds nothing. */
+    /**
+     * Number of the current pass over all tables in which rows of the entity are deleted, from 1. Passes are repeated until one finds
+     * nothing to delete.
+     */
     pass: integer("pass").notNull().default(1),
-    /** Table that the pass has reached. `atKey`: key of the last scanned row as JSON text. Both are empty at the start. */
+    /**
+     * Name of the table that the current pass over all tables has reached. `atKey`: key of the last scanned row as JSON text. Both are
+     * empty at the start.
+     */
     atTable: text("at_table").notNull().default(""),
     atKey: text("at_key").notNull().default(""),
     /** Number of deleted rows, by table. */
     counts: document(erasureCountsDocument)("counts").notNull(),
-    /** Rows deleted in this pass. `jobsLeft`: jobs that this pass skipped because they had not ended. */
+    /**
+     * Number of rows deleted in the current pass over all tables. `jobsLeft`: number of jobs that this pass skipped because they had not
+     * ended.
+     */
     deletedInPass: bigint("deleted_in_pass", { mode: "number" }).notNull().default(0),
     jobsLeft: integer("jobs_left").notNull().default(0),
     /** Earliest start of the erasure's next pass. A pass is one scan of all tables that deletes rows. Null while a pass runs. */

@@ -18,7 +18,10 @@ export type RowProject =
   | { readonly by: PgColumn; readonly table: string; readonly id: string; readonly column: string }
   | "deployment";
 
-/** A sealed column and the context that its values are sealed for. The context is the project (or `deployment`), a slash, and `place`. */
+/**
+ * A column with encrypted values, and the context that they are encrypted for. A value cannot be decrypted for another context. The context
+ * is the project (or `deployment`), a slash, and `place`.
+ */
 export type SealedColumn = {
   readonly column: PgColumn;
   readonly place: string;
@@ -40,8 +43,8 @@ export type SealedTable = {
 /**
  * List of all database columns that contain encrypted values. Code that must process every encrypted value uses this list (for example the
  * rotation of a vault key).
- * - In a `place`, `{name}` is replaced by the value of the row's column that has this name in code. A value of type bytes is written in
- *   hex.
+ * - The text for each column, such as `secrets/{name}`, is a part of the context that its value is encrypted for. `{name}` is replaced by
+ *   the row's value of the column with this name. A value of type bytes is written in hex.
  * - Every column of type bytes must be in this list or in `plainBytes`.
  */
 export const sealedTables: readonly SealedTable[] = [

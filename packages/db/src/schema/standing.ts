@@ -51,7 +51,7 @@ export const standingPrograms = pgTable(
     sourceKind: oneOf(standingSourceKinds)("source_kind").notNull(),
     /** Time zone of the definition. Empty for programs that are older than this column. */
     timeZone: text("time_zone").notNull().default(""),
-    /** For a schedule: the next occurrence without a decision; null if there is none. */
+    /** Next due time for which svc has not yet decided to start or skip a run. Null if the program has no further due time. */
     nextAt: time("next_at"),
     /** For a schedule: the last occurrence that started a run. */
     previousAt: time("previous_at"),
@@ -103,7 +103,7 @@ export const standingVersions = pgTable(
     estimate: document(standingEstimateDocument)("estimate").notNull(),
     /** True if people must approve each job of the version. */
     needsApproval: boolean("needs_approval").notNull(),
-    /** The key that owns the jobs of the version's runs. */
+    /** The key that owns the jobs which runs of this program version start. */
     keyId: idColumn("key")("key_id").notNull(),
     keyRole: oneOf(keyRoles)("key_role").notNull(),
     /** State of the version's approval. Empty if its plan needs no approval. */
@@ -119,7 +119,10 @@ export const standingVersions = pgTable(
     grantedVersion: integer("granted_version").notNull().default(0),
     /** The job of the approval dry run, which asks for this version's approval. */
     rehearsalJobId: idColumn("job")("rehearsal_job_id"),
-    /** SHA-256 of program, input, condition and pins, which together are the content that an approval covers. */
+    /**
+     * SHA-256 of the program, its input, its condition and the tool definitions that it uses. These are the content that a person's
+     * approval covers.
+     */
     planHash: text("plan_hash").notNull().default(""),
     /** Why svc created the version. Empty if a caller created it. */
     note: text("note").notNull().default(""),
@@ -163,9 +166,15 @@ export const standingRuns = pgTable(
     /** The version that the run uses, even if the program changes later. */
     version: integer("version").notNull(),
     kind: oneOf(standingRunKinds)("kind").notNull(),
-    /** Identifies the occurrence. A program has at most one run per source key. */
+    /**
+     * Text that identifies the time, event or request that the run is for. A program has at most one run per source key, so nothing is run
+     * twice.
+     */
     sourceKey: text("source_key").notNull(),
-    /** Concurrency key. The overlap policy applies among runs with the same key. While the run collects events: the key of its window. */
+    /**
+     * Concurrency key: the overlap policy applies among runs with the same key. While the run still collects events, this is the key of the
+     * group of events that it collects.
+     */
     lane: text("lane").notNull(),
     state: oneOf(standingRunStates)("state").notNull(),
     /** Why the run did not start, or why it still waits. */
@@ -269,7 +278,7 @@ export const standingBackfills = pgTable(
     perMinute: integer("per_minute").notNull(),
     /** Overlap policy of the backfill's runs. */
     policy: oneOf(overlapPolicies)("policy").notNull(),
-    /** Number of occurrences in the range, counted when the backfill begins. */
+    /** Number of due times or events in the time range of the backfill (runs for past times), counted when the backfill begins. */
     total: integer("total").notNull(),
     /** Number of runs that were started or queued. */
     started: integer("started").notNull().default(0),
@@ -282,8 +291,8 @@ export const standingBackfills = pgTable(
     /** For events: the last event that the backfill scanned. Before the first, an id below the range. Null for a schedule. */
     positionEventId: idColumn("evt")("position_event_id"),
     /**
-     * Marks how many starts of runs the backfill has used. The backfill may now start as many runs as its rate allows for the time since
-     * this point in time.
+     * The time up to which the backfill (runs for past times) has used its permitted rate. The time since then determines how many runs it
+     * may start now.
      */
     pacedAt: time("paced_at").notNull(),
     callerKeyId: idColumn("key")("caller_key_id").notNull(),
@@ -302,7 +311,10 @@ export const standingBackfills = pgTable(
   ],
 );
 
-/** State of the rate limit of standing programs, per program and rate key. */
+/**
+ * State of the rate limits of standing programs (programs that start jobs on a schedule or event): one row per program and rate key. A rate
+ * key separates runs that are limited on their own.
+ */
 export const standingRates = pgTable(
   "standing_rates",
   {
@@ -317,7 +329,10 @@ export const standingRates = pgTable(
   ],
 );
 
-/** Usage of a standing program by its runs, per day in the program's time zone. */
+/**
+ * Usage of a standing program (a program that starts jobs on a schedule or event) by its runs: calls and writes per day, for its daily
+ * budget. Days are in the program's time zone.
+ */
 export const standingUsage = pgTable(
   "standing_usage",
   {
@@ -332,8 +347,9 @@ export const standingUsage = pgTable(
 );
 
 /**
- * Subscriptions of program versions to triggers, each from one routing version of the project to another. An event is for the program if it
- * was stored at a routing version within this range. Clocks do not decide this.
+ * Subscriptions of standing programs (programs that start jobs on a schedule or event) to triggers. A row is valid from one version of the
+ * project's routing (a counter of changes to it) to another. An event starts the program if it was stored at a version in this range. So
+ * the result does not depend on clocks.
  */
 export const standingListeners = pgTable(
   "standing_listeners",
@@ -396,7 +412,7 @@ export const standingPolls = pgTable("standing_polls", {
   identity: bytes("identity").notNull(),
   /** The cursor and the unfinished walk through the list as JSON, sealed for the context `<project>/standing_polls/<program>`. */
   state: bytes("state").notNull(),
-  /** True if the first walk through the list has finished. */
+  /** True if the poll (the repeated reading of a tool's list) has read the whole list once. Later, only new rows start runs. */
   isPrimed: boolean("is_primed").notNull(),
   /** Number of polls whose outcome is stored. It is used to name the next poll. */
   polls: count("polls"),
@@ -409,7 +425,10 @@ export const standingPolls = pgTable("standing_polls", {
   hasStale: boolean("has_stale").notNull(),
   polledAt: time("polled_at").notNull(),
   outcome: oneOf(pollOutcomes)("outcome").notNull(),
-  /** For a failed poll: the outcome of the read, or the name of the part that its answer lacked. For a limited poll: the limit. */
+  /**
+   * Detail of the poll's outcome. If the poll failed: the outcome of the read, or the name of the part that was missing in the tool's
+   * answer. If the poll stopped at a limit: the name of the limit.
+   */
   code: text("code").notNull(),
   /** Details of `code`, for people. */
   detail: text("detail").notNull(),

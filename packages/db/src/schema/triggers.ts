@@ -44,10 +44,13 @@ export const subscriptions = pgTable(
     triggerSlugs: text("trigger_slugs").array().notNull().default([]),
     active: boolean("active").notNull().default(true),
     inactiveReason: oneOf(inactiveReasons)("inactive_reason").notNull().default(""),
-    /** The text of the signing secret, sealed for the context `<project>/subscriptions/<id>`. */
+    /** The signing secret. It is encrypted for the context `<project>/subscriptions/<id>`, and cannot be decrypted for any other. */
     signingSecret: bytes("signing_secret").notNull(),
     createdAt: time("created_at").notNull(),
-    /** For an ask endpoint: types that svc posts to it, in the words of `askEndpointEventTypes`. Empty if it receives asks only. */
+    /**
+     * For an endpoint that receives questions to people: the types of further events that svc posts to it, in the words of
+     * `askEndpointEventTypes`. Empty if it receives only questions.
+     */
     eventTypes: text("event_types").array().notNull().default([]),
     /** Time of the first failure since the last success. Null while the endpoint is healthy. */
     failingSince: time("failing_since"),
@@ -59,7 +62,10 @@ export const subscriptions = pgTable(
     /** Time of the first 410 answer, if all answers since then were also 410. */
     goneSince: time("gone_since"),
     goneCount: integer("gone_count").notNull().default(0),
-    /** Entity whose events are delivered. Empty: all events are delivered, including those without an entity. */
+    /**
+     * Id of the entity (a customer or user of the project) whose events are delivered. Empty: all events are delivered, including those
+     * without an entity.
+     */
     entityId: text("entity_id").notNull().default(""),
     /**
      * If an agent created the subscription over MCP: the agent's key. The subscription ends when this key ends. Null for all other
@@ -72,8 +78,8 @@ export const subscriptions = pgTable(
      */
     mcpId: text("mcp_id").notNull().default(""),
     /**
-     * If an agent created the subscription: a sealed position. No delivery before this position is pending. Deliveries contain the
-     * position.
+     * An encrypted position in the project's events, for a subscription that an agent created. All deliveries before this position have
+     * ended. Deliveries contain the position, so that the agent can continue from it.
      */
     cursor: text("cursor").notNull().default(""),
     /** If an agent created the subscription: when it ends, unless the agent refreshes it. */
@@ -320,7 +326,10 @@ export const replays = pgTable(
     since: time("since").notNull(),
     /** End of the range. Null while the subscription of a pause is paused. */
     until: time("until"),
-    /** True if a pause of the subscription started the replay. Pairs that have any delivery are then left out. */
+    /**
+     * True if a pause of the subscription caused the replay. The replay then skips every event that already has a delivery to the
+     * subscription.
+     */
     ofPause: boolean("of_pause").notNull().default(false),
     perSecond: integer("per_second").notNull(),
     /** Number of matching pairs of event and subscription counted up to now. */

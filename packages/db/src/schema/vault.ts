@@ -16,10 +16,12 @@ export const dataKeys = pgTable(
      * number than the keys it replaces.
      */
     number: integer("number").primaryKey().generatedAlwaysAsIdentity(),
-    /** Project of the key. Null for a key of the deployment. */
+    /** Project whose data the data key encrypts. Null for a data key of the whole deployment. */
     projectId: idColumn("prj")("project_id").references(() => projects.id),
     use: oneOf(dataKeyUses)("use").notNull(),
-    /** The rotation that created the key. 0 if the key was created when it was first needed. */
+    /**
+     * Number of the key rotation (replacement of all data keys) that created the key. 0 if the key was created when it was first needed.
+     */
     rotation: integer("rotation").notNull(),
     /** The data key, sealed directly with a vault key for the context `<project, or deployment>/data_keys/<use>`. */
     wrapped: bytes("wrapped").notNull(),
@@ -44,7 +46,10 @@ export const vaultRotations = pgTable("vault_rotations", {
   fromKeyIds: text("from_key_ids").array().notNull(),
   /** Highest number of the data keys that this rotation replaces. */
   lastOldNumber: integer("last_old_number").notNull(),
-  /** Number of the current pass over all tables, from 1. The last pass is the one that finds nothing. */
+  /**
+   * Number of the current pass over all tables in which rows of the entity are deleted, from 1. Passes are repeated until one finds nothing
+   * to delete.
+   */
   pass: integer("pass").notNull().default(1),
   /**
    * Table that the current pass has reached. (A rotation makes several passes over all tables.) `atKey`: key of the last processed row as

@@ -35,7 +35,10 @@ export const jobModes = ["live", "simulate", "rehearse"] as const;
 /** A mode of a job. */
 export type JobMode = (typeof jobModes)[number];
 
-/** State of a row in a set. `in`: the row belongs to a set that is only read. The others are the result of the row's calls in a map. */
+/**
+ * State of a row in a set (a job's list of rows). `in`: no step makes calls for the row. The other states are the result of the row's calls
+ * in a map (a step that runs once for each row).
+ */
 export const setRowStates = ["in", "ok", "failed", "skipped", "unknown"] as const;
 
 /** State of an undo entry. `armed`: not undone yet. `done`: undone. `failed`: the undo failed. */
@@ -93,7 +96,7 @@ export const inactiveReasons = ["", "deactivated", "failing", "gone", "revoked",
  */
 export const eventKinds = ["event", "test", "ask", "swept"] as const;
 
-/** A kind of event. */
+/** A kind of stored event: a received event, a test, a question to a person, or an event whose payload was deleted. */
 export type EventKind = (typeof eventKinds)[number];
 
 /** State of a delivery. `delivered` and `dead_letter` are final. */
@@ -162,7 +165,7 @@ export const callStates = ["running", ...callOutcomes] as const;
 /** State of a standing program. `pending`: its first version waits for approval. `ended`: it has no further occurrence. */
 export const standingStates = ["pending", "active", "paused", "ended"] as const;
 
-/** A state of a standing program. */
+/** A state of a standing program (a program that starts jobs on a schedule or event). */
 export type StandingState = (typeof standingStates)[number];
 
 /** Why a standing program is paused. Empty if it is not paused. */
@@ -237,9 +240,14 @@ export const standingRunReasons = [
 export type StandingRunReason = (typeof standingRunReasons)[number];
 
 /**
- * Kinds of due work of a standing program. `fire` decides about occurrences. `poll` looks for new rows. `close` decides about windows that
- * have closed. `admit` decides about queued runs. `cancel` ends a job that a newer run replaces. `backfill` decides about past occurrences.
- * `replay` continues a throttled replay.
+ * Kinds of due work of a standing program (a program that starts jobs on a schedule or event).
+ * - `fire`: decides about times that are due.
+ * - `poll`: looks for new rows.
+ * - `close`: decides about groups of events whose collection time has ended.
+ * - `admit`: decides about queued runs.
+ * - `cancel`: ends a job that a newer run replaces.
+ * - `backfill`: decides about past times and events.
+ * - `replay`: continues a throttled replay, which delivers events again slowly.
  */
 export const dueTaskKinds = ["fire", "poll", "close", "admit", "cancel", "backfill", "replay"] as const;
 

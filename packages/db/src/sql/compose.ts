@@ -36,8 +36,9 @@ export function query<Row extends object = Record<never, never>>(
 }
 
 /**
- * A shorter text of a statement, for values that occur often. `parts`: the groups of parameters that this text has; the values of all other
- * groups must have no rows. `isLone`: true if each group has exactly one row. The row is then one parameter per column, and not an array.
+ * A shorter text of an SQL statement, used if some values are absent. `parts`: the groups of parameters that this text has. The text can be
+ * used only if the rows of all other groups are empty. `isLone`: true if each group has exactly one row. Each column is then one plain
+ * parameter, and not an array.
  */
 type Shape<Given extends Parts> = {
   readonly parts: readonly (keyof Given & string)[];

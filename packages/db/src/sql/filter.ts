@@ -2,15 +2,18 @@ import { type SQL, sql } from "drizzle-orm";
 import type { PgColumn } from "drizzle-orm/pg-core";
 
 /**
- * Returns the condition that a column has a value, in a form for which PostgreSQL uses no index. PostgreSQL then finds the rows by the
- * other conditions. Example: a key finds one row and a project finds thousands. A plan made while the database was small may use the index
- * of the project.
+ * Returns the SQL condition that a column has a value, in a form for which PostgreSQL uses no index. PostgreSQL then finds the rows by the
+ * remaining conditions. Use it for a condition that matches thousands of rows, such as the project. A plan made while the database was
+ * small might otherwise use the index of that condition.
  */
 export function filterBy(column: string, value: string): string {
   return `${column} is not distinct from ${value}`;
 }
 
-/** Returns the same condition as `filterBy` for the query builder. The value is encoded for its column. */
+/**
+ * Returns, for the query builder, the condition that a column has a value, in a form for which PostgreSQL uses no index. The value is
+ * encoded for its column.
+ */
 export function filterColumn(column: PgColumn, value: unknown): SQL {
   return sql`${column} is not distinct from ${sql.param(value, column)}`;
 }

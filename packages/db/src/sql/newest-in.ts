@@ -16,7 +16,7 @@ type NewestOptions = {
   readonly condition?: string;
   /** Condition that the rows found in the index must also match. */
   readonly filter?: string;
-  /** Lowest id of the range. Default: the lowest possible id. */
+  /** Lowest id that the query returns. Default: the lowest possible id. */
   readonly from?: string;
   /** Upper end of the range, exclusive. Default `$2`. */
   readonly before?: string;
@@ -47,7 +47,7 @@ type ValuesOptions = {
   /** Name of the text column whose distinct values the query returns. The column must not contain the empty text. */
   readonly column: string;
   readonly condition?: string;
-  /** If not empty, the only value to return. If empty, all values are returned. */
+  /** The query returns the different values of a column. If `only` is not empty, it returns only this value. */
   readonly only: string;
 };
 

@@ -146,7 +146,10 @@ function readerOfArray(column: PgColumn): (stored: unknown) => unknown {
 export type StatementPart<Value, Names> = {
   /** Number of parameters. */
   readonly size: number;
-  /** Returns the parameters' names in the text. The first parameter is `$first`. `isLone`: true if a part of rows has exactly one row. */
+  /**
+   * Returns the names of the part's parameters, as they appear in the SQL text. The first parameter is `$first`. `isLone`: true if the part
+   * stands for exactly one row.
+   */
   names(first: number, isLone?: boolean): Names;
   /**
    * Encodes the values of this part's parameters. Appends them to `into`, the list that already contains the values of the statement's
@@ -176,7 +179,10 @@ export function values<Shape extends Fields>(shape: Shape): StatementPart<Values
   };
 }
 
-/** A part of a statement that has no parameters. A text of the statement that contains the part is used if the value is true. */
+/**
+ * A part of a statement that adds no parameters. The statement has a text with this part and one without. The text with the part is used if
+ * the flag's value is true.
+ */
 export const flag: StatementPart<boolean, undefined> = {
   size: 0,
   names: () => undefined,
@@ -193,8 +199,8 @@ type RowNames<Name extends string = string> = {
   /** Returns the SQL that turns the arrays into rows, for example `unnest($1::uuid[], $2::int4[]) as i(job_id, seq)`. */
   from(alias: string): string;
   /**
-   * Returns the SQL that lists the rows (`unnest(…) as i(job_id, seq)`), as `from` does. The rows have one more column, named by `place`,
-   * that numbers them from 1.
+   * Returns the SQL that lists the rows, such as `unnest(…) with ordinality as i(job_id, seq, place)`. The column `place` numbers the rows
+   * from 1.
    */
   fromOrdered(alias: string, place: string): string;
   /** Returns the SQL for the values of one row, to use in a select list: `i.job_id, i.seq`. */

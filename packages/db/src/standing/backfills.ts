@@ -63,7 +63,10 @@ export type BackfillMove = Partial<
 > &
   Pick<BackfillRecord, "id" | "updatedAt">;
 
-/** Stores the progress of a backfill of a locked program. */
+/**
+ * Stores the progress of a backfill (runs for past times) of a standing program. The caller's transaction must hold the lock on the
+ * program.
+ */
 export async function moveBackfill(tx: Executor, { id, ...moved }: BackfillMove): Promise<void> {
   await tx.orm.update(standingBackfills).set(moved).where(eq(standingBackfills.id, id));
 }
@@ -74,7 +77,10 @@ export async function armBackfill(tx: Executor, programId: StandingProgramId, no
   if (running !== undefined) await putDueTasks(tx, [taskOf(running, nowMs)]);
 }
 
-/** Cancels a backfill of a locked program and skips its queued runs; returns how many. */
+/**
+ * Cancels a backfill (runs for past times) of a standing program, and skips its queued runs. The caller's transaction must hold the lock on
+ * the program. Returns the number of skipped runs.
+ */
 export async function cancelBackfill(
   tx: Executor,
   { id, programId }: Pick<BackfillRecord, "id" | "programId">,
@@ -142,14 +148,20 @@ export async function findSourceRuns(
   return new Map(found.map((row) => sourceColumns.read(row)).map((run) => [run.sourceKey, run]));
 }
 
-/** Finds the runs by their primary key. */
+/**
+ * Changes the source keys (texts that identify what a run is for) of runs, so that the old keys can be used again. Finds the runs by their
+ * primary key.
+ */
 const renameSources = compose(
   "rename_standing_run_sources",
   { runs: rows(fieldsOf(standingRuns, "id", "sourceKey")) },
   ({ runs }) => query`update standing_runs r set source_key = i.source_key from ${runs.from("i")} where r.id = i.id`,
 );
 
-/** Gives runs of a locked program other source keys. Their old keys are then free for new runs that replace these runs. */
+/**
+ * Gives runs new source keys (texts that identify what a run is for). The old keys are then free for new runs that replace these runs. The
+ * caller's transaction must hold the lock on the program.
+ */
 export async function renameSourceRuns(
   tx: Executor,
   runs: readonly Pick<SourceRun, "id" | "sourceKey">[],

@@ -14,7 +14,9 @@ export type StandingUsage = Readonly<Row<typeof standingUsage>>;
 
 const rateColumns = selectList(standingRates, ["programId", "key", "at"], "r");
 
-/** Finds each rate by the primary key. */
+/**
+ * Reads the state of rate limits of standing programs (programs that start jobs on a schedule or event). Finds each row by the primary key.
+ */
 const readRates = compose(
   "read_standing_rates",
   { keys: rows(fieldsOf(standingRates, "programId", "key")) },
@@ -34,7 +36,10 @@ export async function readStandingRates(
   return (await readRates(tx, { keys })).map((row) => rateColumns.read(row));
 }
 
-/** Finds each rate by the primary key. */
+/**
+ * Stores the state of rate limits of standing programs (programs that start jobs on a schedule or event). Finds existing rows by the
+ * primary key.
+ */
 const writeRates = compose(
   "write_standing_rates",
   { rates: rows(fieldsBut(standingRates)) },

@@ -111,7 +111,10 @@ function sampleOverrides({ answerSchemaJson, params }: Question): string | undef
   return JSON.stringify(Object.fromEntries(entries));
 }
 
-/** Returns the ask with this id. Searches the pending asks first, then all asks. Rejects with CommandError if there is no such ask. */
+/**
+ * Returns the ask (a question to a person) with this id. Searches the pending asks first, then all asks. Rejects with CommandError if there
+ * is no such ask.
+ */
 export async function findAsk({ jobs }: SvcClient, requestId: string): Promise<Ask> {
   for (const state of [AskState.PENDING, AskState.UNSPECIFIED]) {
     let pageToken = "";

@@ -62,7 +62,10 @@ async function placesOf(given: readonly string[], options: CheckOptions, context
 type Parents = AsyncDisposable & {
   /** Folders whose subfolders are toolkits. The loader of definitions accepts only such folders. */
   readonly folders: readonly string[];
-  /** Returns a message of the loader in which the path of the user's folder replaces the path of the temporary folder. */
+  /**
+   * Returns an error message of the definition loader for the user. The path of the user's folder replaces the path of the temporary folder
+   * that was loaded.
+   */
   restore(text: string): string;
 };
 

@@ -94,7 +94,7 @@ async function connectAccount(toolkitSlug: string, options: ConnectOptions, cont
 
 /** Time in milliseconds that the command waits for the consent of the user. After this time, the authorize URL has expired. */
 const consentMs = 10 * 60_000;
-/** Interval in milliseconds at which the command reads the account during this wait. */
+/** Interval in milliseconds at which the command reads the account's state while it waits for the user's consent. */
 const pollMs = 1_000;
 
 /**

@@ -34,7 +34,7 @@ export function progressText({ queued, total, totalComplete }: Replay): string {
   return `${numberText(queued)} of ${numberText(total)}${totalComplete ? "" : "+"}${share}`;
 }
 
-/** Returns the facts of a replay as names and values. */
+/** Returns the properties of a replay (a request to deliver events again) as pairs of name and value, for printing. */
 export function replayFacts(replay: Replay): readonly (readonly [string, string])[] {
   const { id, since, until, toolkitSlug, triggerSlug, subscriptionId, onlyUndelivered, perSecond } = replay;
   return [

@@ -81,7 +81,10 @@ export const addStandingUpdate = command(
 
 type PreviewValues = { readonly definition?: string; readonly program?: string };
 
-/** The command `svc standing preview`. */
+/**
+ * The command `svc standing preview`, which shows the next due times of a standing program (a program that starts jobs on a schedule or
+ * event), or its events.
+ */
 export const addStandingPreview = command(
   StandingService.method.previewStandingProgram,
   {

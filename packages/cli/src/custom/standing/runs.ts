@@ -53,7 +53,7 @@ export const addStandingRuns = command(
 
 type RunValues = WatchOptions & { readonly input?: string; readonly watch?: true };
 
-/** The command `svc standing run`. */
+/** The command `svc standing run`, which starts a run of a standing program (a program that starts jobs on a schedule or event) now. */
 export const addStandingRun = command(
   StandingService.method.runStandingProgram,
   {

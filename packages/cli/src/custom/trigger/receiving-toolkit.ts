@@ -7,8 +7,8 @@ import { CommandError } from "../../command/error.ts";
 export type ReceivingToolkit = Toolkit & { readonly webhook: Webhook };
 
 /**
- * Loads the definitions of a local server, and returns the toolkit with this slug. Rejects with CommandError if it receives no posts, or
- * with DefinitionError.
+ * Loads the definitions that a local server would use, and returns the toolkit with this slug. Rejects with CommandError if the toolkit
+ * does not exist or receives no webhook posts. Rejects with DefinitionError if the definitions contain errors.
  */
 export async function findReceivingToolkit(slug: string, context: CommandContext): Promise<ReceivingToolkit> {
   const { toolkitFolders: folders, deploymentFile } = await localConfig(context, "SVC_TOOLKITS", "SVC_DEPLOYMENT");

@@ -24,7 +24,10 @@ const search = listSearch(
 /** Search parameters of the list of accounts, as they were read. */
 export type AccountsSearch = ReturnType<typeof search.read>;
 
-/** The search parameters of the list of accounts. The dialog for connecting opens if `connect` or `like` is set and no other dialog is. */
+/**
+ * The search parameters in the address of the accounts page. `connect` and `like` name a toolkit or an account to connect. If one of them
+ * is set and no dialog is named, the dialog for connecting opens.
+ */
 export const accountsSearch: typeof search = {
   ...search,
   read: (raw) => {

@@ -95,8 +95,8 @@ function NoAsks({ search: { show } }: ListPart<Ask, { show?: "settled" | undefin
 }
 
 /**
- * True if a question that the service returned belongs to the list on the page. False only if the page lists settled questions and this
- * question is still pending.
+ * True if a question that the service returned belongs to the list on the page. If the page lists settled questions, a pending question
+ * does not belong to it.
  */
 function isListed({ show }: { show?: "settled" | undefined }, { state }: Pick<Ask, "state">): boolean {
   return show !== "settled" || state !== AskState.PENDING;

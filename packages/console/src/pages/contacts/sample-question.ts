@@ -1,4 +1,4 @@
-/** Sample values for the test of a contact channel. They replace the values of a question in the channel's texts. */
+/** Sample values for a test message to a contact (a person who answers questions). They replace the placeholders in the message's texts. */
 const sample: Record<string, string> = {
   question: "This is a test: nobody has to answer.",
   jobId: "job_00000000000000000000000000",

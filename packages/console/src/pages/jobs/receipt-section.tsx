@@ -31,7 +31,7 @@ export function ReceiptSection({ job, receipt, projectId }: { job: Job; receipt:
   );
 }
 
-/** Draws the contents of a receipt, except the result. `calls` makes a link from the number of calls. */
+/** Draws the contents of a job's receipt (its stored summary), except the result. `calls`: draws the number of calls as a link. */
 export function ReceiptFacts({
   receipt,
   calls: lead = (words) => words,

@@ -191,7 +191,7 @@ function StepList({
   );
 }
 
-/** Returns the name of a block with its result: the branch taken, or the number of rounds. */
+/** Returns the name of a group of steps. For a branch of a condition that has run, adds whether the branch was taken. */
 function blockWords(name: string, kind: string, step: JobStep | undefined): string {
   if ((kind === "then" || kind === "else") && step !== undefined && step.branch !== "") {
     return step.branch === name ? `${name}, taken` : `${name}, not taken`;

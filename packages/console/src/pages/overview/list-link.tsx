@@ -4,7 +4,7 @@ import type { ReactNode } from "react";
 /** A list with its filters: its route, and its search parameters. */
 export type ListAddress = { to: string; search: Record<string, string> };
 
-/** Draws a link to a list with its filters. The route is a variable, because it depends on what is counted. */
+/** Draws a link to a list with its filters. `list`: address of the list's page and its search parameters. */
 export function ListLink({
   list: { to, search },
   projectId,

@@ -153,8 +153,8 @@ function endOf(isDryRun: boolean, isStopped: boolean): ReleaseStep {
 }
 
 /**
- * Draws a button that opens the dialog to release posts; the dialog first shows a dry run. If `why` is set, the button is disabled and
- * shows this reason.
+ * Draws a button for releasing quarantined webhook posts (refused posts kept for inspection), which processes them again. The button opens
+ * a dialog that first shows a dry run. If `why` is set, the button is disabled and shows this reason.
  */
 export function ReleaseButton({
   words,

@@ -25,7 +25,7 @@ export function Strip({ id }: { id: string }) {
   );
 }
 
-/** Returns the text alternative of a strip: the number of runs in each state. */
+/** Returns the text alternative of the row of symbols that shows the last runs: the number of runs in each state. */
 function stripWords(runs: readonly StandingRun[]): string {
   const counts = new Map<string, number>();
   for (const run of runs) counts.set(runWord(run).word, (counts.get(runWord(run).word) ?? 0) + 1);

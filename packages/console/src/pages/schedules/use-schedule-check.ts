@@ -1,7 +1,7 @@
 import type { PreviewStandingProgramResponse } from "@svc/gen/standing";
 import type { PlacedDraftFaults } from "./draft-faults.ts";
 
-/** The service's check of a definition. */
+/** The result of the service's check of the schedule's definition that the user is editing. */
 export type ScheduleCheck = {
   /** The definition that was checked, as it would be sent. */
   definitionJson: string;

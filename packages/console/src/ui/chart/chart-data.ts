@@ -8,7 +8,7 @@ export type ChartLine = {
   tone: Tone;
   /** The line's value in each step. Null if nothing was measured in the step. */
   values: readonly (number | null)[];
-  /** The line's total over all steps. Null if there is none. */
+  /** The total of this line's values over all time steps of the chart. Null if no total exists. */
   total: number | null;
 };
 

@@ -88,8 +88,8 @@ export function createPlot(host: HTMLElement, first: ChartData, zone: Zone, acts
 }
 
 /**
- * Calls `onPress` with the step that the user presses. Ignores drags, because a drag selects a range. Returns a function that removes the
- * listeners.
+ * Calls `onPress` with the time step of the chart that the user clicks. Ignores drags, because a drag selects a range. Returns a function
+ * that removes the listeners.
  */
 function watchPresses(plot: uPlot, onPress: (step: number) => void): () => void {
   let downAt = 0;

@@ -2,7 +2,7 @@ import { classNames } from "../class-names.ts";
 import styles from "./field.module.css";
 import { type Labelled, LabelledField } from "./field.tsx";
 
-/** A labelled field of a form with a fixed set of values. Filters use `Choice` instead. */
+/** A labelled select field of a form, for a value from a fixed set. */
 export function SelectField({
   value,
   options,

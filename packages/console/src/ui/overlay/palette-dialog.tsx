@@ -8,8 +8,8 @@ import styles from "./palette-dialog.module.css";
 export type PaletteLine = { id: string; words: string; note: string; icon: IconName };
 
 /**
- * A dialog with an input and the lines that match the input. The first line is selected at first. After a line that opens a page (`leads`),
- * the heading of that page gets the focus. Otherwise the focus returns to the element that had it before.
+ * A dialog with a text input and the lines that match the input. The first line is selected at first. If the chosen line opens a page
+ * (`leads`), the heading of that page gets the focus. For any other line, the focus returns to the element that had it before.
  */
 export function PaletteDialog<Line extends PaletteLine>({
   open,

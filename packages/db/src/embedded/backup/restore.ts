@@ -154,8 +154,8 @@ const clusterFile =
 const clusterPath = new RegExp(`^data/(?:${clusterFolder})(?:/[\\w-][\\w.-]*)*/?$`);
 
 /**
- * Returns the name of an entry if it is safe to write. Throws BackupError if the entry, for example in a manipulated file, would be written
- * outside the folder or into its settings.
+ * Returns the name of a backup file's entry if the entry is safe to write. Throws BackupError if the entry would be written outside the
+ * data folder or into the folder's settings. A manipulated backup file could contain such an entry.
  */
 function checkedName(file: string, { name, type }: Header): string {
   const isOfStore =

@@ -42,7 +42,7 @@ export function addSeal({ id, secret }: VaultKey): Transform {
  */
 export type BackupSeal = { readonly coveredBytes: number; readonly keyId: string; readonly mac: Buffer };
 
-/** Returns the seal of a file; undefined if it has none. */
+/** Returns the seal (a keyed hash of all earlier bytes) at the end of a backup file. Returns undefined if the file has no seal. */
 export async function readSeal(file: FileHandle): Promise<BackupSeal | undefined> {
   const { size } = await file.stat();
   const coveredBytes = size - sealBytes;

@@ -13,11 +13,12 @@ const consoleEntry = source("main.tsx");
 const linkEntries = [source("answer/main.tsx"), source("connect/main.tsx")];
 
 /**
- * Returns a function that names the chunk of a shared module; null if the module stays alone or with the only chunk that needs it. By
- * default the bundler makes a file for each. One page would then make a hundred requests, six at a time, which mostly wait for each other.
+ * Returns a function that names the file (chunk) into which the bundler puts a shared module. The function returns null if the bundler
+ * decides itself. The bundler would make one file for each module. A page would then make a hundred requests, six at a time, which mostly
+ * wait for each other.
  * - `base`: modules that both the console and the pages of links load at start.
- * - `first`: the other modules that the console loads at start.
- * - `pages`: modules that two fifths of its pages need.
+ * - `first`: all further modules that the console loads at start.
+ * - `pages`: modules that at least two fifths of the console's pages need.
  */
 export function createChunkNames(): (id: string, modules: Modules) => string | null {
   let reach: Reach | undefined;

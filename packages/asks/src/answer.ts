@@ -174,8 +174,8 @@ async function checkAnswer(
 }
 
 /**
- * Returns the id of the delivery that the answer refers to, if that delivery belongs to the ask. For any other or missing id, returns
- * `api`, and the answer is not refused.
+ * Returns through which channel a question was answered. This is the id of the delivery that the answer names, if that delivery sent this
+ * question. Otherwise, or without an id, returns `api`; the answer is valid in any case.
  */
 async function surfaceOf(tx: Executor, ask: AskRecord, { projectId, deliveryId }: AnswerRequest): Promise<string> {
   const id = parseId("dlv", deliveryId);

@@ -44,7 +44,10 @@ export function sealOverrides(sealer: Sealer, ask: Sealed, overridesJson: string
   return sealer.seal(Buffer.from(overridesJson, "utf8"), contextOf(ask));
 }
 
-/** Returns the decrypted overrides of a settled ask as they were given. Throws SealError if they cannot be decrypted. */
+/**
+ * Returns the changes of arguments (overrides) that a person gave in the answer to a question, decrypted and otherwise unchanged. Throws
+ * SealError if they cannot be decrypted.
+ */
 export function openOverrides(sealer: Sealer, ask: Sealed, sealed: Uint8Array): string {
   return sealer.open(sealed, contextOf(ask)).toString("utf8");
 }

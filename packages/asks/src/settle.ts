@@ -44,7 +44,10 @@ export async function settle(
   return true;
 }
 
-/** Returns the chain of causes of a decision: the causes of the job, then the key that sent the answer, then the contact who answered. */
+/**
+ * Returns who caused the decision about a job's question, in order: first the keys and programs that caused the job, then the API key that
+ * sent the answer, then the person who answered.
+ */
 function settlementChain(jobChain: readonly string[], { principalId, keyId }: DecisionDocument): string[] {
   if (principalId === "") return [...jobChain, "clock"];
   const key = `key:${keyId}`;

@@ -11,7 +11,10 @@ export type TaskSubject = HopSubject | PublishSubject | WatchSubject | ReachSubj
 /** Subject of the task that ends a hop (stage of the escalation) when its time expires. */
 export type HopSubject = { readonly kind: "hop"; readonly askId: Id<"ask">; readonly hopIndex: number };
 
-/** Subject of the task that publishes an ask when it reaches a hop (stage of the escalation). */
+/**
+ * Subject of the task that publishes a question to endpoints when the question reaches a stage of its escalation. `hopIndex`: number of the
+ * stage.
+ */
 export type PublishSubject = { readonly kind: "publish"; readonly askId: Id<"ask">; readonly hopIndex: number };
 
 /** Subject of the task that checks the deliveries of an ask to endpoints. The kind of this task is stored as `publish`. */

@@ -31,7 +31,10 @@ export type AskBench = {
   readonly context: AskContext;
   /** Stores a job that waits for a person's answer. The job belongs to the test's own project, unless the caller passes another project. */
   job(projectId?: ProjectId): Promise<Id<"job">>;
-  /** Asks a question: `lead` has an hour to answer, then `head` has unlimited time. `changes` replaces parts of the question. */
+  /**
+   * Asks a test question. The person `lead` has an hour to answer; after that, svc asks the person `head`, who has unlimited time.
+   * `changes` replaces parts of the question.
+   */
   raise(jobId: Id<"job">, changes?: Partial<AskInput>): Promise<Id<"ask">>;
   /** Answers in the name of `lead`, with the approver's key to which the job belongs. `changes` replaces parts of the answer. */
   answer(jobId: Id<"job">, changes?: Partial<AnswerRequest>): Promise<void>;

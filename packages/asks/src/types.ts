@@ -38,7 +38,8 @@ export type AskInput = {
 };
 
 /**
- * A question that is ready to be asked. Its log entries, its tasks and the ask itself are committed in the transaction that parks the job.
+ * A question that is ready to be asked. Its log entries and its tasks are committed together with the question, in the transaction that
+ * suspends the job.
  */
 export type PreparedAsk = {
   readonly id: Id<"ask">;
@@ -47,8 +48,8 @@ export type PreparedAsk = {
   /** The log entries of the question (`ask-raised`). */
   readonly events: readonly NewJobEvent[];
   /**
-   * The question's tasks: one that ends the first hop (stage of the escalation), one for each message to a contact, and one that publishes
-   * the ask.
+   * Tasks for the question. One ends the first stage of its escalation. One sends each message to a contact (a person of the project). One
+   * publishes the question to endpoints.
    */
   readonly tasks: readonly NewJobTask[];
   /** Writes the ask, in the transaction that parks the job. */

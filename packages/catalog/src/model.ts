@@ -254,7 +254,10 @@ export type Action = ToolDefinition & {
    * in snapshots of version 0.1.
    */
   readonly paging?: PagingDocument | undefined;
-  /** How svc finds new rows of the tool's list. Undefined if the definition declares no poll, and in snapshots. */
+  /**
+   * How svc finds new rows of the list that the tool returns. Undefined if the tool's definition declares no poll. Undefined too in the
+   * copy of the definition that is stored with a job.
+   */
   readonly poll?: PollDocument | undefined;
   /** Slug of the tool that replaces this deprecated tool. Undefined if the tool is not deprecated, and in snapshots. */
   readonly replacedBy?: string | undefined;

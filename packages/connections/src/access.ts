@@ -25,7 +25,7 @@ import { needsCredential } from "./trial-tool.ts";
 /** Time in milliseconds for which the next step of a call may use an account row that an earlier step of the call has read. */
 const rowFreshMs = 5_000;
 
-/** State of an account that is kept between the steps of a call. It is dropped together with the account object. */
+/** Row of a connected account that is kept in memory while one tool call runs. `used`: the access token that the call has used. */
 type CachedAccount = { row: CallableAccountRow; readAtMs: number; used: string | undefined };
 
 /** A decrypted credential, and the encrypted value from which it was decrypted. */

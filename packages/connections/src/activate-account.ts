@@ -17,7 +17,10 @@ export type ReadyAccount = {
   readonly grantedScopes?: readonly string[];
   /** True if the app tested the credential and accepted it. */
   readonly isTaken: boolean;
-  /** The pending row of this account. Absent if the account becomes active at once. */
+  /**
+   * The stored row of this account in state `pending`, from the time when its connection began. Absent if the account becomes active at
+   * once.
+   */
   readonly pending?: ConnectedAccount;
 };
 

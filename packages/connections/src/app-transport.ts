@@ -10,7 +10,10 @@ export type AppRequest = {
   readonly body: string | undefined;
 };
 
-/** A request's purpose and origin. Only the sandbox uses them, to make up an answer; the network does not need them. */
+/**
+ * Purpose and origin of a request to an app. Only the emulated apps of the sandbox use them, to make their answers. Requests to real apps
+ * do not need them.
+ */
 export type AppCall = {
   readonly projectId: ProjectId;
   readonly toolkit: Toolkit;

@@ -10,7 +10,10 @@ export type TokenSet = {
   readonly obtained_at: number;
 };
 
-/** The encrypted value of an account, by its scheme. For `oauth2`, it has the verifier of the consent until the tokens arrive. */
+/**
+ * The decrypted credential of a connected account. `scheme` is the way in which the app authenticates. While a user has not yet consented
+ * to `oauth2`, it contains only the PKCE code verifier. Afterwards it contains the tokens.
+ */
 export type Credential = (
   | { readonly scheme: "api_key"; readonly key: string }
   | { readonly scheme: "basic"; readonly username: string; readonly password: string }

@@ -10,7 +10,9 @@ import type { AppAnswer } from "./app-transport.ts";
 export const answerBytesMax = 8 * 1024 * 1024;
 /** Answers up to this size, in bytes, need no memory from the budget. So they are received even if large answers have used it up. */
 const freeBytes = 16 * 1024;
-/** Limits of one exchange. `patienceMs`: maximum time for which an answer pauses because memory is short. */
+/**
+ * Limits of one request to an app and its answer. `patienceMs`: maximum time for which reading the answer pauses because memory is short.
+ */
 export type ExchangeOptions = {
   readonly timeoutMs: number;
   readonly allowance: AnswerAllowance;

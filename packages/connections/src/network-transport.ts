@@ -117,7 +117,10 @@ export type TransportLimits = {
   readonly waiting: number;
   readonly nodeAnswerBytes: number;
   readonly projectAnswerBytes: number;
-  /** Maximum time in milliseconds for which an answer may pause because memory is short. After it, the answer ends as `too_large`. */
+  /**
+   * Maximum time in milliseconds for which reading an app's answer may pause because memory is short. After this time, the call ends as
+   * `too_large`.
+   */
   readonly patienceMs: number;
   /** Maximum number of idle agents (unused connection pools) that are kept. */
   readonly idleAgents: number;
@@ -230,7 +233,7 @@ async function sendInTurn(
 
 type Way = { readonly agent: Dispatcher; readonly patienceMs: number; readonly open: () => AnswerAllowance };
 
-/** A request to an app, and the URL that is called next. */
+/** A request to an app, and the URL to which it is sent. The URL differs from that of the request after a redirect. */
 type AddressedRequest = { readonly request: AppRequest; readonly url: URL };
 
 async function sendFollowing(way: Way, { request, url }: AddressedRequest, endMs: number): Promise<AppAnswer> {

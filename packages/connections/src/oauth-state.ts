@@ -39,8 +39,8 @@ type StateUse = "start" | "callback";
 export type StateSealer = {
   seal(use: StateUse, state: ConsentState): string;
   /**
-   * Decrypts a state that was encrypted for the page `use` (`start` or `callback`). Returns undefined if this service did not create the
-   * text, or created it for the other page.
+   * Decrypts the OAuth `state` parameter that svc made for the page `use` (`start` or `callback`). Returns undefined if this service did
+   * not make the text, or made it for the other page.
    */
   open(use: StateUse, text: string): ConsentState | undefined;
 };

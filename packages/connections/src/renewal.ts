@@ -51,7 +51,10 @@ export const leaseMs = 60_000;
 const waitMaxMs = 10_000;
 const pollMs = 100;
 
-/** Creates the renewals of one node. Calls that need the same renewal share it. Other nodes wait for the lease in the row. */
+/**
+ * Creates the part of a node that renews the credentials of accounts. Calls that need the same renewal share it. Only one node renews an
+ * account's credential at a time; the lease in the account's row says which node. The nodes without the lease wait.
+ */
 export function createRenewals(options: RenewalOptions): Renewals {
   const underWay = new Map<string, Promise<Renewal>>();
   return {
@@ -209,8 +212,9 @@ async function keepToken(
 }
 
 /**
- * Reads the account again, because another request may have deleted the account or renewed its token meanwhile. Returns that the account
- * has ended, or its new token. If neither is the case, returns a failure, because another node is renewing the token.
+ * Reads the account again, because a concurrent request may have deleted the account or renewed its token. If the account was deleted, the
+ * result says that it has ended. If the token was renewed, the result is the new token. Otherwise the result is a failure, because another
+ * node is renewing the token.
  */
 async function whatIsThere(
   { db, sealer }: RenewalOptions,

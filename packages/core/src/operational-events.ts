@@ -7,7 +7,7 @@ type PayloadField<Value> = { readonly schema: Readonly<Record<string, unknown>>;
 /** Fields of an operational event's payload, by name. Every event has all fields of its type. */
 type PayloadFields = Readonly<Record<string, PayloadField<unknown>>>;
 
-/** A type of operational events. */
+/** A type of operational events: events that svc itself publishes about a project, such as `svc.job_failed`. */
 type OperationalEventType = {
   /** When the event occurs, as a sentence for people. */
   readonly description: string;

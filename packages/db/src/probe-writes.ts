@@ -7,7 +7,7 @@ import { statement } from "./sql/statement.ts";
  *   temporary file.
  * - `pg_logical_emit_message` writes a message to the write-ahead log. The message is flushed like every commit, and waits for a
  *   synchronous standby.
- * - Neither of the two leaves dead rows. Rewriting a row of a table would leave them.
+ * - Updating a row of a table would test the same, but would leave dead rows. So this test does not do it.
  */
 const writeProbe = statement<{ isWritable: boolean }>(
   "probe_writes",

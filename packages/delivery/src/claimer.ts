@@ -73,7 +73,7 @@ export class Claimer {
    * so the next round begins at once.
    */
   #hasMoreToEnd = false;
-  /** True if the last round found deliveries of throttled replays. */
+  /** True if the last search for due deliveries found deliveries of throttled replays. */
   #foundBehind = false;
 
   constructor(options: ClaimerOptions) {

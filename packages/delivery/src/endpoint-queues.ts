@@ -156,7 +156,7 @@ export class EndpointQueues {
     return queue;
   }
 
-  /** Returns how many live deliveries of a subscription this node can take now. */
+  /** Returns how many deliveries of new events (not of replays) this node can take now for a subscription. */
   room(id: SubscriptionId): number {
     const queue = this.#queues.get(id);
     return queue === undefined ? this.defaultRoom(false) : queue.room(this.#concurrency, this.#clock.now());

@@ -45,8 +45,8 @@ type AgentEndpoint = {
   /** The id by which the receiver knows the subscription. */
   readonly id: string;
   /**
-   * Cursor (point in the event stream) before which no event is pending. It is set at each refresh of the subscription. The receiver may
-   * store it.
+   * Cursor (point in the event stream) before which no event is still to be delivered. svc sets it each time the agent renews its
+   * subscription. The agent may store it.
    */
   readonly cursor: string;
 };
@@ -157,7 +157,10 @@ function openKeys(sealer: Sealer, sealed: Buffer, context: string): SigningKeys 
   return createSigningKeys(sealer.open(sealed, context).toString("utf8"));
 }
 
-/** Returns the endpoint of an agent that has no subscription yet. It is used to verify the endpoint first. */
+/**
+ * Returns the callback endpoint of an agent before the agent has a subscription. svc uses it to send a test request, which the agent must
+ * answer before it can subscribe.
+ */
 export function createAgentEndpoint(endpointUrl: string, secret: string, mcpId: string): Endpoint {
   const url = new URL(endpointUrl);
   return {

@@ -117,7 +117,7 @@ export type OutgoingDelivery = {
   bodyHeaders?: readonly string[] | undefined;
   receivedAtMs: number;
   leaseUntilMs: number;
-  /** True if a throttled replay queued the delivery. It is then sent only when no live delivery waits. */
+  /** True if a throttled replay queued the delivery. It is then sent only when no delivery of a new event waits. */
   behind: boolean;
 };
 

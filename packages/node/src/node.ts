@@ -62,7 +62,7 @@ export type Node = {
   readonly dispatcher: Dispatcher;
   readonly apps: Apps;
   readonly jobs: Jobs;
-  /** The parts that start standing programs (schedules). */
+  /** The part of the node that starts schedules: when a time comes, an event arrives or a poll finds new rows. */
   readonly standing: StandingParts;
   /** Receives the posts that providers (apps) send to incoming webhooks. */
   readonly ingest: Ingest;

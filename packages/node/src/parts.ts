@@ -102,8 +102,8 @@ export type NodeParts = {
   /** The engines that `start` starts. Default: all. */
   readonly engines?: readonly EngineName[];
   /**
-   * Called when work becomes due for an engine that this node does not start: jobs, or standing programs. `Node.wake` of a node that starts
-   * them finds the work at once. Default: that node finds the work at its next regular claim.
+   * Called when work becomes due that this node does not do itself: jobs, or runs of schedules. The caller can then call `Node.wake` of a
+   * node that does this work. Default: that node finds the work the next time it looks.
    */
   readonly onDueElsewhere?: (() => void) | undefined;
   /** Id of the node. Default: a new id. */

@@ -42,7 +42,10 @@ export type ClassOf = Measure<Step>["classOf"];
 
 const classes = ["read", "write", "destructive"] as const satisfies readonly AccessClass[];
 
-/** A skill that a program runs, with its numbers of calls, rows and asks. */
+/**
+ * A skill (a program that is called as a tool) that a program runs. It has its numbers of calls, rows and questions, so that they can be
+ * added to those of the program.
+ */
 export type CountedSkill = {
   readonly accepted: {
     readonly program: Pick<Program, "sagaOn">;

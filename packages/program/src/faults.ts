@@ -61,8 +61,8 @@ export type FaultList<Code extends string = ProgramFaultCode> = {
   /** Replaces the hint of a recorded fault. Used if a later finding changes what the author should write. */
   rehint(code: Code, path: Path, message: string, hint: FaultText): void;
   /**
-   * Records a fault of a rule that is newer than some stored programs. The fault counts only if `takeYounger` is called, which never
-   * happens for stored programs.
+   * Records an error for a rule that is newer than some stored programs. The error counts only after a call of `takeYounger`, which happens
+   * only for new programs. So stored programs that break the rule stay valid.
    */
   addYounger(code: Code, path: Path, message: string, hint: FaultText): void;
   /** Makes all faults that were recorded with `addYounger` count as faults, and also those that `addYounger` records later. */

@@ -17,7 +17,7 @@ import { createSandbox, sandboxTokenUrl } from "./index.ts";
 /** The catalog of definitions that svc ships with. */
 export const shipped: Catalog = await shippedCatalog();
 
-/** The callback address of codes in tests. */
+/** The redirect URL to which OAuth authorization codes are sent in tests. */
 export const callbackUrl = "http://127.0.0.1:8080/oauth/callback";
 
 /** Options of one call in a test. They replace the usual values, such as the project `prj_a`. */

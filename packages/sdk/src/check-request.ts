@@ -5,8 +5,9 @@ import { ErrorDetailSchema } from "@svc/gen/errors";
 import { closest, distance } from "fastest-levenshtein";
 
 /**
- * Throws a ConnectError (invalid_argument REQUEST_MALFORMED) if `value` has an unknown field, or a field with a value of the wrong type.
- * Without this check, a misspelt field of untyped code would silently not be sent. Null and undefined count as missing.
+ * Throws a ConnectError (invalid_argument REQUEST_MALFORMED) if the request `value` has an unknown field, or a field with a value of the
+ * wrong type. Without this check, a misspelt field in JavaScript code without types would silently not be sent. Null and undefined count as
+ * missing.
  */
 export function checkRequest(desc: DescMessage, value: unknown): void {
   checkMessage(desc, value, "");

@@ -40,7 +40,7 @@ export type SvcClient = {
   readonly tools: Client<typeof ToolsService>;
   /** Durable jobs and the questions they ask. */
   readonly jobs: Client<typeof JobsService>;
-  /** The contacts that jobs may ask. */
+  /** The contacts of the project: people whom jobs may ask. */
   readonly contacts: Client<typeof ContactsService>;
   /** Schedules, and their runs. */
   readonly standing: Client<typeof StandingService>;

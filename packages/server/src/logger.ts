@@ -8,7 +8,7 @@ export type LoggerOptions = {
   level: LevelWithSilent;
   /** Stream for the log lines. Default: standard output, in a readable form if it is a terminal. */
   destination?: DestinationStream;
-  /** Number of this process if there are several. Each line shows it. */
+  /** Number of this process if the server runs several processes. Each log line shows it. */
   processNumber?: number | undefined;
 };
 

@@ -26,7 +26,7 @@ export type StandingLimits = {
   readonly projectRunsMargin: number;
   /** Maximum pages that one poll reads. The next poll continues from there. Default 50. */
   readonly pollPagesMax: number;
-  /** Maximum standing programs of a project (SVC_STANDING_MAX). Default 10,000. */
+  /** Maximum number of schedules in a project (SVC_STANDING_MAX). Default 10,000. */
   readonly programsMax: number;
   /** Milliseconds for which svc keeps a run after its end (SVC_STANDING_RUN_RETENTION). Default 30 days. */
   readonly runRetentionMs: number;
@@ -55,8 +55,8 @@ export type StandingContext = {
   /** Version of this node's time zone data, such as `2026a`. */
   readonly tzVersion: string;
   /**
-   * Passes claimed tasks of throttled replays to the engine that runs them. The same statement claims these tasks and the tasks of standing
-   * programs.
+   * Passes claimed tasks of throttled replays to the replay engine of this node. One SQL statement claims both these tasks and the tasks of
+   * schedules.
    */
   readonly takeReplays: (tasks: readonly ClaimedReplay[]) => void;
   /** Makes the delivery engine of this node claim at once, because operational events are queued. */

@@ -33,7 +33,7 @@ export type StandingOptions = Omit<StandingContext, "evaluator" | "versions" | "
   /** Threads that evaluate expensive expressions. Their entry module is `evaluationThread` of packages/program. */
   readonly threads: ThreadPool;
   readonly observer?: StandingObserver | undefined;
-  /** Limits that differ from the defaults. */
+  /** Limits that replace the default limits of schedules. */
   readonly limits?: Partial<StandingLimits> | undefined;
 };
 

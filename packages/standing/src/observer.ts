@@ -24,7 +24,7 @@ export type DecidedRun = {
   readonly lagMs: number;
 };
 
-/** Result of a committed poll. */
+/** Result of one poll (the regular call of a tool that finds new rows for a schedule), after it is committed. */
 export type EndedPoll = {
   readonly programId: StandingProgramId;
   readonly projectId: ProjectId;

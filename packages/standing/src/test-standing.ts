@@ -147,7 +147,7 @@ const quick = {
   steps: [{ id: "look", call: "desk.get_item", entity: "ops", args: { id: "i1" } }],
 };
 
-/** Returns a definition as text, with the required fields added. */
+/** Returns the definition of a test's schedule as JSON text. Adds the required fields. */
 export function definitionText(definition: object): string {
   return JSON.stringify({ version: 1, source: { schedule: { every: "15m" } }, program: quick, ...definition });
 }

@@ -25,7 +25,7 @@ export async function borrowTestDatabase(): Promise<AsyncDisposable & { readonly
   };
 }
 
-/** Drops the databases that were created. The next file of the same process starts with none. */
+/** Drops the databases that the tests of one file created. Tests of the next file in the same process then create new databases. */
 export async function dropTestDatabases(): Promise<void> {
   idle.length = 0;
   await Promise.all(all.splice(0).map((database) => database.drop()));

@@ -41,7 +41,7 @@ export type Told = {
   readonly held: BlockedLoop[];
   /** Finished calls to the embeddings endpoint. */
   readonly embedded: EmbeddingsCall[];
-  /** For each search: the source of the vector for its words. */
+  /** For each search by meaning: where the embedding vector of its words came from (the endpoint or memory), or why there was none. */
   readonly searches: SearchOutcome[];
   /** Private toolkits that were not served because they break rules of this version. */
   readonly broken: { readonly projectId: ProjectId; readonly slug: string; readonly message: string }[];

@@ -25,7 +25,7 @@ export type TestReceiver = AsyncDisposable & {
   release(): void;
   /** Returns the number of requests that have arrived completely and have no answer yet. */
   inFlight(): number;
-  /** Returns the maximum that `inFlight` has reached so far. */
+  /** Returns the largest number of requests that this test receiver has handled at the same time so far. */
   inFlightMax(): number;
 };
 

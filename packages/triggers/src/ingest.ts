@@ -396,10 +396,16 @@ export function noProjectDetail(event: NormalizedEvent): string {
   return `${event.triggerSlug}: no project holds an account with the reference that the post names.`;
 }
 
-/** The reason why a post is put into quarantine. `items`: the elements of its list that are kept; absent if the whole post is kept. */
+/**
+ * The reason why a webhook post is put into quarantine (kept for inspection, not delivered). `items`: the elements of the post's list that
+ * are kept; absent if the whole post is kept.
+ */
 type QuarantineCause = Pick<QuarantinedPost, "reason" | "detail"> & Pick<PostEnvelope, "items">;
 
-/** Stores posts in quarantine, together with the operational events about those of private toolkits. */
+/**
+ * Stores posts in quarantine (kept for inspection, not delivered). For a post to a project's own toolkit, it publishes an operational event
+ * to the project in the same transaction.
+ */
 async function storeQuarantined(db: Executor, rows: readonly QuarantinedPost[], nowMs: number): Promise<void> {
   const own = rows.flatMap(({ projectId, ...row }) => (projectId === null ? [] : [{ ...row, projectId }]));
   if (own.length === 0) return putQuarantinedPosts(db, rows);

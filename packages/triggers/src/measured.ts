@@ -20,7 +20,7 @@ export type MeasuredFigure = {
 export type MeasuredTimes = {
   /** Pause between two reads of a number that may be close to its limit. */
   readonly nearMs: number;
-  /** Pause between two reads of a number that is far below its limit. */
+  /** Pause between two reads of the measured number while it is far below its limit. */
   readonly farMs: number;
   /**
    * Shortest pause between two reads of the number from the database. It is kept even if this node has stored so many rows since the last

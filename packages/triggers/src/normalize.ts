@@ -16,7 +16,10 @@ import type { QuarantinedPost } from "@svc/db/quarantine/repo";
 import type { InboundPost } from "./outcome.ts";
 import type { NormalizedEvent } from "./store.ts";
 
-/** Result of reading a verified post, or one element of its list, by the toolkit's current definition. */
+/**
+ * Result of reading a verified webhook post, or one element of its list, by the toolkit's current definition: it became an event, was
+ * ignored, or was put into quarantine (kept for inspection).
+ */
 type OneResult =
   | { outcome: "event"; event: NormalizedEvent }
   | { outcome: "ignored" }
@@ -33,7 +36,10 @@ export type NormalizeResult =
   | { outcome: "challenge"; answer: HandshakeAnswer }
   | { outcome: "items"; items: readonly ItemResult[] };
 
-/** Says which elements of a post's list are read. `each`: path of the list. `indexes`: positions of the elements. */
+/**
+ * Says which elements of the list in a webhook post are read, if each element is a post of its own. `each`: path of the list. `indexes`:
+ * positions of the elements.
+ */
 export type ItemChoice = { readonly each: string; readonly indexes: readonly number[] };
 
 type Receiving = Toolkit & { readonly webhook: Webhook };
@@ -165,7 +171,10 @@ function normalizeOne(toolkit: Receiving, post: InboundPost, parsed: Post, recei
   };
 }
 
-/** Returns who receives an event: the owner of a private toolkit, or those whom the account of the post decides. */
+/**
+ * Returns who receives an event. For a private toolkit, this is the project that owns the toolkit. Otherwise the account in the post
+ * decides which projects receive it.
+ */
 function receiverOf({ ownerProjectId, webhook }: Receiving, { account, entityId }: NormalizedPost) {
   if (ownerProjectId !== "") return { to: { projectId: ownerProjectId, entityId } };
   return { audience: webhook.audience, account };

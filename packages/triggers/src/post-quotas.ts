@@ -44,9 +44,9 @@ export type PostRefusal = {
  */
 export type PostQuotas = {
   /**
-   * Returns the refusal of a post. Returns undefined if the post is accepted; it is then charged to every receiving project. `isRest`: true
-   * for the other elements of a list of which an element was already accepted. They are never refused, because the app can only send the
-   * whole list again.
+   * Returns why a post is refused. Returns undefined if the post is accepted; it then counts against the quotas of every receiving project.
+   * `isRest`: true for the remaining elements of a list, after its first element was accepted. These are never refused, because the app can
+   * only send the whole list again.
    */
   admit(receivers: readonly ReceiverQuotas[], isRest?: boolean): PostRefusal | undefined;
   /** Counts a refused post for each project over its quota. A post is counted once, however often svc tried to store it. */

@@ -118,7 +118,10 @@ function openSecret(
   }
 }
 
-/** Returns the context for which a secret of a webhook is sealed. */
+/**
+ * Returns the context text with which a secret of a webhook is encrypted. The secret can be decrypted only with the same text, so it cannot
+ * be used in the place of another secret.
+ */
 export function webhookSecretContext(projectId: ProjectId, id: WebhookSecretId): string {
   return `${projectId}/webhook_secrets/${id}`;
 }
@@ -127,7 +130,10 @@ export function webhookSecretContext(projectId: ProjectId, id: WebhookSecretId):
 const skewMs = 60_000;
 /** Minimum time between two reads of new projects, in milliseconds. */
 const newMs = 500;
-/** Minimum time between two reads of all projects, in milliseconds. */
+/**
+ * Minimum time between two reads of the ids of all projects, in milliseconds. The ids are kept in memory, so that posts to invented
+ * projects cause no SQL statement each.
+ */
 const allMs = 60_000;
 
 /**

@@ -33,8 +33,8 @@ import {
 import { type NormalizedEvent, type StoreOptions, storePosts } from "./store.ts";
 
 /**
- * Result of releasing one post. `accepted`: number of events that were stored; elements of a list may become events while others stay.
- * `reason`: why the post stays in quarantine.
+ * Result of releasing one quarantined post (a post kept for inspection). `accepted`: number of events that were stored. If the post is a
+ * list of posts, some of its elements can become events while the rest stay in quarantine. `reason`: why something stays in quarantine.
  */
 export type ReleaseResult = {
   id: string;
@@ -52,7 +52,7 @@ export type OpenedPost = Omit<QuarantinedPost, "envelope" | "body"> & PostEnvelo
  */
 export type Quarantine = {
   list(filter: QuarantineFilter, page: { after: QuarantineId | undefined; limit: number }): Promise<OpenedPost[]>;
-  /** Returns a post and its body as received. Undefined if the owner has no such post. */
+  /** Returns a quarantined post and its body as received. Undefined if the given owner (a project, or the deployment) has no such post. */
   find(id: QuarantineId, owner?: PostOwner): Promise<{ post: OpenedPost; body: Buffer } | undefined>;
   /**
    * Reads one post again by the current definitions and stores its events, in its own transaction. With `dryRun`, the transaction is rolled

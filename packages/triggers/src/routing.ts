@@ -57,7 +57,7 @@ export type RoutingView = {
    * of them does.
    */
   heardAt(projectId: ProjectId, post: RoutedPost): number | undefined;
-  /** Returns those quotas of a receiver that are set. */
+  /** Returns the quotas that are set for a project that receives posts. Quotas that are not set are absent. */
   quotasOf(projectId: ProjectId): Quotas;
   /**
    * Returns the versions of the routing that were used for these projects: the version of the deployment and one version for each project.
@@ -81,7 +81,7 @@ const referenceCharactersMax = 512;
 type Deployment = { version: number; projects: ProjectId[]; references: References };
 type References = Map<string, AccountReference | undefined>;
 type CachedProject = ProjectRouting & { byTrigger: Map<string, Subscribers> };
-/** The subscriptions of a project to a trigger, and their filters, each once. */
+/** The subscriptions of a project to a trigger. `filters`: the filters of these subscriptions, without duplicates. */
 type Subscribers = { readonly subscriptions: readonly RoutedSubscription[]; readonly filters: readonly string[] };
 
 /**

@@ -569,7 +569,7 @@ export type TestConnectionResponse = Message<"svc.v1.TestConnectionResponse"> & 
   testedAt?: Timestamp | undefined;
 
   /**
-   * Id of the read in the ledger (GetToolCall). Empty if svc sent nothing.
+   * Id of the tool call that svc made for the test, for GetToolCall. Empty if svc sent nothing.
    *
    * @generated from field: string call_id = 6;
    */

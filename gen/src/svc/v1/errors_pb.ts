@@ -150,7 +150,7 @@ export const TextPart_Kind = {
   CALL: 1,
 
   /**
-   * A field of the request, or a phrase about a field.
+   * This part of the message is the name of a request field, or a phrase about it.
    *
    * @generated from enum value: KIND_FIELD = 2;
    */

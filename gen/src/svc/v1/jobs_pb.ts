@@ -142,7 +142,7 @@ export type Job = Message<"svc.v1.Job"> & {
   mode: string;
 
   /**
-   * For the simulation run of `simulateFirst`: id of its live job. Otherwise empty.
+   * Only for a simulation run that `simulateFirst` made: id of the job that will execute the program after the simulation. Otherwise empty.
    *
    * @generated from field: string simulated_from = 17;
    */
@@ -753,7 +753,7 @@ export const StepErrorSchema: GenMessage<StepError> = /*@__PURE__*/
  */
 export type UndoCounts = Message<"svc.v1.UndoCounts"> & {
   /**
-   * Entries that were undone.
+   * Number of recorded undo entries whose call was undone.
    *
    * @generated from field: uint32 done = 1;
    */
@@ -888,7 +888,7 @@ export const ReceiptSchema: GenMessage<Receipt> = /*@__PURE__*/
  */
 export type ReceiptLimits = Message<"svc.v1.ReceiptLimits"> & {
   /**
-   * Values that the job used.
+   * How much of each limit the job has used.
    *
    * @generated from field: svc.v1.JobLimits used = 1;
    */
@@ -986,7 +986,7 @@ export type AskCounts = Message<"svc.v1.AskCounts"> & {
   answered: number;
 
   /**
-   * Number of asks that were settled by the declared default.
+   * Number of questions that got no answer in time and were settled by the default answer that the program declares.
    *
    * @generated from field: uint32 defaulted = 3;
    */
@@ -1105,15 +1105,15 @@ export const ActualSchema: GenMessage<Actual> = /*@__PURE__*/
  */
 export type Saga = Message<"svc.v1.Saga"> & {
   /**
-   * State: `none` (the program declares no saga), `armed` (there are entries that can be undone), `compensating`,
-   * `compensated` or `stuck` (an entry waits for a person).
+   * State of undoing a job's calls. `none`: the program does not ask for it. `armed`: there are calls that can be undone. `compensating`:
+   * calls are being undone. `compensated`: all are undone. `stuck`: an undo failed and waits for a person.
    *
    * @generated from field: string state = 1;
    */
   state: string;
 
   /**
-   * Number of entries recorded.
+   * Number of undo entries that the job has recorded. Each entry is the way to undo one call.
    *
    * @generated from field: uint32 entries = 2;
    */
@@ -1324,7 +1324,8 @@ export type Ask = Message<"svc.v1.Ask"> & {
   question: string;
 
   /**
-   * (read surface) JSON Schema of `overridesJson`, as JSON text. Empty if the point takes no overrides.
+   * (read surface) JSON Schema of `overridesJson` (changes of arguments that an answer may contain), as JSON text. Empty if an answer to
+   * this question may not change anything.
    *
    * @generated from field: string answer_schema_json = 16;
    */
@@ -1339,7 +1340,7 @@ export type Ask = Message<"svc.v1.Ask"> & {
   continuations: string[];
 
   /**
-   * (read surface) All declared hops of the escalation, reached or not.
+   * (read surface) All stages (hops) of the question's escalation that the program declares, reached or not.
    *
    * @generated from field: repeated svc.v1.AskHopSpec escalation = 18;
    */
@@ -1360,7 +1361,7 @@ export type Ask = Message<"svc.v1.Ask"> & {
   decision?: AskDecision | undefined;
 
   /**
-   * (read surface) Id of the step that asks. Empty if the ask concerns the plan as a whole.
+   * (read surface) Id of the step that asks the question. Empty if the question concerns the program as a whole.
    *
    * @generated from field: string step_id = 21;
    */
@@ -2690,7 +2691,7 @@ export type UndoEntry = Message<"svc.v1.UndoEntry"> & {
   stepId: string;
 
   /**
-   * Position of the row whose call the entry undoes, from 0. 0 for a step without rows.
+   * Position of the row whose call is undone, from 0. 0 for a step without rows.
    *
    * @generated from field: uint32 ordinal = 3;
    */
@@ -3253,7 +3254,8 @@ export type ListAsksRequest = Message<"svc.v1.ListAsksRequest"> & {
   jobId: string;
 
   /**
-   * Id of the schedule that started the asks' jobs. If empty, jobs of every origin.
+   * Id of a schedule. The list then contains only questions that were asked by jobs of this schedule. If empty, the list contains questions
+   * of all jobs.
    *
    * @generated from field: string standing_program_id = 4;
    */

@@ -231,7 +231,7 @@ export type StandingProgram = Message<"svc.v1.StandingProgram"> & {
   programHash: string;
 
   /**
-   * Maximum effect of one run.
+   * Most that one run of the schedule can do: maximum numbers of tool calls, writes, rows and questions.
    *
    * @generated from field: svc.v1.Estimate estimate = 11;
    */

@@ -55,7 +55,8 @@ export type GetBacklogResponse = Message<"svc.v1.GetBacklogResponse"> & {
   pendingDeliveries: number;
 
   /**
-   * The counted deliveries by time since they were queued. Each age class appears once, youngest first.
+   * Number of pending deliveries by the time since they were queued. Each entry is one range of times, and the ranges with the newest
+   * deliveries come first.
    *
    * @generated from field: repeated svc.v1.BacklogAge pending_by_age = 3;
    */
@@ -212,7 +213,7 @@ export type JobStatusCount = Message<"svc.v1.JobStatusCount"> & {
   status: JobStatus;
 
   /**
-   * Number of jobs.
+   * Number of jobs in this status.
    *
    * @generated from field: uint32 count = 2;
    */
@@ -355,7 +356,7 @@ export type SeriesLine = Message<"svc.v1.SeriesLine"> & {
   series: Series;
 
   /**
-   * Outcome, as named by the series.
+   * Outcome of the counted deliveries or calls. Its name depends on the series.
    *
    * @generated from field: string outcome = 2;
    */
@@ -412,7 +413,7 @@ export const LatencyLineSchema: GenMessage<LatencyLine> = /*@__PURE__*/
   messageDesc(file_svc_v1_stats, 8);
 
 /**
- * Latencies of one step, or of all steps together.
+ * Latencies in one step (interval) of the series' time range, or in all steps together.
  *
  * @generated from message svc.v1.LatencyStep
  */
@@ -562,7 +563,7 @@ export type Notice = Message<"svc.v1.Notice"> & {
   event?: Event | undefined;
 
   /**
-   * True if there are more changes of this kind than the stream sends one by one. Read the list again.
+   * True if more resources of this kind changed than the stream sends one by one. Then call the list method of this resource again.
    *
    * @generated from field: bool gap = 6;
    */
@@ -648,7 +649,7 @@ export const SeriesSchema: GenEnum<Series> = /*@__PURE__*/
   enumDesc(file_svc_v1_stats, 0);
 
 /**
- * Kind of resource in a notice.
+ * Kind of the resource that the stream of changes reports as new or changed.
  *
  * @generated from enum svc.v1.NoticeKind
  */
@@ -697,7 +698,7 @@ export const NoticeKind = {
 } as const;
 
 /**
- * Kind of resource in a notice.
+ * Kind of the resource that the stream of changes reports as new or changed.
  *
  * @generated from enum svc.v1.NoticeKind
  */

@@ -88,8 +88,8 @@ export type Subscription = Message<"svc.v1.Subscription"> & {
   health?: SubscriptionHealth | undefined;
 
   /**
-   * Id of the entity whose events it receives. Empty if it receives events of all entities and events without an
-   * entity.
+   * Id of the entity (a customer or user) whose events the subscription receives. Empty if the subscription receives events of all entities
+   * and events without an entity.
    *
    * @generated from field: string entity_id = 9;
    */
@@ -1469,7 +1469,7 @@ export type PreviewSubscriptionRequest = Message<"svc.v1.PreviewSubscriptionRequ
   toolkitSlug: string;
 
   /**
-   * Trigger, as in CreateSubscription. Ignored if `id` is set.
+   * Slug of the trigger whose events the subscription would receive, as in the field of CreateSubscription. Ignored if `id` is set.
    *
    * @generated from field: string trigger_slug = 3;
    */
@@ -1518,7 +1518,7 @@ export type PreviewSubscriptionResponse = Message<"svc.v1.PreviewSubscriptionRes
   scanned: number;
 
   /**
-   * Number of these events that the subscription would receive.
+   * Number of the scanned events that the subscription would receive.
    *
    * @generated from field: uint32 matched = 2;
    */
@@ -4406,27 +4406,27 @@ export const TriggersService: GenService<{
     output: typeof ReplayEventsResponseSchema;
   },
   /**
-   * Starts a throttled replay of a range of events, like ReplayEvents but for any number of events and across restarts
-   * of the service. The replay delivers to subscriptions that existed at its start and match an event when the replay
-   * reaches it. It queues each pair of event and subscription once, oldest event first. Its deliveries have low
-   * priority: svc sends them only when no live delivery waits.
+   * Starts a throttled replay: it delivers a range of events again, a limited number per second. ReplayEvents does the same at once, for a
+   * limited number of events. A throttled replay has no limit on the number of events, and continues after restarts of the service. The
+   * replay delivers to subscriptions that existed at its start and match an event when the replay reaches it. For each event, oldest first,
+   * it queues one delivery to each of these subscriptions. Its deliveries have low priority: svc sends them only when no delivery of a new
+   * event waits.
    *
-   * The replay waits while the next subscription backs off, or has more than 10 seconds' worth of the replay's
-   * deliveries pending. So a slow or unavailable endpoint limits the rate. A replay to one subscription waits while
-   * that subscription is inactive, and is cancelled when it is deleted. svc keeps events that the replay has not yet
-   * reached beyond their retention time.
+   * The replay waits while the endpoint of the next subscription fails. It waits, too, while more than 10 seconds' worth of its deliveries
+   * to this subscription are pending. So a slow or unavailable endpoint limits the rate. A replay to one subscription waits while that
+   * subscription is inactive, and is cancelled when it is deleted. svc keeps events that the replay has not yet reached beyond their
+   * retention time.
    *
    * Errors:
    * - invalid_argument FILTER_REQUIRED: `since` is unset.
-   * - invalid_argument TRIGGER_WITHOUT_TOOLKIT: `triggerSlug` is a name without its toolkit, and `toolkitSlug` is
-   *   empty.
+   * - invalid_argument TRIGGER_WITHOUT_TOOLKIT: `triggerSlug` is a name without its toolkit, and `toolkitSlug` is empty.
    * - invalid_argument TIME_RANGE_INVALID: `since` is later than `until`.
    * - invalid_argument REPLAY_RATE_INVALID: `perSecond` is above 5,000 or negative.
    * - not_found TOOLKIT_NOT_FOUND: the catalog has no toolkit `toolkitSlug`.
    * - not_found SUBSCRIPTION_NOT_FOUND: the project has no subscription `subscriptionId`.
    * - failed_precondition SUBSCRIPTION_INACTIVE: the named subscription is not active.
-   * - failed_precondition REPLAY_RUNNING: another replay to the same subscription has not ended. A replay to all
-   *   subscriptions includes each of them.
+   * - failed_precondition REPLAY_RUNNING: another replay to the same subscription has not ended. A replay to all subscriptions includes
+   *   each of them.
    * - resource_exhausted REPLAYS_TOO_MANY: 10 replays of the project have not ended.
    * - resource_exhausted QUOTA_PENDING_DELIVERIES: the project has reached its quota of pending deliveries.
    *

@@ -33,7 +33,10 @@ export function toDeployment(file: DefinitionFile): Deployment {
   return deployment;
 }
 
-/** Returns the errors of a deployment file and its valid part. The valid part can still be checked together with the definitions. */
+/**
+ * Returns the errors of a deployment file, and the part of the file without errors. The caller can check this part against the toolkit
+ * definitions even if the rest has errors.
+ */
 export async function checkDeployment(path: string): Promise<CheckedDeployment> {
   return soundDeployment(await readDeployment(path));
 }

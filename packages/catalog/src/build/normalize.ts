@@ -130,8 +130,8 @@ function describeFault({ pointer, message, property }: SchemaFault, tree: Templa
 }
 
 /**
- * Returns the steps of a JSON Pointer in two parts. `declared`: the first steps, which the definition declares. `inside`: further steps,
- * which lead into a value of the post.
+ * Splits the steps of a JSON Pointer into a normalized event's payload. `declared`: the first steps, to a value that the trigger's
+ * definition names. `inside`: the remaining steps, which lead into the value that the post has there.
  */
 function splitPointer(pointer: string, payloadTree: TemplateTree): { declared: string[]; inside: string[] } {
   const steps = stepsOf(pointer);

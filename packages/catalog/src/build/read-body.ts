@@ -9,8 +9,8 @@ import {
 import type { BodyRule } from "../model.ts";
 
 /**
- * Result of reading a body. `value`: the value in the body, undefined if the body has 0 bytes. `fault`: the reason why the body cannot be
- * read, as a sentence without its end.
+ * Result of reading the body of a webhook post. `value`: the value in the body, undefined if the body has 0 bytes. `fault`: the reason why
+ * the body cannot be read, as a sentence without the final full stop.
  */
 type ReadBody = { readonly value: unknown } | { readonly fault: string };
 

@@ -215,7 +215,10 @@ type CheckedTogether = {
   readonly parts: ReadonlyMap<string, ToolParts>;
 };
 
-/** The functions below check a toolkit and its tools together. */
+/**
+ * Checks the replacements of deprecated tools. The replacement of a tool must be an action of the same toolkit, callable, and not
+ * deprecated.
+ */
 /** Checks the replacements of deprecated tools: a replacement must be callable and not deprecated itself. */
 function checkReplacements({ tools, parts }: Pick<CheckedTogether, "tools" | "parts">): void {
   for (const [name, tool] of parts) {

@@ -7,7 +7,7 @@ import { faultOfOutputPath } from "./check-response.ts";
 /** An error of a poll: its path, the reason, and the correction. */
 export type PollFault = readonly [path: FaultPath, reason: string, cure: string];
 
-/** The parts of an action that its poll refers to. */
+/** The parts of a tool's definition that are needed to check its poll. A poll calls the tool regularly to find new rows of its list. */
 type PolledAction = Pick<Partial<ActionDocument>, "poll" | "paging" | "class" | "input" | "output">;
 
 /** Maximum overlap of a poll with the period of the previous poll, in milliseconds. The overlap finds rows that appear late. */
@@ -71,7 +71,7 @@ function faultsOfCursor(cursor: PollCursorDocument, place: Place): PollFault[] {
   return faults;
 }
 
-/** Returns the schema of a row; undefined if the schema is unknown. */
+/** Returns the schema of a row of the list that a poll reads. Returns undefined if the schema is unknown. */
 function faultsOfRows({ rows, id }: PollDocument, output: JsonSchema, faults: PollFault[]): JsonSchema | undefined {
   const list = listAt(output, rows);
   if ("fault" in list) {

@@ -56,7 +56,10 @@ export function faultOfOutputPath(
   return undefined;
 }
 
-/** Names allowed in a template, by namespace: a set of names, or `any` for all names. */
+/**
+ * Names that a template of a toolkit definition (such as `{{deployment.auth_url}}`) may use. The key is the part before the point. The
+ * value is a set of names, or `any` for all names.
+ */
 export type Namespaces = Readonly<Record<string, "any" | ReadonlySet<string>>>;
 
 /**

@@ -16,7 +16,7 @@ const credentialFields: Readonly<Record<AuthDocument["type"], readonly string[]>
   client_credentials: ["access_token"],
 };
 
-/** Slugs that no definition may have, with the things that have them in the view of a project. */
+/** Slugs that no toolkit definition may have, because svc itself uses them as toolkit names. The values say for what. */
 const reservedSlugs: ReadonlyMap<string, string> = new Map([
   ["skills", "promoted jobs"],
   ["events", "a project's own events"],

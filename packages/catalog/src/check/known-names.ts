@@ -5,7 +5,10 @@ import { placeAt, type SchemaPlace, schemaPlace } from "./sensitivity.ts";
 
 /** Names that a schema declares at one position of its values. */
 export type KnownNames = {
-  /** True if a name is declared at this position. True for every name if the schema declares no names there, or allows other properties. */
+  /**
+   * Returns true if the schema declares a property with this name at this position of the value. Returns true for every name if the schema
+   * declares no properties there, or allows further ones.
+   */
   knows(name: string): boolean;
   /** Returns the names that the schema declares one level below this position: in a property, or in an item of a list. */
   at(step: string | number): KnownNames;

@@ -16,7 +16,10 @@ export type SchemaFault = {
 
 /** Maximum number of errors listed for a value. */
 const faultsMax = 100;
-/** Maximum number of validator errors that are read for this list. It is higher, because many validator errors describe the same error. */
+/**
+ * Maximum number of errors of the schema validator that are read to make the list of errors. It is higher than the length of the list,
+ * because many validator errors describe the same error.
+ */
 const lookedMax = 1_000;
 
 /**

@@ -108,8 +108,8 @@ export function createCatalogViews(options: {
     return current.map(([, { toolkit }]) => toolkit);
   };
   /**
-   * Removes the project's cached catalog, and the promise of a read that has not ended. Both may contain data from before a change that
-   * this node has just made.
+   * Removes the project's cached catalog. If a read of the catalog is still running, its result will not be used. Both may contain data
+   * from before a change that this node has just made.
    */
   const forget = (projectId: ProjectId) => {
     changes++;

@@ -20,8 +20,8 @@ export function isJudgedWithin(steps: number, schema: JsonSchema, value: unknown
 type Meter = { left: number; readonly root: JsonSchema; depth: number };
 
 /**
- * Maximum nesting to which a schema and a value are followed together. The limit is needed because the references in a schema may be
- * circular. Values with so many levels are refused much earlier.
+ * Maximum nesting of a value that is compared with its schema. The limit is needed because the references in a schema may be circular.
+ * Values with this much nesting are refused before they get here.
  */
 const depthMax = 200;
 

@@ -1,6 +1,6 @@
 import { quotas } from "@svc/core";
 
-/** The command for each call of the API. The topics register these commands. */
+/** The command for each call of the API, such as the command for `JobsService.GetJob`. Each group of commands adds its own to this map. */
 const commands = new Map<string, string>();
 
 /** Registers the commands of calls. If a call already has a command, that command stays. */

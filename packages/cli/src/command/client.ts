@@ -158,7 +158,10 @@ async function firstKey(context: CommandContext): Promise<Credential> {
   }
 }
 
-/** Returns the id of the key's own project. Calls of the catalog need it to show the project's private toolkits. */
+/**
+ * Returns the id of the project to which the user's key belongs. Calls that list toolkits and tools need it to include the private toolkits
+ * of the project.
+ */
 export async function ownProjectId({ identity }: SvcClient): Promise<string> {
   return (await identity.getIdentity({})).projectId;
 }

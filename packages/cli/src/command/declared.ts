@@ -51,7 +51,8 @@ export type CommandDeclaration<Input extends DescMessage> = {
   readonly more?: string;
   readonly examples: readonly string[];
   /**
-   * The kind of client that the command opens. It determines the options for the credential. Default: the kind that may call the method.
+   * The kind of API client that the command uses, for example for a project or for the administrator. It determines the command line
+   * options for the credential. Default: the kind that may call the command's API method.
    */
   readonly client?: keyof typeof addClientOptions;
   /** The name of the command in messages that mention it. Default: the command's path (for example `svc jobs park`). */

@@ -105,7 +105,9 @@ async function followErasure(
   printErasure(erasure, options, context);
 }
 
-/** Prints what an erasure deleted, or what a dry run counted. Also prints which data was not searched. */
+/**
+ * Prints what an erasure of data deleted, or what a dry run counted. Prints as a warning which data svc could not search for the entity.
+ */
 function printErasure(erasure: Erasure | undefined, { json }: JsonOption, context: CommandContext): void {
   if (erasure === undefined) return;
   if (json) {

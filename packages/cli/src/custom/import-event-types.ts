@@ -69,7 +69,9 @@ function refusalOf(name: string, err: unknown): unknown {
   return new CommandError(`the webhook ${JSON.stringify(name)}: ${text}`);
 }
 
-/** The parts of a webhook by the request fields that they fill. */
+/**
+ * The parts of a webhook in an OpenAPI file, as error messages name them. The key is the field of the request that svc fills from the part.
+ */
 const namesInFile = new Map([
   ["name", "the name"],
   ["description", "the description"],

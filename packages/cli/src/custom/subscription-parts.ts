@@ -24,7 +24,7 @@ export const formatOptions: readonly PartOption[] = [
   ["--body <json>", "template of the body, for the form custom"],
 ];
 
-/** The options of the part `retry`. */
+/** The command line options that fill `retry` of a subscription: when svc repeats a failed delivery. */
 export const retryOptions: readonly PartOption[] = [
   [
     "--retry <waits>",
@@ -75,7 +75,10 @@ export const clearingOptions: readonly PartOption[] = [
   ],
 ];
 
-/** Returns the parts of a subscription for a request, from the command's options. A part is absent if the user gave none of its options. */
+/**
+ * Returns the fields of a subscription (filter, retry schedule, format, credentials) that the command's options set, for a request of the
+ * API. A field is absent if the user gave none of its options.
+ */
 export async function partsOf(values: Values, context: CommandContext) {
   const credentials = await readCredentials(values, context);
   const match = matchOf(values);
@@ -88,7 +91,10 @@ export async function partsOf(values: Values, context: CommandContext) {
   };
 }
 
-/** Returns the part `format` of the options; undefined if they have none. `--body` alone means the form `custom`. */
+/**
+ * Returns the field `format` (form of the request body) of a subscription, as the command's options set it. Returns undefined if they do
+ * not set it. `--body` alone means the form `custom`.
+ */
 export function formatOf({ form, body }: Values): { kind: string; bodyJson: string } | undefined {
   if (form === undefined && body === undefined) return undefined;
   return { kind: String(form ?? "custom"), bodyJson: String(body ?? "") };

@@ -10,7 +10,7 @@ const { listDeliveries, getDelivery, listDeliveryAttempts, tryNow } = TriggersSe
 const exampleId = "dlv_01h455vb4pex5vsknk084sn02q";
 const idHelp = "id of the delivery, dlv_…; deliveries to ask endpoints have such ids too";
 
-/** The common parts of commands that make waiting deliveries due at once. */
+/** Parts that are the same in all commands that make waiting deliveries due at once: the output texts, and the notes to the user. */
 export const tryParts = {
   json: "the answer as JSON",
   shows: ({ count }: TryNowResponse) => `${count} ${count === 1 ? "delivery is" : "deliveries are"} due now`,

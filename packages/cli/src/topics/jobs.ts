@@ -22,7 +22,7 @@ type JobValues = { readonly id: string };
 type JobListValues = { readonly status?: string; readonly skill?: string };
 type AnsweredJob = { readonly job?: Job | undefined };
 
-/** The common parts of commands that act on one job and print its new state. */
+/** Parts that are the same in all commands that act on one job and print its new state: the argument, the result and the output texts. */
 const aboutJob = {
   takes: { "<id>": "id of the job, job_…" },
   result: "job",

@@ -4,8 +4,9 @@ import type { PageRefusal } from "../session/page-post.ts";
 const articles: Readonly<Record<string, string>> = { integer: "a whole number", array: "a list", object: "an object" };
 
 /**
- * Returns the errors in the arguments that a person changed in an answer. The key of each error is the JSON Pointer of its field. The texts
- * are for people who know neither the API nor JSON Schema. Returns undefined if the service refused the answer for another reason.
+ * Returns the errors in the call arguments that a person changed when answering a question. The key of each error is the JSON Pointer of
+ * its field. The texts are for people who know neither the API nor JSON Schema. Returns undefined if the service refused the answer for
+ * another reason.
  */
 export function changesFault({ reason, message }: Pick<PageRefusal, "reason" | "message">): PlacedFaults | undefined {
   const [, pointer, says] = (reason === "OVERRIDES_INVALID" && /answer schema: (\S+) (.+?)\.?$/.exec(message)) || [];

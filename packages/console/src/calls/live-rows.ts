@@ -58,8 +58,8 @@ export function useLiveRows<I extends DescMessage, O extends DescMessage, Row>(
 }
 
 /**
- * Returns the visible rows that are not on the newest page of the list. Call `look` with the indexes of the visible rows. Each time the
- * newest page is read, the pages of these rows are read again.
+ * Returns the visible rows that are not on the newest page of the list. The caller passes the indexes of the visible rows to `look`. Each
+ * time the newest page of the list is read, the pages with these rows are read again.
  */
 function useViewed<I extends DescMessage, O extends DescMessage, Row>(
   method: DescMethodUnary<I, O>,

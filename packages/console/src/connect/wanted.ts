@@ -11,10 +11,10 @@ export type WantedAccount = {
   expiresAt: string;
 };
 
-/** The values of the form, by field name. */
+/** The values of the form in which a person enters the data of an account, by field name. */
 export type Filled = Readonly<Record<string, string>>;
 
-/** One field of the form. `at` is the name that the service uses for it in errors. */
+/** One field of the form in which a person enters the data of an account. `at`: name of the field in error responses of the service. */
 export type WantedField = { at: string; label: string; hint: string; example: string; isSecret: boolean };
 
 /** Returns the fields of the form in which a person enters the data of an account: first the account variables, then the secrets. */

@@ -16,7 +16,10 @@ export type LinkPage = {
   path: "answer" | "connect";
   /** Purpose of a link to this page, as a phrase that begins with a verb, for example "answers one question". */
   purpose: string;
-  /** Draws the page for the service's answer to the first post. `send` makes further posts with the token of the link. */
+  /**
+   * Draws the page of a link, such as the page on which a person connects an account. `answer`: the server's response to the first POST
+   * request. `send` makes further POST requests with the token of the link.
+   */
   draw: (answer: unknown, send: (body: object) => Promise<PostAnswer>) => ReactNode;
 };
 

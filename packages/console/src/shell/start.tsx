@@ -68,8 +68,9 @@ export function AdminPages() {
 const route = getRouteApi("/p/$projectId");
 
 /**
- * Draws the pages of a project. Their calls use the session's seat (key) for the project. Without this seat, asks for a key of the project;
- * the address does not change. If the seat is lost while a page is open, asks over the page, so that the user's input stays.
+ * Shows the pages of a project. Their calls use the key for the project that the session has (its seat). Without such a key, this component
+ * asks the user for a key of the project; the address does not change. If the key is lost while a page is open, the form appears in front
+ * of the page. So the user's input on the page stays.
  */
 export function ProjectPages() {
   const { projectId } = route.useParams();

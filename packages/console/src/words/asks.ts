@@ -88,8 +88,8 @@ export function clockWords(
 }
 
 /**
- * Returns who settled an ask, and how (for example `head answered proceed`; for an approval `head approved`). The page shows the time next
- * to it.
+ * Returns who answered a question, and how. For example, `head answered proceed`, if the person with the id `head` chose the answer
+ * `proceed`. For an approval: `head approved`. The page shows the time next to this text.
  */
 export function decisionWords(
   { principalId, continuation, surface }: Pick<AskDecision, "principalId" | "continuation" | "surface">,

@@ -94,8 +94,8 @@ export function isConfirmation({ pointId, stepId }: { pointId: string; stepId: s
 }
 
 /**
- * Returns the kind of a question. The kind depends on four facts: the judgment point (where a program asks), whether it is an approval,
- * whether a step asks it, and its rows.
+ * Returns the kind of a question to a person. The kind depends on four facts: the judgment point (where a program asks), if the question is
+ * an approval, if a step asks it, and if it is about failed rows.
  */
 export function askPlace(ask: {
   pointId: string;

@@ -38,7 +38,10 @@ export function outcomeTone(outcome: string): Tone {
   return tones[outcome] ?? "info";
 }
 
-/** Compares two outcomes for sorting. Known outcomes come first, in the order of charts; other outcomes follow, sorted by name. */
+/**
+ * Compares two outcomes for sorting. Known outcomes come first, in the order in which the charts of the console show them. Unknown outcomes
+ * follow, sorted by name.
+ */
 export function compareOutcomes(a: string, b: string): number {
   return rank(a) - rank(b) || a.localeCompare(b);
 }

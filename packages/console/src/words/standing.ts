@@ -41,7 +41,10 @@ const pauses: Record<string, string> = {
   source_gone: "Its poll would have to remember more than 100,000 ids.",
 };
 
-/** Returns a sentence with the number of events that a schedule ignored, because they are not about the schedule's entity. */
+/**
+ * Returns a sentence with the number of events that a schedule ignored because they are about another customer or user (entity) than the
+ * schedule.
+ */
 export function passedOverWords(count: number): string {
   const events = count === 1 ? "1 event" : `${count.toLocaleString("en")} events`;
   return `${events} of the last 1,000 of its trigger ${count === 1 ? "is" : "are"} not about its entity, and started nothing`;

@@ -4,7 +4,9 @@ import type { FaultText } from "./fault-text.ts";
 /** A property of a fault (an error for the caller): a fixed value, or a function that computes it from the parameters of the fault. */
 type ValueOrMaker<Value, Args extends readonly unknown[]> = Value | ((...args: Args) => Value);
 
-/** One of several errors that a single answer reports. */
+/**
+ * One error in an error response that reports several: its reason, the request field that it concerns, and a text that helps to correct it.
+ */
 type FaultPart = { readonly reason?: string; readonly field?: string; readonly help?: FaultText };
 
 /**

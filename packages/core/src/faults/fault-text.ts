@@ -76,7 +76,10 @@ export function field(path: string): PartedText {
 /** Text for the waiting time before a retry. In HTTP answers it refers to the header Retry-After. Other surfaces show the time. */
 export const wait = waitAs("after the time of Retry-After");
 
-/** Returns a text for the waiting time, like `wait`, but with other words in HTTP answers. */
+/**
+ * Returns a part of an error message for the waiting time before a retry. HTTP responses show `phrase` here, because they have the header
+ * Retry-After. The command line and the console show the time itself.
+ */
 export function waitAs(phrase: string): PartedText {
   return whole("wait", phrase);
 }

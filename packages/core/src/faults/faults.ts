@@ -3,7 +3,7 @@ import { defineFaults } from "./define-faults.ts";
 import { formatValue } from "./errors.ts";
 import { field, text } from "./fault-text.ts";
 
-/** Errors for callers that several services use. */
+/** Definitions of the error responses that several services of the API use. */
 export const coreFaults = defineFaults({
   ID_MALFORMED: {
     code: "invalid_argument",

@@ -10,8 +10,8 @@ import { createGuardedLookup, type ResolveName } from "./guarded-lookup.ts";
 export type Connection = { readonly remoteAddress: string | undefined };
 
 /**
- * Receives the connection of one request. The caller passes an empty object, and the agent sets `connection` in it when the request gets a
- * connection.
+ * Receives the connection that one HTTP request uses. The caller passes an empty object. The HTTP agent (connection pool) sets `connection`
+ * in it when the request gets a connection.
  */
 export type Route = { connection?: Connection };
 

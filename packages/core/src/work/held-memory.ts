@@ -169,7 +169,10 @@ class Memory {
     }
   }
 
-  /** Grants memory to the first new task for which there is enough, and returns true. Returns false if no new task can start. */
+  /**
+   * Grants memory to the first task that has none yet and for which there is enough. Returns true if such a task starts, false if none can
+   * start.
+   */
   #serveNewcomer(): boolean {
     for (const [projectId, line] of this.#newcomers) {
       const [first] = line;

@@ -29,9 +29,9 @@ const togetherMs = 2;
 const passMs = 1;
 
 /**
- * Creates the scheduler for low-priority work, which runs in the spare time of a node. It costs nothing while no work is waiting. Waiting
- * work continues at the end of each pass of the event loop: at least one piece, and more while the pass is short. While the node waits for
- * an app's answer, no spare time is used.
+ * Creates the scheduler for low-priority work, which runs in the time that a node's event loop has left. The scheduler does nothing while
+ * no work is waiting. At the end of each pass of the event loop, at least one waiting part of work starts. More parts start only if the
+ * pass has been short so far.
  */
 export function createSpareTime(monotonicMs: () => number = () => performance.now()): SpareTime {
   const waiting = new Lines<() => void>();

@@ -17,7 +17,10 @@ export type Turns = {
    * last. Use it for large work, or to continue large work. `line`: the queue, named by the project's id.
    */
   next(line: string): Promise<void>;
-  /** Requests low-priority time before a part of work, such as a row of a job. See `SpareTime.take`. */
+  /**
+   * Requests time on the event loop before a part of low-priority work, such as a row of a job. Returns undefined if the part may begin at
+   * once; otherwise a promise that resolves when it may begin.
+   */
   spare(line: string): Promise<void> | undefined;
 };
 

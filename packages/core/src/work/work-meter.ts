@@ -71,9 +71,7 @@ export type WorkMeter = {
    * registered.
    */
   onBlocked(listener: (held: BlockedLoop) => void): void;
-  /**
-   * Starts to watch how long the event loop is blocked. This watch also finds blocking work whose time the meter does not measure itself.
-   */
+  /** Starts to watch how long the event loop is blocked. This also finds blocking work whose duration no code measures. */
   start(): void;
   stop(): void;
 };

@@ -16,11 +16,14 @@ export type TableReads = {
   /** Kind of write and table, for example `update jobs`. */
   readonly writes: readonly string[];
   /**
-   * Table name and the ways in which the plan reads the table: an index with the columns of its search (`jobs_pkey(id)`), `Seq Scan`, or
-   * `ctid`.
+   * How PostgreSQL reads each table of the statement. The key is the table's name. The values are an index with the columns searched
+   * (`jobs_pkey(id)`), `Seq Scan` (the whole table), or `ctid` (by the physical address of rows).
    */
   readonly access: Readonly<Record<string, readonly string[]>>;
-  /** Table name and the number of rows read over all loops, including rows that a filter dropped. 0 if the statement was not run. */
+  /**
+   * Number of rows that the plan read of each table, including rows that a filter dropped. If a part of the plan ran several times, all of
+   * them count. 0 if the statement was not run.
+   */
   readonly rows: Readonly<Record<string, number>>;
   /** Number of buffers (pages) read, cached or not, without those read for planning. 0 if the statement was not run. */
   readonly buffers: number;

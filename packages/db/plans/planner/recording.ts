@@ -40,7 +40,10 @@ function factsOf({ access, isSorted }: TableReads): string[] {
   return isSorted ? [...reads, "sort"] : reads;
 }
 
-/** Returns the modes and statistics with which a fact is true. Empty if it is true with all of them. */
+/**
+ * Returns the planner modes and table statistics with which PostgreSQL's plan has a property (`fact`), as text. Returns an empty text if
+ * the plan has it with all of them.
+ */
 function whenOf(planned: readonly PlannedReads[], fact: string): string {
   const holding = planned.filter(({ reads }) => factsOf(reads).includes(fact));
   if (holding.length === planned.length) return "";

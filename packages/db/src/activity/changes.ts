@@ -57,7 +57,10 @@ function newestOf(kind: keyof typeof states): string {
     where '${kind}' = any($3::text[]) and r.project_id = $1::uuid order by r.id desc limit $5::int4) ${kind}s`;
 }
 
-/** Reads rows by primary key, the newest first, and stops at a given id. */
+/**
+ * Finds the newest events, deliveries, calls, jobs and questions of a project, for a stream of changes. Reads their rows by primary key,
+ * the newest first, and stops at a given id.
+ */
 const selectNew = statement<ChangedRow>(
   "read_new_of_project",
   `select * from (select 'event' as kind, id, '' as state, 0 as turn, true as final from events

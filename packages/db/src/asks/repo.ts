@@ -101,9 +101,9 @@ function newestAsks(projectId: ProjectId, filter: AskFilter, after: Id<"ask"> | 
 }
 
 /**
- * Returns the condition and order for the asks of one job or one standing program, in the order of its index. Other filters are checked in
- * the rows. For a job, `project_id = …` must not be a condition with an index: without statistics, PostgreSQL then read all asks of the
- * project.
+ * Returns the SQL condition and order for the questions of one job or of one schedule, in the order of the index for it. Further filters
+ * are checked row by row. For a job, `project_id = …` must not be a condition with an index: without statistics, PostgreSQL then read all
+ * questions of the project.
  */
 function newestOfOne(
   projectId: ProjectId,

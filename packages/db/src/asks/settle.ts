@@ -113,7 +113,7 @@ const recordContact = statement<{ id: string }>(
      and hop_index = $7::int4)) returning id`,
 );
 
-/** A call that notified a contact of an ask. */
+/** A tool call by which svc notified a contact (a person of the project) of a question, for example a message in a chat. */
 type ContactedRecipient = {
   readonly principalId: string;
   readonly hopIndex: number;

@@ -9,7 +9,7 @@ import type { AuditEvent } from "./list.ts";
 /** A chain of the audit log: entries of one project, numbered and linked by hashes. */
 export type AuditChain = typeof auditChains.$inferSelect;
 
-/** An entry with its position (number) in its chain. */
+/** An entry of the audit log with its position in its project's chain of entries, in which each hash depends on the entry before. */
 export type ChainedAuditEvent = Pick<AuditEvent, "id" | "entityDigest"> & {
   readonly outcome: string;
   readonly position: number;
@@ -48,7 +48,10 @@ export async function hasUnchainedAuditEvents(db: Executor, filter: UnchainedFil
   return rows.length > 0;
 }
 
-/** Returns the oldest entries that match the filter, at most `limit`, and locks them for the rest of the transaction. */
+/**
+ * Returns the oldest audit log entries that have no position in their project's chain yet and match the filter. Returns at most `limit`,
+ * and locks them for the rest of the transaction.
+ */
 export function listUnchainedAuditEvents(
   tx: Executor,
   { limit, ...filter }: UnchainedFilter & { readonly limit: number },

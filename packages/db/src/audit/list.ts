@@ -45,7 +45,7 @@ const page = { table: "audit_events", columns: selectList(auditEvents, namesBut(
 const actorKey = "(actor || coalesce(actor_id::text, ''))";
 const from = "$1::uuid";
 
-/** Finds entries by the primary key. */
+/** Finds audit entries of all projects and actions by the primary key. */
 const selectAll = pageStatement("list_audit_events", {
   ...page,
   found: newestIn("audit_events", { key: {}, from }),
@@ -93,8 +93,8 @@ const selectOfActor = pageStatement("list_audit_events_of_actor", {
 });
 
 /**
- * Returns audit entries that match the filter, newest first, beginning after the id `after`. Each index range is read for at most one page,
- * with any filter.
+ * Returns audit entries that match the filter, newest first, beginning after the id `after`. With any filter, the query reads at most one
+ * page of entries from each index range that it needs.
  */
 export function listAuditEvents(
   db: Executor,

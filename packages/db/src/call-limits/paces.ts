@@ -53,8 +53,9 @@ const upsertPaces = compose(
 );
 
 /**
- * Writes usages that the caller computed from `readCallPaces` or from its own last write. Returns the revisions that were written. A
- * revision that is absent was not written, because another node had changed the row. All keys must be different.
+ * Stores how much each call limit is used on this node and on all nodes. The caller computed this from `readCallPaces` or from what it
+ * wrote last. Returns the revisions of the rows that were written. An absent revision was not written, because another node had changed the
+ * row. All keys must be different.
  */
 export async function writeCallPaces(db: Executor, paces: readonly NewRow<typeof callPaces>[]): Promise<Set<string>> {
   // Sorts by key. Two nodes that write the same keys then lock them in the same order and do not deadlock.

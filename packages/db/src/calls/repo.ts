@@ -11,7 +11,7 @@ import { arrayLiteral, statement } from "../sql/statement.ts";
 import { callColumns, type ToolCallFilter, type ToolCallSummary } from "./list-page.ts";
 import { type WalkedCallFilter, walkCalls } from "./list-walked.ts";
 
-/** SQL for the id before which no call is running any more. */
+/** SQL for a boundary in the ids of tool calls: no call with a lower id is still running. */
 const settledBefore = "(select settled_before from ledger_state where id = 1)";
 
 const ofProject = { project_id: "$1::uuid" };
@@ -33,8 +33,8 @@ const selectOfTool = pageStatement("list_calls_of_tool", {
 const ofEntity = { entity_id: "$8::text", ...ofProject };
 
 /**
- * Uses the indexes tool_calls_entity and tool_calls_entity_failure, once for each tool that the entity used. So the same indexes serve two
- * lists: all calls of an entity, and its calls to one tool.
+ * Lists the tool calls of an entity (a customer or user), newest first. Uses the indexes tool_calls_entity and tool_calls_entity_failure,
+ * once for each tool that the entity used. So no further index is needed for this list: the indexes by entity and tool are enough.
  */
 const selectOfEntity = pageStatement("list_calls_of_entity", {
   ...page,

@@ -74,12 +74,12 @@ export type AccountRefreshOutcome = Partial<
 > & { state?: "expired"; updatedAt: number };
 
 /**
- * Stores the result of a renewal and releases the lease, in one statement. Returns false, with nothing stored, if the account is not active
- * any more, or if the result does not apply.
+ * Stores an account's new credential or the failure to get one, and releases the lease of this renewal, in one statement. Returns false,
+ * with nothing stored, if the account is not active any more, or if the result does not apply.
  * - Without `replacing`, the result applies only if this node still holds the lease.
  * - `replacing` is the credential from which the new one was made. With it, the result applies if the account still has that credential,
- *   even if the lease is lost, because a rotated refresh token would otherwise be lost. The lease of another node then ends too, and that
- *   node's result is not stored.
+ *   even if the lease is lost. Otherwise the new refresh token would be lost, and the old one no longer works. The lease of another node
+ *   then ends, and that node's result is not stored.
  */
 export async function settleAccountRefresh(
   db: Executor,

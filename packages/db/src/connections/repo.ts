@@ -49,7 +49,10 @@ export type ConnectedAccountRepository = {
    * account of an incoming event.
    */
   abandon(id: AccountId, lastError: string, nowMs: number): Promise<void>;
-  /** Ends those pending accounts of an entity that were created at `createdBeforeMs` or earlier, as `abandon` does. */
+  /**
+   * Ends (state `revoked`) the pending accounts of an entity (the customer or user) that were created at `createdBeforeMs` or earlier.
+   * Their connection never finished. Deletes their credentials and references.
+   */
   abandonStale(
     definition: AccountDefinition,
     entityId: string,
@@ -177,7 +180,7 @@ export function connectedAccountsForProject(db: Executor, projectId: ProjectId):
  */
 const unindexed = sql`${connectedAccounts.id}::text desc`;
 
-/** Returns the condition and order for the newest accounts, in the form of the index that fits the filter. */
+/** Returns the SQL condition and order for the newest accounts. They are written so that PostgreSQL uses the index for this filter. */
 function newestAccounts(
   projectId: ProjectId,
   { toolkitSlug, state }: ConnectedAccountFilter,

@@ -11,7 +11,10 @@ export type Contact = Omit<typeof contacts.$inferSelect, "projectId">;
 /** A contact to store. `keyId`: the key that creates the contact, if a key does. */
 export type NewContact = Omit<Contact, "keyId"> & { readonly keyId?: Contact["keyId"] };
 
-/** The contacts of one project. A project always has an approver: a change that would remove the last approver is refused. */
+/**
+ * The contacts of one project: the people whom jobs can ask. At least one contact is always an approver (may approve plans). A change that
+ * would remove the last approver is refused.
+ */
 export type ContactRepository = {
   find(principalId: string): Promise<Contact | undefined>;
   /** Returns the contacts with these ids that exist, in any order. */

@@ -47,8 +47,8 @@ export type DeliveryClaimRequest = {
   /** Projects that get no deliveries, because they already use their share of this node. */
   fullProjects: ReadonlySet<ProjectId>;
   /**
-   * Subscription id after which the scan begins. Queues are scanned in the order of subscription ids; the caller changes the starting point
-   * at each claim, for fairness.
+   * Subscription id after which the query begins to look for due deliveries. The query scans the delivery queues in the order of
+   * subscription ids. For fairness, the caller passes a different starting point at each query.
    */
   after: SubscriptionId | undefined;
   /** Maximum queues to scan. */

@@ -13,9 +13,9 @@ type QueuedDelivery = { id: DeliveryId; eventId: EventId; subscriptionId: Subscr
 const chunkSize = 5_000;
 
 /**
- * Stores deliveries and their tasks. New tasks have no lease and are due at once, so any node can claim them.
- * - The statement locks the events, so that the sweep (FOR UPDATE) cannot delete them: a delivery never outlives its event. If a sweep is
- *   already deleting an event, the statement waits, and then omits the deliveries of this event.
+ * Stores deliveries and their tasks. New tasks have no lease and are due at once, so any node can take them.
+ * - The statement locks the events, so that the deletion of old events cannot remove them: a delivery never outlives its event. If an event
+ *   is already being deleted, the statement waits, and then omits the deliveries of this event.
  * - Uses the index events_key. `offset 0` makes PostgreSQL look each event up, because it otherwise planned a join through all events of
  *   the project.
  */
@@ -97,9 +97,10 @@ export const taskKeyFields = {
 };
 
 /**
- * Returns an SQL condition for a row `t` of delivery_tasks and a row `i` with the key of a task. The condition is true if `t` is that task
- * and `owner` still holds it under the same lease. `epoch`: SQL of the task's epoch (part of the queue's key). For many tasks, pass a
- * column as `epoch`. With a constant, PostgreSQL may read all tasks of that epoch.
+ * Returns an SQL condition by which a node changes only delivery tasks that it still holds. `t` is a row of delivery_tasks, `i` a row with
+ * the key of a task. The condition is true if `t` is that task and `owner` still has the same lease of it. `epoch`: SQL of the task's epoch
+ * (the first column of the queue's key). For many tasks, pass a column as `epoch`. With a constant, PostgreSQL may read all tasks of that
+ * epoch.
  */
 export function isHeldBy(owner: string, epoch = epochOf("i.behind")): string {
   return `t.epoch = ${epoch} and t.subscription_id = i.subscription_id and t.due_at = i.queued_for_ms and t.delivery_id = i.id
@@ -107,8 +108,9 @@ export function isHeldBy(owner: string, epoch = epochOf("i.behind")): string {
 }
 
 /**
- * Uses the index deliveries_event, with one lookup per event. The other conditions are checked in the few deliveries of each event, in a
- * form that no other index fits.
+ * Counts those of the given deliveries that were replaced: a replay made a later delivery of the same event to the same subscription. Uses
+ * the index deliveries_event, with one lookup per event. The remaining conditions are checked in the few deliveries of each event, in a
+ * form that fits no further index.
  */
 const countLater = statement<{ count: number }>(
   "count_superseded_deliveries",

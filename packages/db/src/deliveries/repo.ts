@@ -22,7 +22,7 @@ export type DeliveryFilter = Partial<TimeRange> & {
   eventId: EventId | undefined;
   subscriptionId: SubscriptionId | undefined;
   state?: Delivery["state"] | undefined;
-  /** True for only deliveries that were tried and not delivered. */
+  /** If true, only deliveries that were tried and not delivered are returned. */
   onlyFailed?: boolean | undefined;
 };
 

@@ -7,11 +7,11 @@ import { currentEpoch, liveEpochs } from "./epoch.ts";
  * Makes tasks of an active subscription due at $2: the task of one delivery, or up to $4 tasks of its queue in order of due time. Uses the
  * index delivery_tasks_lane.
  * - A single delivery goes to the front of the queue, so that it becomes the probe (the test delivery) of a failing endpoint.
- * - Leased tasks do not change. SKIP LOCKED omits tasks that another node is claiming.
- * - If the statement makes a retry due earlier, it subtracts one attempt of the schedule from the task. The manual attempt then counts as
- *   this attempt: if it fails, the task waits the same time again.
- * - If the delivery has $5 attempts or more, the statement subtracts nothing, because the row's attempt log is limited.
- * - The same commit ends a backoff of the endpoint.
+ * - Leased tasks do not change. SKIP LOCKED omits tasks that another node is taking.
+ * - If a retry becomes due earlier, one attempt is subtracted from the task's count of planned attempts. So the early attempt replaces the
+ *   planned one. If it fails, the next waiting time is the same again.
+ * - If the delivery has $5 attempts or more, nothing is subtracted, because the row's attempt log is limited.
+ * - The same commit ends a pause that svc makes because the endpoint fails.
  */
 const tryNow = statement<{ count: number }>(
   "try_deliveries_now",

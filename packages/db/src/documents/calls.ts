@@ -23,8 +23,9 @@ export type AttemptEntry = {
 };
 
 /**
- * Document type of an entry of `deliveries.attempt_log`. The entry is packed (stored without field names), because every delivery has one.
- * So a settled row is not much larger than a pending row, and a page has space for the updates of all its rows.
+ * Reads and writes an entry of `deliveries.attempt_log`, in packed form (without field names), because every delivery has such entries. So
+ * the row of a finished delivery is not much larger than the row of a pending one. A database page then has space for the updates of all
+ * its rows.
  */
 export const attemptDocument = packedDocument<AttemptEntry>("deliveries.attempt_log", [asWritten], {
   number: true,

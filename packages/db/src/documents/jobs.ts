@@ -139,7 +139,10 @@ export function storedReceipt({ estimate: _estimate, ...receipt }: StoredReceipt
   return receipt;
 }
 
-/** Returns a complete receipt, made of the stored receipt and the job's estimate. */
+/**
+ * Returns the complete receipt of a job (the stored summary of a finished job). The job's estimate (its maximum numbers of calls and rows)
+ * is stored in another column, so it is added to the stored receipt.
+ */
 export function wholeReceipt(stored: StoredReceipt, estimate: EstimateDocument): ReceiptDocument {
   return { ...stored, estimate: stored.estimate ?? estimate };
 }
@@ -147,7 +150,7 @@ export function wholeReceipt(stored: StoredReceipt, estimate: EstimateDocument):
 /** Reads and writes the JSON of the column `jobs.receipt`, which is the job's receipt (the stored, hashed summary of a finished job). */
 export const receiptDocument = packedDocument<StoredReceipt>("jobs.receipt", [asWritten], receiptFields);
 
-/** Document type of the column `job_attempts.receipt`: the receipt of an earlier attempt. */
+/** Reads and writes the JSON of the column `job_attempts.receipt`: the stored summary of an earlier attempt of a job. */
 export const attemptReceiptDocument = packedDocument<StoredReceipt>("job_attempts.receipt", [asWritten], receiptFields);
 
 /** Content of `jobs.used`: how much of its limits a job has used. */

@@ -3,7 +3,7 @@ import { type DocumentType, documentType } from "./document.ts";
 /** An entry of a job's log, without the number of the entry. */
 export type LogEntry = {
   readonly type: string;
-  /** Step of the entry. Empty if the entry is about no step. */
+  /** Id of the step that this entry of a job's log is about. Empty if the entry is not about a step. */
   readonly stepId: string;
   /** Payload as JSON text of at most 4 KB. It never contains row data. */
   readonly payload: string;

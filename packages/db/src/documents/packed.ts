@@ -20,9 +20,9 @@ export type PackedFields<T extends object> = {
 type Fields = { readonly [name: string]: true | Fields };
 
 /**
- * Returns a document type whose last version is one text that contains the values without their names. Every job has such documents. As
- * jsonb, their names and numbers would take three times as much space. A field that is absent or null is absent when read. Never change the
- * fields: other fields need a new version.
+ * Returns a column type that stores a document as one short JSON text. The text contains only the values, without the names of the fields.
+ * Every job has such documents, and as jsonb the names would take three times as much space. A field that is absent or null is absent when
+ * read. Never change the list of fields. A different list needs a new version of the document.
  */
 export function packedDocument<T extends object>(
   name: string,

@@ -31,7 +31,10 @@ export type StepReceiptDocument = {
   readonly undo?: { readonly done: number; readonly failed: number };
 };
 
-/** Document type of the column `job_steps.receipt`. */
+/**
+ * Reads and writes the JSON of the column `job_steps.receipt`: the stored summary of one step of a job (state, times, numbers of calls and
+ * rows).
+ */
 export const stepReceiptDocument = packedDocument<StepReceiptDocument>("job_steps.receipt", [asWritten], {
   stepId: true,
   kind: true,

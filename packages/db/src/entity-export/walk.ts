@@ -15,8 +15,8 @@ import { type ExportedRow, type PagedRow, type PageQuery, type RowKey, readRows 
 type ProgramUse = { readonly cursor: string; readonly of: string; readonly digest: Buffer };
 
 /**
- * A table whose rows use programs. `page`: query for the next uses after a cursor, in cursor order. Each use has the digest of the program
- * and the id of a row of `table`.
+ * A table whose rows (such as jobs) have a program, for the export of data. `page`: query for the next rows after a cursor, in cursor
+ * order. Each result row has the digest of the program and the id of the row in `table`.
  */
 type ProgramUseSource = {
   readonly table: PgTable;
@@ -112,7 +112,10 @@ export async function* exportEntity(
   }
 }
 
-/** Yields the entity's rows of a table, found by a condition on their columns. Use it for tables on which no other rows depend. */
+/**
+ * Yields the rows of a table that belong to an exported entity (a customer or user). A condition on the table's own columns finds them. Use
+ * it for tables without dependent rows in other tables.
+ */
 async function* rowsNamed(walk: EntityWalk, erased: ErasedTable): AsyncGenerator<ExportedPage> {
   const names = namesOf(erased, walk.named);
   for (const { where, columns } of erased.indexes ?? [{ where: undefined, columns: keyColumns(erased.table) }]) {
@@ -169,8 +172,8 @@ async function* programsAlone(walk: EntityWalk, erased: ErasedTable): AsyncGener
 }
 
 /**
- * Yields the events that published the asks of jobs. Events that belong to the entity by their own columns are left out, because they are
- * exported with the other events.
+ * Yields the events that announced the questions of these jobs to people. Events that name the exported entity (the customer or user) in a
+ * column of their own are left out. They are exported with the events.
  */
 async function* eventsAsked(walk: EntityWalk, jobUuids: readonly string[]): AsyncGenerator<ExportedPage> {
   const asked = await eventsOfAsks(

@@ -82,8 +82,8 @@ export async function deleteRows(batch: DeletionBatch, erased: ErasedTable, rows
 }
 
 /**
- * Deletes some of the rows that `rows` finds, and returns the number of deleted rows. It deletes at most the number of rows that the batch
- * has left. If the batch has fewer than 100 left, it deletes up to 100.
+ * Deletes some of the rows that `rows` finds, and returns their number. It deletes at most as many rows as the batch may still delete
+ * (`batch.left`), but always up to 100.
  */
 async function deleteSome(batch: DeletionBatch, { table }: ErasedTable, rows: SQL): Promise<number> {
   await notePrograms(batch.tx, batch.erasure, table, rows);

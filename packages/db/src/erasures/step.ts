@@ -203,8 +203,9 @@ async function runPhase(batch: DeletionBatch, { erased, cancels }: Phase, given:
 }
 
 /**
- * Returns true if the rows of a table must not be deleted yet; false if they may be deleted. Programs, the project's row and its keys are
- * deleted in the last pass, because nodes need them while work is running.
+ * Returns true if the rows of a table must not be deleted yet in this pass of an erasure. An erasure deletes all data of an entity or a
+ * project. Returns false if they may be deleted. Programs, the project's row and its keys are deleted in the last pass, because nodes need
+ * them while work is running.
  */
 function isKept({ table, entity }: ErasedTable, erasure: Erasure, given: StepContext): boolean {
   const { pass, kind, createdAt, deletedInPass, jobsLeft } = erasure;
@@ -249,8 +250,8 @@ function deleteChosen(batch: DeletionBatch, erased: ErasedTable, ids: readonly s
 }
 
 /**
- * Keeps a project's last approver as a contact, but removes the contact's name and contact channel. Without an approver, no question of the
- * project could be decided.
+ * Keeps a project's last approver in the list of contacts, but removes the approver's name and contact channel. Without an approver, the
+ * approvals that jobs of the project ask for could not be decided.
  */
 async function keepLastApprover(tx: Executor, { projectId, entityId }: Erasure): Promise<void> {
   const own = sql`project_id = ${uuidOfId(projectId)}::uuid and is_approver`;
@@ -260,8 +261,8 @@ async function keepLastApprover(tx: Executor, { projectId, entityId }: Erasure):
 }
 
 /**
- * Requests the cancellation of jobs. Returns those that have not ended. After the maximum waiting time, it cancels nothing and returns
- * none.
+ * Requests that jobs end, because the data of their entity or project is erased. Returns the jobs that have not ended yet. After the
+ * maximum waiting time, does nothing and returns an empty set, so that the erasure continues without them.
  */
 async function endJobs(
   { tx, erasure }: DeletionBatch,
@@ -290,8 +291,9 @@ async function moveErasure(tx: Executor, id: ErasureId, change: Partial<Erasure>
 }
 
 /**
- * Scans the next jobs of the project for uses of recorded programs. At the end of the jobs, deletes the programs that nothing uses. Returns
- * the progress. Jobs have no index by program, because every submission would pay for it; erasures are rare and scan the jobs anyway.
+ * Part of the erasure of an entity's data (of a customer or user). Scans the next jobs of the project, to see which of the recorded
+ * programs are still in use. After the last job, deletes the programs that no job uses. Returns the progress. There is no index of jobs by
+ * program, because every new job would have to write to it.
  */
 async function erasePrograms(tx: Executor, erasure: Erasure, nowMs: number): Promise<ProgramScan> {
   const [noted] = await tx.orm.select().from(erasurePrograms).where(eq(erasurePrograms.erasureId, erasure.id)).limit(1);

@@ -34,7 +34,10 @@ type WalkStart = { readonly place: string; readonly uuid: string };
 
 type ProjectWalk = (project: SQL, from: WalkStart, limit: SQL) => SQL;
 
-/** Queries for tables that have no single index with all rows of a project in the order of their ids. */
+/**
+ * Queries by which the erasure of data finds the rows of a project. They are for tables without a single index that has all rows of a
+ * project in the order of their ids.
+ */
 const walks: ReadonlyMap<PgTable, ProjectWalk> = new Map<PgTable, ProjectWalk>([
   [jobs, nextJobs],
   [toolCalls, nextCalls],
@@ -78,7 +81,7 @@ export function whereKey({ table, key, project }: WalkedTable, projectId: Projec
   return isWithin ? sql`${project} = ${uuidOfId(projectId)}::uuid and ${key} ${compared}` : sql`${key} ${compared}`;
 }
 
-/** Returns the cursor for a page that begins after this row. */
+/** Returns the cursor with which the next page begins after the row `place`, `id`. */
 export function cursorOf({ place, id }: { readonly place: string; readonly id: string }): string {
   return `${place}/${id}`;
 }

@@ -25,8 +25,8 @@ export type PutEventTypeResult =
   | { readonly outcome: "too_many" };
 
 /**
- * Options for storing an event type. `most`: maximum number of types of the project. `isNew`: true if a type with the same name stays as it
- * is. `isTrial`: true if nothing is stored.
+ * Options for storing an event type. `most`: maximum number of event types in the project. `isNew`: true if the caller only wants to create
+ * a type. An existing type with the same name then does not change. `isTrial`: true to check everything and store nothing.
  */
 type PutEventType = { readonly most: number; readonly isNew?: boolean; readonly isTrial?: boolean };
 

@@ -27,8 +27,8 @@ type LookRange = {
   /** Snapshot of the reader's previous look (read). Events that were visible in it are left out, because the reader already has them. */
   readonly seen: string;
   /**
-   * Snapshot of this look (read of new events), if it has begun. Events that were not visible in it are left out. Undefined for the first
-   * page of a look.
+   * PostgreSQL snapshot in which this search for new events began. Events that were not visible in the snapshot are left out. Undefined for
+   * the first page of a search.
    */
   readonly snapshot: string | undefined;
   readonly limit: number;

@@ -98,7 +98,10 @@ const selectStarted = statement<{ id: string }>(
   `select program_id as id from standing_listeners where program_id = any($1::uuid[]) and ${isOperational} limit 1`,
 );
 
-/** True if one of these schedules starts on operational events, or did so lately. */
+/**
+ * Returns true if one of these schedules starts on operational events (events of svc itself, such as `svc.job_failed`), or started on them
+ * a short time ago.
+ */
 export async function startsOnOperationalEvents(
   db: Executor,
   programIds: readonly StandingProgramId[],

@@ -28,8 +28,8 @@ export function listHookAnswers(db: Executor, projectId: ProjectId, callId: Id<"
 }
 
 /**
- * Removes the idempotency key from decisions that are older than `beforeMs`, so that they no longer apply to repeats of the call. Uses the
- * index hook_answers_key.
+ * Removes the idempotency key from stored decisions of hooks (URLs that svc asks about a tool call) that are older than `beforeMs`. If the
+ * call is then repeated, svc asks the hooks again. Uses the index hook_answers_key.
  */
 export async function releaseHookAnswers(
   db: Executor,

@@ -98,8 +98,8 @@ export type RunToLease = {
 };
 
 /**
- * Leases a job's run task as `leaseRunTask` does, but only if no node holds it. Returns the lease's token; undefined if a node holds the
- * task, or the job has no run task.
+ * Leases the task that runs a job's steps, so that only `owner` may run them, if no node has a lease of the task. Returns the lease's
+ * token. Returns undefined if a node has a lease, or if the job has no such task.
  */
 export async function leaseIdleRunTask(tx: Executor, run: RunToLease): Promise<number | undefined> {
   const [row] = await takeIdleRun(tx, [

@@ -49,9 +49,7 @@ type JobClaimRequest = {
   readonly fullProjects: ReadonlySet<ProjectId>;
 };
 
-/**
- * Number of due tasks that one claim scans, as a multiple of its limit. It is more than the limit, so that every project gets its share.
- */
+/** One claim takes due tasks of jobs up to a limit. It looks at this many times the limit, so that every project gets its share. */
 const windowFactor = 20;
 
 const claimed = selectList(

@@ -114,8 +114,8 @@ function pageOf({ rows, setRuns, ...change }: RunChange): JobPage | undefined {
 }
 
 /**
- * Returns functions that store those parts of a job's change that belong to other tables. `commitJobs` stores the job, its log, its
- * steps and its task.
+ * Returns functions that store the parts of a job's change for which `commitJobs` has no statement of its own: row sets, undo entries, tool
+ * calls and tasks. `commitJobs` itself stores the job, its log, its steps and its task.
  */
 function otherWrites(jobId: Id<"job">, change: RunChange): ((tx: Executor) => Promise<unknown>)[] {
   const { clearedSets, undoEntries: entries, undoChanges: changes, calls, tasks, also } = change;

@@ -15,7 +15,10 @@ type JobCounts = {
    * jobs that other nodes added since the count.
    */
   find(projectId: ProjectId): number | undefined;
-  /** Adds newly stored jobs to the remembered count. */
+  /**
+   * Adds the number of newly stored jobs to the number of jobs that this node remembers for the project. So the quota can be checked
+   * without counting again.
+   */
   add(projectId: ProjectId, jobs: number): void;
   /** Remembers that a project has `used` jobs. The statement that counted them took `tookMs` milliseconds. */
   keep(projectId: ProjectId, used: number, tookMs: number): void;

@@ -30,8 +30,9 @@ type NewLogRow = NewRow<typeof jobEvents, keyof typeof logRowFields>;
 const charactersMax = 1_500;
 
 /**
- * Type of the log entries about deliveries of an ask. SQL statements search for the latest such entry of each ask. One database row may
- * contain several log entries, and these statements read only its first entry. Therefore each entry of this type begins a new database row.
+ * Type of a log entry about the delivery of a question to endpoints. SQL statements look for the latest such entry of each question. One
+ * database row may contain several log entries, and these statements read only its first entry. Therefore each entry of this type begins a
+ * new database row.
  */
 const searchedType = "ask-delivery-changed";
 

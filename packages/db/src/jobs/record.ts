@@ -25,7 +25,7 @@ export const jobColumns: PackedList<JobRecord> = {
   },
 };
 
-/** A step's receipt and output; `output` is sealed. */
+/** A stored step of a job: its receipt (state, times and counts) and its output. The output is encrypted. */
 export type JobStepRecord = Omit<Row<typeof jobSteps>, "jobId">;
 
 /** An entry of a job's log. */

@@ -23,7 +23,7 @@ const modes = "unnest($6::text[]) as m(mode)";
 const notSimulationRun = "($7::bool or simulated_from is null)";
 const ofSkill = "($8::text = '' or skill_slug = $8::text)";
 
-/** Returns the query for a page of jobs with their programs. `found` is the query for the ids of the page. */
+/** Returns the SQL query for a page of jobs with their programs. `found`: a subquery that selects the ids of the jobs. */
 function pageText(found: string): string {
   return `with found as (${found}), page as materialized (select id from found order by id desc limit $3::int4)
     ${selectListedJobs("page cross join lateral (select * from jobs where id = page.id offset 0) j")} order by page.id desc`;
@@ -56,8 +56,9 @@ const selectOfSkill = statement<ListedRow>(
 );
 
 /**
- * The statement reads one range of the index jobs_children for each requested status. This index does not contain the mode and the skill,
- * so these filters are checked in each row. This is enough, because children of one job share one mode, and mostly one skill.
+ * Lists the child jobs of a job. Reads one range of the index jobs_children for each requested status. This index does not contain the mode
+ * and the skill, so these filters are checked in each row. This is enough, because all child jobs of one job have the same mode, and mostly
+ * the same skill.
  */
 const selectOfParent = statement<ListedRow>(
   "list_jobs_of_parent",
@@ -141,7 +142,7 @@ const selectListed = statement<ListedRow>(
  */
 type JobListKind = "live" | "simulation" | "twin";
 
-/** Range of a page of a project's jobs. */
+/** Filters of a page of a project's jobs, the range of ids on the page, and the maximum number of jobs. */
 type JobPage = {
   readonly kinds: readonly JobListKind[];
   readonly statuses: readonly JobStatus[];
@@ -193,7 +194,7 @@ async function listJobPage(
   return rows.map(listedOf);
 }
 
-/** The jobs of one project. */
+/** Stores and finds the jobs of one project, with their steps and logs. */
 export type JobRepository = {
   find(id: Id<"job">): Promise<ListedJob | undefined>;
   /** Returns the simulation run that simulateFirst made for a job. */

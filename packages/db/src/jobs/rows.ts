@@ -52,7 +52,9 @@ const setRowFields = fieldsBut(jobSetRows, "jobId");
 /** A row that a step fetched; `data` is sealed. */
 export type NewJobRow = ValuesOf<typeof rowFields>;
 
-/** Position and state of a row in a set. If the position is already stored, it takes the new state. */
+/**
+ * Position and state of a row in a set (the list that a step of a job produced). If the position is already stored, it takes the new state.
+ */
 export type JobSetRowChange = ValuesOf<typeof setRowFields>;
 
 /** Finds rows and their positions by their primary keys. */

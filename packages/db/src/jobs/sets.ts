@@ -125,8 +125,9 @@ type RawPositions = {
 };
 
 /**
- * Returns the query for positions in a set. The result is one row with three lists, in the order of the subquery. A result row for each
- * position would cost several times as much.
+ * Returns the query that lists the rows of a stored set (the list that a job processes): position, row number and state of each row. The
+ * result is one database row with three lists, in the order of the subquery. A result row for each position would cost several times as
+ * much.
  */
 const positionsOf = (found: string) => `select array_to_string(array_agg(s.ordinal), ',') as ordinals,
     array_to_string(array_agg(s.row_number), ',') as row_numbers, array_to_string(array_agg(s.state), ',') as states
@@ -142,7 +143,10 @@ const selectPositions = statement<RawPositions>("read_job_set_places", positions
  */
 const selectPositionsIn = statement<RawPositions>("read_job_set_places_in", positionsOf("and state = any($5::text[])"));
 
-/** Returns positions of a set in order, from `fromOrdinal` on. If `states` is given, only positions of rows in these states. */
+/**
+ * Returns rows of a stored set (the list that a step of a job produced) by their positions, in order, from `fromOrdinal` on. If `states` is
+ * given, returns only rows in these states.
+ */
 export async function readJobSetPositions(
   db: Executor,
   { jobId, setId, states }: Omit<JobSetPart, "state">,

@@ -21,7 +21,7 @@ export async function findSimulationRun(db: Executor, jobId: Id<"job">): Promise
 
 const columns = selectList(jobs, ["receipt", "estimate"]);
 
-/** Finds simulation runs by the index jobs_simulated_from. */
+/** Reads the receipts (stored summaries) of the simulation runs of jobs. Finds the simulation runs by the index jobs_simulated_from. */
 const selectReceipts = statement<RawRow<Row<typeof jobs, "receipt" | "estimate">> & { id: string }>(
   "read_twin_receipts",
   `select simulated_from as id, ${columns.text} from jobs

@@ -165,7 +165,7 @@ const selectOfPrivateToolkit = pageStatement("list_quarantined_posts_of_private_
   found: newestPosts({ toolkit_slug: "$7::text", project_id: "$6::uuid" }, ofProject),
 });
 
-/** Returns posts of the owner that match, newest first, beginning after the id `after`. */
+/** Returns quarantined posts of an owner (a project, or the deployment) that match, newest first, beginning after the id `after`. */
 export function listQuarantinedPosts(
   db: Executor,
   { owner, toolkitSlug, reason, includeReleased, ...times }: QuarantineFilter,

@@ -120,8 +120,8 @@ export type FoundMatches = FoundPairs & {
 export type MatchBounds = { readonly limit: number; readonly events: number };
 
 /**
- * Returns the next pairs of event and subscription after a position. The search is finished only if `next` is undefined. A result
- * with few or no pairs does not mean that.
+ * Searches for deliveries that a replay must repeat: pairs of an event and a subscription, in order, after `position`. Returns the next
+ * pairs. The search has reached the end if `next` is undefined. A result with few or no pairs is not the end if `next` is set.
  */
 export async function findReplayMatches(
   db: Executor,

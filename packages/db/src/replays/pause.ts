@@ -72,7 +72,10 @@ export async function closePause(tx: Executor, paused: Paused, nowMs: number): P
   if (row !== undefined) await putDueTasks(tx, [newReplayTask(row.id, projectId, nowMs)]);
 }
 
-/** Ends the replay of a pause, because the subscription is deactivated or deleted. Does nothing if the replay has ended. */
+/**
+ * Ends the replay that would send the missed events of a paused subscription, because the subscription is deactivated or deleted. Does
+ * nothing if the replay has ended.
+ */
 export async function endPause(
   tx: Executor,
   { projectId, pausedReplayId }: Pick<Paused, "projectId" | "pausedReplayId">,
@@ -98,10 +101,10 @@ function over(beforeMs: number) {
 }
 
 /**
- * Deactivates up to `limit` subscriptions that have been paused since before `beforeMs`, and ends their parked deliveries. Otherwise svc
- * would have to keep the events of the pause without end. If a subscription was resumed but its replay has been paused since before
- * `beforeMs`, the subscription stays active, and its parked deliveries return to the queue. Returns the number of pauses found. Uses the
- * index replays_unfinished.
+ * Ends pauses of subscriptions that began before `beforeMs`, because svc would otherwise have to keep the events of the pause without end.
+ * Changes up to `limit` subscriptions. A subscription that is still paused is deactivated, and the deliveries that wait for the end of its
+ * pause end. A subscription that was resumed stays active, and these deliveries return to the queue. This happens if the replay that sends
+ * them has been paused since before `beforeMs`. Returns the number of pauses found. Uses the index replays_unfinished.
  */
 export async function expirePauses(
   db: Executor,

@@ -148,7 +148,10 @@ export function replaysForProject(db: Executor, projectId: ProjectId): ReplayRep
 /** The lowest UUID. No id is lower, so it is the start of a range that has no other start. */
 const nilUuid = "00000000-0000-0000-0000-000000000000";
 
-/** Returns the position with which a replay of events from `sinceMs` on begins: before the first pair of event and subscription. */
+/**
+ * Returns the position at which a replay of events from `sinceMs` on begins: before the first event, and before the first subscription of
+ * this event.
+ */
 export function beginningOf(sinceMs: number): Pick<ReplayRecord, "positionEventId" | "positionSubscriptionId"> {
   return { positionEventId: firstEventAt(sinceMs), positionSubscriptionId: idOfUuid("sub", nilUuid) };
 }

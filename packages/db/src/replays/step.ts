@@ -74,7 +74,8 @@ const movedFields = fieldsOf(replays, "id", ...movedNames);
 export type ReplayMove = ValuesOf<typeof movedFields>;
 
 /**
- * Finds the replay by its primary key. The caller has locked the row. The update is HOT (it changes no index), except when the replay ends.
+ * Updates the progress of replays, each found by its primary key. The caller has locked their rows. The update changes no index (a HOT
+ * update in PostgreSQL), except when a replay ends.
  */
 const move = compose(
   "move_replay",

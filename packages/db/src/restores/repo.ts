@@ -32,7 +32,8 @@ export async function findRestore(db: Executor): Promise<Restore | undefined> {
 const live = sql.raw(`('${jobStatuses.slice(0, jobStatuses.indexOf("succeeded")).join("', '")}')`);
 
 /**
- * Returns the numbers of pending deliveries, and of live jobs without a parent that have not ended. Scans all of them, project by project.
+ * Returns the number of pending deliveries, and the number of unfinished jobs that make real calls (not simulation runs) and have no parent
+ * job. Counts all of them, project by project.
  */
 export async function countHeldWork(db: Executor): Promise<PausedWork> {
   const deliveries = await countPendingDeliveries(db);
@@ -44,9 +45,9 @@ export async function countHeldWork(db: Executor): Promise<PausedWork> {
 }
 
 /**
- * Resumes the work that the last restore holds back. Returns the restore, and the numbers of deliveries and jobs that waited. Undefined if
- * no work is held back. `isNothingSince`: true if the original database sent nothing after the backup. If false, writes of jobs that are
- * older than the restore count as in doubt from now on.
+ * Resumes deliveries and jobs, which wait since the database was restored from a backup. Returns the restore, and the numbers of deliveries
+ * and jobs that waited. Undefined if nothing waits because of a restore. `isNothingSince`: true if the original database sent nothing after
+ * the backup. If false, svc cannot know if unfinished writes of older jobs were executed, and a person must decide about each of them.
  */
 export function resumeRestored(
   db: Executor,

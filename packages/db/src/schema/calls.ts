@@ -6,7 +6,10 @@ import { bytes, document, idColumn, oneOf, time } from "./columns.ts";
 import { projects } from "./projects.ts";
 import { accessClasses, callStates, hookDecisions, hookPhases, type StoredAccessClass } from "./words.ts";
 
-/** Document type of the column `call_paces.pace`. */
+/**
+ * Reads and writes the JSON of the column `call_paces.pace`: the usage of one call limit by all nodes (running calls, waiting calls, recent
+ * calls).
+ */
 const callPaceDocument = documentType<PaceDocument>("call_paces.pace", [asWritten]);
 
 /**

@@ -12,14 +12,17 @@ export type EntityNaming =
   /** A row belongs to the entity if the condition `names` is true. */
   | {
       readonly names: (named: NamedEntity) => SQL;
-      /** A stricter condition for exports, needed if some of the rows may belong to another entity. */
+      /**
+       * SQL condition that an export of the entity's data uses. It is stricter than the condition for deletion. It is needed if some of the
+       * rows that are deleted may belong to another entity (customer or user).
+       */
       readonly exported?: (named: NamedEntity) => SQL;
     }
   /**
    * A function decides for each row if the row belongs to the entity. `rule` is the name of this function: `jobs`, `standing` or `runs`.
    */
   | { readonly rule: "jobs" | "standing" | "runs" }
-  /** The rows are programs. A program is deleted when everything that ran it is deleted. */
+  /** The table's rows are programs. A program is deleted after everything that ran it (jobs and schedules) is deleted. */
   | "as what runs them"
   /** A row is deleted with its parent row. */
   | "as their parents"
@@ -280,9 +283,9 @@ function of(column: PgColumn): EntityNaming {
 }
 
 /**
- * Returns the condition that an event belongs to an entity. This is true if the event has the entity. It is also true if the event has no
- * entity and names an account of this entity, because the event arrived before the account was connected. An event of a version before 0.2
- * names an account if its payload contains the account's reference.
+ * Returns the SQL condition that an event belongs to an entity (the customer or user). This is true if the event names the entity. It is
+ * also true if the event names no entity but an account of the entity, because the event arrived before the account was connected. Events
+ * stored by svc before version 0.2 have no account column. They name an account if their payload contains the account's reference.
  */
 export function isEventOf({ projectId, entityId }: NamedEntity): SQL {
   return sql`(${t.events.entityId} = ${entityId} or ${t.events.entityId} = '' and ${t.events.kind} = 'event' and exists (

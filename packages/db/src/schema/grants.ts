@@ -20,7 +20,7 @@ type LinkTarget = {
   };
   /** Present if the link's purpose is a confirmation in an MCP client: the call that the link is valid for. */
   readonly confirm?: { readonly name: string };
-  /** Present if the link's purpose is to connect an account. */
+  /** Data of a link through which a person connects an account. Absent if the link is for another purpose. */
   readonly connect?: {
     readonly toolkitSlug: string;
     readonly entityId: string;

@@ -154,7 +154,7 @@ export const jobs = pgTable(
      * the time at which the backup ended. Null for most jobs.
      */
     restoredFrom: time("restored_from"),
-    /** True if some of the job's rows are deleted. */
+    /** True if some of the rows (records that the job processed) have been deleted. */
     hasLostRows: boolean("has_lost_rows").notNull().default(false),
     /** True if all of the job's rows are deleted, which happens some days after its end. */
     isSwept: boolean("is_swept").notNull().default(false),
@@ -225,7 +225,7 @@ export const jobSteps = pgTable(
     jobId: job(),
     stepId: text("step_id").notNull(),
     ordinal: integer("ordinal").notNull(),
-    /** The receipt of the step up to now. */
+    /** Summary of what the step has done up to now: state, times, numbers of calls and rows. */
     receipt: document(stepReceiptDocument)("receipt").notNull(),
     /** Output of the step, `steps.<id>` in expressions, as sealed JSON text. Null if the step has no output. */
     output: bytes("output"),
@@ -284,7 +284,7 @@ export const jobUndoEntries = pgTable(
   "job_undo_entries",
   {
     jobId: job(),
-    /** Number of the entry, from 1. */
+    /** Number of this undo entry in its job, from 1. */
     entry: integer("entry").notNull(),
     stepId: text("step_id").notNull(),
     /** Position of the row in its set; 0 for a step without rows. */
@@ -344,7 +344,7 @@ export const jobEvents = pgTable(
     payload: text("payload").notNull(),
     /** The keys and programs that caused this log entry, in order. Null if they are the same as those that caused the job. */
     principalChain: text("principal_chain").array(),
-    /** The next entries, if they were written together with this entry; null if there are none. */
+    /** Further entries of the job's log that were written together with this entry. Null if the entry was written alone. */
     following: document(logEntriesDocument)("following"),
   },
   (table) => [primaryKey({ name: "job_events_key", columns: [table.jobId, table.seq] })],

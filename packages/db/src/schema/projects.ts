@@ -187,7 +187,7 @@ export const auditEvents = pgTable(
     subject: text("subject").notNull(),
     /** Digest of the entity or person concerned: see `Sealer.entityDigest`. */
     entityDigest: bytes("about_digest"),
-    /** `ok` or an error code. Null while the action runs. */
+    /** Outcome of the audited action: `ok` or an error code. Null while the action runs. */
     outcome: text("outcome"),
     /**
      * Position of the row in the project's chain of audit rows, from 1. In the chain, each row's hash depends on the row before. Null until

@@ -49,7 +49,7 @@ export const standingPrograms = pgTable(
     /** The version that waits for approval; 0 for none. */
     pendingVersion: integer("pending_version").notNull().default(0),
     sourceKind: oneOf(standingSourceKinds)("source_kind").notNull(),
-    /** Time zone of the definition. Empty for programs that are older than this column. */
+    /** Time zone in the schedule's definition. Empty for schedules that were stored before this column existed. */
     timeZone: text("time_zone").notNull().default(""),
     /** Next due time for which svc has not yet decided to start or skip a run. Null if the program has no further due time. */
     nextAt: time("next_at"),
@@ -117,7 +117,7 @@ export const standingVersions = pgTable(
      * granted.
      */
     grantedVersion: integer("granted_version").notNull().default(0),
-    /** The job of the approval dry run, which asks for this version's approval. */
+    /** The job that shows people a simulation of this version of the schedule and asks for its approval (the approval dry run). */
     rehearsalJobId: idColumn("job")("rehearsal_job_id"),
     /**
      * SHA-256 of the program, its input, its condition and the tool definitions that it uses. These are the content that a person's
@@ -138,7 +138,7 @@ export const dueTasks = pgTable(
     /** The standing program that the task belongs to. For kind `replay`: the replay, with its UUID in the form of a program id. */
     ownerId: idColumn("stp")("owner_id").notNull(),
     kind: oneOf(dueTaskKinds)("kind").notNull(),
-    /** For kind `cancel`: the job to cancel. Empty for all other kinds. */
+    /** The job to cancel, if the task has the kind `cancel`. Empty for tasks of all other kinds. */
     subject: text("subject").notNull(),
     projectId: project(),
     dueAt: time("due_at").notNull(),
@@ -186,7 +186,7 @@ export const standingRuns = pgTable(
     fireAt: time("fire_at").notNull(),
     /** Time of the last occurrence, if the run has several. */
     lastAt: time("last_at"),
-    /** For a window: size in bytes of the events that are passed to the job. */
+    /** For a run with a collect window (a time in which it gathers events): size in bytes of the events that are passed to the job. */
     bytes: integer("bytes").notNull().default(0),
     /** Number of earlier occurrences that svc skipped because this occurrence replaces them. */
     missed: integer("missed").notNull().default(0),
@@ -360,7 +360,10 @@ export const standingListeners = pgTable(
     triggerSlug: text("trigger_slug").notNull(),
     /** The version of the program that has the subscription. */
     version: integer("version").notNull(),
-    /** The first routing version at which the subscription no longer applies. Null if the subscription has not ended. */
+    /**
+     * The subscription applies to events that were stored before this routing version. The routing version is a counter that grows when the
+     * receivers of events change. Null if the subscription has not ended.
+     */
     untilVersion: bigint("until_version", { mode: "number" }),
     endReason: oneOf(subscriptionEndReasons)("end_reason").notNull().default(""),
     endedAt: time("ended_at"),
@@ -430,7 +433,7 @@ export const standingPolls = pgTable("standing_polls", {
    * answer. If the poll stopped at a limit: the name of the limit.
    */
   code: text("code").notNull(),
-  /** Details of `code`, for people. */
+  /** Details of the error that the column `code` names, for people. */
   detail: text("detail").notNull(),
   /** Pages that the last poll read. `rows`: rows that it read. `found`: rows that it found, as new or changed. */
   pages: integer("pages").notNull(),
@@ -458,7 +461,7 @@ export const standingSeen = pgTable(
   (table) => [primaryKey({ name: "standing_seen_key", columns: [table.programId, table.generation, table.digest] })],
 );
 
-/** Events that the window of a run collected. For each program, an event is in at most one run. */
+/** Events that a run with a collect window gathered for its job. For each schedule, an event is in at most one run. */
 export const standingRunEvents = pgTable(
   "standing_run_events",
   {

@@ -98,7 +98,10 @@ export const subscriptions = pgTable(
     filterFaults: bigint("filter_faults", { mode: "number" }).notNull().default(0),
     /** Time at which the subscription was paused. Null if it is not paused. */
     pausedAt: time("paused_at"),
-    /** The replay that keeps what the subscription misses during a pause, and delivers it afterwards. Null if it was never paused. */
+    /**
+     * The replay that keeps the deliveries of a paused subscription, and sends them after the pause. Null if the subscription was never
+     * paused.
+     */
     pausedReplayId: idColumn("rpl")("paused_replay_id"),
   },
   (table) => [
@@ -173,9 +176,10 @@ export const deliveries = pgTable(
 
 /**
  * Tasks of pending deliveries. They have their own table, so that the queue stays small and the end of a delivery changes none of its
- * indexes. A row is deleted when its delivery ends. No index contains a lease column, so a claim is a HOT update (it changes no index). A
- * task that waits for a retry is in epoch 0. Tasks of throttled replays are in the negative epoch and have low priority. All other tasks
- * are in the epoch of `delivery_epoch`. So a scan for due queues skips waiting tasks and, after a change of the epoch, older dead rows.
+ * indexes. A row is deleted when its delivery ends. No index contains a lease column. So a node that takes a task changes no index (a HOT
+ * update). The number `epoch` says which part of the queue a task is in: 0 while it waits for a retry, negative for throttled replays (low
+ * priority), and otherwise the number in `delivery_epoch` at that time. So a scan for due queues skips waiting tasks and, after a change of
+ * the number, older dead rows.
  */
 export const deliveryTasks = pgTable(
   "delivery_tasks",

@@ -69,7 +69,9 @@ export const vaultRotations = pgTable("vault_rotations", {
    */
   seen: bigint("seen", { mode: "number" }).notNull().default(0),
   total: bigint("total", { mode: "number" }).notNull().default(0),
-  /** Text for people about the problem that stops the rotation at present. Empty if there is no problem. */
+  /**
+   * Text for people about the problem that currently stops the replacement of the vault's key (the rotation). Empty if there is no problem.
+   */
   problem: text("problem").notNull().default(""),
   /** Earliest start of the rotation's next pass. A pass is one scan of all encrypted values. */
   notBefore: time("not_before"),

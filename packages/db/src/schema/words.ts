@@ -180,7 +180,7 @@ export const standingPauseReasons = [
   "fail_step",
 ] as const;
 
-/** A reason why a standing program is paused. */
+/** A reason why a schedule is paused. */
 export type StandingPauseReason = (typeof standingPauseReasons)[number];
 
 /**
@@ -261,9 +261,10 @@ export const backfillStates = ["running", "done", "cancelled"] as const;
 export type BackfillState = (typeof backfillStates)[number];
 
 /**
- * Why a backfill starts no runs. While it runs: it has the maximum number of queued runs (`waiting`), or the program has not yet decided
- * about part of the range (`undecided`). After a cancellation: a caller cancelled it (`requested`), its program was deleted (`deleted`) or
- * got another definition (`updated`), or its program was paused for 30 days (`expired`).
+ * Reasons why a backfill (runs for past times of a schedule) starts no runs at present, or ended. While it runs: it has the maximum number
+ * of queued runs (`waiting`), or svc has not yet decided about part of the range (`undecided`). After a cancellation: a caller cancelled it
+ * (`requested`), its schedule was deleted (`deleted`) or got another definition (`updated`), or its schedule was paused for 30 days
+ * (`expired`).
  */
 export const backfillReasons = ["", "waiting", "undecided", "requested", "deleted", "updated", "expired"] as const;
 
@@ -288,7 +289,7 @@ export type AskEndpointEventType = (typeof askEndpointEventTypes)[number];
 /** Overlap policy: how svc handles a run that is due while other runs with its concurrency key are running. */
 export const overlapPolicies = ["skip", "queueOne", "queueAll", "cancelRunning", "allow"] as const;
 
-/** An overlap policy. */
+/** An overlap policy: what happens if a schedule is due while earlier runs are active. */
 export type OverlapPolicy = (typeof overlapPolicies)[number];
 
 /**

@@ -14,11 +14,11 @@ type NewestOptions = {
   readonly key: Readonly<Record<string, string>>;
   /** Condition of a partial index. Write it exactly as in the index: a generic plan recognizes no other form. */
   readonly condition?: string;
-  /** Condition that the rows found in the index must also match. */
+  /** SQL condition that rows must match in addition to the key of the index in which they were found. */
   readonly filter?: string;
   /** Lowest id that the query returns. Default: the lowest possible id. */
   readonly from?: string;
-  /** Upper end of the range, exclusive. Default `$2`. */
+  /** Id at which the searched range of ids ends, exclusive, as SQL. Default: the parameter `$2`. */
   readonly before?: string;
   /** Maximum rows. Default `$3`. */
   readonly limit?: string;

@@ -156,7 +156,7 @@ export type StatementPart<Value, Names> = {
    * earlier parts.
    */
   encode(value: Value, into: StatementParameter[], isLone?: boolean): void;
-  /** Returns the number of rows; 1 for single parameters. */
+  /** Returns the number of rows that a parameter of the statement contains; 1 for single parameters. */
   count(value: Value): number;
 };
 
@@ -192,7 +192,7 @@ export const flag: StatementPart<boolean, undefined> = {
 
 /** Names of SQL parameters for rows. Several rows are passed as one array per column; a single row is passed as one value per column. */
 type RowNames<Name extends string = string> = {
-  /** SQL of the array parameters, by the name of the field whose values the array contains (for example `$2::int4[]`). */
+  /** SQL of each array parameter, such as `$2::int4[]`. The array contains the values of one field, and the key is the field's name. */
   readonly arrays: Readonly<Record<Name, string>>;
   /** Names of the rows' columns, for example `job_id, seq`. */
   readonly columns: string;

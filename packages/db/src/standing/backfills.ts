@@ -197,7 +197,7 @@ export type BackfillWalk = {
  */
 export type WalkedEvent = { readonly id: EventId; readonly isOwn: boolean; readonly receivedAt: number };
 
-/** Returns the next events of a walk, at most `limit`. */
+/** Returns the next events in the time range of a backfill (runs for past events), at most `limit`. */
 export async function walkBackfillEvents(db: Executor, walk: BackfillWalk, limit: number): Promise<WalkedEvent[]> {
   const { projectId, triggerSlug, entityId = null, fromUuid, beforeUuid } = walk;
   const found = await walkEvents(db, [triggerSlug, uuidOfId(projectId), fromUuid, beforeUuid, entityId, limit]);

@@ -179,7 +179,10 @@ export type LatenessLimit = { readonly programId: StandingProgramId; readonly be
 /** Maximum number of late runs of a program that are skipped at once. The next check skips the remaining runs. */
 const lateMax = 1_000;
 
-/** Uses the index standing_runs_oldest to find the oldest runs, then the primary key to change them. */
+/**
+ * Marks queued runs of schedules as skipped if they have waited too long. Finds the oldest queued runs with the index standing_runs_oldest,
+ * then changes them by their primary key.
+ */
 const skipLate = compose(
   "skip_late_standing_runs",
   { bounds: rows({ ...fieldsOf(standingRuns, "programId"), beforeMs: timestamptz, endedAtMs: timestamptz }) },

@@ -50,7 +50,10 @@ export async function countStartedStandingRuns(tx: Executor, projectId: ProjectI
   return Number(row?.count ?? 0);
 }
 
-/** Counts at most $2 runs, by the index standing_runs_started alone. Does not read their jobs. */
+/**
+ * Counts the started runs of a project that have not ended, at most $2. Reads only the index standing_runs_started, not the jobs, so
+ * suspended runs count.
+ */
 const countWithParked = statement<{ count: string }>(
   "count_unended_standing_runs",
   `select count(*) as count from (

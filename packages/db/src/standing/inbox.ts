@@ -125,8 +125,8 @@ const isHeld =
 const leaseColumns = selectList(standingArrivals, ["dueAt", "projectId", "eventId", "leaseToken"], "t");
 
 /**
- * Locks inbox events in the order of the primary key. Two transactions then lock the same events in the same order and cannot deadlock.
- * Uses the primary key.
+ * Locks events in the inbox (events that wait for the schedules subscribed to them), in the order of the primary key. Two transactions then
+ * lock the same events in the same order and cannot deadlock.
  */
 const lockLeases = compose(
   "hold_standing_arrivals",

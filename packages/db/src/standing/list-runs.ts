@@ -70,7 +70,7 @@ const selectRuns = pageStatement("list_standing_runs", {
       where f.id < $2::uuid and f.id >= ${from} and ${filter}`,
 });
 
-/** Returns the runs of a project's standing program, newest first. */
+/** Returns the runs (started jobs) of a schedule, newest first. */
 export function listStandingRuns(
   db: Executor,
   { projectId, programId }: { readonly projectId: ProjectId; readonly programId: StandingProgramId },

@@ -64,7 +64,10 @@ const selectKnown = compose(
       select * from standing_seen where program_id = ${of.programId} and generation = ${of.generation} and digest = w.digest offset 0) s`,
 );
 
-/** Returns the row ids that a program knows among given ids, by digest. */
+/**
+ * Finds out which of these row ids a schedule's poll has found before. `digests`: the digests of the row ids. Returns the known ids by
+ * digest.
+ */
 export async function findKnownIds(
   db: Executor,
   of: KnownIdSet,
@@ -137,8 +140,9 @@ export async function refreshKnownIds(
 }
 
 /**
- * Uses the primary key and reads all ids of the program. It runs once a day, or once per ten thousand new ids. An index on `seen_at` would
- * make every write of an id more expensive. Removes first the ids that no poll has read for the longest time.
+ * Deletes remembered ids of polled rows if a schedule has too many of them. Deletes first the ids that no poll has found for the longest
+ * time. Uses the primary key and reads all ids of the schedule. It runs once a day, or once per ten thousand new ids. An index on `seen_at`
+ * would make every write of an id more expensive.
  */
 const forgetOldest = statement<{ gone: number }>(
   "forget_standing_seen",

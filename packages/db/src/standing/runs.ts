@@ -92,8 +92,8 @@ const changedFields = fieldsOf(standingRuns, "id", ...changedNames);
 export type StandingRunChange = ValuesOf<typeof changedFields>;
 
 /**
- * Uses the primary key of `standing_runs`. The caller has locked the programs of these runs. So no other transaction changes the runs at
- * the same time, and no further check is needed.
+ * Changes runs of schedules, each found by its primary key. The caller has locked the schedules of these runs. So no other transaction
+ * changes the runs at the same time, and no further check is needed.
  */
 const changeRuns = compose(
   "change_standing_runs",
@@ -237,7 +237,7 @@ const listStarted = statement<{ jobId: string }>(
    where project_id = $2::uuid and job_id is not null`,
 );
 
-/** Returns the repository of the runs of one project's standing programs. */
+/** Returns the repository of the runs (jobs started by schedules) of one project. */
 export function standingRunsForProject(db: Executor, projectId: ProjectId): StandingRunRepository {
   const own = eq(standingRuns.projectId, projectId);
   const ofProgram = (id: StandingProgramId) => and(own, eq(standingRuns.programId, id));

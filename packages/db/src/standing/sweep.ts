@@ -64,7 +64,8 @@ const armLost = statement<{ id: string }>(
 );
 
 /**
- * Stores tasks again for active schedules and polls that are overdue and lost their task because of an error. Returns the number of tasks.
+ * Repairs schedules that no longer run. A schedule or poll is overdue and has no task only if the task was lost because of an error. This
+ * function stores the task again, and returns the number of tasks.
  */
 export async function armLostStandingPrograms(db: Executor, dueBeforeMs: number, limit: number): Promise<number> {
   return (await armLost(db, [isoTime(dueBeforeMs), limit])).length;

@@ -63,7 +63,10 @@ export async function openTriggerSubscription(tx: Executor, listener: NewTrigger
   await tx.orm.insert(standingListeners).values({ ...listener, fromVersion });
 }
 
-/** Ends the subscription of a locked program and stores the reason. The program still receives events that were stored before. */
+/**
+ * Ends the subscription of a schedule's program to a trigger, and stores the reason for the end. The caller has locked the program. The
+ * program still receives events that were stored before.
+ */
 export async function closeTriggerSubscription(
   tx: Executor,
   {

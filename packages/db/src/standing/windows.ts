@@ -179,7 +179,9 @@ const readLastEvents = statement<{ run: string; event: string }>(
      select event_id from standing_run_events where run_id = w.id order by event_id desc limit 1 offset 0) e`,
 );
 
-/** Returns the last event of each window. */
+/**
+ * Returns the last event that each of these runs has collected. A run with a collect window gathers events for some time before it starts.
+ */
 export async function readLastStandingRunEvents(
   db: Executor,
   ids: readonly StandingRunId[],

@@ -38,7 +38,10 @@ export type SubscriptionChange = Partial<
   >
 >;
 
-/** The subscriptions of one project to events. Every change increments the project's routing version in the same transaction. */
+/**
+ * The subscriptions of one project to events. Every change increments the project's routing version in the same transaction. By this
+ * counter, nodes notice that they must read the subscriptions again.
+ */
 export type SubscriptionRepository = {
   /**
    * Creates a subscription. Returns it, or the quota if the project has reached its quota of subscriptions. Concurrent calls cannot exceed

@@ -63,7 +63,10 @@ const selectRouting = statement<RoutingRow>(
    where p.id = any($1::uuid[])`,
 );
 
-/** Returns the routing of several projects, all as of the same moment. A project that does not exist is absent. */
+/**
+ * Returns the routing of several projects: their quotas, and the subscriptions that receive their events. All of it is read at the same
+ * moment. A project that does not exist is absent.
+ */
 export async function readProjectRouting(
   db: Executor,
   ids: readonly ProjectId[],

@@ -10,7 +10,7 @@ import type { Subscription } from "./repo.ts";
 
 const columns = selectList(subscriptions, namesBut(subscriptions), "s");
 
-/** Reads the index subscriptions_expires from its oldest entries. */
+/** Finds subscriptions that have expired, by the oldest entries of the index subscriptions_expires. */
 const selectEnded = statement<RawRow<Row<typeof subscriptions>>>(
   "find_ended_subscriptions",
   `select ${columns.text} from subscriptions s where s.expires_at <= $1::timestamptz order by s.expires_at, s.id limit $2::int4`,

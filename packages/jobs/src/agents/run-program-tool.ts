@@ -110,13 +110,13 @@ async function begin(context: AgentJobsContext, args: RunArguments, { principal 
   return { id: submitted.id, notes: toNotes(submitted.notes, "program") };
 }
 
-/** Requests the end of a job, as CancelJob does. Throws JOB_NOT_FOUND for a job that the client may not follow. */
+/** Requests that a job ends, as CancelJob of the API does. Throws JOB_NOT_FOUND if the MCP client has no permission to see the job. */
 async function end(context: AgentJobsContext, jobId: Id<"job">, { principal, enter }: McpContext): Promise<void> {
   const job = await followedJob(context, jobId, { principal });
   await enter({ action: "JobsService.CancelJob", subject: jobId }, () => cancelJob(context, job, principal));
 }
 
-/** Returns a job that the caller may follow. Throws JOB_NOT_FOUND for any other. */
+/** Returns a job that the caller has permission to see. Throws JOB_NOT_FOUND if the caller has no permission or the job does not exist. */
 async function followedJob(
   context: AgentJobsContext,
   jobId: Id<"job">,

@@ -63,8 +63,8 @@ export async function taskOf(context: AgentJobsContext, job: ListedJob, follower
 }
 
 /**
- * Returns the task that a call answers with if its job has not ended. It contains no form for a question; the client gets that when it
- * reads the task by id.
+ * Returns the MCP task with which svc answers a tool call while the job that the call started has not ended. If the job asks its user a
+ * question, this task contains no form for the answer. The client gets the form when it reads the task by id.
  */
 export async function newTaskOf(context: AgentJobsContext, job: ListedJob): Promise<Params> {
   const asked = await findTaskAsk(context, job);

@@ -29,7 +29,7 @@ type CheckRequest = {
   readonly within?: readonly string[];
   /** True if the input comes from the caller that starts the program, not from the program itself. */
   readonly isInputMade?: boolean;
-  /** Collects the accounts that the check looks up, so that they need not be looked up a second time. */
+  /** Collects the accounts that the check of a program looks up, so that later code need not look them up again. */
   readonly seen?: SeenAccounts;
 };
 

@@ -42,8 +42,9 @@ type Plan = {
 };
 
 /**
- * Returns true if a live run of a plan needs approval, by the program's own rule or by the project's policy, or false if not. Returns
- * APPROVER_ROLE_REQUIRED, GATE_FOR_APPROVERS or APPROVER_MISSING if it needs an approval that it can never get.
+ * Returns true if a person must approve a program before it runs for real (not as a simulation). The program's own rule or the project's
+ * policy can require this. Returns false if no approval is needed. Returns APPROVER_ROLE_REQUIRED, GATE_FOR_APPROVERS or APPROVER_MISSING
+ * if the program needs an approval that it can never get.
  */
 export async function checkApproval(
   db: Executor,

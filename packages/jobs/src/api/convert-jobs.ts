@@ -134,7 +134,7 @@ function toSaga({ state, entries, done, failed }: SagaDocument): MessageInitShap
   return { state, entries, done, failed };
 }
 
-/** Returns the receipt of one step. */
+/** Converts the stored summary (receipt) of one step of a job to the form of the API. */
 function toStepReceipt(receipt: StepReceiptDocument): StepReceipt {
   const { stepId, kind, toolSlug, toolVersion, state, attempts, startedAt, finishedAt, decision } = receipt;
   const { rows, calls, errors, undo } = receipt;

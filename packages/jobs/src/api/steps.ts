@@ -87,7 +87,10 @@ function stateOf(at: StepInstruction, state: JobState): string {
   return receipt.state === "" || standingIn(at, state) !== undefined ? "running" : receipt.state;
 }
 
-/** Returns the index of the instruction at which the job is inside an `if` step. Returns undefined if the job is not inside this `if`. */
+/**
+ * Returns the job's position in the program's list of instructions if the job is now inside a branch of this `if` step. Returns undefined
+ * if it is not.
+ */
 function standingIn({ step, index, next, end, handler = end }: StepInstruction, state: JobState): number | undefined {
   if (step.kind !== "if" || !state.steps.has(step.id)) return undefined;
   // In the list of instructions, the branches of an `if` come first. If the `if` has an error handler, one jump instruction and then the
@@ -107,8 +110,8 @@ function isPassedOver(at: StepInstruction, state: JobState): boolean {
 }
 
 /**
- * Returns the branch that an `if` chose, or undefined if that is not known. The job's position shows it, or else the steps that have begun
- * inside the branch.
+ * Returns the branch that an `if` step took, or undefined if that is not known. If the job is now inside the `if` step, its current step
+ * shows the branch. Otherwise the branch is the one in which a step has begun.
  */
 function branchTaken(at: StepInstruction, state: JobState): "then" | "else" | undefined {
   const { step, otherwise } = at;

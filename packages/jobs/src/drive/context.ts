@@ -32,7 +32,10 @@ export type EngineLimits = {
   readonly undoBackoffMs: number;
   /** Number of consecutive leases (time-limited claims of a job) that may expire without progress. Then the job is parked. Default 3. */
   readonly lossesMax: number;
-  /** Number of times that a job may block a node's event loop. The last of these times parks the job. Default 2. */
+  /**
+   * Number of times that a job may block a node's event loop. When the job blocks it for the last of these times, svc suspends the job.
+   * Default 2.
+   */
   readonly loopHoldsMax: number;
 };
 

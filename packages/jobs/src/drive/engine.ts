@@ -64,7 +64,7 @@ const freshMs = 1_000;
 
 const knownMax = 10_000;
 
-/** Dependencies and settings of an engine. */
+/** Dependencies and settings of the engine that runs jobs on one node. */
 export type JobEngineOptions = {
   readonly db: Database;
   readonly clock: Clock;
@@ -82,7 +82,10 @@ export type JobEngineOptions = {
   readonly onMoved?: EngineContext["onMoved"];
   /** Limits that replace the defaults. */
   readonly limits?: Partial<EngineLimits>;
-  /** Returns the receiptHash of a receipt. By default it is computed from the document as stored. */
+  /**
+   * Returns the hash of a job's receipt (the stored summary of a finished job). By default svc computes the hash from the document as
+   * stored.
+   */
   readonly hashReceipt?: (receipt: ReceiptDocument) => string;
   /** Writes what must be committed together with the end of an approval dry run. */
   readonly onRehearsed?: OnDryRunEnd | undefined;
@@ -98,8 +101,9 @@ export type JobEngineOptions = {
 /** The job engine of one node. */
 export type JobEngine = {
   /**
-   * Starts claiming due tasks. With `claims` false, the engine runs only jobs for which a slot was reserved, and reserves none for a job that
-   * fetches or maps rows: an engine of another node claims the rest.
+   * Starts to take due tasks of jobs and to run them. If `claims` is false, this engine takes no tasks; an engine of another node does
+   * this. It then runs only jobs for which a slot was reserved (the right to run on this node). It reserves no slot for a job that fetches
+   * or maps rows.
    */
   start(options?: { readonly claims: boolean }): void;
   /** Claims due tasks now. Call it after a commit that created due tasks. */
@@ -123,13 +127,13 @@ export type JobEngine = {
    */
   park(job: JobOfProject, chain: readonly string[]): Promise<ForceResult>;
   /**
-   * Releases a job that is parked with the reason `administrator` or `poisoned`. The job gets back the status that it had before. `chain`:
-   * causes of the request, for the log.
+   * Releases a job that was suspended with the reason `administrator` or `poisoned` (it failed its node repeatedly). The job gets back the
+   * status that it had before. `chain`: causes of the request, for the log.
    */
   release(job: JobOfProject, chain: readonly string[]): Promise<ForceResult>;
   /**
-   * Requests a pause of a job. A running job is parked before its next step action (unit of work), any other job at once. A driver on this
-   * node is notified. `chain`: causes of the request, for the log.
+   * Requests a pause of a job. A running job is paused before its next part of work, any other job at once. If the job is running on this
+   * node, its loop is notified. `chain`: causes of the request, for the log.
    */
   pause(job: JobOfProject, chain: readonly string[]): Promise<PauseResult>;
   /**

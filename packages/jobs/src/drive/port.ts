@@ -111,7 +111,7 @@ export type Port = Omit<StepEffects, "mustPause" | "mustEnd"> & {
    * necessary.
    */
   confirmerOf: ConfirmGate["confirmerOf"];
-  /** Commits the work. Throws LeaseLostError if another driver has the lease. */
+  /** Commits the changes of a job (`work`) to the database. Throws LeaseLostError if another node has taken over the job. */
   commit(work: WorkingJob, parts: CommitParts): Promise<CommittedWork>;
   /**
    * Commits the changed job and returns true. If another writer added a log entry after the job was read, writes nothing and returns false.

@@ -85,7 +85,7 @@ export function createMemoryChildren(endOf: () => ChildEnd) {
         if (why(id) === undefined) change(one, { status: "running", limits, isCancelRequested: false });
       }
     },
-    /** Ends all running children. */
+    /** Ends all child jobs of this test that are running. A child job is a job that a step of another job starts. */
     end(): void {
       for (const one of children.values()) if (!isEnd(one.child.status)) end(one);
     },

@@ -91,7 +91,10 @@ export type Start = {
   readonly beginAtMs?: number;
 };
 
-/** An approval dry run: a job that asks people if a standing program may become active. Nothing of the program runs. */
+/**
+ * A job that asks people if a schedule may become active, with a simulation run before it if `simulateFirst` is true. The job executes
+ * nothing of the schedule's program.
+ */
 export type ApprovalDryRun = Omit<Start, "grantedId"> & {
   /** True if a simulation run with the given input comes first, and people are asked after it. */
   readonly simulateFirst: boolean;

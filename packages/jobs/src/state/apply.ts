@@ -46,13 +46,13 @@ export type PendingWrites = {
   readonly asks: readonly PreparedAsk[];
   /** Ledger rows of calls whose outcomes are stored with this commit. */
   readonly records: readonly CallRecord[];
-  /** Results of calls that were made and are not yet recorded in the ledger. */
+  /** Results of tool calls that were made and are not yet in the ledger (the stored record of every tool call). */
   readonly made: readonly UnrecordedEnd[];
   /** Child jobs that begin with the commit, to run skills. */
   readonly children: readonly NewChild[];
   /** Child jobs that are retried with the commit. */
   readonly retried: readonly RetriedChild[];
-  /** Results of undo entries of child jobs. */
+  /** Results of undoing calls that child jobs made. A child job is a job that a step of this job started. */
   readonly childUndone: readonly (JobUndoChange & { readonly jobId: JobState["id"] })[];
 };
 
@@ -491,7 +491,7 @@ function goTo(job: Draft["job"], from: number | undefined, to: number): void {
   });
 }
 
-/** Records that a step was skipped. It has no value, and its set is empty. */
+/** Records that a step was skipped. The step then has no value, and its list of rows is empty. */
 function skipStep(draft: Draft, { step }: Extract<Edit, { kind: "skip" }>): void {
   const { job, pending, nowMs } = draft;
   const before = job.steps.get(step.id);

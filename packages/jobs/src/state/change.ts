@@ -183,7 +183,7 @@ export type NewChild = {
   readonly input: JsonObject;
   readonly place: CallPlace;
   readonly generation: number;
-  /** The part of the parent's limits that the child may use. */
+  /** The part of the parent job's limits that the child job may use. A child job is a job that a step of the parent job starts. */
   readonly limits: ChildDocument["limits"];
 };
 
@@ -262,5 +262,5 @@ export type Next =
   | { readonly kind: "undo"; readonly chain: readonly string[] }
   | { readonly kind: "finish"; readonly status: JobStatus; readonly reason: string; readonly chain: readonly string[] };
 
-/** All changes of one step action, and what the driver does next. */
+/** The result of one part of a job's work: all changes of the job, and what its driver (the loop that runs its steps) does next. */
 export type Change = { readonly edits: readonly Edit[]; readonly next: Next };

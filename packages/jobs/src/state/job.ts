@@ -47,7 +47,8 @@ export type JobFacts = {
   readonly callSeed: string;
   /**
    * End of the backup from which the job was restored, in epoch milliseconds. Null if the job was not restored. The original job may have
-   * continued after that time, so writes without a key for the app count as in doubt (executed or not).
+   * continued after the backup. So it is not known if writes without an idempotency key were executed, and a person must decide about each
+   * of them.
    */
   readonly restoredFrom: number | null;
   /** Number of the job's attempt, from 1. */
@@ -97,7 +98,7 @@ export type JobRequest = { readonly atMs: number; readonly chain: readonly strin
 /** State of a running job. It is immutable: a step action returns a `Change`, and only `apply` creates the next state. */
 export type JobState = StoredState & DerivedState;
 
-/** Values that are computed from the rest of the job's state. */
+/** Values that are not stored but computed from the stored state of a job. They are needed to run the job's next steps. */
 export type DerivedState = {
   /** The values that references in the program can use at the moment. */
   readonly scope: JobScope;
@@ -149,11 +150,14 @@ export type StoredState = JobFacts & {
   readonly progressLoggedAt: number;
 };
 
-/** Params and arguments that answers changed, in the form that is stored encrypted in `jobs.overrides`. */
+/**
+ * Inputs and call arguments of a job that people changed in answers to its questions, in the form that is stored encrypted in
+ * `jobs.overrides`.
+ */
 export type StoredOverrides = {
   /** Values of params by name. */
   readonly params: JsonObject;
-  /** Arguments by step id. */
+  /** Arguments from people's answers that replace those of the program, by step id. */
   readonly stepArgs: JobState["stepArgs"];
 };
 

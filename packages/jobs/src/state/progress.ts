@@ -13,7 +13,10 @@ type CallProgress = {
    */
   readonly page?: { readonly token: JsonValue; readonly pages: number; readonly seen?: string };
   readonly retry?: RetryProgress;
-  /** Generation (number of the call round) of the step's call. Present if an earlier attempt of the job began that call. */
+  /**
+   * Number of the call round in which an earlier attempt of the job began the step's call. Calls of a new round count as new calls. Calls
+   * of the same round count as repetitions. Absent if no earlier attempt began the call.
+   */
   readonly generation?: number;
   /**
    * Generation (number of the call round) in the idempotency key that the app received. Present only if the call must be repeated with the
@@ -43,7 +46,10 @@ type ProgressFields = {
     readonly ended?: readonly number[];
     /** Set if the `map` step runs rows again after an answer or a retry. It is the state of the rows that run again. */
     readonly again?: "failed" | "unknown";
-    /** Calls of rows that are to be retried. The key is `<ordinal>/<call>`: the row's number in the set, and the index of the call. */
+    /**
+     * Calls of rows that are to be retried. The key is `<ordinal>/<call>`: the position of the row in the list that the step processes, and
+     * the index of the call.
+     */
     readonly retries?: Readonly<Record<string, RetryProgress>>;
     /**
      * Generation (number of the call round) in the keys that the app received. Present if the calls are to be repeated with the same keys.

@@ -17,7 +17,7 @@ type SensitiveParts = {
 /** The parts of a loaded program that are needed to find its sensitive values. */
 type ReadProgram = Omit<LoadedProgram, "hasSensitive">;
 
-/** The values of a job in the form that people see. */
+/** The values of a job as people may see them: sensitive values are replaced by `***`. */
 export type ShownJob = {
   /** The values that questions and results of the program can contain. Sensitive values are replaced by `***`. */
   readonly scope: JobScope;

@@ -46,7 +46,10 @@ export function assertMove(from: JobStatus, to: JobStatus): void {
   if (!mayMove(from, to)) throw new Error(`a job that is ${from} cannot become ${to}`);
 }
 
-/** Final statuses of an attempt. The attempt's receipt no longer changes. `transitions` says if RetryJob may begin another attempt. */
+/**
+ * Statuses of an attempt of a job that has ended. Its receipt (the stored summary) no longer changes. In some of these statuses, RetryJob
+ * can begin a new attempt.
+ */
 export const endStatuses: ReadonlySet<JobStatus> = new Set([
   "succeeded",
   "failed",

@@ -88,7 +88,10 @@ export type StoredPosition = Omit<Progress, "step" | "branches"> & {
   }[];
 };
 
-/** Returns the progress of a step that has just begun, for the step at an index. Undefined if the entry at the index is not a step. */
+/**
+ * Returns the progress that a step has when it has just begun. `index` is its position in the program's list of instructions. Undefined if
+ * the instruction there is not a step.
+ */
 function begunStep({ instructions }: Flow, index: number): StepProgress | undefined {
   const instruction = instructions[index];
   if (instruction?.kind !== "step") return undefined;

@@ -12,7 +12,8 @@ export type MadeOfChunk =
   | {
       readonly edits: readonly Edit[];
       /**
-       * Number of rows of the chunk that the step has processed. If processing is slow, the next step action reads the other rows again.
+       * Number of rows of the chunk (group of consecutive rows) that the step has processed. If processing is slow, the job's next part of
+       * work reads the remaining rows of the chunk again.
        */
       readonly looked: number;
       /** Values that the next step action needs to continue this step, for example running totals. Absent if it needs none. */
@@ -25,8 +26,8 @@ type Chunked<Kind extends ChunkedKind> = {
 };
 
 /**
- * Returns the `advance` function of a step kind that processes a set in chunks. Each action processes one chunk, or only a part of it if
- * its rows are slow.
+ * Returns the function that runs a step which processes rows in chunks (groups of consecutive rows). Each call processes one chunk, or only
+ * a part of it if its rows are slow.
  */
 export function byChunk<Kind extends ChunkedKind>(chunked: Chunked<Kind>): StepKind<Kind>["advance"] {
   return (at, effects) => advanceByChunk(at, effects, chunked);

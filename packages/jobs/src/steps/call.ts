@@ -216,8 +216,8 @@ function doubt(step: MapCall, fault: CallFault, edits: readonly Edit[]): Change 
 }
 
 /**
- * Returns the change after people answered the question about a write in doubt (executed or not). If the write counts as done, it gets an
- * undo entry. If its undo call needs the unknown answer of the app, a failed undo is counted.
+ * Returns the change of a job after people answered if a write in doubt was executed or not. If they say that it was, an undo entry is
+ * stored, so that the write can be undone later. If undoing it would need the app's answer, which is unknown, a failed undo is counted.
  */
 async function answerDoubt(
   { state, instruction, step }: CallAt,

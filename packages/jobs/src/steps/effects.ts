@@ -59,7 +59,7 @@ export type ReadRow = {
   readonly data: JsonObject;
 };
 
-/** A row of a set, with the results of a map's calls so far. */
+/** A row that a `map` step processes, with the results of the row's calls so far. */
 export type SetRow = ReadRow & {
   readonly doneCalls: number;
   readonly outputs: JsonObject;
@@ -172,7 +172,7 @@ export type Child = {
   readonly isClockStopped: boolean;
   readonly isCancelRequested: boolean;
   readonly used: UsedDocument;
-  /** The part of the parent's limits that the child may use. */
+  /** The part of the parent job's limits that the child job may use. A child job is a job that a step of the parent job starts. */
   readonly limits: ChildDocument["limits"];
   /** Call counts in the child's receipt. Undefined until the child ends. */
   readonly calls: CallCounts | undefined;

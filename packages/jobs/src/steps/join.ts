@@ -39,8 +39,8 @@ class JoinTypes {
   }
 
   /**
-   * Returns the reason why no rows can match: two compared fields have values, but no kind of value is in both. Returns undefined if rows
-   * may match.
+   * Checks the fields that a `join` step compares. Returns the reason why no rows can match: one field holds, for example, only numbers and
+   * the other only texts. Returns undefined if rows may match.
    */
   fault(step: { readonly setId: string; readonly right: string }): string | undefined {
     for (const [index, [left, right]] of this.#on.entries()) {

@@ -182,8 +182,8 @@ export class RowChildren {
   }
 
   /**
-   * Retries an ended child where it stopped. If that is impossible, a new child begins. But if the ended child has made writes, a new child
-   * would repeat them, so the row fails.
+   * Retries a child job (a job that this job started for one row) where it stopped. If that is impossible, a new child job begins. If the
+   * child job has made writes, a new one would repeat them, so the row fails.
    */
   async #takeOn(work: RowWork, call: RunCall, id: Id<"job">): Promise<RowEnd | "on"> {
     const { state, progress } = this.#at;

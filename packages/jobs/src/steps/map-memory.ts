@@ -12,7 +12,7 @@ export const keptBytesMax = 4_194_304;
  */
 export const handBytesMax = 16_777_216;
 
-/** Interval at which waiting rows check if the driver must stop, in milliseconds. */
+/** Interval in milliseconds at which rows that wait for memory check if the job must stop or give way. */
 const lookMs = 100;
 
 /** A row in memory, with its size. */
@@ -32,7 +32,10 @@ export class MapMemory {
    * ends.
    */
   isWatched = false;
-  /** True if rows were not run because other jobs hold the memory, and these jobs also wait for the slot of this job. */
+  /**
+   * True if rows were not processed because jobs that hold the memory for rows wait for this job. They wait until it frees its slot (the
+   * right to run on this node).
+   */
   isPostponed = false;
   readonly #effects: StepEffects;
   readonly #isWanted: () => boolean;

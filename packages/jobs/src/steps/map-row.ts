@@ -105,7 +105,7 @@ function withKept({ row, outputs }: RowWork, keep: MapAt["step"]["keep"]): JsonO
   return { ...row, ...Object.fromEntries(keep.map(([name, path]) => [name, valueAt(outputs, path) ?? null])) };
 }
 
-/** Returns the kept answers of a row's calls. */
+/** Returns the answers of a row's tool calls that are stored with the row, so that these calls are not made again. */
 export function answersOf({ outputs }: Pick<SetRow, "outputs">): JsonObject {
   const { [stoppedAt]: _stoppedAt, ...answers } = outputs;
   return answers;
@@ -274,8 +274,8 @@ function rowTooLarge(callId: string): CallFault {
 }
 
 /**
- * Evaluates the condition of a call for a row and returns the outcome. The evaluator gets a copy of the answers, because it caches each
- * object that it gets, and later calls change the original object.
+ * Evaluates the condition of a call for a row and returns the outcome. The evaluator gets a copy of the answers of the row's earlier calls,
+ * because it caches each object that it gets. Later calls change the original object.
  */
 function testCall(condition: Expression, state: JobState, { row, outputs }: RowWork, effects: StepEffects) {
   return effects.test(state, condition, { row, calls: { ...outputs } });

@@ -227,7 +227,10 @@ export class RowsRun {
     this.#move();
   }
 
-  /** Begins rows while slots are free. Each row begins when the node has time for it, because incoming requests come first. */
+  /**
+   * Starts to process rows while fewer rows are in work than allowed. Each row starts when the node has time for it, because incoming
+   * requests come first.
+   */
   #begin(): void {
     // The reasons to stop (for example a reached limit or a requested pause) are the same for all rows that begin in this loop. So only the
     // first row checks them.

@@ -29,7 +29,10 @@ type Entry = { readonly work: RowWork; isTaken: boolean };
 
 type WindowParts = { readonly memory: MapMemory; readonly used?: UsedCalls | undefined };
 
-/** Numbers of read rows that stopped running. `ended`: rows that ended. `waiting`: rows that wait for a retry. */
+/**
+ * How many of the rows that a map step has read are no longer being processed. `ended`: rows that are finished. `waiting`: rows that wait
+ * for a retry.
+ */
 type LeftRows = { readonly ended: number; readonly waiting: number };
 
 /**
@@ -89,8 +92,9 @@ export class RowWindow {
   }
 
   /**
-   * Ends the work on the rows in memory, after removing the rows that ended last (`ended`). Returns the map's progress, and in `open` the
-   * unfinished rows, which are stored in their present state. `isDone` is true if the map has no rows left.
+   * Ends the work on a map step's rows in memory, so that the progress can be committed. The rows in `ended` are finished and removed
+   * first. Returns the map's progress, and in `open` the unfinished rows, which are stored in their present state. `isDone` is true if the
+   * map has no rows left.
    */
   close(ended: readonly RowWork[]): { open: readonly RowWork[]; isDone: boolean; progress: ProgressOf<"map"> } {
     this.#passAll(ended);
@@ -144,7 +148,7 @@ export class RowWindow {
     return isWanted && !this.#isAtEnd && waiting === 0 && hasRoom;
   }
 
-  /** Reads the next page of rows from the source set of the map, and puts the rows that have not ended into the waiting queue. */
+  /** Reads the next page of the rows that the `map` step processes. Puts the rows that have not ended into the waiting queue. */
   async read(): Promise<void> {
     const { progress } = this.#at;
     const { again, retries } = progress;
@@ -229,9 +233,9 @@ export function undoesDoubt({ isSimulated, loaded }: JobState, { calls }: MapAt[
 }
 
 /**
- * Returns the change for the next group of rows in doubt (executed or not). People decided that these rows count as done. Each row becomes
- * `ok`, and its write gets an undo entry. If the undo call needs the app's answer to the write, which is unknown, the undo counts as
- * failed.
+ * Returns the change of a job for its next group of rows in doubt (their write may or may not have been executed). People decided that
+ * these writes count as executed. Each row becomes `ok`, and an undo entry is stored for its write. If undoing the write would need the
+ * app's answer, which is unknown, the undo counts as failed.
  */
 export async function settleDoubt({ state, step, progress }: MapAt, effects: StepEffects): Promise<Change> {
   const range = { setId: step.id, state: "unknown", fromOrdinal: 0, ...atOnce } as const;

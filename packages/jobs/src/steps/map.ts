@@ -119,8 +119,8 @@ type RanRows = {
 };
 
 /**
- * Returns the change with which the driver ends a step action (unit of work) of a map that runs skills. The change stores new child jobs
- * together with the progress of the rows. While child jobs run, the map waits for them.
+ * Returns the change that ends a part of work of a map step whose calls run skills (programs that are called as tools). Each such call is a
+ * child job. The change stores new child jobs together with the progress of the rows. While child jobs run, the map waits for them.
  */
 function withChildren(at: MapAt, { children, end, now, mustPause }: RanRows, effects: StepEffects): Change {
   const { edits, rows } = partEdits(at, now, end.part);
@@ -189,8 +189,8 @@ function countRow(rows: RowCounts, ended: keyof RowCounts, again: "failed" | "un
 }
 
 /**
- * Returns what the job does after this step action. If every unfinished row waits (for example for a retry), the node gives the job back
- * until the first of these times. Otherwise another step action follows; it may read further rows of the map.
+ * Returns what the job does after it has processed some rows of a map step. If every unfinished row waits (for example for a retry), the
+ * node gives the job back until the first of these rows is due. Otherwise the job continues with the map and may read further rows.
  */
 function nextAct({ open, fullUntilMs }: RowsEnd, { clock }: StepEffects): Next {
   const nowMs = clock.now();

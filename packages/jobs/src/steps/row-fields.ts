@@ -5,7 +5,10 @@ import { memoryOfText } from "./map-memory.ts";
 
 type Path = readonly (string | number)[];
 
-/** Maximum characters of a key that is kept as text. A longer key is kept as a digest, so that each key needs little memory. */
+/**
+ * Maximum characters of a row's key (the text by which rows are recognized as equal) that is kept as text. A longer key is kept as a
+ * digest, so that each key needs little memory.
+ */
 const keyCharactersMax = 64;
 
 /** Returns the kept fields of an item as a row. If the item is not an object, the row has one field, `value`. */
@@ -111,7 +114,7 @@ export class OrderedRows {
     this.#columns = by.map(() => []);
   }
 
-  /** Adds a row. Returns the memory that is held for the row, in bytes. */
+  /** Adds a row to the columns that are kept in memory for sorting. Returns the memory that is held for the row, in bytes. */
   add(rowNumber: number, row: JsonObject): number {
     this.#numbers.push(rowNumber);
     let bytes = rowBytes;

@@ -22,9 +22,9 @@ const lookMs = 100;
 const againMs = 500;
 
 /**
- * The memory that a step action holds for rows of a set. The step action requests memory before it reads rows, and waits while other jobs
- * hold too much. While it waits, it keeps its slot (the right to run on this node) only if no other job needs the slot, or if it already
- * holds memory.
+ * The memory that a job has reserved on this node for the rows it processes. The job requests memory before it reads rows, and waits while
+ * all jobs together hold too much. A waiting job keeps its slot (the right to run on this node) if no other job needs it. The job keeps its
+ * slot in any case if it already holds memory.
  */
 export class SetMemory {
   readonly #at: Pick<StepAt, "state" | "step">;
@@ -80,7 +80,7 @@ export class SetMemory {
 
   /**
    * Waits until there is memory for the rows kept so far and for the next chunk (group of rows). Then returns true. `isLast`: true if no
-   * chunk follows. Returns false if the step action (unit of the step's work) must end. Then call `stop`.
+   * chunk follows. Returns false if the job must end its present part of work. The caller must then call `stop`.
    */
   hasRoom({ isLast = false } = {}): Promise<boolean> {
     this.#bytes += this.#chunkBytes;

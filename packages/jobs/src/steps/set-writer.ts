@@ -4,8 +4,8 @@ import type { StepEffects } from "./effects.ts";
 import type { PartialCommit, StepAt } from "./step-kind.ts";
 
 /**
- * Maximum number of existing rows that one commit adds to a set. New rows are committed in smaller parts, because they must also be
- * encrypted and stored.
+ * Maximum number of rows that one commit adds to a set (the list that a step makes), if the rows are already stored in another set. Newly
+ * made rows are committed in smaller parts, because they must be encrypted and stored.
  */
 const chosenAtOnce = 2_000;
 const madeAtOnce = 1_000;

@@ -85,7 +85,7 @@ export type StepKind<Kind extends Step["kind"]> = {
     | undefined;
 };
 
-/** A step at which an attempt of its job ended. */
+/** The step at which an earlier attempt of a job ended. The next attempt continues with this step. */
 export type RetriedAt<Kind extends Step["kind"] = Step["kind"]> = StepAt<Kind> & {
   readonly progress: ProgressOf<Kind>;
 };
@@ -101,7 +101,7 @@ export type JobRetry = { readonly generation: number; readonly resendsUnknown: b
  */
 export type FirstCall = { readonly invocation: Invocation; readonly turn: CallTurn };
 
-/** Returns the set that a step reads, and the states of the rows that it reads. */
+/** Returns the id of the set (list of rows) that a step reads, and the states of the rows that it reads. */
 export function sourceOf({
   source,
   states,

@@ -18,7 +18,10 @@ export type AcceptedProgram = {
   readonly skills: ReadonlyMap<string, CheckedSkill>;
   /** Depth of the program's nested skills. 0 if it runs no skill. */
   readonly depth: number;
-  /** True if the plan of this program needs approval because the plan of one of its skills needs it. False if no skill requires this. */
+  /**
+   * True if a person must approve this program before it runs, because one of its skills (programs that it calls as tools) needs such an
+   * approval. False if no skill needs it.
+   */
   readonly demandsApproval: boolean;
   /**
    * The place of the first skill in the program that asks for an approval during the run, for example `skills/tidy`. Undefined if no skill

@@ -12,7 +12,10 @@ export type ExamineContext = {
   readonly validator: (schema: JsonSchema) => SchemaValidator;
 };
 
-/** `faults`: the faults of a template. `filled`: the template with its constants filled in. */
+/**
+ * Result of checking a template (a value with references that a step fills in). `faults`: the errors of the template. `filled`: the
+ * template, with the values that are known before the program runs already filled in.
+ */
 export type ExamineResult = { readonly faults: readonly TemplateFault[]; readonly filled: ValueTemplate };
 
 /**

@@ -18,7 +18,7 @@ export type CheckedSkills = ReadonlyMap<string, CheckedSkill | RefusedSkill>;
 /** Maximum depth of skills that run other skills. */
 const skillDepthMax = 4;
 
-/** Checks one program, as `checkProgram` does. */
+/** Checks one program: its structure, tools and types. Returns the checked program or its errors. */
 type ProgramChecker = (programJson: string, context: CheckContext) => Promise<CheckedProgram>;
 
 /**
@@ -127,7 +127,10 @@ export function programDigest(programJson: string, pins: string): Buffer {
     .digest();
 }
 
-/** True if a program's plan needs approval because the plan of one of its skills would need approval. */
+/**
+ * True if a person must approve a program before it runs, because one of its skills (programs that it calls as tools) would need such an
+ * approval.
+ */
 export function demandsApproval(skills: ReadonlyMap<string, CheckedSkill>): boolean {
   return [...skills.values()].some(({ accepted }) => {
     return accepted.demandsApproval || needsPlanApproval(accepted.program, accepted.estimate, "never");

@@ -86,8 +86,8 @@ function checkStep(step: Step, before: Scope, walk: Walk): StepOutcomes {
 }
 
 /**
- * Checks the steps of an error handler, which can read the handled error. If the job continues after the handler, later steps can only rely
- * on the step's error, not on its result.
+ * Checks the steps of a step's error handler. These steps can read the error of the failed step. If the job continues after the handler,
+ * later steps cannot rely on a result of the failed step, because only its error exists.
  */
 function checkOnError(
   { id, kind }: Step,

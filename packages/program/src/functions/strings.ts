@@ -83,7 +83,10 @@ const quotes: Readonly<Record<string, string>> = {
 
 /** Returns the evaluation steps (units of work) of a function that reads each character of a text once. */
 const perCharacter = ([text = scalar]: readonly Extent[]) => text.text * stepsOf.made;
-/** Returns the maximum size (extent) of a function's result that is not longer than the text it is made from. */
+/**
+ * Returns the maximum size (extent) of the result of a text function, for functions whose result is never longer than the text that they
+ * get.
+ */
 const noLonger = ([text = scalar]: readonly Extent[]) => textExtent(text.text);
 
 function onText(

@@ -14,8 +14,8 @@ const pathKeys = new Set(["$var", "$path", "$get", "$param", "$params", "$input"
 const timeKeys = new Set(["now", "$now", "$today", "$timestamp", "$currentDate"]);
 
 /**
- * True if the only key of an object is a key of another workflow language for a filled-in value. Operators of filters do not count as such
- * keys.
+ * Returns true if an object in a program looks like a computed value of another workflow language: its only key is a key such as `$var` or
+ * `$expr`. The error message can then explain the form that svc uses. Keys that are operators of filters do not count.
  */
 export function isForeignForm(value: JsonObject): boolean {
   const [key, ...others] = Object.keys(value);

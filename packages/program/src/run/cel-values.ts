@@ -105,7 +105,9 @@ export function celValueInPlace(value: JsonValue): CelInput {
   return made;
 }
 
-/** The fields of an object as a map whose values are converted when they are read. */
+/**
+ * The fields of a JSON object as a map for the expression evaluator (CEL). Each value is converted to the evaluator's type when it is read.
+ */
 class Fields implements ReadonlyMap<string, CelInput> {
   readonly #object: JsonObject;
   constructor(object: JsonObject) {

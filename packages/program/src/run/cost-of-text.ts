@@ -19,7 +19,10 @@ export const stepsOf = {
   character: 1 / 16,
   /** Steps (units of about 10 ns) for one character that is counted, or read as part of a number or time. */
   read: 2,
-  /** Steps (units of about 10 ns) for one character that a function of this package makes or reads. */
+  /**
+   * Cost of one character that a function makes or reads, in evaluation steps (units of about 10 ns). The limit on steps stops expensive
+   * expressions.
+   */
   made: 4,
   /** Steps (units of about 10 ns) for one text that is read as a time or a duration. */
   time: 1_000,
@@ -42,8 +45,9 @@ let stepsLeft = Number.POSITIVE_INFINITY;
 class StepsSpentError extends Error {}
 
 /**
- * Evaluates values one after another, each with the given number of evaluation steps (units of work). After each value, calls `goesOn` with
- * the outcome, with true if the evaluation had too few steps, and with the number of steps used. Ends when `goesOn` returns false.
+ * Evaluates values one after another. Each evaluation may use at most `stepsMax` evaluation steps (units of work). After each value, calls
+ * `goesOn` with the result, with a boolean, and with the number of steps used. The boolean is true if the evaluation needed more than
+ * `stepsMax` steps. Ends when `goesOn` returns false.
  */
 export function meteredEach<V, T>(
   stepsMax: number,

@@ -49,8 +49,8 @@ function nullFieldsOf(env: CelEnv, tree: Expr): (values: CelValues) => string {
 type Field = { readonly text: string; readonly read: (values: CelValues) => CelValue | Error };
 
 /**
- * Returns every chain of names in an expression, each with its first name first. Loop variables are left out, because they have no value
- * outside of the loop.
+ * Returns every chain of field names in an expression. For example, `steps.a.value` becomes `steps`, `a`, `value`. Loop variables are left
+ * out, because they have no value outside of the loop.
  */
 function chainsOf(env: CelEnv, tree: Expr, locals: ReadonlySet<string> = new Set()): readonly (readonly Field[])[] {
   const path = pathOfNode(tree);

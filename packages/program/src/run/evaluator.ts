@@ -65,9 +65,9 @@ export const evaluationThread = new URL("./evaluation-thread.ts", import.meta.ur
 const batchCpuMsMax = 5_000;
 
 /**
- * Creates an evaluator. An expression that needs few steps for its values runs on the event loop, in short time slices. Any other
- * expression runs in a thread of the pool, where it can be stopped. Without a pool, all expressions run on the event loop and only their
- * steps stop them.
+ * Creates an evaluator of expressions. An expression that needs few evaluation steps (units of work) runs on the event loop, in short time
+ * slices. Any other expression runs in a thread of the pool, where it can be stopped. Without a pool, all expressions run on the event
+ * loop, and only the limit on evaluation steps stops them.
  */
 export function createEvaluator(pool: ThreadPool | undefined): Evaluator {
   const compiled = new WeakMap<Expression, CompiledExpression>();

@@ -1,4 +1,7 @@
-/** Sizes of a value that bound every value inside it as well. So the size of a list is also a maximum for the size of each item. */
+/**
+ * Sizes of a value, as upper bounds. They apply to the value and to every value inside it. For example, the size of a list is at least the
+ * size of its largest item.
+ */
 export type Extent = {
   /** Number of items of the longest list, or of fields of the largest object, in the value. */
   readonly items: number;

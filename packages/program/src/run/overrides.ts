@@ -5,9 +5,12 @@ import type { Point } from "../point.ts";
 import type { Program } from "../program.ts";
 import { entriesOf, type ValueTemplate } from "../template.ts";
 
-/** The changes that answers to questions have made so far. Stored with the job as JSON, and applied to its program before each step. */
+/**
+ * Changes to a job's input and call arguments that people made when they answered the job's questions. Stored with the job as JSON, and
+ * applied to its program before each step.
+ */
 export type AppliedOverrides = {
-  /** Changed params, by name. */
+  /** Inputs of the program that answers to questions have changed, by name. */
   readonly params: JsonObject;
   /** Changed arguments, by the id of the step (or of a call in a map) and the argument's name. */
   readonly args: Readonly<Record<string, JsonObject>>;

@@ -13,7 +13,10 @@ export type FlattenStep = AnyStep &
   RowSource & {
     readonly kind: "flatten";
     readonly field: string;
-    /** Fields that each new row gets from its list item, with their paths in the item (for example `item.email`). */
+    /**
+     * Fields that the step `flatten` copies from each item of a list field into the new row for this item. The value is the path in the
+     * item, for example `item.email`.
+     */
     readonly keep: AddedFields;
   };
 

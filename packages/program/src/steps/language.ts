@@ -37,7 +37,7 @@ export type StepLanguage<S extends AnyStep, Inner extends AnyStep = never> = {
   readonly named: StepWords;
   /** Reads a step. Returns undefined if the step cannot be used. Records every fault. */
   read(base: StepBase, fields: ShapeFields, reading: StepReadContext<Inner>): S | undefined;
-  /** Checks a step: its references, sets, types and tools. Records every fault. */
+  /** Checks a step of a program: its references, the lists of rows (sets) that it uses, its types and its tools. Records every error. */
   check(step: S, checking: StepCheckContext<Inner>): StepOutcomes;
   /** Returns the lists of steps inside the step, for example its branches. The calls of a `map` step are not such a list. */
   lists(step: S): readonly (readonly Inner[])[];
@@ -127,7 +127,7 @@ export type Measure<Inner extends AnyStep> = {
   readonly rows: number;
   /** Maximum number of rows of all row sets of the program together. */
   readonly rowsMax: number;
-  /** True if retries of a call are counted. False if each call counts only once. */
+  /** True if retries of calls are included in the counts of calls. False if each call in the program counts only once. */
   readonly isRepeating: boolean;
   /** Returns the maximum number of rows in the set of an earlier step. */
   sizeOf(set: string): number;

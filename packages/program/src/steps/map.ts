@@ -171,8 +171,8 @@ export const mapLanguage: StepLanguage<MapStep, RowStep> = {
 };
 
 /**
- * Checks the questions that a `map` step declares about its failed rows, or about its rows with an unknown outcome. Records a fault if no
- * row can ever be in that state, because the question would never be asked.
+ * Checks the questions that a `map` step declares about its failed rows, or about rows whose call may or may not have been executed.
+ * Records an error if no row can ever be in that state, because the question would never be asked.
  */
 function checkUnasked({ pointer, onRows, calls, tolerate }: MapStep, { faults, actions }: Check): void {
   const path = [...pathOf(pointer), "onRows"];

@@ -26,8 +26,9 @@ const certain: Examination = { faults: [], isCertain: true };
 const uncertain: Examination = { faults: [], isCertain: false };
 
 /**
- * Compares a template with a JSON Schema. Returns the certain faults, and `isCertain`, which is true if every value of the template fits
- * the schema. A reference counts as an unknown value of its type, so a rule about its exact value makes the result uncertain.
+ * Compares a template (a value with references) with a JSON Schema. Returns the errors that every run would have. `isCertain` is true if
+ * every possible value of the template fits the schema. A reference is an unknown value of its type, so a rule about its exact value makes
+ * the result uncertain.
  */
 export function examine(template: ValueTemplate, schema: unknown, examiner: Examiner, path: Path = []): Examination {
   if (schema === true || schema === undefined) return certain;
@@ -100,8 +101,8 @@ function examineReference(
 }
 
 /**
- * Combines two results of comparing a template with a schema: `found`, for the template itself, and the result for its replacement value
- * (`else`). Returns `found` if the template has no replacement.
+ * Adds the check of a template's replacement value (`else`), which is used if the reference has no value. `found`: result of checking the
+ * template itself against the schema. Returns `found` if the template has no replacement value.
  */
 function withElse(
   found: Examination,

@@ -129,8 +129,8 @@ export function typeOfConstant(value: JsonValue): JsonSchema {
 }
 
 /**
- * Returns the reason why no value of the schema `from` can satisfy the schema `to`, as far as the types show. Returns undefined if a value
- * can. Null is never a reason, because apps may answer null anywhere.
+ * Checks if a value of the type `from` can be used where the type `to` is required. Returns undefined if at least some values can be used.
+ * Returns the reason if no value can be used. Null is never a reason, because apps may answer null anywhere.
  */
 export function faultOfAssignment(from: ValueType, to: ValueType): string | undefined {
   const given = typesOf(from);

@@ -5,8 +5,8 @@ import type { Expression, Reference } from "../template.ts";
 import { fieldType, namesOf, typeOfConstant, typesOf, type ValueType } from "./schema-type.ts";
 
 /**
- * A set of rows, in the form in which later steps use it. `fields`: the known type of each field. `hasStates`: true if each row has a state
- * (`ok`, `failed` …), because a map made the set.
+ * A list of rows that a step produced, in the form in which later steps use it. `fields`: the known type of each field. `hasStates`: true
+ * if each row has a state (`ok`, `failed` …), because a `map` step (one or more calls per row) produced the list.
  */
 export type RowSet = { readonly fields: ReadonlyMap<string, ValueType>; readonly hasStates: boolean };
 
@@ -22,7 +22,10 @@ export type StepOutcome = {
   readonly set: RowSet | "any" | undefined;
   /** True if the step may have been skipped before the checked place of the program is reached. */
   readonly maySkip: boolean;
-  /** True if the step may have failed, and its error was handled, before the checked place of the program is reached. Default false. */
+  /**
+   * True if the step may have failed before the program reaches the place that is checked, and an error handler then let the job continue.
+   * Default false.
+   */
   readonly mayFail?: boolean;
   /** Id of the step that may fail before it makes the set. If it failed, the set does not exist at the checked place of the program. */
   readonly lostWith?: string | undefined;
@@ -34,7 +37,10 @@ export const nothing: StepOutcome = { value: "none", set: undefined, maySkip: fa
 /** An earlier call for the same row of a `map` step. `type`: type of its answer. `maySkip`: true if the call may have been skipped. */
 export type EarlierCall = { readonly type: ValueType; readonly maySkip: boolean };
 
-/** Parts of hints: the kinds of steps that leave values or sets, and the places where a current row exists. */
+/**
+ * Texts for the hints of error messages. `values`, `sets`: the kinds of steps whose value or set of rows later steps can use. `rows`,
+ * `expressionRows`: the places where a program can use the current row.
+ */
 export type ScopeHints = {
   readonly values: string;
   readonly sets: string;
@@ -88,7 +94,10 @@ export type Scope = {
   readonly given?: ReadonlyMap<string, ValueType> | undefined;
 };
 
-/** The value that a reference leads to, or the reason why there is none. `maySkip`: true if the reference needs a replacement (`else`). */
+/**
+ * Result of checking a reference in a program, such as `steps.a.value`: the type of the value that it leads to, or the reason why there is
+ * none. `maySkip`: true if the value can be missing in a run, so that the reference needs a replacement value (`else`).
+ */
 type ReferenceResult =
   | { readonly type: ValueType; readonly maySkip: boolean; readonly mayFail?: boolean }
   | { readonly fault: string; readonly hint: string };

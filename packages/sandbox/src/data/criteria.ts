@@ -46,7 +46,10 @@ const vague = new Set(["time", "date", "at", "datetime", "day"]);
 const manner =
   /^(?:sort|order|fields|exactmatch|include|exclude|expand|with|show|timezone|facet|highlight|isoverview|earliest|singleevents)/;
 
-/** Returns the meaning of a list's arguments. Required arguments identify the list, except search words and times, which filter it. */
+/**
+ * Returns how the emulated app understands the arguments of a tool that lists objects. Required arguments identify the list, for example a
+ * channel. Search words and times filter the list.
+ */
 export function askedOf(toolkit: Toolkit, action: Action, args: AnyObject): ListRequest {
   const { required } = action.inputSchema as { required?: unknown };
   const isRequired = (name: string) => Array.isArray(required) && required.includes(name);

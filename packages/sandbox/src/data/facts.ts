@@ -78,8 +78,8 @@ export function mergeFacts(old: Facts, news: Facts): Facts {
 }
 
 /**
- * Returns the known value of a field, which an earlier call set. `path`: the field's path inside the object. The value is converted to a
- * form that the field's schema allows. Returns undefined if the value is not known.
+ * Returns the value that an earlier call to the emulated app gave to a field of an object. `path`: the field's path inside the object. The
+ * value is converted to a form that the field's schema allows. Returns undefined if no call has set the field.
  */
 export function sayOf(facts: Facts, path: readonly string[], schema: AnyObject): unknown {
   const name = path.map(plainName).join("");

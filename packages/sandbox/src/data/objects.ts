@@ -15,7 +15,8 @@ export function kindOf({ kind, noun }: ToolRole): Kind {
 }
 
 /**
- * Returns the shelf (the place in the store) for the objects that a call is about. The call's arguments determine the scope of their ids.
+ * Returns the place in the store for the objects that a call is about. Ids of such objects can be unique only within a parent object, such
+ * as a repository. The call's arguments name this parent, so they are part of the place.
  */
 export function shelfOf(toolkit: Toolkit, kind: Kind, args: AnyObject): Shelf {
   const scope = kind.scopeArguments.map((name) => String(args[name] ?? ""));
@@ -58,7 +59,7 @@ export function rowPlace({ place, inside }: NonNullable<Layout["list"]>): Result
   return [...place, "*", ...(inside === undefined ? [] : [inside])];
 }
 
-/** Returns the schema of the value at a position of the result. */
+/** Returns the part of a tool's output schema that describes the value at a position (`place`) of the output. */
 export function schemaAt(schema: AnyObject, place: ResultPlace): AnyObject {
   return place.reduce<AnyObject>((held, step) => {
     return step === "*" ? itemsOf(held) : (new Map(propertiesOf(held)).get(step) ?? {});

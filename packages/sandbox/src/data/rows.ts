@@ -21,7 +21,9 @@ export type ListWork = Pick<ResultPlan, "optionsFor" | "refer" | "noun" | "baseM
   readonly layout: Layout;
   readonly facts: Facts;
   readonly store: ObjectStore;
-  /** Known values of rows that lists have shown. A later read of one of these objects shows the same values. */
+  /**
+   * Known values of the objects that answers of the emulated apps have listed. A later read of one of these objects shows the same values.
+   */
   readonly seen: ObjectStore;
 };
 
@@ -30,7 +32,10 @@ const rowsSearched = 60;
 /** Maximum number of objects, made by earlier calls, that a list searches or sorts. If there are more, only the newest are used. */
 const madeSearched = 500;
 
-/** Returns the requested page of a list: its rows that pass the filters, and the fields next to the rows (for example the total). */
+/**
+ * Returns the requested page of a list that an emulated app answers with: the rows that pass the filters, and the fields of the answer next
+ * to the list, for example the total.
+ */
 export function listPlan(work: ListWork, pages: number | undefined): Pick<ResultPlan, "items" | "page" | "facts"> {
   const { call, args, layout, facts } = work;
   const { list } = layout;

@@ -1,7 +1,7 @@
 import { LeastRecentlyUsed, type ProjectId } from "@svc/core";
 import type { Facts } from "./facts.ts";
 
-/** Limits of the sandbox's memory for objects. */
+/** Limits of the memory in which emulated apps (the sandbox) keep the objects that calls have made or listed. */
 export type StoreLimits = {
   readonly projectsMax: number;
   readonly objectsPerProjectMax: number;

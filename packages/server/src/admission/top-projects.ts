@@ -21,7 +21,7 @@ export type Figures = readonly [use: number, ...others: number[]];
 
 /**
  * Chooses the most active projects, so that a metric has few labels even if there are many projects. Each count returns only the activity
- * since the previous count. Sums therefore only grow, even if one project replaces another.
+ * since the previous count. So the sums in the metric never fall, even if a project loses its label to another project.
  */
 export class TopProjects {
   readonly #before = new Map<ProjectId, Figures>();

@@ -14,7 +14,7 @@ export function chainContext(projectId: ProjectId): string {
   return `deployment/audit_chains/${projectId}`;
 }
 
-/** Decrypts the key of a chain. Throws SealError. */
+/** Decrypts the key that protects a project's chain of audit log rows against changes. Throws SealError. */
 export function openChainKey({ projectId, key }: Pick<AuditChain, "projectId" | "key">, sealer: Sealer): ChainKey {
   return createSecretKey(sealer.open(key, chainContext(projectId)));
 }
@@ -27,7 +27,10 @@ export function eventMac(key: ChainKey, event: AuditEvent, position: number): Bu
   return hmac(key, "event", JSON.stringify(says));
 }
 
-/** Returns the hash of a row and of all rows before it. `before`: hash of the previous row; empty for the first row. */
+/**
+ * Returns the hash by which the audit log's chain links a row to all rows before it. A change of any earlier row would change the hash.
+ * `before`: hash of the previous row; empty for the first row. `mac`: MAC of the row itself.
+ */
 export function linkHash(key: ChainKey, before: Buffer, mac: Buffer): Buffer {
   return hmac(key, "link", `${before.toString("hex")}/${mac.toString("hex")}`);
 }

@@ -7,7 +7,10 @@ import { type ChainKey, eventMac, isSame, linkHash } from "./chain.ts";
  */
 export type RowFault = {
   readonly position: number;
-  /** Id of the faulty row; empty if no row exists at this position or the fault concerns the whole chain. */
+  /**
+   * Id of the audit log row that is wrong. Empty if no row exists at this position, or if the error concerns the project's whole chain of
+   * rows.
+   */
   readonly eventId: string;
   readonly kind: "changed" | "removed" | "moved" | "head";
   /** Description of the fault, in a sentence for people. */

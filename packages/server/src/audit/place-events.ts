@@ -39,8 +39,8 @@ const rowsAtOnce = 500;
 const unknownAfterMs = 120_000;
 
 /**
- * Adds audit log rows that have no position yet to the chains of their projects, at most as many as one read returns. Returns true if more
- * such rows may exist. Returns false if not, or if another node is doing this work.
+ * Adds new audit log rows to the chains of their projects, in which each row's hash depends on the row before. One call adds a limited
+ * number of rows. Returns true if more new rows may exist. Returns false if there are no more, or if another node is doing this work.
  */
 export async function placeEvents(options: PlacingOptions): Promise<boolean> {
   const { db, clock, broken } = options;

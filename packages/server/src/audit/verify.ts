@@ -32,7 +32,7 @@ export type VerifyResult = {
 /** Dependencies of the verification of the audit log. */
 export type VerifyOptions = { readonly db: Executor; readonly sealer: Sealer };
 
-/** The position before the first chain, at which a verification begins. */
+/** The start of a verification of the audit log: before the first row of the first project. */
 export const verifyStart: VerifyPosition = { projectId: deploymentProject, after: 0 };
 
 // Maximum number of rows that are verified without a pause. Verifying them takes up to 5 ms.
@@ -94,7 +94,10 @@ async function findGone(db: Executor, rows: readonly AuditEvent[]): Promise<Audi
   return gone.map((projectId) => ({ ...headFault("the chain was removed"), projectId }));
 }
 
-/** Returns a fault for each project that has rows outside its chain: before the chain's first position or after its end. */
+/**
+ * Returns an error for each project that has audit log rows outside its chain of rows: before the first position or after the end that is
+ * stored for the chain.
+ */
 async function findLost(db: Executor): Promise<AuditFault[]> {
   const broken = await findBrokenAuditChains(db);
   return broken.map(({ projectId, ...chain }) => ({ ...headFault(lostWords(chain)), projectId }));

@@ -7,7 +7,7 @@ import { startLoop } from "../loop.ts";
 export type KeyUse = {
   /** Records that a key was used. This costs one map lookup. A key is written at most once a minute, and one statement writes many keys. */
   note(id: KeyId): void;
-  /** Writes to the database when keys were used, if this is not written yet. Then stops. */
+  /** Writes the last use times of keys that are not in the database yet. Then stops writing them. */
   stop(): Promise<void>;
 };
 

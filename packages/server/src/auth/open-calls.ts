@@ -5,7 +5,7 @@ import { startLoop } from "../loop.ts";
 export type OpenCalls = {
   /** Watches a call. Calls `authenticate` once a second, and calls `end` if it rejects with a fault. */
   watch(authenticate: () => Promise<unknown>, end: (fault: Fault) => void): CallWatch;
-  /** Stops watching calls. */
+  /** Stops the regular checks of running calls. Called when the server stops. */
   stop(): Promise<void>;
 };
 

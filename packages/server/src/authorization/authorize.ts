@@ -127,8 +127,8 @@ async function withPages(res: ServerResponse, answer: () => Promise<void>): Prom
 type AuthorizeParts = AuthorizeOptions & { readonly seals: ReturnType<typeof createSeals> };
 
 /**
- * Identifies the person who vouches for the client (takes responsibility for its access), and answers with the decision page. If this
- * fails, answers with the first page, which shows the error.
+ * Checks the key of the person who wants to give an MCP client access, and answers with the page on which the person decides. If the check
+ * fails, answers with the sign-in page again, which shows the error.
  */
 async function vouch(
   request: ConsentRequest,

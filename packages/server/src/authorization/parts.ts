@@ -74,7 +74,7 @@ export type GrantParts = {
   readonly urlsOf: ServiceUrlsOf;
   /** Reads the metadata documents of OAuth clients. The code that creates the `GrantParts` must close this reader. */
   readonly documents: ClientDocuments;
-  /** Limit on attempts to sign in to the console, and to vouch for an agent. */
+  /** Limits how often a caller may try to sign in to the console, or to approve the access of an agent with a key. */
   readonly signInLimit: SignInLimit;
 };
 

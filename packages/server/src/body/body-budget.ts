@@ -27,7 +27,10 @@ export type BodyBudget = {
   stats(): BodyStats;
 };
 
-/** Figures of a body budget. */
+/**
+ * Current usage of the memory for request bodies. `bytes`: bytes in use. `refused`: number of bodies refused because there was no room, by
+ * kind.
+ */
 export type BodyStats = { readonly bytes: number; readonly refused: Readonly<Record<BodyShareKind, number>> };
 
 /** Counts the bytes of one request body in the memory budget for all bodies. */

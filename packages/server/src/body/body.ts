@@ -6,8 +6,9 @@ import { bodyPaces } from "./body-pace.ts";
 export class BodyError extends Error {
   override readonly name = "BodyError";
   /**
-   * `too_large`: larger than the limit. `no_room`: no room in the budget, or discarded to make room for another body; the rest of the body
-   * is read and discarded. `aborted`: the sender disconnected. `undecodable`: not in the declared encoding.
+   * Reason why the body of a request was not read. `too_large`: larger than the limit. `no_room`: the memory for request bodies is full, or
+   * this body was discarded to make room for another body; the rest of the body is read and discarded. `aborted`: the sender disconnected.
+   * `undecodable`: not in the declared encoding.
    */
   readonly reason: "too_large" | "no_room" | "aborted" | "undecodable";
 
@@ -138,7 +139,7 @@ export function watchChunks(req: IncomingMessage, onTooFine: () => void): void {
   };
 }
 
-/** Counts the pieces of a body as they arrive. */
+/** Counts how much of a request body has arrived, so that reading pauses now and then for other connections. */
 class Pieces {
   /** Bytes of the body that were read after the connection last had to pause. */
   #read = 0;

@@ -49,7 +49,7 @@ export type Config = {
    * `all` does both.
    */
   readonly processRole: "all" | "requests" | "rows";
-  /** True if several processes have different roles. */
+  /** True if the server runs several processes with different roles. False if every process does everything. */
   readonly hasProcessRoles: boolean;
   /** True if nodes that accept calls also serve the console. */
   readonly isConsoleOn: boolean;

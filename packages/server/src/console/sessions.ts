@@ -13,8 +13,9 @@ import type { SessionProof } from "./proof.ts";
 /** Cache of console sessions. Entries are at most one second old. */
 export type Sessions = {
   /**
-   * Returns the open session to which both halves of the proof belong. Rejects with SESSION_INVALID or ORIGIN_REFUSED, if the database is
-   * unavailable, or with the error of `wait`.
+   * Returns the open console session. The proof has two halves, a cookie and a value that the page sends; both must belong to the same
+   * session. Rejects with SESSION_INVALID or ORIGIN_REFUSED. Rejects if the database is unavailable. Rejects with the error of `wait`,
+   * which limits how many lookups run at once.
    */
   open(proof: SessionProof, wait?: KeyLookupWait): Promise<ConsoleSession>;
   /**

@@ -17,7 +17,7 @@ import type { CallErrorMapper } from "../rpc/call-error.ts";
 import { type AnswerHeaders, answerCaller, answerError, answerJson, retryHeaders } from "./answer.ts";
 import { createEventStream } from "./event-stream.ts";
 
-/** Dependencies of MCP. */
+/** Dependencies of the HTTP handler that answers MCP (Model Context Protocol) requests. */
 export type McpOptions = {
   server: McpServer;
   /** Authenticates agents by a key or a grant. */

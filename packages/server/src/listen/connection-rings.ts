@@ -108,8 +108,9 @@ export function promote(connection: HeldConnection, keyState: KeyState): void {
 }
 
 /**
- * Returns the connection that is closed to make room for a new one. Only connections whose state is in `standings` are considered, in the
- * order that `createConnections` describes. Undefined if none can be closed.
+ * Returns the connection that is closed to make room for a new one. Only connections in a state in `standings` can be closed. Connections
+ * that have sent no valid key are closed first: those that keep the server waiting, then those with a slow answer. A connection with a key
+ * is closed only if none of these exists. Undefined if none can be closed.
  */
 export function victimOf(rings: Rings, standings: readonly KeyState[], nowMs: number): HeldConnection | undefined {
   const { halfOpen, keyless, keyed } = rings;

@@ -65,7 +65,7 @@ export type ConnectionLimits = {
    * verified post.
    */
   max: number;
-  /** Maximum per address. Trusted proxies have no such limit. */
+  /** Maximum number of open connections per client address. Addresses of trusted proxies have no such limit. */
   perAddressMax: number;
   addresses: ClientAddresses;
   /** Returns a monotonic time in milliseconds. Default: the time of the machine. */

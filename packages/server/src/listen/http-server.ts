@@ -59,7 +59,7 @@ export type HttpServerOptions = {
 
 type ListenOptions = { host: string; port: number; reusePort?: boolean };
 
-/** A listener of the server. */
+/** The HTTP server of one process: accepts connections, and answers their requests until it is closed. */
 export type HttpServer = {
   /**
    * Starts to listen and returns the address. With `reusePort`, several processes of this user share the port, and the system distributes

@@ -6,7 +6,7 @@ export const callSeconds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1
 const jobSeconds = [0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60, 300, 1_800, 3_600, 14_400, 86_400, 604_800];
 const askSeconds = [1, 10, 60, 300, 1_800, 3_600, 14_400, 28_800, 86_400, 259_200, 604_800];
 
-/** Registers the metrics of tool calls, renewals and asks: counts by outcome, and durations. */
+/** Registers the metrics of tool calls, of renewed credentials, and of answered questions to people: counts by outcome, and durations. */
 export function registerEngines(registers: Registry[]): Pick<Metrics, "toolCalled" | "renewed" | "askSettled"> {
   const toolCalls = new Counter({
     name: "svc_tool_calls_total",

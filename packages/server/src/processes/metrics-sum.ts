@@ -28,8 +28,8 @@ export function createMetricsSum(): MetricsSum {
 }
 
 /**
- * True for counters and histograms, whose values still count after a process has ended. prom-client returns the type as a text, although
- * its type declaration says otherwise.
+ * Returns true for counters and histograms. They keep counting over the life of the server, so their values count after a process has
+ * ended. prom-client returns the type as a text, although its TypeScript declaration says that it is a number.
  */
 function isCounted(type: unknown): boolean {
   return type === "counter" || type === "histogram";

@@ -20,7 +20,7 @@ const shapes = new WeakMap<DescMessage, Shape>();
 /** Cached JSON texts of messages that several lists share, so that each text is created only once. */
 const texts = new WeakMap<object, string>();
 
-/** Number of items of a long list that are written between two checks of the time. */
+/** Number of items of a long list that are written as JSON before the function checks if its time slice has ended. */
 const itemsBetweenLooks = 16;
 const timeSliceMs = 4;
 /** Maximum number of items in a list that is written without pauses. */

@@ -81,7 +81,7 @@ function shortName(typeName: string): string {
 /** An error in Connect's JSON form. It is in a body, or in the last frame of a stream. */
 export type ErrorJson = JsonObject & { code?: string; message?: string };
 
-/** Data about a failed call, used to complete its error. */
+/** A failed API call. When an error is made for its response, the parts that depend on the call are taken from here. */
 export type FailedCall = {
   method: DescMethod;
   requestId: string;

@@ -46,7 +46,7 @@ async function completeFrame(frame: Uint8Array, call: FailedCall, noteCode: Note
   return frameOf(flags, { ...end, error: json });
 }
 
-/** Returns the single frame of a stream that ends at once with an error. */
+/** Returns the body of a streamed response that contains only an error: one frame in the format of the Connect protocol. */
 export function refusalFrame(fault: Fault): Buffer {
   return frameOf(endStreamFlag, { error: errorToJson(toConnectError(fault), jsonOptions) });
 }

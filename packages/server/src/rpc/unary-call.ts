@@ -69,9 +69,9 @@ export type UnaryMethod = {
 };
 
 /**
- * Returns the function that creates unary calls. Their answers have exactly the same bytes as those of Connect's handlers. Connect's
- * handlers also do work for streams, other runtimes and other protocols (they copy headers three times, and create four signals and
- * iterators). This work is half the cost of a small call.
+ * Returns the function that handles unary API calls (one request, one response). Its responses have exactly the same bytes as those of the
+ * handlers in Connect, the RPC library. The handlers of Connect also support streams and further protocols. For this they copy headers
+ * three times, and create four signals and iterators, which is half the cost of a small call.
  */
 export function createUnaryCalls(parts: UnaryParts): (method: UnaryMethod) => UnaryCall {
   const { shutdownSignal } = parts;

@@ -144,8 +144,8 @@ function readRequest(request: QuerySeriesRequest, nowMs: number): StatsRequest {
 }
 
 /**
- * True if a request that names no series gets this one. A request for a subscription gets only the series of deliveries, a request for a
- * tool only the series of calls, and any other request all series.
+ * Returns true if a request that names no series of figures gets the series `name`. A request for a subscription gets only the series of
+ * deliveries. A request for a tool gets only the series of calls. Any other request gets all series.
  */
 function isOfSubject(name: ActivitySeries, { subscriptionId, toolSlug }: QuerySeriesRequest): boolean {
   if (subscriptionId !== "" && toolSlug === "") return name.startsWith("delive");

@@ -5,8 +5,8 @@ import type { Logger } from "../logger.ts";
 import type { KeySource, VaultLimits } from "./key-source.ts";
 
 /**
- * Points at which tests interrupt a rotation. `keys-made`: after its keys are stored. `page-written`: after a batch of rows. `before-done`:
- * before the end.
+ * Points at which tests interrupt the replacement of the vault's key (a rotation). `keys-made`: after the new keys are stored.
+ * `page-written`: after a batch of rows is encrypted with the new keys. `before-done`: before the rotation is marked as finished.
  */
 export type RotationFaultPoint = "keys-made" | "page-written" | "before-done";
 

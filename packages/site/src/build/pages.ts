@@ -9,7 +9,7 @@ export type SitePage = ParsedPage & {
   readonly path: string;
   /** Path of the page's file, relative to the repository. */
   readonly file: string;
-  /** The page's Markdown, without the parts that only tests read. */
+  /** The page's Markdown, without HTML comments. Only tests read these comments. */
   readonly source: string;
 };
 

@@ -1,6 +1,8 @@
 import { termOf } from "../search/terms.ts";
 
-/** A part of an excerpt. */
+/**
+ * A part of the text that the site's search shows for a result. `isMatch`: true if the part is a search word, which the page highlights.
+ */
 export type ExcerptPart = { readonly text: string; readonly isMatch: boolean };
 
 const length = 150;

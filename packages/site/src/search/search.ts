@@ -57,7 +57,7 @@ const sameWeight = 0.5;
 const sameShare = 0.8;
 /** Number of sections of a page in which the words of the question are searched, to rank the page. The page's best sections are used. */
 const sectionsRead = 4;
-/** Share of their scores that the page's other read sections add to the score of its best section. */
+/** The score of a page in a search is the score of its best section plus this share of the scores of its further matching sections. */
 const otherSectionsShare = 0.3;
 
 /** Returns the index of all sections, as a text that `openSearch` reads. */

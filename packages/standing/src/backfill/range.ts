@@ -119,7 +119,10 @@ async function* events(
   }
 }
 
-/** Returns the first event that a query did not read because it had reached the maximum bytes. Ignores deleted events. */
+/**
+ * Returns the first event that a query for a backfill left out because the events before it reached the maximum number of bytes. Ignores
+ * deleted events.
+ */
 function firstUnread(
   own: readonly { readonly eventId: EventId }[],
   read: ReadonlyMap<EventId, { readonly payload: string }>,

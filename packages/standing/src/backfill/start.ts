@@ -21,7 +21,10 @@ export type BackfillRequest = {
   readonly untilMs: number | undefined;
   readonly again: boolean;
   readonly perMinute: number;
-  /** Overlap policy of the runs. Undefined means `allow` if the definition's policy is `allow`, and `queueAll` otherwise. */
+  /**
+   * Overlap policy: how svc handles a run that is due while others are active. If undefined, `allow` applies if the schedule's definition
+   * says `allow`. Otherwise `queueAll` applies.
+   */
   readonly policy: OverlapPolicy | undefined;
   readonly isDryRun: boolean;
 };

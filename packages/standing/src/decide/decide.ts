@@ -63,8 +63,8 @@ type ProgramOutcome = {
 type Rules = Permits & { readonly startsMax: number };
 
 /**
- * Decides about everything that is due for a program, in this order: ended runs, windows of `collect` that must close, waiting runs,
- * occurrences (for example scheduled times or events), and starts that a caller requests. Returns the outcome.
+ * Decides about everything that is due for a schedule's program, and returns the outcome. The order is: ended runs, runs that have
+ * collected events for long enough, waiting runs, occurrences (for example due times or events), and starts that a caller requests.
  */
 function decideProgram(
   context: Pick<StandingContext, "sealer">,
@@ -94,8 +94,8 @@ function decideProgram(
 }
 
 /**
- * Runs `act`, a decision about `run`. If `act` throws, throws an error that names the run instead. The caller can then let this run wait
- * and decide the other runs without it.
+ * Runs `act`, a decision about `run`. If `act` throws, this function throws an error that names the run. The caller can then leave out this
+ * run and decide about all others.
  */
 function naming(run: StandingRunRecord, act: () => void): void {
   try {

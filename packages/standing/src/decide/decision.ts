@@ -19,7 +19,10 @@ export type Used = { readonly runs: number; readonly toolCalls: number; readonly
 export type StartFacts = {
   readonly overlap: Overlap;
   readonly lane: LaneFacts;
-  /** The rate policy and its current state. `rateAfter` explains the state. Undefined if the program has no rate. */
+  /**
+   * The rate of the schedule: at most so many starts in a time. `policy`: the rule. `at`: its stored state, from which the next allowed
+   * start follows. Undefined if the schedule has no rate.
+   */
   readonly rate: { readonly policy: StartRate; readonly at: number | undefined } | undefined;
   readonly budget: { readonly policy: Budget; readonly used: Used; readonly nextDayMs: number } | undefined;
   /** True if the project may have one more unfinished run. */

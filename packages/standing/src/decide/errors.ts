@@ -14,8 +14,8 @@ export class StartsError extends Error {
 }
 
 /**
- * Thrown if a project is near its maximum number of runs. The batch must then be decided again while no other node starts runs of this
- * project.
+ * Thrown if a project is near its maximum number of schedule runs. svc must then decide again about the batch of due schedules while no
+ * other node starts runs of this project.
  */
 export class NearBoundError extends Error {}
 

@@ -44,8 +44,9 @@ export function occurrenceOfEvent({ id, receivedAt, payload }: InboxEvent, event
 }
 
 /**
- * Returns the input for a run's job. It is the caller's input if there is one, otherwise the input that the definition makes from `given`.
- * Returns undefined if neither exists; the program's own input is then used. Returns a fault if the program does not accept the input.
+ * Returns the input for the job of a schedule's run. This is the caller's input if there is one. Otherwise the schedule's definition makes
+ * the input from `given`, the values of the due time or event. Returns undefined if there is neither; the program's own input is then used.
+ * Returns an error if the program does not accept the input.
  */
 export function inputOf(
   { definition, program }: Pick<LoadedVersion, "definition" | "program">,

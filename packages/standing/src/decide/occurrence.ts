@@ -55,8 +55,8 @@ export type ClosingWindow = {
 };
 
 /**
- * Returns the values that an occurrence gives to the expressions and templates of a program's definition (for example `fire.at`, the time
- * of the occurrence).
+ * Returns the values of one due time or event that the expressions and templates of a schedule's definition can use. For example, `fire.at`
+ * is the due time.
  */
 export function givenOfOccurrence(
   occurrence: Occurrence,

@@ -132,7 +132,8 @@ async function readUsage(
 }
 
 /**
- * Known keys of `dedupe` (the rule against duplicates), and open windows of `collect` (times in which events are collected for one run).
+ * Stored facts for two rules of schedules. For `dedupe`, which ignores repeated events: the keys of events that were already handled. For
+ * `collect`, which gathers events for one run: the runs that still gather.
  */
 type KeyFacts = Pick<DecisionFacts, "knownKeys" | "windows">;
 
@@ -179,9 +180,9 @@ function distinct(keys: readonly WindowKey[]): WindowKey[] {
 }
 
 /**
- * Returns how many more runs each project may start now. Near a project's maximum, only one transaction at a time may start its runs,
- * because together they could exceed it. Throws NearBoundError if the project is near its maximum and other transactions may also start
- * runs. Parked runs do not count, but they are subtracted only if the result depends on it, because this requires reading all job rows.
+ * Returns how many more runs of schedules each project may start now. Near a project's maximum, only one transaction at a time may start
+ * its runs, because together they could exceed it. Throws NearBoundError if the project is near its maximum and several transactions may
+ * start runs. Suspended runs do not count. Counting them requires reading all job rows, so this is done only if the result depends on it.
  */
 async function roomsOf(
   { limits: { projectRunsMax, projectRunsMargin } }: Pick<StandingContext, "limits">,

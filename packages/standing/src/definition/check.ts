@@ -52,7 +52,10 @@ export type DefinitionCheck = {
   readonly binding: Binding | null;
   readonly definitionJson: string;
   readonly nowMs: number;
-  /** True if the definition is already stored. Rules that are newer than the stored definition then do not apply. Default false. */
+  /**
+   * True if the schedule's definition that is checked is already stored. Rules that are newer than the stored definition then do not apply.
+   * Default false.
+   */
   readonly isStored?: boolean;
 };
 
@@ -138,7 +141,10 @@ function planHashOf(document: JsonObject, { programHash, pins }: StartableProgra
   return canonicalHash({ programHash, input, when, pins });
 }
 
-/** Returns the fault with a hint added if it reports a missing input. The hint says how the definition can make that input. */
+/**
+ * Returns an error of the program, with a hint added if the error reports a missing input. The hint says how the schedule's definition can
+ * provide the input.
+ */
 function withInput(fault: ProgramFault, document: JsonObject | undefined, given: JsonSchema | undefined): ProgramFault {
   const { program } = document ?? {};
   const inputSchema = isObject(program) ? program.inputSchema : undefined;
@@ -207,8 +213,8 @@ function checkBinding({ source }: Definition, binding: Binding, faults: Standing
 }
 
 /**
- * Records a fault if `drift` is `follow` and the program needs approval. People approve a plan with the tools as they are then, so changed
- * tools need a new approval.
+ * Records an error if a schedule's definition says `drift: follow` (use changed tools without asking) and the program needs approval.
+ * People approve a program with the tools of that time, so changed tools need a new approval.
  */
 function checkDrift({ drift }: Definition, { needsApproval }: StartableProgram, faults: StandingFaults): void {
   if (drift !== "follow" || !needsApproval) return;
@@ -230,7 +236,7 @@ function checkBudget(
   faults.add("BUDGET_REQUIRED", budget === undefined ? [] : ["budget"], message, 'add one: "budget": {"runs": 200}');
 }
 
-/** Records a fault if the program does not accept the input that the definition makes. */
+/** Records an error if the program does not accept the input that the schedule's definition (`input`) makes for it. */
 function checkInput(
   { input }: Definition,
   { program: { inputSchema } }: StartableProgram,

@@ -4,7 +4,10 @@ import type { Expression, GivenTemplate, JsonObject } from "@svc/program";
 import type { Poll } from "../poll/definition.ts";
 import type { Schedule } from "../schedule/schedule.ts";
 
-/** Handling of a run that exceeds a rate or a budget: it waits (`queue`) or is skipped. */
+/**
+ * Handling of a run if its schedule has reached the maximum number of starts in a time (the rate) or the maximum for a day (the budget).
+ * The run waits (`queue`) or is skipped.
+ */
 export type WhenOver = "queue" | "skip";
 
 /** How many runs with the same concurrency key may run or wait at the same time. */

@@ -59,7 +59,10 @@ export function createDefinitionFaults(document: unknown): {
   };
 }
 
-/** Returns the definition's fault code for a code that a shared reader reported. The first two steps of the fault's path decide. */
+/**
+ * Returns the error code of schedules for an error that a shared reader reported with an error code of programs. The code depends on the
+ * part of the definition in which the error is: the first two parts of its path.
+ */
 function wordOf(code: ProgramFault["code"], [first, second]: readonly (string | number)[]): DefinitionFaultCode {
   if (first === "source" && second === "poll") return "POLL_INVALID";
   if (code === "PROGRAM_REFERENCE_INVALID" || code === "PROGRAM_EXPRESSION_INVALID") return "EXPRESSION_INVALID";

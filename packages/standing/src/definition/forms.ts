@@ -169,7 +169,7 @@ export const pollForm: ObjectForm = {
   examples: [{ call: "sales_crm.list_deals", entity: "ops", every: "5m" }],
 };
 
-/** Allowed fields of the object `source` in a definition. */
+/** Allowed fields of the object `source` in a schedule's definition. */
 export const sourceForm: ObjectForm = {
   description: "The source of its runs: exactly one of schedule, trigger and poll.",
   required: {},
@@ -236,7 +236,7 @@ export const budgetForm: ObjectForm = {
   examples: [{ runs: 200, writes: 500 }],
 };
 
-/** Allowed fields of the object `overlap` in a definition. */
+/** Allowed fields of the object `overlap` in a schedule's definition. */
 export const overlapForm: ObjectForm = {
   description: "Handling of a run that is due while others are running.",
   required: {
@@ -296,7 +296,7 @@ export const definitionForm: ObjectForm = {
   ],
 };
 
-/** The JSON Schema of definitions, as svc serves it. */
+/** The JSON Schema of schedule definitions, as svc serves it. */
 export const standingSchema: JsonSchema = {
   $schema: "https://json-schema.org/draft/2020-12/schema",
   ...schemaOf(definitionForm),

@@ -225,12 +225,12 @@ function readOverlap(
 }
 
 /**
- * Function that reads one template of a definition. The template may use the values of the event, time or polled row that starts the
- * program. Returns undefined if the template has faults.
+ * Function that reads one template (a value with references) of a schedule's definition. The template may use the values of the event, time
+ * or polled row that starts the schedule. Returns undefined if the template has errors.
  */
 type GivenReader = (node: ShapeNode) => GivenTemplate | undefined;
 
-/** Reads `dedupe`, and records its faults. */
+/** Reads the field `dedupe` of a schedule's definition (the rule that ignores repeated events), and records errors in it. */
 function readDedupe(node: ShapeNode, reader: ShapeReader, given: GivenReader): Dedupe | undefined {
   if (node.value === undefined) return undefined;
   const fields = reader.fields(node, dedupeForm);

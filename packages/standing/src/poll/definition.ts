@@ -29,7 +29,7 @@ export type PollCursor =
 /** How a poll reads the rows of a list. A walk is one reading of the list; it may continue over several polls. */
 export type WalkSpec = {
   readonly args: JsonObject;
-  /** Path of the list in the answer. */
+  /** Path of the list of rows in the answer of the polled tool. */
   readonly rows: Path;
   /** Path of the id in a row. */
   readonly id: Path;
@@ -38,7 +38,10 @@ export type WalkSpec = {
   readonly paging: Paging | undefined;
   /** The argument that sets the maximum number of rows in an answer. It is set only if the list has one page. */
   readonly size: string | undefined;
-  /** The fields of a row that runs receive. Undefined means all fields. */
+  /**
+   * The fields that are passed on from each new row of the polled list to the job that the row starts. Undefined if all fields are passed
+   * on.
+   */
   readonly keep: readonly string[] | undefined;
   /**
    * True if a known row counts as new again when one of its kept fields (`keep`) changes. False if a known row never counts as new again.
@@ -140,7 +143,10 @@ function cursorOf({ kind, arg, from, overlap, step, more, args }: PollCursorDocu
   }
 }
 
-/** Returns the JSON Schema of a row with its kept fields; undefined if it is unknown. */
+/**
+ * Returns the JSON Schema of a row of the polled list, with the fields that the poll passes on to a run. Returns undefined if the schema is
+ * unknown.
+ */
 export function rowTypeOf(poll: Poll, action: Action): JsonSchema | undefined {
   const { rows } = foundBy(poll, action);
   const path = rows === undefined ? undefined : listPathOf(rows);

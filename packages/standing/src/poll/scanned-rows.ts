@@ -18,7 +18,10 @@ type CursorFault = { readonly code: "POLL_BOUND_INVALID"; readonly message: stri
  */
 type PolledRow = {
   readonly digest: string;
-  /** Digest of the row's content (the fields that the definition keeps). Empty if the poll does not look for changed rows. */
+  /**
+   * Digest of the fields of the row that the poll passes on to runs. A new digest shows that the row has changed. Empty if the poll does
+   * not look for changed rows.
+   */
   readonly content: string;
   readonly row: JsonObject;
   readonly item: JsonValue;
@@ -39,7 +42,7 @@ export type FoundRow = Pick<PolledRow, "digest" | "row">;
 /** `digest`: digest of an id to remember. `content`: digest of the kept fields of its row. */
 export type RememberedRow = { readonly digest: string; readonly content: string };
 
-/** The properties of a walk (one reading of the list) that are needed to scan its rows. */
+/** Properties of one reading of a polled list (a walk) that are needed to find the new rows. */
 type WalkOfRows = {
   readonly spec: WalkSpec;
   readonly state: PollState;

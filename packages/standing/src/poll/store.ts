@@ -13,7 +13,10 @@ import type { LoadedVersion } from "../versions.ts";
 import type { FoundRow, RememberedRow } from "./scanned-rows.ts";
 import { dayMs, type PollState, parsePollState } from "./state.ts";
 
-/** The result of one poll. One transaction decides which runs the poll starts, and stores them together with the poll's new state. */
+/**
+ * The result of one poll of a list for new rows. One transaction decides which runs start from it, and stores these runs together with the
+ * poll's new state.
+ */
 export type FinishedPoll = {
   readonly task: ClaimedDueTask;
   readonly programId: StandingProgramId;
@@ -30,8 +33,8 @@ export type FinishedPoll = {
   readonly refreshed: readonly string[];
   readonly forgetBefore: number | undefined;
   /**
-   * True if svc forgets ids when too many are stored, beginning with those whose last scan is longest ago. False if the number of ids has
-   * no influence.
+   * True if svc forgets ids of known rows when too many are stored. It forgets the ids that the poll has not found for the longest time
+   * first. False if svc keeps all ids.
    */
   readonly isTrimmed: boolean;
   /** The row to store. Its count of remembered ids does not include this poll yet. */
@@ -45,7 +48,10 @@ export type FinishedPoll = {
   readonly hold: { readonly reason: "key_revoked" | "drift"; readonly detail: string } | undefined;
 };
 
-/** Maximum number of ids that one poll deletes. These are ids that svc forgets now, and ids of rows of earlier states. */
+/**
+ * Maximum number of remembered row ids that one poll deletes. These are ids that svc forgets because there are too many, and ids that were
+ * stored before the poll began again.
+ */
 const goneMax = 10_000;
 /**
  * Number of row ids that a program remembers if its polls never read the list to the end. svc forgets the oldest ids when there are

@@ -18,7 +18,7 @@ export type ReadFault = {
   readonly retryAfterMs?: number | undefined;
   /** True if a limit of the project delayed the call. Such a read does not count as failed. Default false. */
   readonly isLimited?: boolean;
-  /** True if the same read would fail again. Default false. */
+  /** True if the poll's read of the list failed and would fail again in the same way. Default false. */
   readonly isFinal?: boolean;
 };
 

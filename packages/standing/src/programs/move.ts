@@ -126,7 +126,10 @@ function resume(
   });
 }
 
-/** Reasons of a pause that concern the running version. A version that waits for approval does not prevent the end of such a pause. */
+/**
+ * Reasons of a schedule's pause that concern the version that is running. If a newer version waits for approval, such a pause can still be
+ * ended.
+ */
 const ofRunningVersion: ReadonlySet<StandingPauseReason> = new Set(["requested", "failures", "fail_step"]);
 
 /** Returns why a paused program cannot be resumed; undefined if it can. */

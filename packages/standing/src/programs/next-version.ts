@@ -43,7 +43,10 @@ type PendingVersion = Pick<
     readonly nowMs: number;
   };
 
-/** A version that people have approved. The approval also covers later versions with the same plan and no higher limits. */
+/**
+ * A version of a schedule that people have approved. The approval is also valid for later versions with the same program and no higher
+ * limits.
+ */
 type ApprovedVersion = {
   readonly record: Pick<StandingVersionRecord, "planHash" | "estimate" | "approval">;
   readonly definition: Definition;

@@ -24,8 +24,8 @@ export type CatchUpDecision = {
 };
 
 /**
- * Returns which due occurrences start, which are skipped and which are decided later. `due`: the occurrences in order, each with the time
- * at which it should have started.
+ * Decides about times of a schedule that are due, after a delay. Returns which of them start a run, which are skipped and which are decided
+ * later. `due`: the times in order, each with the time at which the run should have started.
  */
 export function catchUp(
   due: readonly { readonly atMs: number; readonly effectiveMs: number }[],

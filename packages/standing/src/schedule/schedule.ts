@@ -3,7 +3,7 @@ import { Cron } from "croner";
 
 /** How svc catches up on missed occurrences after it was unavailable. */
 export type CatchUp = {
-  /** Maximum delay in milliseconds with which a missed occurrence is still caught up. */
+  /** Maximum delay in milliseconds after which svc still starts a run for a missed time of the schedule. */
   readonly windowMs: number;
   /** The missed occurrences that are caught up: `none` of them, the newest (`last`), or `all`. */
   readonly runs: "none" | "last" | "all";
@@ -150,7 +150,10 @@ export function nextOfCron(expression: string, timeZone: string): NextOccurrence
 /** Result of a search: `nextMs` is the first time after `afterMs`. `nextMs` is undefined if there is no such time. */
 type FoundTime = { readonly afterMs: number; readonly nextMs: number | undefined };
 
-/** Cache of the last found time for each time zone and expression. Many programs use the same expression and are due at the same time. */
+/**
+ * Cache of the start time that was computed last for each time zone and cron expression. Many schedules use the same expression and are due
+ * at the same time.
+ */
 const lastFound = new LeastRecentlyUsed<string, FoundTime>(1_024);
 
 function isBetween({ afterMs, nextMs = Number.POSITIVE_INFINITY }: FoundTime, ms: number): boolean {

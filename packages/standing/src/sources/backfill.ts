@@ -75,8 +75,9 @@ async function prepareBackfill(
 }
 
 /**
- * Returns the version with which a backfill continues. Returns undefined if the definition has changed since the backfill began, or if its
- * plan now needs approval; the backfill then ends.
+ * Returns the version of the schedule with which a backfill (runs for past times) continues. Returns undefined if the schedule's definition
+ * has changed since the backfill began. Returns undefined too if the program did not need a person's approval then and needs it now. The
+ * backfill then ends.
  */
 async function versionFor(
   { db, versions }: Pick<StandingContext, "db" | "versions">,

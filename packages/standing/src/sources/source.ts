@@ -14,7 +14,10 @@ import type { DriftHold } from "../prepare/drift.ts";
 export type DecisionBatch = {
   readonly tasks: readonly ClaimedDueTask[];
   readonly arrivals: readonly ClaimedInboxEvent[];
-  /** True if earlier attempts to decide the batch failed too often. Its runs are then refused. Default false. */
+  /**
+   * True if earlier attempts to decide about this batch of due schedules failed too often. The runs that would start are then refused.
+   * Default false.
+   */
   readonly isRefused?: boolean;
   /**
    * Maximum waiting runs that the batch starts. Undefined means no maximum. It is 1 after a start failed, so that svc finds the run that
@@ -34,7 +37,9 @@ export type DecisionBatch = {
   readonly delayMs?: ReadonlyMap<ProjectId, number> | undefined;
 };
 
-/** State that the sources of one batch share while they prepare. */
+/**
+ * State that is shared while svc prepares one batch of due schedules. The sources of due work (times, events, polls, backfills) all use it.
+ */
 export type Preparation = {
   /** Returns the meter that limits the processor time of a project's work. */
   readonly workOf: (projectId: ProjectId) => Work;
@@ -96,7 +101,10 @@ export type SourceDue = {
 
 /** Changes to store after one source of due work (a schedule, trigger, poll or backfill) has decided which runs start. */
 export type SourceOutcome = {
-  /** Kind of the source's task. `dueAt`: when this task is due next, in epoch milliseconds; null if it is never due again. */
+  /**
+   * Kind of the task by which svc checks for due work of a schedule: `fire` for times and events, `poll` for new rows of a list, `backfill`
+   * for past times. `dueAt`: when this task is due next, in epoch milliseconds; null if it is never due again.
+   */
   readonly task: "fire" | "poll" | "backfill";
   readonly dueAt: number | null;
   /** Writes rows that new runs refer to. Called before the runs are stored. */

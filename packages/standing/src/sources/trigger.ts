@@ -22,8 +22,8 @@ import { type DecisionBatch, nothingPrepared, type Preparation, type Source, typ
 const eventBytesMax = 8_388_608;
 
 /**
- * An event that this node has claimed. `candidates`: the versions of standing programs that were subscribed to the event's trigger when the
- * event was stored.
+ * An event that this node has taken for processing. `candidates`: the schedules, in their version at that time, that were subscribed to the
+ * event's trigger when the event was stored.
  */
 type PreparedEvent = {
   readonly arrival: ClaimedInboxEvent;

@@ -16,8 +16,8 @@ type AskedUser = {
 const key = "confirm";
 
 /**
- * True if a client can show a form to its user. It declares forms, or declares elicitation (questions to the user) without details. False
- * otherwise.
+ * Returns true if an MCP client can show a form to its user. The client must declare the capability elicitation (questions to the user),
+ * either with `form` or without details. Returns false otherwise.
  */
 export function canAskUser({ client }: Pick<McpContext, "client">): boolean {
   const elicitation = client?.["elicitation"];
@@ -26,8 +26,8 @@ export function canAskUser({ client }: Pick<McpContext, "client">): boolean {
 }
 
 /**
- * Returns the outcome that makes the client ask its user about a call. The client must send the included state back with the answer. The
- * state is valid for ten minutes, for this call and this key, and can be used once.
+ * Returns the MCP result that makes the client ask its user if a call may be made. It contains a text (`state`) that the client must send
+ * back with the answer. The text is valid for ten minutes, for this call and this key, and can be used once.
  */
 export async function askUser(
   { db, clock }: ConfirmationStore,

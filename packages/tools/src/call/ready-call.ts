@@ -34,7 +34,8 @@ export type SentCall = { readonly called: CallReply; readonly end: UnrecordedEnd
 export type ReadyCall = {
   /**
    * The row that the caller must commit before it sends the call. Otherwise, after a crash, svc would not know that the call may have been
-   * executed. If another call has the row's key, the caller must not send the call. Undefined for a read, which needs no such row.
+   * executed. If a row with the same idempotency key is already stored, the caller must not send the call. Undefined for a read, which
+   * needs no such row.
    */
   readonly begun: CallRecord | undefined;
   send(): Promise<SentCall>;
@@ -93,7 +94,10 @@ type ExecuteReadyContext = Omit<ExecuteContext, "ledger"> & {
   readonly ledger: Pick<Ledger, "ended" | "bound" | "put">;
 };
 
-/** A call to send. `begun`: the ledger row that was committed before the call is sent; undefined for a read, which needs no such row. */
+/**
+ * A tool call that is ready to be sent. `begun`: the row in the ledger (the stored record of every tool call) that was committed before the
+ * call is sent. Undefined for a read, which needs no such row.
+ */
 type ReadyExecution = ExecuteOptions & {
   readonly entry: LedgerEntry;
   readonly prepared: PreparedCall;

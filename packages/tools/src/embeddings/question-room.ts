@@ -103,8 +103,8 @@ export class ProjectPauses {
   readonly #troubles = new LeastRecentlyUsed<ProjectId, Trouble>(projectsMax);
 
   /**
-   * True if a search of the project may now send a question to the embeddings endpoint. After a failure, all searches wait for a pause.
-   * Then only one search may ask, as a test. Others get false until the test calls `succeeded`, `failed` or `withdrew`.
+   * Returns true if a search of the project may now ask the embeddings endpoint for a vector. After a failure, no search may ask for some
+   * time. Then only one search may ask, as a test. All others get false until the test search calls `succeeded`, `failed` or `withdrew`.
    */
   mayAsk(projectId: ProjectId, nowMs: number): boolean {
     const trouble = this.#troubles.get(projectId);

@@ -89,7 +89,10 @@ export function textsOfToolkit(toolkit: Toolkit, endpoint: EmbeddingsEndpoint): 
   return { texts: toolTextsOf(toolkit, endpoint), owner: toolkit.ownerProjectId };
 }
 
-/** Returns texts that describe no tool. The search compares tools with them to find out which similarity is meaningless. */
+/**
+ * Returns texts that have nothing to do with any tool. The search compares tools with them. A similarity that even these texts reach has no
+ * meaning.
+ */
 export function senselessTextGroup(endpoint: EmbeddingsEndpoint): TextGroup {
   const texts = senselessTexts.map((text, place) => ({ text, place, digest: digestOf(text, endpoint, "") }));
   return { texts, owner: "" };

@@ -12,8 +12,8 @@ export type LinePace = { failures: number; notBeforeMs: number };
 type Line = LinePace & { readonly toolkits: Set<Toolkit> };
 
 /**
- * Pause in milliseconds before the vectors of an owner are requested again after a failure. `firstMs`: first pause. It doubles with each
- * consecutive failure, up to `maxMs`.
+ * Pause in milliseconds after a failed request for vectors of tools (embeddings), before the next request for the same project or for the
+ * shared catalog. `firstMs`: first pause. It doubles with each consecutive failure, up to `maxMs`.
  */
 const pause = { firstMs: 5_000, maxMs: 300_000 };
 

@@ -44,8 +44,9 @@ export type HookAsker = {
 const tooLarge: HookAnswer = failed(`was not asked: the call has more than ${bytesMax} bytes`);
 
 /**
- * Returns the answer `failed` for a value that is too large for a question to a hook, and else undefined. It counts the parts of the value,
- * because each part takes at least two bytes. Counting stops as soon as the value is too large.
+ * Returns the answer `failed` if a value is too large to be sent to a hook. A hook is a URL of the project that svc asks about a tool call.
+ * Otherwise returns undefined. The function counts the parts of the value, because each part takes at least two bytes. It stops counting as
+ * soon as the value is too large.
  */
 export function answerIfTooLarge(value: unknown): HookAnswer | undefined {
   return holdsMoreThan(value, { values: bytesMax / 2, characters: bytesMax }) ? tooLarge : undefined;

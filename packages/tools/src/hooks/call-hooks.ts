@@ -22,7 +22,10 @@ export type CallHooksContext = {
   readonly clock: Clock;
   /** Gives other work a chance to run. Large values are processed in several parts, each in its own turn. */
   readonly turns: Pick<Turns, "next">;
-  /** Called if hook answers about an executed call could not be stored. */
+  /**
+   * Called if the decisions of hooks about an executed tool call could not be stored. A hook is a URL of the project that svc asks about
+   * calls.
+   */
   readonly onUnrecorded: (callId: Id<"call">, error: unknown) => void;
 };
 
@@ -40,8 +43,8 @@ export type HookedCall = {
 };
 
 /**
- * Outcome of the review before a call is sent. `edits`: the hooks' changes of the arguments, in order. `ended`: set if the call is not
- * sent; its result.
+ * Outcome of asking the project's hooks (URLs that svc asks before it sends a tool call). `edits`: the hooks' changes of the arguments, in
+ * order. `ended`: set if the call is not sent; its result.
  */
 export type ReviewOutcome = { readonly edits: readonly Values[] } | { readonly ended: CallResult };
 

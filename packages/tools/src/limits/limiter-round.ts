@@ -48,8 +48,9 @@ export function hasRoom(turn: LimiterRound | undefined, holds: boolean): boolean
 }
 
 /**
- * Returns the time from which a call may start, in epoch milliseconds. For a rate limit, this time can be computed. For slots it cannot,
- * because other nodes may release a slot at any time. In this case a time soon is returned, at which the limiter is checked again.
+ * Returns the time at which the caller should check again if a call may start, in epoch milliseconds. For a rate limit, this is the time at
+ * which the next call is allowed. For a limit on calls at the same time, other nodes can end a call at any moment. The next check is then a
+ * short time from now.
  */
 export function fullUntil({ rules, known }: Limiter, nowMs: number): number {
   const { rate } = rules;

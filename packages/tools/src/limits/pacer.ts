@@ -37,8 +37,8 @@ const waitingMax = 64;
  */
 const retryMs = { held: 1_000, paused: 30_000, job: 100, pausedJob: 2_000 };
 /**
- * Milliseconds for which the call of a job waits after its planned time has come. If it asked only once, other callers could always be
- * faster.
+ * Milliseconds for which a job's tool call keeps trying to start after the time at which its call limit should allow it. If the call tried
+ * only once, calls that arrive later could always be faster.
  */
 const jobPatienceMs = 100;
 /** Interval at which this node renews the lease of its slots, in milliseconds. It is a third of the lease. */
@@ -56,7 +56,10 @@ export class Pacer {
   readonly #node: NodeId;
   readonly #limiters = new Limiters((limiter) => this.#changed.has(limiter));
   readonly #waiters = new Set<Waiter>();
-  /** Limiters whose slot changes are not yet in the database. */
+  /**
+   * Limiters (call limits of one account) whose changes on this node are not yet in the database. The changes are slots that calls took or
+   * returned.
+   */
   readonly #changed = new Set<Limiter>();
   readonly #holding = new Set<Limiter>();
   #revisions = 0;
@@ -152,8 +155,8 @@ export class Pacer {
   }
 
   /**
-   * Returns the time in milliseconds until the pacer must again check which calls may start. Undefined if no call waits or occupies a slot
-   * of a call limit.
+   * Returns the time in milliseconds until this object must check again which calls may start under their call limits. Undefined if no call
+   * waits or counts as running for a call limit.
    */
   #restMs(): number | undefined {
     if (this.#changed.size > 0) return 0;

@@ -73,7 +73,7 @@ export function methodNotFound(method: string): McpError {
   return { code: codes.methodNotFound, message: `Method not found: ${method.slice(0, 80)}` };
 }
 
-/** Returns the error for invalid parameters. `data`: details for a program. */
+/** Returns the error for invalid parameters. `data`: details of the error, in a form that the client software can read. */
 export function invalidParams(message: string, data?: unknown): McpError {
   return { code: codes.invalidParams, message, ...(data !== undefined && { data }) };
 }

@@ -29,7 +29,7 @@ type Envelope = { readonly client: Params; readonly traceparent: string | undefi
 /** Error code for headers that are missing or that contradict the message. */
 const headerMismatchCode = -32_020;
 
-/** Returns a request's metadata, or the error if the metadata is wrong. */
+/** Returns the metadata of an MCP request (protocol version and client). Returns an error if the metadata is missing or wrong. */
 function readEnvelope(
   { method, params }: { readonly method: string; readonly params: Params },
   headers: McpHeaders,

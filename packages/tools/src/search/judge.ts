@@ -21,7 +21,10 @@ type Shares = Readonly<Record<Confidence, number>>;
  * tools have example phrases. With them, no text of bench/search/nonsense.json reaches `high`.
  */
 const said: Shares = { high: 0.65, medium: 0.35, low: 0.2 };
-/** Minimum shares for a catalog without example phrases. In such a catalog it means little if no tool contains a word. */
+/**
+ * Minimum share of a query's words that the best tool must contain, for each level of confidence. These values are for a catalog whose
+ * tools have no example phrases. In such a catalog, a word that no tool contains means little.
+ */
 const unsaid: Shares = { high: 0.65, medium: 0.33, low: 0.1 };
 
 /**
@@ -46,7 +49,10 @@ type Fits = Readonly<Record<Exclude<Confidence, "low">, number>>;
  * requests for which none exists. Of the 160 requests, 4 in 5 score below `medium` and 1 in 50 reaches `high`.
  */
 const saidFits: Fits = { high: 16.6, medium: 9.8 };
-/** Minimum scores for a tool whose toolkit has no example phrases. They are lower, because such a tool contains fewer words. */
+/**
+ * Minimum search scores for a tool whose toolkit has no example phrases. They are lower than for toolkits with example phrases, because
+ * there is less text in which a query's words can occur.
+ */
 const unsaidFits: Fits = { high: 12, medium: 6 };
 
 /**

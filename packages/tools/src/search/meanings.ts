@@ -8,7 +8,9 @@ export type Meaning = {
   readonly word: string;
   /** Weight of the word: the highest weight that a tool can get for it. */
   readonly worth: number;
-  /** Terms that match the word. A tool gets the weight of its best term, and not the sum of several. */
+  /**
+   * Terms of the search index that match one word of the query. If a tool contains several of them, only its best term counts, not the sum.
+   */
   readonly terms: readonly KnownTerm[];
   /** True if a match of this word does not show that the tool fits, because the word is too general. False for other words. */
   readonly isVague: boolean;

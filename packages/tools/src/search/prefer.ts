@@ -113,7 +113,10 @@ function likenessOf(
   return likeness;
 }
 
-/** Returns the number of positions in a phrase that words of the query match. A position that several words match counts once. */
+/**
+ * Returns how many words of an example phrase are matched by words of the query. A word of the phrase that several query words match counts
+ * once.
+ */
 function countFilled(best: Float64Array, filled: Int32Array): number {
   let count = 0;
   for (let at = 0; at < best.length; at++) {

@@ -20,7 +20,7 @@ export type SearchQuery = {
 /** A word of a query, or a phrase with one meaning, in the form that the search index has. */
 export type QueryWord = {
   readonly term: string;
-  /** The word as written, or the meaning of the phrase. */
+  /** The word of the query as the user wrote it. For a phrase of several words: the word that has its meaning. */
   readonly form: string;
   /** Terms with about the same meaning. */
   readonly synonyms: readonly string[];

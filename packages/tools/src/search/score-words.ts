@@ -91,8 +91,8 @@ export function scoreByWords(view: ViewIndex, meanings: readonly Meaning[]): Wor
 }
 
 /**
- * Sets `best` of each tool to the highest weight of the given terms that the tool contains. Returns the positions of tools whose `best` was
- * 0 before.
+ * Stores in `best`, for each tool that contains at least one of the given terms, the highest weight of such a term. Earlier higher values
+ * stay. Returns the positions of tools whose value was 0 before.
  */
 function raiseToBest({ best, raised }: Sheet, terms: readonly KnownTerm[]): Uint32Array {
   let count = 0;

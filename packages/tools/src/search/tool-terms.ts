@@ -6,9 +6,8 @@ import { isTelling, termsOf, wordsOf } from "./words.ts";
 type Field = { readonly weight: number; readonly usualLength: number };
 
 /**
- * Weights of the texts of a tool in a search. Like most shares in this folder, they were chosen with the half of the queries in
- * bench/search that is meant for tuning. They are near the mean of the best fifth of 277 random settings. Small changes of a single weight
- * give similar results.
+ * Weights in a search of a tool's texts, such as its name or its example phrases. They were chosen with one half of the queries in
+ * bench/search. Of 277 random settings, they are near the mean of the best fifth. Small changes of a single weight give similar results.
  */
 const fields = {
   name: { weight: 2, usualLength: 3 },

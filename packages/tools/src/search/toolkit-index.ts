@@ -34,9 +34,9 @@ export type ToolkitIndex = {
 const indexes = new WeakMap<Toolkit, ToolkitIndex>();
 
 /**
- * Returns the index of a toolkit, created once per toolkit and shared by all views. So a project's view needs memory only for its own
- * toolkits. Only the radix tree of the library MiniSearch is used, because its index cannot be shared. MiniSearch searched 10,000 tools in
- * 2 ms (median) and 20 ms (p99), without synonyms; this index takes 0.8 ms and 4 ms.
+ * Returns the search index of a toolkit. It is created once per toolkit and shared by all views (the tools that one caller may see). So a
+ * project's view needs memory only for its own toolkits. Only the radix tree of the library MiniSearch is used, because its index cannot be
+ * shared. MiniSearch searched 10,000 tools in 2 ms (median) and 20 ms (p99), without synonyms; this index takes 0.8 ms and 4 ms.
  */
 export function indexOf(toolkit: Toolkit): ToolkitIndex {
   const known = indexes.get(toolkit);

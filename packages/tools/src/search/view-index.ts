@@ -3,7 +3,7 @@ import { faultsMax, swapsOf } from "./spelling.ts";
 import { indexOf, type Postings, type SearchedTool, type ToolkitIndex } from "./toolkit-index.ts";
 import type { VerbClasses } from "./verb-classes.ts";
 
-/** A tool of a view, with its data in the search index of its toolkit. */
+/** A tool that the caller may see, with its data in the search index of its toolkit. */
 export type IndexedTool = {
   readonly tool: SearchedTool;
   readonly verbClasses: VerbClasses;
@@ -17,8 +17,9 @@ export type Term = {
   /** Weight of the term by its rarity: a smoothed inverse document frequency, as in BM25. */
   readonly worth: number;
   /**
-   * Occurrences of the term, for each toolkit that contains it. `postings`: the tools by their positions in the toolkit. `start`: is added
-   * to a position to get the position in the whole view.
+   * Tools in which a search term occurs, for each toolkit that contains the term. `postings`: positions of the tools in the toolkit.
+   * `start`: position of the toolkit's first tool among all tools that the caller may see. The sum of the two is a tool's position among
+   * all of them.
    */
   readonly postings: readonly { readonly start: number; readonly postings: Postings }[];
 };

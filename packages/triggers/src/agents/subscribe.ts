@@ -72,8 +72,8 @@ function saysBack({ error, responseBody }: Attempt, word: string): boolean {
 }
 
 /**
- * Returns the reason for a failed challenge. Any HTTP answer gives `challenge_failed`, because the server was reached. Without an answer,
- * the connection's error decides.
+ * Returns the reason why an agent's callback URL failed the test request that svc sends before it accepts the URL. If there was any HTTP
+ * answer, the reason is `challenge_failed`, because the server was reached. Without an answer, the connection's error decides.
  */
 function failureOf({ error, statusCode }: Attempt): CallbackFailure {
   if (statusCode > 0) return "challenge_failed";

@@ -58,7 +58,10 @@ export function readTarget(
   return { trigger, entityId: own === "" ? named : own, argumentsText };
 }
 
-/** Returns the events of a request in the form that cursors are bound to. */
+/**
+ * Returns the filter of events for a request (trigger, entity and project). A cursor (point in the event stream) is valid only for the same
+ * filter.
+ */
 export function scopeOf(
   { trigger, entityId }: Pick<EventTarget, "trigger" | "entityId">,
   projectId: ProjectId,

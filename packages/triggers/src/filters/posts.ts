@@ -3,7 +3,10 @@ import type { FilterOutcome } from "@svc/program";
 import type { ReceivingProject, RoutedPost, RoutingView } from "../routing.ts";
 import type { Filters } from "./filters.ts";
 
-/** A webhook post to whose events filters are applied. Times in epoch milliseconds; `payload`: JSON text. */
+/**
+ * A webhook post with the data that filters of subscriptions need to decide about its events. Times in epoch milliseconds; `payload`: JSON
+ * text.
+ */
 type FilterablePost = RoutedPost & {
   readonly payload: string;
   readonly occurredAtMs: number;
@@ -18,8 +21,8 @@ export type FilteredPosts = {
   /** Returns the result of a filter for the event of a post and a receiver. */
   outcome(post: FilterablePost, receiver: ReceivingProject, filter: string): FilterOutcome["outcome"];
   /**
-   * Returns the id and the time of receipt that filters have read. The event must be stored with them. Undefined if no filter has read
-   * them.
+   * Returns the event id and the time of receipt that were used when filters were evaluated for this post and project. The event must be
+   * stored with the same values, because filters can refer to them. Undefined if no filter used them.
    */
   receipt(post: FilterablePost, receiver: ReceivingProject): Receipt | undefined;
 };
@@ -102,7 +105,10 @@ export async function filterPosts(
   };
 }
 
-/** Maximum age of an event's id when the event is stored, in milliseconds. An event that waited longer gets an id of the present. */
+/**
+ * Maximum age of an event's id when the event is stored, in milliseconds. If storing took longer, the event gets a new id with the current
+ * time.
+ */
 const idAgeMsMax = 1_000;
 
 /**

@@ -5,7 +5,7 @@ import { triggerFaults } from "../errors.ts";
 import type { NextTurn } from "./payload.ts";
 import { eventsToolkitSlug, eventTriggerSlug } from "./toolkit.ts";
 
-/** Maximum size of a document, in bytes. */
+/** Maximum size of a document that describes the project's own event types, in bytes. */
 const bytesMax = 4 * 1_048_576;
 
 /**
@@ -48,7 +48,8 @@ export async function writeEventDocument(
 type Members = readonly [string, string];
 
 /**
- * The parts of a document that do not depend on its types, as JSON texts. `first`, `second`: the objects that have a member for each type.
+ * The parts of an OpenAPI or AsyncAPI document that are the same for all event types, as JSON texts. `first`, `second`: the objects that
+ * have one member for each event type.
  */
 type DocumentParts = {
   readonly info: string;

@@ -42,11 +42,11 @@ type PolledEvents = {
 
 /** Answers polls for events. A poll can wait until there are events. */
 export type EventPolls = {
-  /** Returns the current position. */
+  /** Returns the current position in the project's event stream. */
   now(scope: CursorScope): Promise<EventPosition>;
   /** Returns the position from which svc can return events to a reader (see `servedPosition`). */
   served(scope: CursorScope, position: EventPosition, maxAgeMs: number | undefined): Promise<ServedPosition>;
-  /** Returns the newest events after a position (see `newestAfter`). */
+  /** Returns the newest events after a position in the event stream, at most `max`. */
   newest(scope: CursorScope, position: EventPosition, max: number): ReturnType<typeof newestAfter>;
   poll(scope: CursorScope, poll: EventPoll): Promise<PolledEvents>;
 };
@@ -117,7 +117,7 @@ type EventPage = {
   readonly scanned: number;
 };
 
-/** Dependencies of reading events after a position. */
+/** Dependencies of the functions that read the events after a position in a project's event stream. */
 type Following = {
   readonly db: Executor;
   readonly clock: Clock;
@@ -166,7 +166,7 @@ async function readEventPage(
       };
 }
 
-/** Returns those events that the filter of the reader accepts. */
+/** Returns those events that pass the filter of the agent's request for events. */
 async function filterEvents(
   { filters }: Following,
   { projectId, filter }: CursorScope,
@@ -234,7 +234,7 @@ function afterLook(
   };
 }
 
-/** Returns the current position. Events that are committed later come after it, and earlier events do not. */
+/** Returns the current position in the event stream of a project. All events that are committed later come after this position. */
 async function positionOfNow(following: Following, scope: CursorScope): Promise<EventPosition> {
   const start = positionAt(following.clock.now() - idAgeMs.few);
   const { look } = await lookFrom(following, scope, start, { beforeUuid: start.fromUuid, limit: 0 });
@@ -307,7 +307,7 @@ function withoutSnapshots({ fromUuid, known }: EventPosition): EventPosition {
   return { store: "", seen: emptySnapshot, fromUuid, known };
 }
 
-/** Returns the UUID at which the next page begins. */
+/** Returns the UUID of the event at which the next page of events begins. */
 function startOf({ look, fromUuid }: EventPosition): string {
   return look?.nextUuid ?? fromUuid;
 }

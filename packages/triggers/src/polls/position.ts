@@ -11,7 +11,7 @@ export type EventPosition = {
    * then new.
    */
   readonly store: string;
-  /** PostgreSQL snapshot of the previous search. */
+  /** PostgreSQL snapshot of the reader's previous search. Events of transactions that this snapshot did not see are new to the reader. */
   readonly seen: string;
   /** Lower limit of the search: the reader has all events with lower ids, and no later transaction can add such an event. */
   readonly fromUuid: string;
@@ -27,7 +27,7 @@ export type EventPosition = {
   readonly look?:
     | { readonly snapshot: string; readonly nextUuid: string; readonly atMs: number; readonly scanned: number }
     | undefined;
-  /** UUIDs of events that the reader already has, from a cursor of an earlier version. */
+  /** UUIDs of events that the agent already has. They come from a cursor that an earlier version of svc made. */
   readonly known: readonly string[];
 };
 

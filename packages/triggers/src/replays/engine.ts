@@ -26,7 +26,7 @@ const concurrency = 4;
 const retryMinMs = 1_000;
 const retryMaxMs = 60_000;
 
-/** Creates the engine of throttled replays. */
+/** Creates the engine that carries out throttled replays: it queues old events for delivery again, a limited number per second. */
 export function createReplayEngine(options: ReplayEngineOptions): ReplayEngine {
   const { clock } = options;
   const waiting: ReplayTurn[] = [];

@@ -18,6 +18,6 @@ export type ReplayStep = {
 export type ReplayObserver = {
   /** Called after a step in which the replay queued deliveries, began to wait, or ended. */
   stepped(step: ReplayStep): void;
-  /** Called after a failed step. The step is tried again. */
+  /** Called after a step of a throttled replay has failed. The engine tries the step again. */
   failed(error: unknown): void;
 };

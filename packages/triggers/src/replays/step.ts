@@ -28,8 +28,8 @@ type StepPlan = { readonly queue: readonly EventMatch[]; readonly hindrance: Hin
 const backoffWaitMs = 30_000;
 
 /**
- * Maximum number of a replay's pending deliveries for one subscription, given in seconds: as many deliveries as the replay queues in this
- * time at its pace.
+ * Limit on a replay's pending deliveries for one subscription, in seconds. The limit is the number of deliveries that the replay queues in
+ * this time at its rate.
  */
 const pendingSeconds = 10;
 
@@ -140,8 +140,8 @@ function withoutLost(replay: ReplayRecord, nowMs: number): ReplayRecord {
 }
 
 /**
- * Returns the next step of a replay in the present turn (a period in which one node makes several steps), and its time. If the turn is
- * over, returns the time at which the replay's task is due again.
+ * Returns when and how a replay continues after a step. If the node may still work on the replay, returns the next step and its time.
+ * Otherwise returns the time at which the replay's task is due again, for any node.
  */
 function nextOf(
   { task, untilMs }: ReplayTurn,
@@ -266,7 +266,10 @@ async function findNext(context: FilteringContext, replay: ReplayRecord, count: 
   return { matches, next, againAt: (nowMs) => (isSparse ? nowMs : undefined) };
 }
 
-/** Returns the first of the deliveries that a step can queue, as many as the project's quota of pending deliveries allows. */
+/**
+ * Returns those deliveries that a replay may queue now. A replay works in steps; `queue` has the deliveries of one step. If the project's
+ * quota of pending deliveries does not allow all of them, returns the first ones.
+ */
 async function withinQuota(
   tx: Executor,
   { projectId }: ReplayRecord,

@@ -25,8 +25,8 @@ export async function rangeWarnings(
 
 const cure = "onlyUndelivered leaves them out, and TryNow sends pending ones at once";
 /**
- * Maximum number of deliveries in the range of a replay for which svc counts those that are still pending from before. For a larger range
- * this would take too long, because the caller waits for the answer.
+ * Maximum number of deliveries in a replay's range for which svc counts how many are still pending (not delivered yet). For a larger range
+ * the count would take too long, because the caller waits for the response.
  */
 const comparedMax = 10_000;
 /** Maximum number of pending deliveries of a project that are counted for a warning. */

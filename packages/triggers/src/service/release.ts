@@ -21,7 +21,10 @@ const idsMax = 500;
 /** A post that a request wants to release. `isMissing`: true if no post has this id. */
 type Candidate = { id: QuarantineId; isMissing: boolean };
 
-/** Posts of one release, in the order of its results. `nextPageToken`: token for the next posts. */
+/**
+ * One page of the quarantined posts that an operator releases, in the order in which the response lists them. `nextPageToken`: token for
+ * the next page.
+ */
 type ReleaseBatch = { candidates: Candidate[]; nextPageToken: string };
 
 /** Owner of the posts that a call releases, and its toolkits. `owner`: undefined for the deployment. `toolkits`: those that posts of the owner may be for. */

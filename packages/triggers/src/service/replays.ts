@@ -39,8 +39,8 @@ const perSecondDefault = 50;
 const perSecondMax = 5_000;
 const unfinishedMax = 10;
 /**
- * Maximum time in milliseconds for which StartReplay counts matches. If a range is too large for it, the steps of the replay count the
- * rest.
+ * Maximum time in milliseconds for which StartReplay counts the deliveries of the replay. If a range is too large for it, the rest is
+ * counted while the replay runs.
  */
 const countMs = 2_000;
 const fullStepMs = 1_000;

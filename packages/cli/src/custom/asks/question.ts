@@ -25,7 +25,7 @@ export type Question = Pick<
    */
   readonly deadlineMs: number | undefined;
   readonly isApproval: boolean;
-  /** Text about how many rows of the question's step succeeded, failed or were skipped. */
+  /** Text for a question that a step asks about its rows: how many rows succeeded, failed or were skipped. */
   readonly rows: string;
   /** The params of the program. A person can change them by overrides (new values) in the answer. */
   readonly params: Readonly<Record<string, unknown>>;

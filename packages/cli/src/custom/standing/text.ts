@@ -20,7 +20,7 @@ export function programStateText({ state, pauseReason }: StandingProgram): strin
   return pauseReason === "" ? name : `${name} (${plainText(pauseReason)})`;
 }
 
-/** Maximum number of next start times that the command prints after it creates a program. */
+/** Maximum number of start times that the command prints after it creates a schedule. */
 const duesShown = 3;
 
 /** Returns the next start times of a program (at most three), and the time zone of its schedule. */

@@ -9,7 +9,10 @@ export type OverrideField = {
 
 type Json = Record<string, unknown>;
 
-/** Returns the fields of a question's answer schema (JSON text). Returns an empty list if the question takes no changes. */
+/**
+ * Returns the fields that a person may change when answering a question. They are read from the question's answer schema (JSON text).
+ * Returns an empty list if the person cannot change any value.
+ */
 export function overrideFields(schemaJson: string): readonly OverrideField[] {
   const schema = parse(schemaJson);
   const properties = isObject(schema) && isObject(schema["properties"]) ? schema["properties"] : {};

@@ -88,8 +88,8 @@ function keyOf({ encoding = "utf8", prefix = "" }: NonNullable<Verifier["secret"
 }
 
 /**
- * Returns the signed text as shell words, the headers that it needs, and the names of the parts of the signature header. Undefined if a
- * part cannot be written as a shell word.
+ * Returns parts of a sample shell command that posts a signed webhook: the text to sign, the headers that it needs, and the names of the
+ * parts of the signature header. Undefined if a part cannot be written as a shell word.
  */
 function signedParts({ signed = "", timestamp }: Verifier, { path, sample }: IngestEndpoint, serviceUrl: string) {
   const words: string[] = [];

@@ -23,7 +23,7 @@ export const emptyTally: ReleaseTally = { tried: 0, outcomes: {}, stays: [] };
 
 const pageSize = 100;
 
-/** Returns a tally with the results of one more page. */
+/** Returns the totals of a release of quarantined posts, with the results of one more page of posts added. */
 function addResults(tally: ReleaseTally, results: readonly QuarantineRelease[]): ReleaseTally {
   const outcomes = { ...tally.outcomes };
   for (const { outcome } of results) outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;

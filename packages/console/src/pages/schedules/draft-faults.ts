@@ -25,8 +25,8 @@ const always: readonly DraftField[] = [
 ];
 
 /**
- * Returns the errors of a definition by the place that shows them. If an error is about a field, the field shows it. An error of the
- * program is shown at its line.
+ * Sorts the errors of a schedule's definition by where the form shows them. An error about a form field is shown at this field. An error in
+ * the program's text is shown at the line of the text. All remaining errors are shown above the form.
  */
 export function placeDefinitionFaults(
   by: Draft["by"],

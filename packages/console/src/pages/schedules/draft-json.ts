@@ -20,7 +20,7 @@ export function given(json: Json): Json {
   return Object.fromEntries(Object.entries(json).filter(([, value]) => value !== undefined && value !== ""));
 }
 
-/** Returns a part of a definition if it is an object; otherwise an empty object. */
+/** Returns a part of a schedule's definition if it is an object; otherwise an empty object. */
 export function objectOf(value: unknown): Json {
   return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Json) : {};
 }

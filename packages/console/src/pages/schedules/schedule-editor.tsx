@@ -50,7 +50,7 @@ export function ScheduleEditor({
   begun: { draft: Draft; programText: string; kept: Json };
   /** Fields that are drawn above all other fields. */
   naming?: ReactNode;
-  /** The buttons that send the definition. */
+  /** The buttons that send the schedule's definition to the service. */
   children: (written: WrittenSchedule) => ReactNode;
 }) {
   const [{ kept, programText }] = useState(begun);

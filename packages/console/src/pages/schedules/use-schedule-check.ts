@@ -3,7 +3,7 @@ import type { PlacedDraftFaults } from "./draft-faults.ts";
 
 /** The result of the service's check of the schedule's definition that the user is editing. */
 export type ScheduleCheck = {
-  /** The definition that was checked, as it would be sent. */
+  /** The schedule's definition that was checked, as JSON text. The form would send this text. */
   definitionJson: string;
   /** Answer of the preview call. Undefined before the first answer, and while the definition has errors. */
   preview: PreviewStandingProgramResponse | undefined;

@@ -21,8 +21,8 @@ export function keptOf({ accessClasses, toolkitSlugs, agentTools, confirm }: Nar
 }
 
 /**
- * Returns the fields of the request that reduces a grant. If all entries of a list are kept, the list is sent empty, because the service
- * then leaves it unchanged.
+ * Returns the fields of the request that reduces the permissions of a grant. Each list contains the entries to keep. If all entries of a
+ * list are kept, the list is sent empty, because the service then leaves it unchanged.
  */
 export function narrowing(grant: Narrowed, { accessClasses, toolkitSlugs, typed, agentTools, confirm }: KeptGrant) {
   const part = (kept: readonly string[], all: readonly string[]) => (kept.length === all.length ? [] : [...kept]);

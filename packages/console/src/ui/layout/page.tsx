@@ -4,7 +4,10 @@ import { visible } from "../../words/text.ts";
 import { classNames } from "../class-names.ts";
 import styles from "./page.module.css";
 
-/** Path of the page whose heading got the focus last. Undefined for the first page, because the browser itself announces that page. */
+/**
+ * Path of the page whose heading last got the keyboard focus. Undefined until the user leaves the first page. The browser itself announces
+ * the first page to screen readers.
+ */
 let headedPath: string | undefined;
 
 /**

@@ -60,7 +60,10 @@ export function sealKeyMissing(file: string, keyId: string, held: readonly strin
   );
 }
 
-/** Returns the error for a file whose content does not match its seal. */
+/**
+ * Returns the error for a file of a backup that was changed after the backup was made. Its content then does not match its checksum, which
+ * is made with the vault key.
+ */
 export function sealBroken(file: string): BackupError {
   return backupUnusable(
     file,

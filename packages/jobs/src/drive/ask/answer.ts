@@ -139,8 +139,8 @@ function answeredStep(
 }
 
 /**
- * Returns the change that follows the answer about a failed undo. `proceed` leaves that undo entry as it is, `retry-with` tries it again,
- * `abort` stops undoing.
+ * Returns the change of a job after a person answered the question about a failed undo of a call. `proceed` leaves this call as it is,
+ * `retry-with` tries the undo again, `abort` stops undoing.
  */
 function answeredUndo({ saga, undo }: JobState, { stepId, decision, chain }: SettledQuestion): Change {
   const { continuation } = decision;

@@ -42,7 +42,7 @@ export function askOf({ plan, undo, positions }: Pick<JobState, "plan" | "undo" 
   return plan?.askId ?? undo?.askId ?? positions.find(({ progress }) => progress?.askId !== undefined)?.progress?.askId;
 }
 
-/** Event after which a job asks for the approval of its plan: the end of its simulation run, or the request for a retry. */
+/** Reason why a job asks a person to approve its program before it runs: its simulation run ended, or a retry was requested. */
 type PlanOrigin = "simulated" | "retried";
 
 /**
@@ -59,8 +59,9 @@ export function requestPlanApproval(
 }
 
 /**
- * Returns the change that parks a job until a contact confirms it. `reason`: the event after which the job asks: `simulated` (its
- * simulation ended) or `retried`. Undefined if the job was already parked, for the approval of its plan.
+ * Returns the change that suspends a job until a contact (a person of the project) confirms it. `reason`: why the job asks now: its
+ * simulation run ended (`simulated`), or a retry was requested (`retried`). Undefined if the job was already suspended until its plan was
+ * approved.
  */
 export function requestConfirmation(
   state: JobState,

@@ -13,8 +13,8 @@ import type { Driver, Port, ReadyAttempt } from "../port.ts";
 import { follow } from "./follow.ts";
 
 /**
- * A job just before a step action that makes calls. `work`: the work to commit first. `call`: the first call of the action, if it begins
- * with that commit.
+ * A job just before it makes the calls of a step. `work`: the changes of the job to commit before the first call. `call`: the first call,
+ * if it is stored in the same commit. Undefined if not.
  */
 export type JobBeginning = { readonly work: WorkingJob; readonly call: ReadyAttempt | undefined };
 
@@ -137,8 +137,8 @@ export function stepAtHand({ state }: WorkingJob, nowMs: number, branch = 0): St
 }
 
 /**
- * Returns the job with `now` as the current time in its expressions. In a branch, the calls get the branch's own generation. A generation
- * is a number that increases each time the calls are made again.
+ * Returns the job's state with `now` as the current time for its expressions. In a parallel branch, it has the branch's own generation. The
+ * generation is a number that grows when calls are to be made again, so that they do not count as repetitions.
  */
 export function atTime(state: JobState, now: number, branch = 0): JobState {
   const { generation = state.generation } = state.positions[branch] ?? {};

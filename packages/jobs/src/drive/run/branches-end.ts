@@ -13,8 +13,8 @@ import { endChildren, type OpenChild, openChildren } from "./children.ts";
 export type BranchesEnd = { readonly work: WorkingJob; readonly change: Change } | undefined;
 
 /**
- * A branch that cannot run before `atMs`. `isWait`: true for a wait step. `isForChildren`: true if the branch only waits for child jobs,
- * which are then read.
+ * A parallel branch of a job that cannot continue before `atMs`. `isWait`: true for a wait step. `isForChildren`: true if the branch only
+ * waits for child jobs, which are then read.
  */
 export type BlockedBranch = {
   readonly atMs: number;

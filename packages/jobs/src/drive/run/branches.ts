@@ -33,8 +33,8 @@ class BranchesRun {
   readonly #acting = new Map<number, Promise<void>>();
   readonly #blocked = new Map<number, BlockedBranch>();
   /**
-   * Changes of branches that are to ask a question while another branch's question is pending. They are applied when that question is
-   * settled.
+   * Changes of parallel branches that want to ask a question while the question of another branch is pending. A change is applied when that
+   * question is settled.
    */
   readonly #questions = new Map<number, Change>();
   #queue: Promise<unknown> = Promise.resolve();
@@ -122,7 +122,9 @@ class BranchesRun {
     return blocked.map(([, due]) => due).sort((a, b) => a.atMs - b.atMs);
   }
 
-  /** True if the branch can run now. False if it waits for a time or a person, or has ended. */
+  /**
+   * Returns true if a parallel branch of the job can continue now. Returns false if the branch waits for a time or a person, or has ended.
+   */
   #isFree(branch: number): boolean {
     const { state } = this.#work;
     if (this.#questions.has(branch)) return askOf(state) === undefined && !this.#shared.isFullForNow("asks");

@@ -5,9 +5,9 @@ import type { JobState } from "../../state/job.ts";
 /** Decides if a person must confirm a running job before the job makes a call. */
 export type ConfirmGate = {
   /**
-   * Returns the contact who must confirm a job before a call of an access class, by the rules of its project and its keys. Returns
-   * undefined if no rule applies or the job is already confirmed in its present form. Without `accessClass`, the highest class of all the
-   * job's calls decides.
+   * Returns the contact (a person of the project) who must confirm a job before it makes calls of an access class (read, write or
+   * destructive). The rules of the job's project and keys decide this. Returns undefined if no rule applies, or if the job is already
+   * confirmed and has not changed since. Without `accessClass`, the highest class of all the job's calls decides.
    */
   confirmerOf(state: JobState, accessClass?: StoredAccessClass): Promise<string | undefined>;
   /**

@@ -57,8 +57,8 @@ function park(work: WorkingJob, driver: Driver): Promise<WorkingJob | undefined>
 }
 
 /**
- * Runs one step action and everything that follows from it without a wait. Returns undefined if the driver leaves the job. `confirmer`: the
- * contact who must first confirm the job, if any.
+ * Runs one part of a job's work and everything that follows from it without a wait. Returns undefined if the node stops working on the job.
+ * `confirmer`: the person who must confirm the job before it continues, if any.
  */
 async function act(work: WorkingJob, confirmer: string | undefined, driver: Driver): Promise<WorkingJob | undefined> {
   const { state } = work;
@@ -210,7 +210,10 @@ async function runStep(work: WorkingJob, driver: Driver): Promise<WorkingJob | u
   return advance(await readied(work, instruction.step, driver), driver);
 }
 
-/** Begins the current step if its condition is true. Results of calls are committed first, because evaluating a condition may take long. */
+/**
+ * Runs the current step if its condition is true. Results of earlier calls are committed before, because evaluating a condition may take
+ * long.
+ */
 async function runIfDue(
   work: WorkingJob,
   instruction: StepInstruction,

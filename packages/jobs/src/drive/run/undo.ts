@@ -6,7 +6,10 @@ import { type InvokeResult, invoke, newTally } from "../../steps/invoke.ts";
 import { systemQuestion } from "../../steps/questions.ts";
 import type { InnerUndo, Port, UndoEntry } from "../port.ts";
 
-/** Returns the change that undoes the latest undo entry, or ends the job if no entry is left. */
+/**
+ * Returns the next change of a job that undoes its earlier calls. It undoes the latest call that is not undone yet, or ends the job if none
+ * is left.
+ */
 export async function compensate(state: JobState, effects: StepEffects, port: Port): Promise<Change> {
   const entry = await port.nextUndo(state);
   if (entry === undefined) return conclude(state);

@@ -26,8 +26,8 @@ export type ForceResult =
     };
 
 /**
- * Parks a job on any node, even if that node hangs. It takes over the job's lease, so the database refuses later writes of that node for
- * the job. A call in flight is still recorded in the ledger.
+ * Suspends a job that any node is running, even if that node no longer responds. Takes over the job's lease, so the database refuses later
+ * writes of that node for the job. The result of a call that is in progress is still recorded.
  */
 export function parkJob(context: EngineContext, { jobId, projectId }: JobOfProject, how: Hold): Promise<ForceResult> {
   return withTransaction(context.db, async (tx) => {

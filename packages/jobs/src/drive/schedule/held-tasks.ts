@@ -9,7 +9,10 @@ import type { Interrupts } from "../port.ts";
 /** A running task of this node, with the flags through which its driver is notified of requests (`interrupts`). */
 export type HeldTask = {
   readonly task: ClaimedJobTask;
-  /** True if the job is parked when one more lease (time-limited claim) is lost. False if it may lose more leases. */
+  /**
+   * True if the job is suspended when its node loses one more lease on it (the time in which only this node may work on the job). False if
+   * more leases may be lost.
+   */
   isSuspect: boolean;
   readonly interrupts: { -readonly [Name in keyof Interrupts]: Interrupts[Name] };
 };
@@ -47,7 +50,7 @@ export class HeldTasks {
     return [...this.#held.values()].some(({ isSuspect }) => isSuspect);
   }
 
-  /** Requests that no driver begins further work. */
+  /** Requests that all jobs on this node stop after their present part of work. */
   stopAll(): void {
     for (const { interrupts } of this.#held.values()) interrupts.isStopping = true;
   }
@@ -74,9 +77,9 @@ export class HeldTasks {
   }
 
   /**
-   * Called at the end of a shutdown. Gives back all tasks that still run, so that other nodes can take them at once. Their leases do not
-   * count as lost. If the driver of such a task still commits, the commit is refused. The driver's calls are already recorded in the
-   * ledger.
+   * Called at the end of a shutdown. Gives back all tasks that still run, so that other nodes can take them at once. The tasks do not count
+   * as lost. If the code that runs such a task still commits, the database refuses the commit. The tool calls of the task are already
+   * recorded.
    */
   async release(): Promise<void> {
     const { db, clock, observer } = this.#context;

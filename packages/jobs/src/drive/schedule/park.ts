@@ -72,7 +72,10 @@ export function release(
   };
 }
 
-/** Returns the change that parks a job as `poisoned`, because its drivers repeatedly lost their leases without progress. */
+/**
+ * Returns the change that suspends a job with the reason `poisoned`. Nodes that ran the job repeatedly lost their lease of it without
+ * progress, so the job may be harmful.
+ */
 export function holdAfterLosses(state: JobState, losses: number, nowMs: number): Change {
   const lastError = `JOB_POISONED: ${losses} nodes in a row lost their lease of the job before it made progress`;
   return hold(state, { reason: "poisoned", chain: byService, lastError }, nowMs);

@@ -28,8 +28,9 @@ export function pauseWaiting({ park }: JobState, pause: JobRequest): Change {
 }
 
 /**
- * Returns the change that ends a pause. A job that the pause parked gets its earlier status back, due at once. A job that waits for another
- * reason keeps waiting. The deadline's clock runs again, except for a job that is being undone.
+ * Returns the change that ends a pause of a job. A job that was suspended only by the pause gets its earlier status back and is due at
+ * once. A job that waits for another reason keeps waiting. The time until the job's deadline runs again, except for a job that is being
+ * undone.
  */
 export function resumeNow(state: JobState, chain: readonly string[], nowMs: number): Change {
   const { park } = state;

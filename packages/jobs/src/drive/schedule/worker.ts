@@ -58,7 +58,7 @@ const retryMinMs = 1_000;
 const retryMaxMs = 60_000;
 /** Claims due tasks and runs them. At most `runsMax` tasks run at the same time, and each project gets at most its share. */
 export class Worker {
-  /** Dependencies of the drivers that this worker starts. */
+  /** Dependencies of the jobs that this worker runs: database, clock, limits and more. */
   readonly context: EngineContext;
   /** The tasks that this worker is running. */
   readonly held: HeldTasks;
@@ -76,8 +76,8 @@ export class Worker {
   /** Maximum number of spare tasks (due tasks of a project beyond its share) that the next claim may take. */
   #spare = 0;
   /**
-   * True if the last claim may have left due tasks unclaimed. This happens if no slot was free, or if a project already uses all slots that
-   * one project may use.
+   * True if the last search for due tasks may have left some of them. This happens if this node runs its maximum number of jobs, or if a
+   * project already runs as many as one project may.
    */
   #hasLeft = false;
   #running: Promise<unknown> = Promise.resolve();

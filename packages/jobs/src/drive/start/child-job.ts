@@ -72,8 +72,8 @@ function confirmedWith(parent: JobState, { seal }: JobSeals): Buffer | null {
 }
 
 /**
- * Returns the seed from which the child job's keys for apps are computed. If the parent has a seed that stays the same after a backup is
- * restored, the child's seed is derived from it. Otherwise returns null, and the child's own id is the seed.
+ * Returns the seed for the idempotency keys that the child job sends to apps. If the parent job's seed is not its own id, the child's seed
+ * is derived from it. Both then stay the same after a backup is restored. Otherwise returns null, and the child's own id is the seed.
  */
 function callSeedOf({ id, callSeed }: Pick<JobState, "id" | "callSeed">, childKey: string): Buffer | null {
   if (callSeed === id) return null;

@@ -76,7 +76,10 @@ export type StandingOrigin = {
   readonly programId: StandingProgramId;
   readonly runId: StandingRunId | null;
   readonly callSeed: Buffer | null;
-  /** End of the backup from which the run was restored, in epoch milliseconds. Usually null. See `restoredFrom` of `JobFacts`. */
+  /**
+   * End of the database backup from which the schedule's run was restored, in epoch milliseconds. Null if the run was not restored, which
+   * is usual.
+   */
   readonly restoredFrom: number | null;
 };
 
@@ -98,7 +101,7 @@ type Identified = { readonly id: Id<"job">; readonly digest: Buffer; readonly no
 export type NewJobFacts = Omit<JobSubmission, "programJson" | "pins" | "mode"> &
   Identified & {
     readonly mode: JobMode;
-    /** For a run of a standing program: the approval of the program's version. */
+    /** For a job that a schedule started: the id of the approval of the schedule's version. */
     readonly grantedId?: string | undefined;
     /** Earliest time at which the job starts. Default: at once. */
     readonly beginAtMs?: number | undefined;
@@ -257,8 +260,8 @@ function preparePlanAsk(
 }
 
 /**
- * Returns the first log entry of a job, `job-submitted`. Readers of the log also get the program's hash, which is stored with the program
- * and not in this entry.
+ * Returns the first entry of a job's log, `job-submitted`. It does not contain the hash of the job's program, which is stored with the
+ * program. svc adds the hash when the log is read.
  */
 function submitted(
   { isSandbox = false }: Pick<NewJobsContext, "isSandbox">,
@@ -273,7 +276,10 @@ function runTask({ projectId }: Pick<JobSubmission, "projectId">, jobId: Id<"job
   return { jobId, kind: "run" as const, subject: "", projectId, dueAt };
 }
 
-/** Returns the destructive tools and skills that a program calls, from its stored pinned definitions. Undo calls are left out. */
+/**
+ * Returns the destructive tools and skills that a program calls. Reads this from the tool definitions that were stored with the program
+ * when it was accepted. Calls that undo others are left out.
+ */
 function destructiveByPins(program: Pick<Program, "steps">, pinsJson: string): readonly string[] {
   const { pins, skills } = readPins(pinsJson);
   return destructiveOf(program, { isDestructive: (slug) => isDestructivePin(pins, slug), skills });

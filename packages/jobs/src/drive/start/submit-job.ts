@@ -15,7 +15,7 @@ import { type JobSubmission, type NewJobsContext, newJob, newTwin } from "./new-
 /** Dependencies of storing new jobs. */
 type SubmitContext = NewJobsContext & {
   readonly clock: Clock;
-  /** Cache of programs. The program of a new job is put into it, because the job's driver is probably on this node. */
+  /** Cache of programs. The program of a new job is put into it, because the job will probably run on this node. */
   readonly programs: Pick<ProgramCache, "put">;
   /** The engine of this node. Present if jobs may run directly after they are stored. */
   readonly engine?: Pick<JobEngine, "reserve" | "wake">;

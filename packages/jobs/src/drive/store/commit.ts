@@ -273,7 +273,10 @@ function reportedFailure(state: JobState): FailedJob | undefined {
   return status === "failed" || status === "expired" ? { ...state, status, finishedAt } : undefined;
 }
 
-/** Returns the end of an approval dry run. Returns undefined if the dry run continues or if the job is not a dry run. */
+/**
+ * Returns the result of an approval dry run (the simulation that a person sees before approving a schedule). Returns undefined if the dry
+ * run continues or if the job is not a dry run.
+ */
 function endedRehearsal(state: JobState): DryRunEnd | undefined {
   const { id: jobId, isRehearsal, finishedAt, status, planApprovalId, lastError } = state;
   const programId = parseId("stp", state.standingProgramId);

@@ -104,8 +104,8 @@ class WantedRows {
   }
 
   /**
-   * Keeps those rows of a block that are wanted. `number`: number of the block's first row. Blocks must be passed in the order of their row
-   * numbers.
+   * Takes the requested rows from a block (rows of a job that are stored together), and ignores the rest of the block. `number`: row number
+   * of the block's first row. Blocks must be passed in the order of their row numbers.
    */
   take(number: number, block: readonly JsonObject[], sealedBytes: number): void {
     const before = this.#next;

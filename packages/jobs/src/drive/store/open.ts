@@ -65,8 +65,9 @@ export function openPlannedJob({
 const firstToken = 1;
 
 /**
- * Takes a job from its driver, for a change in the same transaction. The job gets a new lease token, so that later writes of the old driver
- * are refused. The caller has locked the job's row. `leaseToken`: the new token, if the caller has already set it.
+ * Takes a job away from its driver (the loop that runs the job's steps), so that the caller can change the job in the same transaction. The
+ * job gets a new lease token. Later writes of the old driver have the old token and are refused. The caller has locked the job's row.
+ * `leaseToken`: the new token, if the caller has already set it.
  */
 export async function takeJob(
   context: EngineContext,
@@ -115,7 +116,7 @@ async function readWork(
   return { work: workOf(openState(job, steps, { loaded, ...seals })), seals };
 }
 
-/** Returns a job's state for a reader that changes nothing. */
+/** Returns a job's state for code that only reads it and changes nothing. */
 export async function readState(context: EngineContext, db: Executor, job: JobRecord): Promise<JobState> {
   const { work } = await readWork(context, db, { job, steps: await loadJobSteps(db, job.id) });
   return work.state;

@@ -49,8 +49,8 @@ function blocksOf(rows: readonly FetchedRow[]): Block[] {
 }
 
 /**
- * Returns the decrypted fields of a block's rows. `number`: the number of the block and of its first row. Throws an Error if the value
- * contains no rows.
+ * Decrypts a block (rows of a job that are stored together) and returns the fields of its rows. `number`: the number of the block and of
+ * its first row. Throws an Error if the value contains no rows.
  */
 export function openBlock(number: number, sealed: Uint8Array, { open }: Pick<JobSeals, "open">): readonly JsonObject[] {
   const value = open(placeOf(number), sealed);

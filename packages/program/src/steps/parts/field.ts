@@ -10,7 +10,7 @@ import type { RowSet } from "../../types/scope.ts";
 const pathMax = 512;
 const pathPattern = String.raw`^[^.\[\]{}\s"]+(\.[^.\[\]{}\s"]+|\[\d{1,6}\])*$`;
 
-/** Returns the JSON Schema of the path of a row's field. */
+/** Returns the JSON Schema for the text in a program that names a field of a row, or a path inside a field. */
 export function fieldPathSchema(
   example: string,
   description = "A field of the rows, or a path inside one.",

@@ -105,7 +105,10 @@ function namedValues(description: string, most: number, example: object): JsonSc
  */
 export type ReadRequest = { readonly http: Omit<HttpCall, "keyHeader">; readonly args: ValueTemplate };
 
-/** Reads a request. Records every fault. Returns undefined if the method or the URL cannot be used. */
+/**
+ * Reads the HTTP request that a program declares in a step, and records every error in it. Returns undefined if the method or the URL
+ * cannot be used.
+ */
 export function readRequest(node: ShapeNode, reader: ShapeReader): ReadRequest | undefined {
   const fields = reader.fields(node, requestForm);
   if (fields === undefined) return undefined;

@@ -24,7 +24,7 @@ export type Reduction =
       /** Template of the text that each row adds (for example `{row.title}`). */
       readonly of: TextTemplate;
       readonly separator: string;
-      /** Maximum number of rows in the text. Other rows are only counted. */
+      /** Maximum number of rows that the text made from a set of rows contains. The text states only the number of the remaining rows. */
       readonly max: number;
       /** The text about the rows beyond `max`: the parts before and after their number. Undefined if such rows are not mentioned. */
       readonly more: readonly string[] | undefined;
@@ -107,8 +107,8 @@ const hint =
   'write count, count ok (or failed, skipped, unknown), or sum, min, max, avg or list and a field, or {"text": {"of": "- {row.<field>}"}}';
 
 /**
- * Reads the values that a step computes from all rows of a set (for example `count ok` or `sum amount`). Returns the parsed values by name.
- * Records the faults in them.
+ * Reads a step's definitions of values that are computed from all rows of a list, such as `count ok` or `sum amount`. Returns the parsed
+ * definitions by name. Records errors in them.
  */
 export function readReductions(node: ShapeNode, reader: ShapeReader): Reductions {
   const object = reader.object(node);

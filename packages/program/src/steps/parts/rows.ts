@@ -237,8 +237,8 @@ function fieldsText(item: unknown): string {
 }
 
 /**
- * Records a fault for a step that does not say which list of an answer becomes its rows. The hint names the lists in the tool's answer, so
- * the author need not look them up.
+ * Records an error for a step that takes rows from a tool's answer and does not name the list that contains them. The hint names the lists
+ * in the tool's answer, so the author need not look them up.
  */
 export function tellLists(path: Path, action: Action, { faults }: Check): void {
   const hint = `name a list of the output in from, and fields of its items in keep: ${listsText(action)}`;

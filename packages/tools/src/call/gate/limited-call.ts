@@ -14,8 +14,8 @@ type SendContext = LimitContext & ExecuteContext & KeyContext & HookContext;
 const limitWaitDefaultMs = 2_000;
 
 /**
- * Stands for the account of a request that a program makes itself, because such a request needs no account. A limit for each account counts
- * all such requests together.
+ * A placeholder for the account in call limits. It is used for HTTP requests that a program makes itself without an account. A limit per
+ * account counts all such requests together.
  */
 const nobody = { id: "", entityId: "" };
 

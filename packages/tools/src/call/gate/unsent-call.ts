@@ -132,8 +132,8 @@ export function isNeverRepeated({ action }: PreparedCall): boolean {
 }
 
 /**
- * Records the outcome of a write as unknown, because it may have been made before the database was restored. A call whose node failed is
- * recorded in the same way.
+ * Records the outcome of a write call as unknown. The call may have been sent before the database was restored from a backup, and the
+ * backup does not show it. If a node fails during a call, the call is recorded in the same way.
  */
 export async function endDoubted(
   context: Pick<EndContext, "ledger">,

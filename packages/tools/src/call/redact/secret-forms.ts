@@ -15,8 +15,8 @@ export function positionsOf(text: string, part: string): number[] {
 }
 
 /**
- * Number of characters that are searched first if the sought text is long: its first characters. The whole sought text is searched only if
- * the other text contains these characters.
+ * Number of characters at the start of a long text that are searched first. The whole long text is searched only if these first characters
+ * are found.
  */
 const beginMax = 32;
 

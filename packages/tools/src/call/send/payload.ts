@@ -201,16 +201,16 @@ function cutForJudging(value: unknown): unknown {
 }
 
 /**
- * Returns the value at a dotted path (for example `errors[0].message`); undefined if no value exists there. The loader has already checked
- * the path.
+ * Returns the value at a dotted path (for example `errors[0].message`); undefined if no value exists there. The path was checked when the
+ * toolkit definition was loaded.
  */
 export function valueAt(value: unknown, path: string): unknown {
   return renderTemplate(templateOf(path), { answer: value });
 }
 
 /**
- * Cache of parsed paths. The shipped definitions contain a few dozen paths. The limit prevents endless growth when projects publish
- * definitions with other paths.
+ * Cache of parsed paths to values in app answers, such as `errors[0].message`. svc's own toolkit definitions contain a few dozen of them.
+ * The cache has a limit, because projects can publish definitions with any number of paths.
  */
 const templates = new LeastRecentlyUsed<string, ReturnType<typeof parseTemplate>>(1000);
 

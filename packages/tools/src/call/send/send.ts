@@ -24,7 +24,7 @@ export type SentRequest = {
   readonly mayRepeat?: (() => Promise<boolean>) | undefined;
   /** Removes secrets from the app's text. */
   readonly redact: Redactor;
-  /** Gives other work a turn. An answer is read when there is time for it. */
+  /** Lets the process do more urgent work before it reads the app's answer. */
   readonly turns: AnswerTurns;
 };
 

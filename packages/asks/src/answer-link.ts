@@ -23,7 +23,7 @@ export type NewAnswerLink = Pick<AnswerRequest, "jobId" | "requestId" | "princip
   readonly expiresAt: number;
 };
 
-/** An answer given through a link. */
+/** An answer to a question of a job, given through an answer link (a link that lets a person answer without an API key). */
 export type LinkedAnswer = Pick<AnswerRequest, "continuation" | "overridesJson" | "note">;
 
 /** A link that was found and has not expired, and the role of the key that created the link. */
@@ -33,7 +33,10 @@ export type OpenedLink = { readonly link: ConsoleLink; readonly role: Role };
 export type AnswerLinks = {
   /** Creates a link. Rejects with the errors of CreateAnswerLink. */
   create(principal: ProjectPrincipal, request: NewAnswerLink): Promise<{ readonly url: string }>;
-  /** Returns the content of the page that a link opens. Returns undefined if the ask or the contact no longer exists. Writes nothing. */
+  /**
+   * Returns the content of the page that an answer link opens. Returns undefined if the question or its contact (the person who was asked)
+   * no longer exists. Writes nothing to the database.
+   */
   show(link: ConsoleLink): Promise<JsonObject | undefined>;
   /**
    * Settles the ask (a question to a person) that the link was made for, with the contact's answer. Has the same effect and the same errors

@@ -12,7 +12,7 @@ import { prepareAsk } from "./raise.ts";
 import { openOverrides } from "./read-json.ts";
 import type { AskPort, AskView } from "./types.ts";
 
-/** Dependencies of the functions of asks. */
+/** Dependencies of the functions that send questions of jobs to people and settle them. Such a question is called an ask. */
 export type AskContext = {
   readonly db: Database;
   readonly clock: Clock;

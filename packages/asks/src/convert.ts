@@ -32,7 +32,10 @@ export type AskSurroundings = {
   readonly simulationReceipt?: Receipt | undefined;
 };
 
-/** Returns an ask in the form of the API, for ListAsks, GetAsk and publications. */
+/**
+ * Returns an ask (a question of a job to a person) in the form of the API. It is the form that ListAsks and GetAsk return, and that svc
+ * sends to endpoints.
+ */
 export function askMessage(ask: AskRecord, { delivery, simulationReceipt }: AskSurroundings): Ask {
   const { decision } = ask;
   return create(AskSchema, {
@@ -84,7 +87,10 @@ export function decisionMessage(decision: DecisionDocument): AskDecision {
   return create(AskDecisionSchema, { ...shown, at: timestampFromMs(at) });
 }
 
-/** Returns the JSON body that is published for an ask. It does not contain the event's id and type. */
+/**
+ * Returns the JSON body that svc sends to endpoints for an ask (a question of a job to a person). The body does not contain the event's id
+ * and type.
+ */
 export function publicationOf(ask: AskRecord): string {
   const text = toJsonString(AskSchema, askMessage(ask, { delivery: "pending" }), { alwaysEmitImplicit: true });
   return `{"jobId":"${ask.jobId}","ask":${text}}`;

@@ -7,10 +7,12 @@ import { subjectText } from "./task-subject.ts";
 
 const fates = ["", "pending", "delivered", "dead-letter"] as const;
 
-/** State of an ask's publication to endpoints. Empty if it was not published. */
+/**
+ * State of the delivery of an ask (a question of a job to a person) to the project's endpoints. Empty if the ask was sent to no endpoint.
+ */
 export type AskDelivery = (typeof fates)[number];
 
-/** The fields of an ask that its publication needs. */
+/** The fields of an ask (a question of a job to a person) that are needed to find its deliveries to endpoints. */
 export type PublishedAsk = Pick<AskRecord, "id" | "jobId" | "eventIds">;
 
 /**
@@ -20,8 +22,8 @@ export type PublishedAsk = Pick<AskRecord, "id" | "jobId" | "eventIds">;
 export type AskDeliveryState = { readonly delivery: AskDelivery; readonly nextAttemptAt: number | undefined };
 
 /**
- * Returns the publication states of asks, in the order of the asks. If the project has an ask endpoint, an ask is `pending` from the moment
- * it is stored.
+ * Returns the delivery states of the given asks (questions of jobs to people), in the order of the asks. If the project has an ask endpoint
+ * (a URL that receives its questions), an ask is `pending` from the moment it is stored.
  */
 export async function readAskFates(
   db: Executor,

@@ -11,13 +11,19 @@ export type AskObservation = {
   readonly askId: Id<"ask">;
   readonly jobId: Id<"job">;
   readonly projectId: ProjectId;
-  /** Id of the step that asked. Empty if the ask is about the whole plan. */
+  /** Id of the job's step that asked the question. Empty if the question is an approval of the whole program. */
   readonly stepId: string;
   readonly kind: AskKind;
-  /** `answered` if a person answered. `defaulted` if the time expired and the default applied. */
+  /**
+   * `answered` if a person answered the question. `defaulted` if the time for an answer expired, and the question's default answer was
+   * applied.
+   */
   readonly state: "answered" | "defaulted";
   readonly continuation: string;
-  /** How the answer arrived: `api`, the delivery to which the answer responded, or `timeout`. */
+  /**
+   * How the answer to the question arrived: `api`, the id of the webhook delivery to which the answer responded, or `timeout` if the time
+   * for an answer expired.
+   */
   readonly surface: string;
   /** Id of the key that sent the answer to the question. Empty if no answer came before the question's deadline. */
   readonly keyId: string;
@@ -29,7 +35,7 @@ export type AskObservation = {
   readonly waitMs: number;
 };
 
-/** Receives each settled ask. packages/server turns these reports into log lines and metrics. */
+/** Receives each ask (a question of a job to a person) that was settled. packages/server turns these reports into log lines and metrics. */
 export type AskObserver = {
   /**
    * Called after a settled ask (a question that has its decision) is committed. Asks that were withdrawn because their job ended are not
@@ -38,7 +44,9 @@ export type AskObserver = {
   settled(ask: AskObservation): void;
 };
 
-/** Returns the values of a settled ask that are reported to logs and metrics. */
+/**
+ * Returns the values of a settled ask (a question of a job that was answered or whose time expired) that are reported to logs and metrics.
+ */
 export function observationOf(ask: AskRecord, decision: DecisionDocument): AskObservation {
   return {
     askId: ask.id,

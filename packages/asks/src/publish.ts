@@ -85,8 +85,8 @@ async function logDelivery(
 }
 
 /**
- * Reads the state of an ask's deliveries once, and logs it if it changed. The task is due again shortly after the next delivery attempt is
- * due. It ends when all deliveries are final.
+ * Reads the state of the deliveries of an ask (a question of a job to a person) once, and logs the state if it changed. The task is due
+ * again shortly after the next delivery attempt is due. The task ends when all deliveries are final.
  */
 export async function runWatch(context: AskContext, task: ClaimedJobTask, { askId }: WatchSubject): Promise<void> {
   await withTransaction(context.db, async (tx) => {

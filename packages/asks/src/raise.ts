@@ -78,7 +78,7 @@ function askOf(input: AskInput, addressees: readonly string[]): NewAsk {
   };
 }
 
-/** An ask that has reached a hop (stage of the escalation), and the contacts of this hop. */
+/** An ask (a question of a job to a person) that has reached a hop (stage of the escalation), and the contacts (people) of this hop. */
 export type HopReached = {
   readonly id: Id<"ask">;
   readonly jobId: Id<"job">;

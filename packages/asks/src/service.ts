@@ -25,7 +25,7 @@ import { readAskFates } from "./delivery-state.ts";
 import { askFaults } from "./errors.ts";
 import { askEndpointMethods } from "./service/endpoints.ts";
 
-/** Dependencies of the API methods about asks. They extend AskContext. */
+/** Dependencies of the API methods about asks (questions of jobs to people). They contain all dependencies of `AskContext`. */
 export type AskServiceContext = AskContext & {
   /** Returns a job in the same form as GetJob. Called just after an answer, for the response. */
   readonly readJob: (projectId: ProjectId, jobId: Id<"job">) => Promise<Job>;

@@ -5,7 +5,7 @@ import type { Executor } from "@svc/db/connect";
 import type { ClaimedJobTask } from "@svc/db/job-tasks/queue";
 import type { JobRecord } from "@svc/db/jobs/record";
 
-/** The content of an ask task's `subject` field: the ask, and what the task does for it. */
+/** The content of the `subject` field of a task about an ask (a question of a job to a person): the ask, and what the task does for it. */
 export type TaskSubject = HopSubject | PublishSubject | WatchSubject | ReachSubject;
 
 /** Subject of the task that ends a hop (stage of the escalation) when its time expires. */
@@ -17,7 +17,10 @@ export type HopSubject = { readonly kind: "hop"; readonly askId: Id<"ask">; read
  */
 export type PublishSubject = { readonly kind: "publish"; readonly askId: Id<"ask">; readonly hopIndex: number };
 
-/** Subject of the task that checks the deliveries of an ask to endpoints. The kind of this task is stored as `publish`. */
+/**
+ * Subject of the task that checks if an ask (a question of a job to a person) was delivered to the project's endpoints. The kind of this
+ * task is stored as `publish`.
+ */
 export type WatchSubject = { readonly kind: "watch"; readonly askId: Id<"ask"> };
 
 /** Subject of the task that sends an ask to a contact. `tries`: number of attempts before this one. */
@@ -52,7 +55,7 @@ export function readSubject({ kind, subject: text }: Pick<ClaimedJobTask, "kind"
   return { kind: "reach", askId, hopIndex, tries: Number(tries), principalId: principal.join("/") };
 }
 
-/** An ask together with the job that it belongs to. */
+/** An ask (a question of a job to a person), together with the job that asks it. */
 type AskOfJob = {
   readonly ask: Pick<AskRecord, "kind" | "keyId" | "jobId">;
   readonly job: Pick<JobRecord, "principalChain">;

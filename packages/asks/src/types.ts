@@ -30,7 +30,7 @@ export type AskInput = {
   /** Contacts that `approval.escalation` of the program names. If empty, the question goes to all approvers of the project. */
   readonly approvers: readonly string[];
   readonly defaultContinuation: Continuation | undefined;
-  /** Counts of rows. Present if the question is about rows. */
+  /** Numbers of the rows (elements of the job's list) that the question is about. Present if the question is about rows. */
   readonly counts: RowCounts | undefined;
   readonly standingProgramId: string;
   readonly principalChain: readonly string[];
@@ -84,8 +84,9 @@ export type AskPort = {
   /** Returns all asks of a job in the order in which they were asked. They are used for the job's receipt. */
   list(db: Executor, jobId: Id<"job">): Promise<AskView[]>;
   /**
-   * Withdraws the pending ask, if any, because the job ends for another reason. Removes the ask's tasks and returns the `ask-withdrawn` log
-   * entries. The caller runs it in the transaction that ends the job and has locked the job's row.
+   * Withdraws the job's pending ask (its open question to a person), if any, because the job ends for another reason. Removes the ask's
+   * tasks and returns the `ask-withdrawn` log entries. The caller runs this function in the transaction that ends the job and has locked
+   * the job's row.
    */
   withdraw(
     tx: Executor,
@@ -105,6 +106,9 @@ export type AnswerRequest = {
   readonly overridesJson: string;
   readonly note: string;
   readonly deliveryId: string;
-  /** The link through which the answer came. Undefined if it came without a link. */
+  /**
+   * The answer link (a link that lets a person answer without an API key) through which the answer came. Undefined if the answer came
+   * without a link.
+   */
   readonly linkId?: LinkId | undefined;
 };

@@ -182,7 +182,10 @@ export type Webhook = Verifier & {
 export type BodyRule = {
   /** `json`: JSON or a form. `text` and `base64`: the whole body is one text. `none`: bodies are not read. */
   readonly content: "json" | "text" | "base64" | "none";
-  /** The field of a form that contains the JSON. `*`: the form's fields are read as one object. Undefined if posts may not be forms. */
+  /**
+   * If webhook posts are forms: the name of the form field that contains the JSON. `*` means that all fields of the form are read as one
+   * object. Undefined if posts may not be forms.
+   */
   readonly form: string | undefined;
   /**
    * Path to a list in the body. Each element of the list is a post of its own. Empty: the body itself is the list. Undefined if a body has
@@ -192,8 +195,8 @@ export type BodyRule = {
 };
 
 /**
- * A verified post. Header names are in lower case. `body`: the value that was read, undefined for an empty body. `item`: the element, if
- * each element of a list is a post of its own.
+ * A verified webhook post. Header names are in lower case. `body`: the value that was read from the body, undefined for an empty body.
+ * `item`: if the body contains a list of posts, the element of the list that is this post.
  */
 export type Post = {
   readonly headers: Readonly<Record<string, string | undefined>>;

@@ -32,9 +32,10 @@ const largePackages =
   /\/node_modules\/(?:drizzle-orm|@bufbuild\/protobuf\/dist\/esm|@connectrpc\/[^/]+\/dist\/esm|uuid\/dist-node)\//;
 
 /**
- * Makes later imports fast. Node keeps compiled code in `cacheDir`, if the folder can be written. This function also resolves relative
- * imports, which are nearly all imports. Node 24 otherwise looks for a package.json around each module of these packages and parses its
- * `exports` (package_json_reader.js, getPackageScopeConfig), although the file names already show the type of the module.
+ * Makes later imports fast in two ways. Node keeps compiled code in the folder `cacheDir`, if the folder can be written. This function
+ * resolves relative imports itself, which are nearly all imports. Without this, Node 24 searches a package.json for each module and parses
+ * its `exports` (package_json_reader.js, getPackageScopeConfig). That is not needed here, because the file names show the type of each
+ * module.
  */
 export function quickenImports(cacheDir: string): void {
   enableCompileCache(cacheDir);

@@ -201,7 +201,7 @@ function reasonOf({ lastError }: Pick<CallableAccountRow, "lastError">): string 
   return lastError === "" ? "" : ` (${lastError})`;
 }
 
-/** Returns advice for the caller: how to get an account that works. */
+/** Returns advice for the caller of a tool whose account does not work: how to connect the account again. */
 function again({ scheme }: Pick<CallableAccountRow, "scheme">): string {
   return scheme === "client_credentials" ? "set the credential again with SetProjectCredential" : "connect again";
 }

@@ -33,12 +33,12 @@ export class AnswerBudget {
     this.#limits = limits;
   }
 
-  /** Bytes that are reserved now. */
+  /** Bytes of memory that are reserved now for answers of apps on this node. */
   get held(): number {
     return this.#held;
   }
 
-  /** Opens the memory allowance for one answer. No bytes are reserved at first. */
+  /** Opens the memory allowance for one answer of an app. No bytes are reserved at first. */
   open(projectId: ProjectId): AnswerAllowance {
     let taken = 0;
     let waiting: Waiting | undefined;

@@ -23,8 +23,9 @@ export function isDeploymentSecretValue(value: string): boolean {
 /** The secrets of the deployment itself, sealed in the store with its data key. */
 export type DeploymentSecrets = {
   /**
-   * Returns the value, or undefined if it does not exist. The value is at most 5 s old; a value that was put on this node is used at once.
-   * Rejects if the database is unavailable or the value cannot be decrypted.
+   * Returns the value of the secret with this name, or undefined if the secret does not exist. A value that another node stored is seen
+   * after at most 5 s; a value that this node stored is seen at once. Rejects if the database is unavailable or the value cannot be
+   * decrypted.
    */
   find(name: DeploymentSecretName): Promise<string | undefined>;
   /** Returns the secrets without their values, by name. */

@@ -195,7 +195,7 @@ export function createAppTransport(options: {
   };
 }
 
-/** Waits for one of the project's slots at the origin, and then sends the request. */
+/** Waits until the project may send one more request to the app's server (its origin), and then sends the request. */
 async function sendInTurn(
   { limits, slots, agents, budget, decoder }: Parts,
   request: AppRequest,

@@ -125,8 +125,8 @@ async function callback(
 }
 
 /**
- * Runs `work`, which completes a consent, and marks the link of the consent as used. If the consent fails, the link becomes valid again.
- * Returns the reason of a failure, or undefined.
+ * Runs `work`, which completes an OAuth consent, and marks the connect link that led to the consent as used. If the consent fails, the link
+ * becomes valid again. Returns the reason of the failure, or undefined.
  */
 async function spending(
   { db, clock }: Context,
@@ -162,7 +162,9 @@ function finish(publicUrl: string, state: ConsentState, failure: string | undefi
     : page(400, "Not connected", `The account was not connected: ${failure}. Close this page and try again.`, headers);
 }
 
-/** Exchanges the code and activates the account. Returns the reason if it failed. */
+/**
+ * Exchanges the OAuth authorization code for tokens and activates the connected account. Returns the reason if this failed, or undefined.
+ */
 async function complete(
   context: Context,
   account: ConnectedAccount,

@@ -20,7 +20,7 @@ export type TestApp = AsyncDisposable & {
   /** Lifetime of new tokens in seconds. If undefined, the app's answers contain no lifetime. */
   expiresIn: number | undefined;
   givesRefreshTokens: boolean;
-  /** Function that runs while a token request waits for its answer. */
+  /** Function that the test app calls for each token request, before it sends its answer. Undefined if nothing has to run. */
   whileAsked: (() => Promise<void>) | undefined;
   /** User id that the app returns for `GET /me`. */
   userId: unknown;

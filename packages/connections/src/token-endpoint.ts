@@ -125,7 +125,10 @@ export type TokenEndpointAnswer =
   | { readonly kind: "refused"; readonly error: string; readonly message: string }
   | { readonly kind: "failed"; readonly message: string };
 
-/** Matches error codes that have the form of a refusal but mean a temporary failure: codes of OAuth, and similar codes of apps. */
+/**
+ * Matches error codes of a token endpoint that look like a refusal but mean a temporary failure. They are codes of OAuth and similar codes
+ * of apps.
+ */
 const passing =
   /^(?:temporarily_unavailable|(?:internal_|server_|fatal_)(?:server_)?error|slow_down|rate_?limit\w*|too_many_requests|service_unavailable|unavailable|timeout|request_timeout)$/i;
 
@@ -221,8 +224,11 @@ function exchange(
 }
 
 /**
- * Sends a token request, and corrects mistakes of the app in the answer before the library reads it. Corrected are forms, nulls, a wrong
- * content type, challenges that repeat the body's error, errors with a success status, and parts that `cleanTokenBody` leaves out.
+ * Sends a token request, and corrects mistakes in the app's answer before the OAuth library reads it:
+ * - Answers in form encoding, `null` values and a wrong content type.
+ * - Challenge headers that repeat the error of the body.
+ * - Errors with a success status.
+ * - Parts that `cleanTokenBody` removes.
  */
 async function fetchLeniently(fetch: TokenFetch, url: string, init: Parameters<TokenFetch>[1]): Promise<Response> {
   const response = await fetch(url, init);

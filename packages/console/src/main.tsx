@@ -92,11 +92,13 @@ function LinkOfferDialog() {
 }
 
 /**
- * Signs in with the link in the address (`#link=…`), if there is one. First removes the link from the address and the history. A link works
- * only once, so this runs outside rendering. Returns the refusal if the service refuses the link.
+ * Signs in with the sign-in link in the browser's address (`#link=…`), if there is one. Returns the error if the service refuses the link.
  *
- * Any website can open such a link in a browser. Therefore, if a user is already signed in, a link to another project needs confirmation:
- * the pages look the same, and the user's input would go to that other project.
+ * First removes the link from the address and the history. A link works only once, so this function runs before React renders the page,
+ * which may happen twice.
+ *
+ * Any website can open such a link in a browser. Therefore, if a user is already signed in, a link to a different project needs
+ * confirmation. The pages of all projects look the same, so the user could enter data into the wrong project.
  */
 async function enterByLink(): Promise<PageRefusal | undefined> {
   const link = /^#link=([\w.~-]+)$/.exec(location.hash)?.[1];

@@ -66,7 +66,7 @@ export class LeastRecentlyUsed<Key, Value> {
     return this.#entries.values();
   }
 
-  /** Returns all entries, least recently used first. */
+  /** Returns all entries of the cache, least recently used first. */
   entries(): IterableIterator<[Key, Value]> {
     return this.#entries.entries();
   }

@@ -1,6 +1,6 @@
 /**
- * Milliseconds for which unused parts of a rate stay usable. Items that were allowed in this past time may still be processed now, so work
- * that is a little late catches up. After an hour in which no node ran, most of that hour is lost.
+ * Milliseconds for which the unused part of a rate can still be used. Work that is up to this much late can therefore catch up. If no node
+ * ran for an hour, most of that hour's items are not caught up.
  */
 const burstMs = 3_000;
 

@@ -63,7 +63,7 @@ const look = {
 };
 const keyEnd = { projectId, keyId: seededId("key", 501), nowMs };
 
-/** A filter that matches few events, so the query scans as many rows as it may. */
+/** A filter of deliveries that matches no row, for the recorded query plans. The query therefore scans the maximum number of rows. */
 const sought = { ...everyEvent, entityId: "nobody", payloadContains: "" };
 
 /** Returns keys of tasks in the queue whose endpoint never answers. */

@@ -176,7 +176,7 @@ const rowPage = {
 };
 plan("commit_job_page", (db) => commitJobPage(db, runCommit, rowPage));
 
-/** Records the query plan of a commit that applies this change to the first seeded jobs. */
+/** Records the query plan of a commit that applies this change to the first `count` jobs of the generated test data. */
 function planCommit(name: string, count: number, change: Partial<JobChange>): void {
   const commits = leases.slice(0, count).map(({ jobId: id }) => ({
     ...runCommit,

@@ -23,7 +23,7 @@ import { plan } from "./planner/plan.ts";
 import { seededAt, seededId } from "./planner/seed.ts";
 
 const projectId = seededId("prj", 1);
-/** A seeded program that has thousands of runs. A hundred of them have started. */
+/** A standing program (a schedule) of the generated test data that has thousands of runs. A hundred of these runs have started. */
 const programId = seededId("stp", 1);
 const newProgramId = seededId("stp", 500_000);
 const backfillId = seededId("bkf", 1);

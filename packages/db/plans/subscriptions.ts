@@ -22,7 +22,10 @@ const asks = (db: Executor) => askEndpointsForProject(db, projectId);
 const agents = (db: Executor) => agentSubscriptionsForProject(db, projectId);
 
 const endpoint = { id: seededId("sub", 500_000), endpointUrl, signingSecret, createdAt: nowMs };
-/** A subscription that an agent makes, with a key that belongs to no grant. All seeded keys belong to a grant. */
+/**
+ * A new subscription of an agent, whose key was not created by a grant (access given through OAuth). All keys in the generated test data
+ * belong to a grant, so this is a case of its own.
+ */
 const ofAgent: NewAgentSubscription = {
   ...{ ...endpoint, toolkitSlug: "calendar", triggerSlug: "calendar.changed" },
   ...{ entityId: "", mcpId: "mcp_new", cursor: "", keyId: seededId("key", 500_000), expiresAt: nowMs + hourMs },

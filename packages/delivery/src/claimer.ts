@@ -9,7 +9,7 @@ export type ClaimerOptions = {
   db: Executor;
   clock: Clock;
   nodeId: NodeId;
-  /** Prepares the project keys that decrypt the signing secrets of claimed deliveries. */
+  /** Loads the data keys of projects, which decrypt the signing secrets of claimed deliveries. */
   sealer: Pick<Sealer, "ready">;
   observer: DeliveryObserver;
   limits: ResolvedLimits;
@@ -175,7 +175,10 @@ export class Claimer {
     this.#behind.mayBeMore = this.#foundBehind || look?.hadRoom !== true;
   }
 
-  /** Makes one claim. Returns undefined if the node has no room, or if the database is unavailable. */
+  /**
+   * Claims due deliveries once: takes them from the database and leases them for this node. `behind`: true for deliveries of throttled
+   * replays. Returns undefined if the node can take no more deliveries, or if the database is unavailable.
+   */
   async #look(behind: boolean): Promise<Look | undefined> {
     const { db, clock, nodeId, limits, observer, onClaimed } = this.#options;
     const { total, share, rooms, fullProjects } = this.#options.capacity(behind);

@@ -59,7 +59,7 @@ type TokenPost = (url: string, headers: Readonly<Record<string, string>>, form: 
 export type CredentialHeaders = {
   /** Returns the headers for an attempt. If a new token is needed, requests it; attempts of one client wait for the same request. */
   of(credentials: EndpointCredentials): Promise<GivenHeaders>;
-  /** Removes the stored token of credentials, because the endpoint refused it. */
+  /** Removes the stored access token for these OAuth credentials, because the endpoint refused the token. */
   drop(credentials: EndpointCredentials): void;
 };
 

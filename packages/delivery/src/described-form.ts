@@ -16,15 +16,15 @@ export type DescribedHeader = {
 };
 
 /**
- * The request that svc posts in one form. `payloadName`: name of the body's last property, which has the payload. `text`: rules for
- * receivers, in Markdown.
+ * Description of the request that svc sends to an endpoint in one of its formats (for example CloudEvents). `payloadName`: name of the
+ * body's last property, which contains the event's payload. `text`: rules for receivers, in Markdown.
  */
 export type FormDescription = {
   readonly contentType: string;
   readonly headers: readonly DescribedHeader[];
   readonly payloadName: "payload" | "data";
   readonly text: string;
-  /** Returns the schemas of the body's other properties, by name. `type`: name of the event type. */
+  /** Returns the schemas of the body's properties, by name, except that of the payload. `type`: name of the event type. */
   properties(event: Slugs & { readonly type: string }): Readonly<Record<string, TextSchema>>;
   /** Names of properties that a body may lack. */
   readonly optional: readonly string[];

@@ -9,12 +9,15 @@ const queuedMsMax = 2_000;
 const queuedFactorMax = 32;
 /** Weight of the newest attempt in the running mean of an endpoint's answer time. */
 const newestWeight = 0.1;
-/** Maximum share of the attempts in flight to an endpoint that replays may use. The remaining share is free for live deliveries. */
+/**
+ * Maximum share of the concurrent attempts to one endpoint that throttled replays may use. The remaining share is free for live deliveries
+ * (all deliveries except throttled replays).
+ */
 const behindPart = 0.75;
 
 /**
- * The half of a queue with one priority: live deliveries, or throttled replays. It contains the waiting deliveries and counts the attempts
- * in flight.
+ * The half of an endpoint's queue with one priority: throttled replays, or live deliveries (all other deliveries). It contains the waiting
+ * deliveries and counts the attempts in flight.
  */
 class QueuePart {
   readonly waiting: OutgoingDelivery[] = [];
@@ -26,8 +29,8 @@ class QueuePart {
   wasLate = false;
 
   /**
-   * Returns the number of further deliveries that this part of the queue can take. `turns`: maximum number of its attempts in flight.
-   * `aheadFactor`: multiple of `turns` that may wait in addition.
+   * Returns how many more deliveries this half of the endpoint's queue can take. `turns`: maximum number of its attempts in flight.
+   * `aheadFactor`: number of deliveries that may wait, as a multiple of `turns`.
    */
   room(turns: number, aheadFactor: number): number {
     const ahead = this.wasLate ? 0 : Math.floor(turns * aheadFactor);
@@ -70,7 +73,10 @@ export class EndpointQueue {
     return behind ? this.behind : this.live;
   }
 
-  /** Returns how many further deliveries the queue can take now. `behind`: true for throttled replays, false for live deliveries. */
+  /**
+   * Returns how many more deliveries the endpoint's queue can take now. `behind`: true for deliveries of throttled replays, false for all
+   * other deliveries.
+   */
   room(concurrency: number, nowMs: number, behind = false): number {
     if (this.isShut(nowMs)) return 0;
     return this.part(behind).room(turnsOf(concurrency, behind), this.#aheadFactor());
@@ -122,7 +128,10 @@ export class EndpointQueue {
   }
 }
 
-/** Returns the maximum number of attempts in flight to one endpoint. `behind`: true for throttled replays, false for live deliveries. */
+/**
+ * Returns the maximum number of attempts in flight to one endpoint. `behind`: true for deliveries of throttled replays, false for all other
+ * deliveries.
+ */
 function turnsOf(concurrency: number, behind: boolean): number {
   return behind ? Math.max(1, Math.floor(concurrency * behindPart)) : concurrency;
 }

@@ -23,7 +23,8 @@ export type DeliveryObserver = {
   /** Called when an attempt has ended, before it is committed. */
   attempted(attempt: AttemptObservation): void;
   /**
-   * Called with the number of attempts whose leases had expired before the attempts were stored. Another node delivers these events again.
+   * Called when leases of deliveries had already expired when their attempts were to be stored. `count`: number of these attempts. A
+   * different node then delivers the events again.
    */
   leasesLost(count: number): void;
   /** Called when an operation on a batch failed, for example a claim. The engine tries again. */

@@ -4,7 +4,10 @@ import type { Endpoint } from "./endpoint.ts";
 /** The values of an event that the body of a delivery contains. */
 export type DeliveredEvent = {
   id: EventId;
-  /** Kind of the body. `notice`: an operational event about a schedule, in the form of ask endpoints. */
+  /**
+   * Kind of the body that svc sends. `event`: an event. `test`: a test event. `ask`: a question of a job to a person. `notice`: an
+   * operational event about a schedule, in the format of questions.
+   */
   kind: "event" | "test" | "ask" | "notice";
   toolkitSlug: string;
   triggerSlug: string;
@@ -111,7 +114,10 @@ export type OutgoingDelivery = {
   /** The id by which the receiver recognizes a repeated message: the delivery's id in svc's own form, the event's id otherwise. */
   messageId: string;
   body: Buffer;
-  /** Present if the body is made from the subscription's own template at the attempt: the event. `body` is then its payload. */
+  /**
+   * The event, if the body is made from the subscription's own template when the attempt begins. `body` is then only the event's payload.
+   * Undefined for all other bodies.
+   */
   custom?: DeliveredEvent | undefined;
   /** Headers that belong to the format of the body, as a flat list. Absent if the body is plain JSON. */
   bodyHeaders?: readonly string[] | undefined;

@@ -19,8 +19,8 @@ type ReportedSubscription = Pick<
 >;
 
 /**
- * Stores the operational events about deliveries that ended as `dead_letter`, in the transaction that ends them. A dead delivery of an
- * operational event makes no event. Returns true if there is a delivery to send.
+ * Stores operational events (events that svc makes about a project) for deliveries that ended as `dead_letter`, in the transaction that
+ * ends them. If the dead delivery itself carried an operational event, no event is stored. Returns true if there is a delivery to send.
  */
 export function publishDeadDeliveries(
   tx: Executor,

@@ -217,7 +217,7 @@ function keptHeaders(headers: Record<string, string | string[] | undefined>): Re
   return kept;
 }
 
-/** Returns the beginning of the answer as text for people. It adds a note if some of the answer is not text. */
+/** Returns the beginning of the endpoint's answer as readable text. Adds a note if a part of the answer is not text. */
 function keptBody(
   chunks: Buffer[],
   { "content-type": type }: Record<string, string | string[] | undefined>,

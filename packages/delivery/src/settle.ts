@@ -20,7 +20,10 @@ export type EndedAttempt = {
   leaseUntilMs: number;
   /** True if an agent's receiver refuses only this event. The endpoint then counts as healthy. False for any other result. */
   isUnwanted: boolean;
-  /** True if nothing was sent because of the subscription itself. The attempt then says nothing about the endpoint. Default false. */
+  /**
+   * True if svc sent nothing because the subscription itself has an error (for example in its template). The attempt then does not count
+   * for the health of the endpoint. Default false.
+   */
   isOwnFault?: boolean;
   /** Time of failures after which the subscription is deactivated, in milliseconds. Null: never. Undefined: the deployment's limit. */
   giveUpAfterMs?: number | null | undefined;
@@ -47,8 +50,8 @@ export type Recorder = {
 
 const batchMax = 500;
 /**
- * Time that an attempt waits for others, so that they are stored in one statement: `ms` milliseconds, from `fromSize` attempts on. At 3,000
- * deliveries a second this saves four fifths of the statements.
+ * How long finished attempts wait for more attempts, so that one statement stores them together. `ms`: time to wait, in milliseconds.
+ * `fromSize`: number of finished attempts from which on they wait. At 3,000 deliveries a second, this saves four fifths of the statements.
  */
 const linger = { ms: 10, fromSize: 2 };
 const retryPauseMs = 250;

@@ -102,7 +102,10 @@ export class Shares {
     return isAtShare ? 0 : Math.max(0, this.#share(heldMax, usage, behind) - usage.held);
   }
 
-  /** True if this node can take no delivery of the project now. */
+  /**
+   * True if this node can take no delivery of the project now. `behind`: true for deliveries of throttled replays, false for all other
+   * deliveries.
+   */
   isFull(projectId: ProjectId, behind = false): boolean {
     return this.room(projectId, behind) === 0;
   }

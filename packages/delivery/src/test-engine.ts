@@ -41,7 +41,10 @@ export type TestStore = AsyncDisposable & {
     subscriptions: readonly SubscriptionId[],
     options?: { count?: number; payload?: string; leased?: { owner: NodeId; untilMs: number } },
   ): Promise<DeliveryId[]>;
-  /** Returns deliveries in the form in which a node submits them to its engine after it has stored them with its own lease. */
+  /**
+   * Returns stored deliveries in the form in which a node passes its own new deliveries to its engine. The node has then already stored
+   * them, with its lease.
+   */
   firstSends(
     dispatcher: Dispatcher,
     subscription: SubscriptionId,

@@ -1,7 +1,9 @@
 import { isRawJson } from "@svc/core";
 import type { ContactChannelDocument } from "@svc/db/documents/asks";
 
-/** The values of an ask that a message to a contact may contain. `link` is the address of the answer page. */
+/**
+ * The values of a question that a message to its contact (the person who is asked) may contain. `link` is the address of the answer page.
+ */
 export type ReachValues = {
   readonly question: string;
   readonly jobId: string;

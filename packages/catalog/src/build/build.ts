@@ -34,7 +34,10 @@ export type ToolkitDocuments = {
 export type Bindings = {
   /** The values that the operator's deployment file sets for the toolkit. Empty for a private toolkit. */
   readonly values: ToolkitDeploymentDocument;
-  /** Receivers of webhook events, if the deployment does not set them. */
+  /**
+   * Projects that receive the toolkit's webhook events, if the deployment file does not set this: `accounts` (those with the account that a
+   * post names) or `projects` (every project).
+   */
   readonly audience: Audience;
   /** Owner of a private definition. Default: none, for a shared definition. */
   readonly ownerProjectId?: ProjectId;

@@ -34,7 +34,9 @@ export function compileMatch(match: MatchDocument): (post: Post) => boolean {
   return (post) => conditions.every((holds) => holds(post));
 }
 
-/** True if a match rule is empty. An empty rule matches every post. */
+/**
+ * True if a match rule (conditions by which svc recognizes webhook posts) has no conditions. A rule without conditions matches every post.
+ */
 export function matchesEverything(match: MatchDocument): boolean {
   return [match.headers, match.query, match.body, match.item].every((part) => Object.keys(part ?? {}).length === 0);
 }

@@ -121,7 +121,10 @@ function describeFaults(faults: readonly SchemaFault[], tree: TemplateTree, payl
   return [...new Set(texts), ...others].join("; ");
 }
 
-/** Returns an error as text that names only parts of the definition, because names and values of the post may be secrets. */
+/**
+ * Returns an error in the payload of a trigger as text. The text names only parts of the trigger's definition, because names and values of
+ * the webhook post may be secrets.
+ */
 function describeFault({ pointer, message, property }: SchemaFault, tree: TemplateTree, payload: unknown): string {
   const { declared, inside } = splitPointer(pointer, tree);
   const place = `payload${declared.map((step) => `.${step}`).join("")}`;

@@ -15,8 +15,8 @@ import type { BodyRule } from "../model.ts";
 type ReadBody = { readonly value: unknown } | { readonly fault: string };
 
 /**
- * How bodies are read. `bodyBytesMax`: maximum size of a body, in bytes. `turn`: returns a promise for a scheduling turn; large bodies wait
- * for one repeatedly.
+ * How bodies of webhook posts are read. `bodyBytesMax`: maximum size of a body, in bytes. `turn`: returns a promise that resolves when the
+ * event loop has time. While svc reads a large body, it calls `turn` repeatedly, so that other work can run.
  */
 export type BodyReading = { readonly bodyBytesMax: number; readonly turn: () => Promise<void> };
 

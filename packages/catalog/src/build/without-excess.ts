@@ -60,8 +60,8 @@ type ObjectBounds = {
   readonly properties: JsonSchema;
   readonly isOpen: boolean;
   /**
-   * The properties whose own schemas also limit which properties an object may have. Their values are checked too. `step`: the property's
-   * name as a step of a JSON Pointer.
+   * Properties of an object whose own schemas restrict their properties. The values of these properties are checked too. `step`: the
+   * property's name as a step of a JSON Pointer.
    */
   readonly below: readonly { readonly name: string; readonly step: string; readonly child: unknown }[];
 };

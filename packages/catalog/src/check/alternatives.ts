@@ -2,9 +2,10 @@ import { isObject } from "@svc/core";
 import type { ErrorObject } from "ajv/dist/2020.js";
 
 /**
- * Returns the validation errors without those that only follow from other errors. A failed choice (`oneOf` or `anyOf`) gets one error. A
- * rule gets no error if a schema inside it already has errors. `errors` must be in the order of the compiler, with inner errors first, and
- * must include the schemas and values.
+ * Returns the errors of a JSON Schema validation without those that only follow from other errors.
+ * - A failed choice (`oneOf` or `anyOf`) gets one error.
+ * - A keyword with schemas inside it gets no error if one of these schemas already has errors.
+ * - `errors` must be in the order in which Ajv reports them, with inner errors first. Each error must include its schema and its value.
  */
 export function withoutNoise(errors: readonly ErrorObject[]): ErrorObject[] {
   const kept: ErrorObject[] = [];
@@ -92,8 +93,8 @@ function isNull(branch: unknown): boolean {
 }
 
 /**
- * True if a value clearly does not belong to one branch (one schema inside `anyOf` or `oneOf`). The value then has another type. Or a field
- * that must be a fixed value (`const`) has another value.
+ * True if a value clearly does not match one branch (one schema inside `anyOf` or `oneOf`). This is the case if the value has another type,
+ * or if a field that must have a fixed value (`const`) has another value.
  */
 function isOfOtherKind({ instancePath }: ErrorObject, faults: readonly ErrorObject[]): boolean {
   return faults.some(

@@ -83,8 +83,8 @@ const filterResults: Readonly<Record<Filter, JsonSchema>> = {
 };
 
 /**
- * Returns the schema of a value after the filters of its placeholder. If a filter cannot accept the value, records an error and returns
- * undefined.
+ * Returns the schema of the value that a placeholder has after its filters (such as `json` or `int`) have converted it. If a filter cannot
+ * accept the value, records an error and returns undefined.
  */
 function filteredSchema({ file, path, placeholder }: PlaceInFile, schema: JsonSchema): JsonSchema | undefined {
   let value = schema;
@@ -163,8 +163,8 @@ function schemaAt(schema: JsonSchema, path: readonly (string | number)[]): JsonS
 }
 
 /**
- * Records an error for an argument that the request does not use. An argument that sets a label of the deployment's host (`x-host`) is
- * allowed, but only with a pattern.
+ * Records an error for a tool's argument that the tool's request does not use. An argument with `x-host` becomes a part of the app's host
+ * name. It is allowed, but only if its schema has a pattern.
  */
 function checkUnplaced(file: DefinitionFile, name: string, { schema, isRequired }: Argument): void {
   const path = ["input", "properties", name];

@@ -104,7 +104,7 @@ function listAt(output: JsonSchema, rows: string): { row: JsonSchema | undefined
 
 type CursorKind = PollCursorDocument["kind"];
 
-/** Allowed fields of each kind of cursor. */
+/** Required and optional fields of each kind of poll cursor (the rule by which a poll continues after the previous one). */
 const fieldsOf: Readonly<
   Record<CursorKind, { readonly required: readonly string[]; readonly optional: readonly string[] }>
 > = {

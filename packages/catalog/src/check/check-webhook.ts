@@ -40,7 +40,7 @@ function checkBodies(file: DefinitionFile, { form, each, content }: BodyDocument
   }
 }
 
-/** Checks that a match rule names only parts that the toolkit's posts have. */
+/** Checks that a match rule (conditions by which svc recognizes webhook posts) names only parts that the toolkit's webhook posts have. */
 export function checkMatch(
   file: DefinitionFile,
   path: FaultPath,

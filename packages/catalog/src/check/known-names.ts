@@ -15,8 +15,8 @@ export type KnownNames = {
 };
 
 /**
- * Returns the names that values of a schema may have. The result is created once per schema, and for each position when it is first
- * requested.
+ * Returns the property names that values of a schema may have. The result is created once per schema. The names at a position inside the
+ * value are collected when they are first requested.
  */
 export function knownNames(schema: JsonSchema): KnownNames {
   let known = ofSchemas.get(schema);
@@ -31,9 +31,8 @@ const ofSchemas = new WeakMap<JsonSchema, KnownNames>();
 
 /**
  * Cache of the known property names of one root schema. `made`: the known names at each position of a value. `ids`: a number for each
- * schema.
- * The key of a position in `made` joins the numbers of all schemas at that position. So circular references between schemas lead to only a
- * few keys.
+ * schema. The key of a position in `made` consists of the numbers of all schemas at that position. Therefore, even a schema that refers to
+ * itself leads to only a few keys.
  */
 type MadeNames = { readonly made: Map<string, KnownNames>; readonly ids: Map<JsonSchema, number> };
 

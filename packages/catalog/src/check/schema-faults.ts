@@ -4,8 +4,8 @@ import { shorten, withoutNoise } from "./alternatives.ts";
 import { nearest } from "./nearest.ts";
 
 /**
- * An error of a value against its schema. `pointer`: JSON Pointer to the value. `message`: the problem. `property`: the property that is
- * missing or not allowed. `missing`: set only if a property is missing; its name.
+ * An error of a value against its schema. `pointer`: JSON Pointer to the value. `message`: the problem. `property`: name of the property
+ * that is missing or not allowed. `missing`: name of the property, set only if the property is missing.
  */
 export type SchemaFault = {
   readonly pointer: string;

@@ -2,8 +2,8 @@ import { isObject } from "@svc/core";
 import type { JsonSchema } from "../read/documents.ts";
 
 /**
- * A position in the values of a schema. `schemas`: every schema about the position (the declared schema, its `$ref` targets, and all
- * branches of its rules, even branches that may not apply). `isUnknown`: true if a reference cannot be resolved.
+ * A position in a value that a JSON Schema describes. `schemas`: all schemas that may apply at the position: the declared schema, the
+ * targets of its `$ref`, and every branch of its `oneOf`, `anyOf` and similar rules. `isUnknown`: true if a `$ref` cannot be resolved.
  */
 export type SchemaPlace = {
   readonly root: JsonSchema;
@@ -12,8 +12,8 @@ export type SchemaPlace = {
 };
 
 /**
- * Returns the starting position for a search for sensitive values: the whole value that a schema describes. `part`: a schema inside `root`.
- * If it is given, the search starts at the value that `part` describes.
+ * Returns the position at which a search for sensitive values starts. It is the value that `root` describes, or the value that `part`
+ * describes if `part` is given. `part`: a schema inside `root`.
  */
 export function schemaPlace(root: JsonSchema, part: JsonSchema = root): SchemaPlace {
   return placeOf(root, [part]);

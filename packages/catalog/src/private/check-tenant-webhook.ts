@@ -20,7 +20,10 @@ const limits = {
   answered: 20,
 };
 
-/** Checks the additional rules for the webhook of a private definition. Records every fault. */
+/**
+ * Checks the rules that apply only to the webhook of a private toolkit (a toolkit that one project has published for itself). Records every
+ * error.
+ */
 export function checkTenantWebhook(file: DefinitionFile, webhook: unknown): void {
   if (!isObject(webhook)) return;
   if (webhook.secretEnv !== undefined) {
@@ -55,7 +58,7 @@ function checkSigned(file: DefinitionFile, { signed, timestamp }: { readonly [ke
   checkPaths(file, ["webhook", "timestamp"], times);
 }
 
-/** Returns the placeholders of a text. A malformed text has none: other checks report it. */
+/** Returns the placeholders of a text. Returns an empty list if the text has errors, because the check of templates reports these. */
 function placesIn(text: unknown): readonly Placeholder[] {
   if (typeof text !== "string") return [];
   try {
@@ -75,7 +78,10 @@ function checkRule(file: DefinitionFile, path: FaultPath, rule: unknown): void {
   }
 }
 
-/** Checks the additional rules for a trigger of a private definition. `each`: the path of the list whose elements are posts. */
+/**
+ * Checks the rules that apply only to a trigger of a private toolkit (a toolkit that one project has published for itself). `each`: path of
+ * the list in a webhook's body, if each element of the list is a post of its own.
+ */
 export function checkTenantTrigger(
   file: DefinitionFile,
   document: { readonly [key: string]: unknown },

@@ -6,7 +6,9 @@ import { schemaSize, schemaSizeMax } from "../schema/judging-cost.ts";
 import { parseLinearRegExp } from "../schema/linear-reg-exp.ts";
 import { checkTenantTrigger, checkTenantWebhook } from "./check-tenant-webhook.ts";
 
-/** Maximum bytes of a file in a project's private definition, because nodes that all projects share check, compile and store it. */
+/**
+ * Maximum bytes of a file in the definition of a private toolkit. All projects share the nodes that check, compile and store such files.
+ */
 const bytesMax = 65_536;
 const depthMax = 32;
 

@@ -106,7 +106,7 @@ function build(files: ToolkitFiles, ownerProjectId: ProjectId): Toolkit {
   });
 }
 
-/** Checks a stored definition in steps, between which other work can run. */
+/** Checks a stored definition of a private toolkit in steps. Between two steps, the node can do other work. */
 function* checkKept({ toolkit, tools }: ToolkitFiles): Generator<void> {
   const document = checkShape<ToolkitDocument>(toolkit, "toolkit");
   const fault = document?.baseUrl === undefined ? undefined : faultOfBaseUrl(document.baseUrl);

@@ -35,7 +35,7 @@ export function privateSource({ slug = "shop", toolkit, tool, input }: Changes =
   };
 }
 
-/** Returns the definition of `privateSource` as JSON text, in the form that PublishToolkit accepts. */
+/** Returns the definition of the test toolkit that `privateSource` creates, as JSON text in the form that PublishToolkit accepts. */
 export function privateDefinition(changes: Changes = {}): string {
   return JSON.stringify(privateSource(changes));
 }

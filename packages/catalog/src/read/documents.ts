@@ -128,10 +128,13 @@ export type PagingDocument = {
 };
 
 /**
- * How a poll of a list continues after the previous poll. `seen`: every poll reads all pages and compares ids. `after`: `arg` gets the
- * greatest value of `from` among the rows, minus `overlap` if it is a time, or plus `step`. Without `from`, `arg` gets the time of the
- * poll. `newest`: with the arguments `args`, the newest rows come first; a poll stops at a page without unknown ids. `token`: `arg` gets
- * the value at `from` in the previous answer; the poll continues while `more` is true.
+ * How a poll of a list continues after the previous poll. `kind` is one of:
+ * - `seen`: every poll reads all pages and compares the ids of the rows with known ids.
+ * - `after`: the argument `arg` gets the greatest value of the field `from` among the rows, minus `overlap` if the value is a time, or plus
+ *   `step`. Without `from`, `arg` gets the time of the previous poll.
+ * - `newest`: the arguments `args` sort the newest rows first. A poll stops at a page without unknown ids.
+ * - `token`: the argument `arg` gets the value at the path `from` in the previous answer. The poll continues while the field `more` is
+ *   true.
  */
 export type PollCursorDocument = {
   readonly kind: "seen" | "after" | "newest" | "token";

@@ -12,7 +12,7 @@ export type ToolkitFiles = {
   readonly tools: ReadonlyMap<string, DefinitionFile>;
   /** Example phrases for the tools. Absent if the folder has no sayings.yaml. */
   readonly sayings?: DefinitionFile | undefined;
-  /** Digest of the texts of all files. Absent if a text could not be read, or if the definitions differ from the texts. */
+  /** Digest of the texts of all files. Absent if a text could not be read, or if a definition was changed after its file was read. */
   readonly digest?: string | undefined;
 };
 

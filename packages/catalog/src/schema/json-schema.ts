@@ -54,7 +54,10 @@ const ruleKeywords = ["not", "if", "then", "else"];
 const listKeywords = ["allOf", "anyOf", "oneOf", "prefixItems"];
 const mapKeywords = ["properties", "$defs", "dependentSchemas"];
 
-/** Returns a copy of a schema that checks the error limit at every list item and at every value of an object with undeclared properties. */
+/**
+ * Returns a copy of a schema for validation. When the copy validates a list or an object with undeclared properties, it stops once the
+ * maximum number of errors is reached.
+ */
 function withErrorLimit(schema: JsonSchema): JsonSchema {
   const copy: Record<string, unknown> = { ...schema };
   for (const name of itemKeywords) if (isObject(copy[name])) copy[name] = limited(copy[name]);
@@ -149,8 +152,8 @@ export const createValidator: ValidatorFactory = (schema) => {
 };
 
 /**
- * Returns a factory of validators for private definitions. Patterns run on RE2, the schema and the value are limited together, and the
- * compiled code is freed together with the factory.
+ * Returns a factory of validators for private toolkits, whose schemas svc does not trust. Patterns run on RE2. The size of a schema and the
+ * work to check one value are limited. The compiled code is freed together with the factory.
  */
 export function createTenantValidators(): ValidatorFactory {
   let own: { readonly ajv: Ajv2020; readonly expressions: MeteredRegExps } | undefined;

@@ -59,8 +59,8 @@ function decimalOf(text: string): Decimal {
 }
 
 /**
- * Maximum exponent of the power of ten in this calculation. A unit has at most 17 digits, so a greater exponent would not change if a
- * number is a multiple of the unit.
+ * Maximum exponent of the power of ten in the check for `multipleOf`. A unit has at most 17 digits, so a larger exponent cannot change the
+ * result of the check.
  */
 const powerMax = 64;
 

@@ -1,6 +1,6 @@
 import { isObject, isoTime } from "@svc/core";
 
-/** A JSON Schema. Only the keywords used for samples matter. */
+/** A JSON Schema, read only to create a sample value. Only the keywords that affect a sample value are used. */
 export type SampleSchema = { readonly [keyword: string]: unknown };
 
 /**

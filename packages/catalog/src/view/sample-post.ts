@@ -51,7 +51,10 @@ function placeMatch(post: UnlistedPost, match: MatchDocument): void {
   }
 }
 
-/** Returns the output schemas of the values that the payload reads, by path in the post. */
+/**
+ * Returns the schemas of the values that a trigger's payload takes from a webhook post. The keys are the paths of the values in the post.
+ * The schemas come from the trigger's output schema.
+ */
 function payloadSchemas({ payload, output }: TriggerDocument): Map<string, SampleSchema> {
   const schemas = new Map<string, SampleSchema>();
   for (const [placeholder, path] of placeholdersOfTree(parseTemplateTree(payload))) {

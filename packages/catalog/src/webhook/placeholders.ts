@@ -10,7 +10,10 @@ import type { ArrivedPost } from "../model.ts";
 
 /** The parts of a post that the placeholders of a verifier read. */
 export type ReadablePost = ArrivedPost & {
-  /** Values of the named parts of the signature header, such as `t` in `t=1,v1=abc`. Undefined: the name occurs more than once. */
+  /**
+   * Values of the signature header's parts, by the name of the part, such as `t` in `t=1,v1=abc`. The value is undefined if the name occurs
+   * more than once.
+   */
   readonly signature?: ReadonlyMap<string, string | undefined>;
   /** SVC_PUBLIC_URL without a slash at its end. Undefined: the variable is not set. */
   readonly publicUrl?: string | undefined;

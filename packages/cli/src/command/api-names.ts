@@ -84,8 +84,8 @@ export const ownAdvice: Readonly<Record<string, (named: readonly string[], field
 const quotaReasons: ReadonlySet<string> = new Set(Object.values(quotas).map(({ reason }) => reason));
 
 /**
- * Returns the command for a call that a refusal names. The text may also have the name of the service, or an example request after the name
- * of the call.
+ * Returns the command of the command line for an API call that an error text names. In `named`, the name of the service may precede the
+ * call's name, and an example request may follow it.
  */
 export function commandOf(named: string, reason = ""): string {
   const [path = "", ...how] = named.split(" ");

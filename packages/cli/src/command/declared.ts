@@ -58,8 +58,8 @@ export type CommandDeclaration<Input extends DescMessage> = {
   /** The name of the command in messages that mention it. Default: the command's path (for example `svc jobs park`). */
   readonly shown?: string;
   /**
-   * Words that svc prints after the command's name (for example the option `--since`). svc prints both if a message of the service mentions
-   * the API method of this command.
+   * Words (for example the option `--since`) that svc prints after the command's name if an error message of the service mentions the API
+   * method of this command.
    */
   readonly words?: string;
   /**

@@ -24,8 +24,8 @@ export class CommandError extends Error {
 type Origin = { readonly url: string; readonly credential: string; readonly isAdmin: boolean };
 
 /**
- * The command that ran. `path`: its name (for example `svc jobs park`). `options`: its options and arguments, by the request fields that
- * they fill.
+ * The command that ran. `path`: its name (for example `svc jobs park`). `options`: the command's options and arguments. The key is the
+ * request field that the option sets.
  */
 export type RanCommand = { readonly path: string; readonly options: ReadonlyMap<string, string> };
 
@@ -52,8 +52,8 @@ const wrongToken = "the administrator's token differs from SVC_ADMIN_TOKEN of th
 const listenerReasons: ReadonlySet<string> = new Set(["CALL_UNKNOWN"]);
 
 /**
- * Advice if the called address belongs to the administrator's listener or to a worker. Both accept no calls and no incoming webhooks of
- * projects.
+ * Advice if the called address is the administrator's listener, or a worker (a server process that only runs jobs). Neither accepts calls
+ * or incoming webhooks of projects.
  */
 export const wrongListenerHint =
   "The administrator's listener (SVC_ADMIN_LISTEN) and workers (SVC_ROLE) accept nothing from projects: set --url or SVC_URL to the address where the service accepts calls.";

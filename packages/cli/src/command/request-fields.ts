@@ -16,7 +16,9 @@ type ReadRule<Field extends string> = {
   /** The field name that errors of the service use for this option. Absent if it is the same as `fills`. */
   readonly named?: string;
   readonly choices?: readonly string[];
-  /** Converts the typed text into the value. Throws InvalidArgumentError if the text is not valid. */
+  /**
+   * Converts the text that the user typed for this option into the option's value. Throws InvalidArgumentError if the text is not valid.
+   */
   readonly parse?: (text: string, before: never) => unknown;
   readonly default?: unknown;
   /** The default value in words, for the help. */

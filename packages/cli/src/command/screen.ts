@@ -5,8 +5,8 @@ import { styleText } from "node:util";
 export type LineStyle = "bold" | "dim" | "green" | "red" | "yellow" | "none";
 
 /**
- * One line of a block. `wraps`: true if a long line continues on the next row, so that the user can copy the whole line. False if a long
- * line is cut.
+ * One line of the text that a command shows on the terminal and updates. `wraps`: true if a long line continues on the next row, so that
+ * the user can copy the whole line. False if a long line is cut.
  */
 export type ScreenLine = { readonly text: string; readonly style: LineStyle; readonly wraps?: boolean };
 

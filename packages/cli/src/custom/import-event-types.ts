@@ -62,7 +62,10 @@ async function readKnownTypes(triggers: SvcClient["triggers"]): Promise<Readonly
   return new Map(types.map((type) => [type.name, type]));
 }
 
-/** Returns a refusal of a type with the name of its webhook. Other errors stay as they are. */
+/**
+ * Returns the error for an event type that the service refused, with the name of the webhook in the imported document. Returns other errors
+ * unchanged.
+ */
 function refusalOf(name: string, err: unknown): unknown {
   if (!(err instanceof ConnectError) || !refusalsOf(err).some(({ reason }) => reason.startsWith("EVENT_"))) return err;
   const text = failureText(err, undefined, { path: "svc event-types import", options: namesInFile });
@@ -130,8 +133,9 @@ type Payload = { readonly schema: unknown; readonly sample: unknown };
 type JsonMembers = { readonly [name: string]: unknown };
 
 /**
- * Returns the payload's schema and sample of a webhook: those of its body. In a document of `svc event-types document`, the body is a
- * delivery, and a mark says in which property it has the payload.
+ * Returns the schema and the sample of the payload that a webhook of an OpenAPI document describes. They usually describe the whole body.
+ * In a document that `svc event-types document` wrote, the body is a delivery, and `x-svc-event-type` names the property that contains the
+ * payload.
  */
 function readPayload(document: OpenDocument, post: JsonMembers, media: JsonMembers): Payload {
   const sample = media["example"] ?? firstExample(document, media["examples"]);

@@ -52,7 +52,7 @@ function eventText({ receivedAt, id, triggerSlug, entityId }: Event): string {
   return [timeText(receivedAt), id, triggerSlug, plainText(entityId) || "-"].join("  ");
 }
 
-/** Returns the cursor in a file. Returns an empty text if the file does not exist. */
+/** Returns the saved cursor (the position in the list of events) from a file. Returns an empty text if the file does not exist. */
 async function readCursor(file: string): Promise<string> {
   try {
     return requireText(await readFile(file)).trim();

@@ -25,7 +25,7 @@ type PublishValues = {
   readonly occurred?: number;
 };
 
-/** The event of a line, with the number of the line from 1. */
+/** One event of the input, and the number of its line, counted from 1. */
 type LineEvent = { readonly line: number; readonly event: Pick<EventToPublish, "type" | "payloadJson"> };
 
 /** Maximum number of events of one call, and maximum size of their payloads in characters. The service refuses larger calls. */

@@ -10,8 +10,8 @@ import { attemptTable } from "../topics/deliveries.ts";
 type TestOptions = { readonly wait: boolean; readonly id: string };
 
 /**
- * Maximum time to wait for the delivery attempt, in milliseconds. The attempt itself takes at most 15 s. The next constant is the interval
- * in milliseconds at which the command reads its record.
+ * Maximum time to wait for the delivery attempt, in milliseconds. The attempt itself takes at most 15 s. `pollMs`: interval in milliseconds
+ * at which the command reads the record of the delivery.
  */
 const waitMs = 20_000;
 const pollMs = 250;

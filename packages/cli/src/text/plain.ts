@@ -1,4 +1,7 @@
-/** Returns a text of another author in one line, without characters that a terminal would interpret. */
+/**
+ * Returns a text in one line, without characters that a terminal would interpret. It is for texts that svc did not write, such as names and
+ * answers of apps.
+ */
 export function plainText(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the function removes control characters
   return text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]+/g, " ");

@@ -165,8 +165,8 @@ function answered(
 }
 
 /**
- * Returns the result of a test in the sandbox. svc sends nothing, because the sandbox accepts any credential and its accounts have no
- * credential for the app.
+ * Returns the result of a connection test (TestConnection) in the sandbox, where svc itself plays the apps. svc sends nothing, because the
+ * sandbox accepts any credential, and accounts made in it have no credential for the app.
  */
 function untried({ isSandbox }: TestConnectionContext): Verdict {
   const why = isSandbox ? "the sandbox answers in place of the app" : "the account was made in the sandbox";

@@ -47,8 +47,8 @@ export type ConnectLinks = {
    */
   show(link: ConsoleLink): Promise<JsonObject | "used">;
   /**
-   * Connects an account through InitiateConnection, and rejects with its refusals. Acts with the key that created the link; `role` is the
-   * role of this key.
+   * Connects an account with the InitiateConnection call. Rejects with the errors of that call. The account is connected with the rights of
+   * the key that created the connect link; `role` is this key's role.
    */
   connect(
     link: ConsoleLink,

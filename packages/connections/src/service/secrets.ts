@@ -40,7 +40,7 @@ export function createSecretsService({ db, clock, sealer }: SecretsContext): Ser
   };
 }
 
-/** Returns the message of a secret, without its value. */
+/** Converts a stored secret into the API message `Secret`, which does not contain the secret's value. */
 function toSecret({ name, createdAt, updatedAt }: SecretRow): Secret {
   return create(SecretSchema, { name, createdAt: timestampFromMs(createdAt), updatedAt: timestampFromMs(updatedAt) });
 }

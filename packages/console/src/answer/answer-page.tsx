@@ -121,7 +121,10 @@ function QuestionText({ question }: { question: string }) {
   );
 }
 
-/** Draws the question of a link and the form that answers it. If the question is already settled, draws the decision instead. */
+/**
+ * Draws the question that an answer link leads to, and the form that answers the question. If the question is already settled, draws the
+ * decision.
+ */
 export function AnswerPage({ first, send }: { first: LinkedAsk; send: (body: object) => Promise<PostAnswer> }) {
   const [asked, setAsked] = useState(first);
   const [refusal, setRefusal] = useState<PageRefusal>();

@@ -88,7 +88,7 @@ type ListCall<
   everyMs?: number;
   /** True if new rows appear at the top automatically. */
   isLive?: (search: Search) => boolean;
-  /** Returns true if a row of the answer is shown. By default every row is shown. */
+  /** Returns true if the page shows this row of the service's answer. By default the page shows every row. */
   keep?: (search: Search, row: RowOf<O, Field>) => boolean;
 };
 

@@ -53,7 +53,7 @@ export function setSession(session: Session | undefined): void {
   for (const listener of listeners) listener();
 }
 
-/** Returns the seat (signed-in key) for a project. For `"admin"`, returns the administrator's seat. */
+/** Returns the key with which this browser is signed in to a project (its seat). For `"admin"`, returns the administrator's seat. */
 export function seatFor(session: Session | undefined, projectId: string): Seat | undefined {
   return session?.seats.find((seat) => (projectId === "admin" ? seat.role === "admin" : seat.projectId === projectId));
 }

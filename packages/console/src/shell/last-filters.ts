@@ -37,7 +37,10 @@ export function keepFilters(path: string, search: string): void {
 /** Parameters of a page that hide no rows. */
 const noFilters = ["tab", "live", "table"];
 
-/** True if at least one parameter hides rows of the page. A tab, for example, does not. */
+/**
+ * True if at least one parameter of the address is a filter, so that the page hides rows. A parameter that selects a tab, for example, is
+ * not a filter.
+ */
 export function areFilters(search: Record<string, string>): boolean {
   return Object.keys(search).some((name) => !noFilters.includes(name));
 }

@@ -1,14 +1,14 @@
 import type { LinkProps } from "@tanstack/react-router";
 import type { IconName } from "../ui/icon.tsx";
 
-/** A page of a project, as shown in the navigation and in the palette. */
+/** A page of a project, as shown in the navigation and in the command palette (the console's search for pages). */
 export type NavPage = {
   to: NonNullable<LinkProps["to"]>;
   title: string;
   icon: IconName;
   /** The letter that opens the page after `g` (a keyboard shortcut). */
   letter: string;
-  /** Further search words for the page in the palette. */
+  /** Search words, in addition to the title, by which the user finds the page in the command palette (the console's search for pages). */
   findAs?: string;
   /**
    * Position of the page in the bar at the bottom of a phone, counted from 1. The bar has space for three pages and the button for more.

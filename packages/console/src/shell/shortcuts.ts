@@ -54,7 +54,10 @@ export function useShortcuts(
   }, [letters, pages]);
 }
 
-/** Elements that use letters themselves: as text, to choose an entry, or because they are in an open dialog. */
+/**
+ * CSS selector of elements in which a pressed letter has a meaning: text fields, lists of entries, and open dialogs. The console's
+ * shortcuts ignore letters there.
+ */
 const takers =
   "input, textarea, select, [contenteditable]:not([contenteditable=false]), [role=textbox], [role=combobox], [role=listbox], [role=menu], [role=dialog]";
 

@@ -64,7 +64,7 @@ const outcomes: Record<string, { readonly title: string; readonly tone: Word["to
   unknown: { title: "It is not known whether the credential is good.", tone: "warn" },
 };
 
-/** Returns the title and the tone for the outcome of a connection test. */
+/** Returns the title and the tone (which sets the colour) for the outcome of a connection test. */
 export function testWords(outcome: string): { readonly title: string; readonly tone: Word["tone"] } {
   return outcomes[outcome] ?? { title: outcome, tone: "plain" };
 }

@@ -121,12 +121,12 @@ const undos: Record<"armed" | "done" | "failed", Word> = {
   },
 };
 
-/** Returns the word, colour and icon for the state of an undo entry. */
+/** Returns the word, colour and icon for the state of an undo entry (the recorded way to undo one call of a job). */
 export function undoWord(state: string): Word {
   return (undos as Record<string, Word>)[state] ?? unknownWord(state);
 }
 
-/** Returns the word, colour and icon for the outcome of a receipt. */
+/** Returns the word, colour and icon for the outcome of a receipt (the report of a finished job). */
 export function outcomeWord(outcome: string): Word {
   const words: Record<string, Word> = {
     complete: { word: "complete", tone: "ok", icon: "check", says: "Everything was done." },

@@ -35,7 +35,10 @@ export function clockSentence(defaultContinuation: string, hasDeadline: boolean,
   return `It is put to the next person then, if there is one; if nobody answers, “${linkedAnswerWords(defaultContinuation).words}” is applied by itself.`;
 }
 
-/** Returns a sentence that says how a question was settled, without the time. `principalId`: the reader of the sentence. */
+/**
+ * Returns a sentence that says how a question was settled, without the time. `principalId`: id of the contact who reads the sentence; if
+ * this contact answered, the sentence says "You".
+ */
 export function settledSentence(
   state: string,
   decision: { continuation: string; principalId: string } | undefined,

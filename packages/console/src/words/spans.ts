@@ -34,7 +34,10 @@ export const noSpan: TimeSpan = { range: undefined, since: undefined, until: und
 /** One minute, in milliseconds. A range starts at a full minute, so that the request for the same list does not change for a minute. */
 const stepMs = 60_000;
 
-/** Returns the times of a span for a request. If the span has both a range and two times, the times count. `now`: in epoch milliseconds. */
+/**
+ * Returns the start and end of a time span, as fields of a request. If the span contains both a range (such as the last day) and exact
+ * times, the exact times are used. `now`: in epoch milliseconds.
+ */
 export function spanRequest({ range, since, until }: TimeSpan, now: number): { since?: Timestamp; until?: Timestamp } {
   if (since !== undefined || until !== undefined) {
     const [sinceMs, untilMs] = [readTime(since ?? ""), readTime(until ?? "")];

@@ -46,8 +46,8 @@ export function isToolGranted(
 }
 
 /**
- * True if a key with this scope can access rows of the entity. A scope with an entity excludes rows of other entities, and rows without an
- * entity.
+ * True if a key with this scope may access rows of the entity (a customer or user). A scope with an entity excludes rows of all other
+ * entities, and rows without an entity.
  */
 export function isEntityGranted(binding: Binding | undefined, entityId: string): boolean {
   return binding === undefined || binding.entityId === "" || binding.entityId === entityId;
@@ -118,7 +118,10 @@ export const bindingFaults = defineFaults({
       text`${call(method)} uses the whole project, and this key is limited to ${bindingText(binding)}`,
     help: "Use a key of the whole project.",
   },
-  /** A scoped key named an entity that is outside its scope, or a row of such an entity. `path`: the field of the request. */
+  /**
+   * A key is limited to one entity (a customer or user), and the request named a different entity, or a row of one. `path`: the field of
+   * the request.
+   */
   ENTITY_BOUND: {
     code: "permission_denied",
     field: (path: string) => path,

@@ -9,7 +9,7 @@ export type ConfirmRule = {
   readonly person: ConfirmScope;
   /** Name of the contact (a person or a channel) that svc asks for confirmation. */
   readonly contact: string;
-  /** True if an MCP client may ask its own user instead of the contact. Default: false. */
+  /** True if an MCP client may ask its own user to confirm a call. svc then does not ask the contact of this rule. Default: false. */
   readonly elicitation?: boolean;
 };
 

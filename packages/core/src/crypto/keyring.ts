@@ -35,11 +35,14 @@ export type Keyring = Sealer & {
    * key that is not in `keys` can no longer be opened.
    */
   setVaultKeys(keys: readonly VaultKey[]): void;
-  /** Sets the keys derived from removed vault keys, by purpose. `subkeys` then returns them too, after those of the current vault keys. */
+  /**
+   * Sets the keys that were derived from removed vault keys, by purpose. The method `subkeys` returns the keys derived from current vault
+   * keys first, and then these.
+   */
   setOldSubkeys(keys: ReadonlyMap<string, readonly VaultKey[]>): void;
   /**
-   * Loads data keys. The keyring can then open the values that they sealed. It seals new values with a data key only if `sealsWith` permits
-   * the key's number.
+   * Loads data keys (keys that encrypt the values of one project). The keyring can then decrypt the values that these keys encrypted. It
+   * encrypts new values with a data key only if `sealsWith` has allowed the key's number.
    */
   add(keys: readonly DataKey[]): void;
   /**

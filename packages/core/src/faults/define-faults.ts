@@ -27,7 +27,10 @@ type FaultRow<Args extends readonly unknown[]> = {
   readonly help?: ValueOrMaker<FaultText, Args>;
   /** Time in milliseconds after which the same request may succeed. */
   readonly retryAfterMs?: ValueOrMaker<number | undefined, Args>;
-  /** Returns every error, for a request that can have several errors. It is used instead of `field` and `help`. */
+  /**
+   * Returns the errors of a request that can have several, each with its field and help text. If it is set, `field` and `help` are not
+   * used.
+   */
   readonly each?: (...args: Args) => readonly FaultPart[];
 };
 

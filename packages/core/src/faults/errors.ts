@@ -46,7 +46,10 @@ export class Fault extends Error {
    */
   readonly advice: readonly PartedText[];
 
-  /** Returns the details of the fault, with help texts whose parts (calls, fields, waiting times) are marked. */
+  /**
+   * Returns the details of this error. Their help texts are divided into parts, so that a reader can replace calls, fields and waiting
+   * times with its own words.
+   */
   get parted(): readonly DetailInput[] {
     return this.details.map((detail, index) => ({ ...detail, help: this.advice[index] ?? detail.help }));
   }

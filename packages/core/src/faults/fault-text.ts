@@ -112,9 +112,11 @@ export function renderText(
 }
 
 /**
- * Returns help texts, joined into one, for readers who do not see HTTP headers. `seconds`: the waiting time to show in place of its usual
- * words; if no text mentions a waiting time, a sentence with it is added. If it is undefined, nothing is added. `write`: returns the words
- * for each other named part (such as a call or a field); it also receives the index of the help text.
+ * Returns the help texts of an error as one text, for readers who do not see HTTP headers.
+ * - `seconds`: the waiting time that the text names. If no help text mentions a waiting time, a sentence with it is added. If `seconds` is
+ *   undefined, nothing is added.
+ * - `write`: returns the words for a part of a help text, such as a call or a field. It receives the index of the help text as its third
+ *   argument.
  */
 export function renderAdvice(
   advice: readonly PartedText[],

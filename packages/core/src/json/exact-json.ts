@@ -10,7 +10,10 @@ export class JsonTooLargeError extends Error {
   override name = "JsonTooLargeError";
 }
 
-/** Limits of parsing. `valuesMax`: maximum values (default: no limit). `depthMax`: maximum levels of nesting (default 500). */
+/**
+ * Limits of parsing. `valuesMax`: maximum number of values in the text (default: no limit). `depthMax`: maximum levels of nesting (default
+ * 500).
+ */
 export type ExactJsonOptions = { readonly valuesMax?: number; readonly depthMax?: number };
 
 /**

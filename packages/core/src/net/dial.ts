@@ -55,8 +55,8 @@ export type GuardedAgentOptions = {
 };
 
 /**
- * Maximum total bytes of header names and values in a response. It is more than twelve of the largest cookies. If a response has more, the
- * request fails.
+ * Maximum total bytes of header names and values in a response. Twelve cookies of the largest size that browsers accept fit into it. If a
+ * response has more, the request fails.
  */
 export const answerHeaderBytesMax = 262_144;
 

@@ -146,7 +146,7 @@ export type QuotaExcess = {
   readonly most: number;
   /** Current usage; undefined if the quota is a rate, for which svc stores no usage. */
   readonly used?: number;
-  /** True if the real usage may be higher than `used`, because svc stopped counting early. */
+  /** True if the project's real usage of the quota may be higher than `used`, because svc stopped counting early. */
   readonly isLeast?: boolean;
   /** Time after which a retry may succeed, in milliseconds. If absent, the `retryAfterMs` of the exceeded quota's definition applies. */
   readonly retryAfterMs?: number;

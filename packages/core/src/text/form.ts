@@ -17,8 +17,9 @@ const [stepBytes, stepFields] = [16_384, 64];
 const [percent, plus, space, ampersand, equals] = [37, 43, 32, 38, 61];
 
 /**
- * Reads a form (`application/x-www-form-urlencoded`). Its escapes are bytes in the charset of the content type. If that is missing, UTF-16
- * or UTF-32, they are bytes in UTF-8. A percent sign without two hexadecimal digits stays a percent sign. Invalid bytes are never replaced.
+ * Reads a form (`application/x-www-form-urlencoded`). Each escape (`%` and two hexadecimal digits) is one byte in the charset of the
+ * content type. If the content type has no charset, or names UTF-16 or UTF-32, the escapes are bytes in UTF-8. A percent sign without two
+ * hexadecimal digits stays a percent sign. Invalid bytes are never replaced.
  */
 export async function readFormInTurns(
   bytes: Buffer,
@@ -45,7 +46,7 @@ export async function readFormInTurns(
  */
 class Reader {
   readonly fields = new Map<string, string[]>();
-  /** Number of fields read so far. */
+  /** Number of fields of the form that have been read so far. */
   count = 0;
   /** Reason why a field cannot be read, written as the end of a sentence. Empty if all fields could be read so far. */
   fault = "";

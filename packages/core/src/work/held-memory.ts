@@ -15,7 +15,7 @@ export type MemoryBounds = {
 export type MemoryHold = {
   /** Bytes granted to the task so far. */
   readonly bytes: number;
-  /** Maximum bytes of the task. */
+  /** Maximum bytes of memory that may be granted to the task. */
   readonly bytesMax: number;
   /**
    * Requests more bytes; call it before you use the memory. Returns true if the bytes are granted at once. Returns a promise if other tasks
@@ -59,7 +59,7 @@ type QueuedHold = { readonly hold: Hold; readonly bytes: number; grant(): void }
 
 class Memory {
   readonly #bounds: MemoryBounds;
-  /** Accounts of tasks that have memory at present, by project id. */
+  /** Tasks that hold memory at present, by project id. Each entry records how much memory a task holds. */
   readonly #holding = new Map<string, Set<Hold>>();
   /** Requests of tasks that hold no memory yet, by project id, in the order of the projects' turns. */
   readonly #newcomers = new Map<string, QueuedHold[]>();

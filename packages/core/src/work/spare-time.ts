@@ -23,8 +23,8 @@ const togetherMax = 32;
  */
 const togetherMs = 2;
 /**
- * Duration in milliseconds that a pass (round) of the event loop should have. If a pass has taken longer, only one more waiting part of
- * work starts in it, because incoming requests need several passes and long passes delay them.
+ * Milliseconds that one round of the event loop should take. If a round has taken longer, no further part of low-priority work starts in
+ * it. Incoming requests need several rounds, so long rounds delay them.
  */
 const passMs = 1;
 

@@ -114,7 +114,10 @@ export type Slices = {
 
 const sliceMs = 4;
 
-/** Begins work in slices. `next`: waits for a turn. */
+/**
+ * Begins long work that is divided into slices of 4 ms, between which other work of the node may run. `next`: waits until the work may
+ * continue.
+ */
 export function createSlices(next: () => Promise<void>): Slices {
   let startedMs = performance.now();
   const turn = async () => {

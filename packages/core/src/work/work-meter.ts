@@ -204,7 +204,10 @@ function createWatch(
   let checkedMs = 0;
   let checkedCpuMs = 0;
   let read = { atMs: Number.NEGATIVE_INFINITY, cpuMs: 0 };
-  /** Owner of the work that runs now, since the time `sinceMs`. `longest`: owner with the longest piece of work since the last check. */
+  /**
+   * Owner (for example a project) of the work that runs now; the work has run since the time `sinceMs`. `longest`: owner of the longest
+   * piece of work since the last check.
+   */
   let current = noOwner;
   let sinceMs = performance.now();
   let longest = { owner: noOwner, ms: 0 };

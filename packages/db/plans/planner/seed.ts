@@ -51,7 +51,10 @@ export function seededId<Prefix extends keyof typeof kinds>(prefix: Prefix, n: n
 /** Number of rows in each of the largest tables. Other tables have half of it. */
 const rowsMax = 20_000;
 
-/** Returns the SQL that adds rows to every table: from the row number `from`, up to `share` of all rows. */
+/**
+ * Returns the SQL that adds generated rows to every table, for tests of query plans. `from`: the part of all rows that exists already.
+ * `share`: the part that exists afterwards. Both are numbers from 0 to 1.
+ */
 function seedingOf(from: number, share: number): string[] {
   const id = (prefix: keyof typeof kinds, n: string) => `seeded_id(${kinds[prefix]}, ${n})`;
   const series = (rows: number) => `generate_series(${Math.ceil(rows * from) + 1}, ${Math.ceil(rows * share)}) as n`;

@@ -60,7 +60,10 @@ export function eraseWholeProject(tx: Executor): Promise<void> {
   return erase(tx, undefined);
 }
 
-/** Deletes one run by its key, as if its program stayed. The erasure of a whole entity would delete the run together with its program. */
+/**
+ * Deletes one run of a standing program (a schedule) by its key, to record the query plan of this deletion. A real erasure of an entity
+ * would delete the run together with its program.
+ */
 export async function eraseRun(tx: Executor): Promise<void> {
   const erased = erasedTables.find(({ table }) => table === standingRuns);
   if (erased === undefined) throw new Error("runs are not declared");

@@ -5,12 +5,16 @@ import { fieldsOf, type NewRow, namesBut, type Row } from "../sql/codec.ts";
 import { compose, query } from "../sql/compose.ts";
 import { type RawRow, rows, selectList } from "../sql/select-list.ts";
 
-/** A routing entry: the key under which an app names an account in its events, the account, and the account's owner. */
+/**
+ * A routing entry: the key under which an app names an account in its events, the connected account, and the project and entity that own
+ * the account.
+ */
 export type AccountReference = NewRow<typeof accountReferences>;
 
 /**
- * Stores references and increments the routing version, in one transaction. If one of the references belongs to another account, throws the
- * unique violation of `account_references_key` and stores none.
+ * Stores account references (keys under which apps name accounts in events) and increments the routing version, in one transaction. Nodes
+ * see from the version that their copy is old. If a reference belongs to a different account, throws the unique violation of
+ * `account_references_key` and stores nothing.
  */
 export function putAccountReferences(db: Executor, references: readonly AccountReference[]): Promise<void> {
   return withTransaction(db, async (tx) => {

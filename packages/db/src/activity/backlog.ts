@@ -5,7 +5,7 @@ import { type JobStatus, jobStatuses } from "../schema/words.ts";
 import { firstUuid, lastUuid } from "../sql/newest-in.ts";
 import { arrayLiteral, statement } from "../sql/statement.ts";
 
-/** Maximum value of each count that this file returns. Larger numbers are returned as this maximum. */
+/** Maximum value of each count of waiting work that the functions of this file return. A larger number is returned as this maximum. */
 export const backlogMax = 10_000;
 
 /** Pending deliveries of one subscription. Only deliveries among the first 10,000 of the project are counted. */
@@ -105,7 +105,7 @@ export async function countJobsByStatus(
   return await countJobs(db, [uuidOfId(projectId), arrayLiteral(unfinished), backlogMax]);
 }
 
-/** Numbers of items that wait for people. */
+/** Numbers of things in a project that a person must act on: open questions of jobs, and accounts that must be connected again. */
 export type PendingDecisionCounts = {
   readonly pendingAsks: number;
   /** Time of the oldest pending ask, epoch milliseconds; null if no ask is pending. */
@@ -133,7 +133,10 @@ const countWaiting = statement<PendingDecisionCounts>(
             and project_id = $1::uuid and expires_at <= $3::timestamptz limit $2::int4) r)) as "expiredAccounts"`,
 );
 
-/** Returns the numbers of pending asks and expired accounts of a project, each exact up to 10,000. */
+/**
+ * Returns the numbers of pending asks (open questions of jobs to people) and of expired accounts of a project. Each number is exact up to
+ * 10,000.
+ */
 export async function countWaitingForPeople(
   db: Executor,
   projectId: ProjectId,

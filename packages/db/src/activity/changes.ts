@@ -21,7 +21,7 @@ export type WatchedRow = {
    * escalation) of an ask (a question to a person).
    */
   readonly turn: number;
-  /** True if the row will not change any more. */
+  /** True if this row (for example a delivery or a job) is in its last state and will not change any more. */
   readonly isFinal: boolean;
 };
 
@@ -72,7 +72,7 @@ const selectNew = statement<ChangedRow>(
 
 /** Maximum rows of one kind that one read returns. If there are more, the newest are returned. */
 const newRowsMax = 1_000;
-/** Maximum rows of all projects that one read scans to find the project's rows. */
+/** Maximum rows that one read scans to find the new rows of one project. The scanned rows belong to all projects. */
 const scannedRowsMax = 5_000;
 
 /** Returns rows created in a project since a time, in their current state: the newest 1,000 of each kind. */
@@ -92,7 +92,10 @@ function againOf(kind: keyof typeof states, parameter: string): string {
     cross join lateral (select * from ${states[kind].table} where id = k.id offset 0) r`;
 }
 
-/** The statement finds rows by the primary keys of their tables (deliveries, calls, jobs and asks). */
+/**
+ * Reads the current states of rows that were read before. The statement finds them by the primary keys of deliveries, calls, jobs and asks
+ * (questions to people).
+ */
 const selectAgain = statement<ChangedRow>(
   "read_watched_again",
   `${againOf("delivery", "$1")} union all ${againOf("call", "$2")} union all ${againOf("job", "$3")} union all ${againOf("ask", "$4")}`,

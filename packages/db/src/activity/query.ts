@@ -14,7 +14,10 @@ export type ActivityQuery = {
   readonly stepMs: number;
 };
 
-/** Count of one outcome in one time step. `step`: number of the time step since `sinceMs`, from 0. */
+/**
+ * Number of activities (for example calls) of one series that had one outcome in one time step. `step`: number of the time step since
+ * `sinceMs`, from 0.
+ */
 export type ActivityStep = {
   readonly series: string;
   readonly outcome: string;

@@ -41,9 +41,13 @@ const readIsOneHand = statement<{ is_one_hand: boolean }>(
 type JobCausers = { readonly jobId: Id<"job">; readonly keyIds: readonly KeyId[] };
 
 /**
- * Returns true if `keyId` and a key that caused the job belong to the same person; otherwise false. Two keys belong to the same person if
- * they are equal, or if one comes from the other (created by it or by its grant). The same is true if both come from a third key. The keys
- * that caused a job are those that submitted or retried it or its parent jobs, and `keyIds`.
+ * Returns true if the person with the key `keyId` is the person who caused the job; otherwise false. Two keys belong to the same person in
+ * each of these cases:
+ * - They are the same key.
+ * - One key comes from the other: that key created it, or approved the OAuth grant that it belongs to.
+ * - Both keys come from the same third key.
+ *
+ * The keys that caused a job are `keyIds`, and those that submitted or retried the job or its parent jobs.
  */
 export async function isOneHand(db: Executor, { jobId, keyIds }: JobCausers, keyId: KeyId): Promise<boolean> {
   const [row] = await readIsOneHand(db, [
@@ -91,8 +95,8 @@ const readDue = statement<{ subject: string }>(
 );
 
 /**
- * Returns which of the given publish tasks (tasks that send an ask to a contact) still exist. Each task in the result is given by its
- * `subject` text.
+ * Returns the `subject` texts of those given tasks that still exist. Each task sends an ask (a question of a job to a person) to the
+ * project's endpoints.
  */
 export async function readDuePublications(
   db: Executor,
@@ -107,8 +111,8 @@ export async function readDuePublications(
 }
 
 /**
- * Reads a job's log from the newest entry by the index job_events_key. `case` replaces `and`, so that PostgreSQL parses only payloads of
- * `ask-delivery-changed` entries.
+ * Reads the last logged delivery state of each ask (a question of a job). Reads the job's log from the newest entry, by the index
+ * job_events_key. The condition uses `case` and not `and`, so that PostgreSQL parses only payloads of `ask-delivery-changed` entries.
  */
 const readLogged = statement<{ id: string; state: string }>(
   "read_logged_ask_deliveries",

@@ -33,7 +33,7 @@ export async function insertAsk(tx: Executor, ask: NewAsk): Promise<void> {
   await tx.orm.insert(jobAsks).values({ ...ask, state: "pending" });
 }
 
-/** Returns one ask of a job; undefined if the job has no such ask. */
+/** Returns one ask (a question to a person) of a job. Returns undefined if the job has no such ask. */
 export async function findAsk(db: Executor, jobId: Id<"job">, id: Id<"ask">): Promise<AskRecord | undefined> {
   const [row] = await db.orm
     .select()
@@ -42,7 +42,7 @@ export async function findAsk(db: Executor, jobId: Id<"job">, id: Id<"ask">): Pr
   return row;
 }
 
-/** Returns the pending ask that a job waits for; undefined if there is none. */
+/** Returns the ask (the question to a person) that a job waits for. Returns undefined if the job waits for no answer. */
 export async function findPendingAsk(db: Executor, jobId: Id<"job">): Promise<AskRecord | undefined> {
   const [row] = await db.orm
     .select()
@@ -56,7 +56,7 @@ export function listJobAsks(db: Executor, jobId: Id<"job">): Promise<AskRecord[]
   return db.orm.select().from(jobAsks).where(eq(jobAsks.jobId, jobId)).orderBy(asc(jobAsks.id));
 }
 
-/** Filter of a list of asks. A field that is not set does not filter. */
+/** Filter of a list of asks (questions of jobs to people). A field that is undefined does not filter. */
 export type AskFilter = {
   state: AskRecord["state"] | undefined;
   /** Current or last recipient of the question. */
@@ -76,8 +76,8 @@ export type AskRepository = {
 };
 
 /**
- * Condition that an ask is pending. It has exactly the text of the condition in the partial indexes, because PostgreSQL's generic plan uses
- * them only then.
+ * SQL condition that an ask (a question of a job to a person) is pending. The text must be the same as in the partial indexes. Otherwise
+ * PostgreSQL's generic plan does not use these indexes.
  */
 const isPending = sql`${jobAsks.state} = 'pending'`;
 
@@ -89,7 +89,10 @@ function isSame(column: PgColumn, value: string | undefined): SQL | undefined {
   return value === undefined ? undefined : filterColumn(column, value);
 }
 
-/** Returns the condition and order for the newest asks, in the form of the index that fits the filter. */
+/**
+ * Returns the condition and the order that select the newest asks (questions of jobs to people). They match the index that suits the
+ * filter.
+ */
 function newestAsks(projectId: ProjectId, filter: AskFilter, after: Id<"ask"> | undefined) {
   const { state, principalId, jobId, standingProgramId } = filter;
   if (jobId !== undefined || standingProgramId !== undefined) return newestOfOne(projectId, filter, after);

@@ -18,13 +18,13 @@ const settlePending = statement<{ id: string }>(
 );
 
 /**
- * Settles (ends) a pending ask: stores its decision, or withdraws it. Returns false, with nothing written, if the ask is not pending any
- * more.
+ * Settles a pending ask (a question of a job to a person): stores the decision about it, or withdraws it. Returns false and writes nothing
+ * if the ask is not pending any more.
  */
 export async function settleAsk(
   tx: Executor,
   id: Id<"ask">,
-  end: /** `overrides`: the answered values, encrypted. They are given only if the decision contains them masked. */
+  end: /** `overrides`: the values that a person changed in the answer, encrypted. Given only if `decision` contains these values masked. */
     | { state: "answered" | "defaulted"; decision: AskDecisionDocument; overrides?: Uint8Array | undefined }
     | { state: "withdrawn"; decision?: undefined; overrides?: undefined },
 ): Promise<boolean> {
@@ -76,7 +76,10 @@ const exhaust = statement<{ id: string }>(
   "update job_asks set exhausted = true, deadline_at = null where id = $1::uuid and state = 'pending' returning id",
 );
 
-/** Marks a pending ask as exhausted, because no further hop (stage of the escalation) exists. Returns false if the ask is not pending. */
+/**
+ * Marks a pending ask (a question of a job to a person) as exhausted, because its escalation has no further hop (stage). Returns false if
+ * the ask is not pending.
+ */
 export async function exhaustAsk(tx: Executor, id: Id<"ask">): Promise<boolean> {
   return (await exhaust(tx, [uuidOfId(id)])).length > 0;
 }
@@ -103,8 +106,8 @@ export async function lockJobOfAsk(tx: Executor, jobId: Id<"job">): Promise<Lock
 }
 
 /**
- * Stores that svc reached a contact. If svc asked several contacts the same question, the row keeps only the call to the current recipient.
- * Finds the ask by its primary key.
+ * Stores the tool call that notified a contact (a person) of an ask (a question of a job). If several contacts were notified, the row keeps
+ * only the call that notified the current recipient. Finds the ask by its primary key.
  */
 const recordContact = statement<{ id: string }>(
   "note_ask_reached",
@@ -123,13 +126,13 @@ type ContactedRecipient = {
   readonly deliveredAt: number;
 };
 
-/** Stores which call notified a contact of an ask, and when. */
+/** Stores which tool call notified a contact (a person who answers questions) of a job's question, and when. */
 export async function recordAskContact(tx: Executor, id: Id<"ask">, reached: ContactedRecipient): Promise<void> {
   const { principalId, toolSlug, entityId, toolCallId, deliveredAt, hopIndex } = reached;
   await recordContact(tx, [uuidOfId(id), principalId, toolSlug, entityId, toolCallId, isoTime(deliveredAt), hopIndex]);
 }
 
-/** Finds the ask by its primary key. */
+/** Moves a pending ask (a question of a job) to the next contact (person) of its escalation. Finds the ask by its primary key. */
 const passOn = statement<{ id: string }>(
   "pass_ask_on",
   `update job_asks set hop_index = $2::int4 + 1, principal_id = $3::text, deadline_at = $4::timestamptz,

@@ -17,7 +17,10 @@ export type ChainedAuditEvent = Pick<AuditEvent, "id" | "entityDigest"> & {
   readonly hash: Buffer;
 };
 
-/** Number of the database lock that a node holds while it adds entries to chains. It can be any number that svc uses for no other lock. */
+/**
+ * Number of the database lock that a node holds while it adds entries to audit chains. In such a chain, each entry contains the hash of the
+ * previous one. The number can be any number that svc uses for no other lock.
+ */
 const chainingLock = 7_301_948_220;
 
 /**
@@ -31,8 +34,9 @@ export async function lockAuditChains(tx: Executor): Promise<boolean> {
 }
 
 /**
- * Filter of audit entries that have no position in a chain yet. An entry matches if its outcome is known, or if it began before
- * `unknownBefore`. Entries of the projects in `without` do not match.
+ * Filter of audit entries that are not yet in their project's audit chain (the sequence in which each entry contains the hash of the
+ * previous one). An entry matches if its outcome is known, or if its action began before `unknownBefore`. Entries of the projects in
+ * `without` do not match.
  */
 export type UnchainedFilter = { readonly unknownBefore: number; readonly without: readonly ProjectId[] };
 
@@ -74,7 +78,10 @@ export async function findSentEntities(tx: Executor, uuids: readonly string[]): 
   return new Map(rows.map(({ id, entity_id: entityId }) => [id, entityId]));
 }
 
-/** Returns the chains of these projects. A project without a chain is absent. */
+/**
+ * Returns the audit chains of these projects. In an audit chain, each entry contains the hash of the previous one. A project without a
+ * chain is absent from the result.
+ */
 export function findAuditChains(tx: Executor, projectIds: readonly ProjectId[]): Promise<AuditChain[]> {
   return tx.orm
     .select()
@@ -150,8 +157,8 @@ export function listChainedAuditEvents(
 }
 
 /**
- * Returns the projects whose chain is broken. Either their entries have positions but the chain is missing, or an entry has a position
- * below 1 or above the chain's length.
+ * Returns the projects whose audit chain (the sequence of linked audit entries) is broken. Either the project's entries have positions but
+ * the chain is missing, or an entry has a position below 1 or above the chain's length.
  */
 export async function findBrokenAuditChains(
   db: Executor,

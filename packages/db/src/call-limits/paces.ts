@@ -10,14 +10,14 @@ import { type RawRow, rows, selectList } from "../sql/select-list.ts";
 export type LimiterKey = { readonly projectId: ProjectId; readonly limitName: string; readonly key: string };
 
 /**
- * Usage of a limiter key (counter of a call limit), and the revision of its row. A later write must name this revision. The write then
- * stores a new revision in place of this one.
+ * Usage of a limiter key (counter of a call limit), and the revision of its row. A later update of the row must name this revision. It then
+ * gives the row a new revision; if the revision has changed before, the update fails.
  */
 export type PaceRow = Row<typeof callPaces, "pace" | "revision">;
 
 const columns = selectList(callPaces, ["pace", "revision"], "p");
 
-/** This statement finds each limiter key's row by the primary key of call_paces. */
+/** Reads the usage of limiter keys (counters of call limits). Finds each row by the primary key of call_paces. */
 const selectPaces = compose(
   "read_call_paces",
   { wanted: rows(fieldsOf(callPaces, "projectId", "limitName", "key")) },

@@ -64,7 +64,7 @@ export function callLimitsForProject(db: Executor, projectId: ProjectId): CallLi
   };
 }
 
-/** Reads the index call_paces_expires from its oldest entries. */
+/** Deletes expired counters of call limits, oldest first. Finds them by the index call_paces_expires. */
 const deleteExpired = statement<{ key: string }>(
   "sweep_call_paces",
   `delete from call_paces p using (

@@ -32,12 +32,12 @@ export async function doubtRunningToolCall(
 /** Limits of one step of the search for calls whose node died. */
 export type LostCallSearch = {
   /**
-   * Time in epoch milliseconds. The search finds running calls that started before this time. No call runs so long, so the node of such a
-   * call must have ended.
+   * Time in epoch milliseconds. The step finds running calls that started before this time. No call runs so long, so the node that made
+   * such a call must have stopped.
    */
   readonly beforeMs: number;
   readonly message: string;
-  /** Maximum calls to scan in this step. */
+  /** Maximum number of calls that this step of the scan reads. */
   readonly limit: number;
 };
 

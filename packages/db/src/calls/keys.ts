@@ -10,8 +10,9 @@ import { statement } from "../sql/statement.ts";
 import { type CallRecord, storedCall } from "./repo.ts";
 
 /**
- * Inserts calls whose idempotency key is free. A call is omitted if another call holds its key, or if an earlier call of the batch has the
- * same key. Rows are inserted in the given order. If another statement has just written a key, this statement waits for it.
+ * Inserts calls whose idempotency key is not used yet. A call is omitted if a stored call has its key, or if an earlier call of the batch
+ * has the same key. Rows are inserted in the given order. If another transaction has inserted the same key and is still running, this
+ * statement waits for its end.
  */
 const insertKeyedCalls = insertRows("insert_keyed_tool_calls", toolCalls, {
   after: "on conflict (project_id, idempotency_key) where idempotency_key is not null do nothing returning id",

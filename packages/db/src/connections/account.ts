@@ -7,7 +7,7 @@ export type ConnectedAccount = typeof connectedAccounts.$inferSelect;
 /** Columns about the last use of an account's credential. Both are null before the first use. */
 export type AttemptColumn = "credentialTriedAt" | "isCredentialTaken";
 
-/** An account to create. It may omit the columns about the last use of its credential. */
+/** An account to create. The columns that record the last use of its credential may be omitted. */
 export type NewConnectedAccount = Omit<ConnectedAccount, AttemptColumn> &
   Partial<Pick<ConnectedAccount, AttemptColumn>>;
 

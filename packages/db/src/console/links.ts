@@ -39,7 +39,7 @@ export async function restoreConsoleLink(db: Executor, { id }: Pick<ConsoleLink,
   await db.orm.update(consoleLinks).set({ spentAt: null }).where(eq(consoleLinks.id, id));
 }
 
-/** Replaces the recipient and subject (target) of a link. */
+/** Replaces the target of a console link: who the link is for, and what it is about. */
 export async function retargetConsoleLink(
   db: Executor,
   id: ConsoleLink["id"],

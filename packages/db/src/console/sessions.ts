@@ -58,8 +58,8 @@ export async function seatAdministrator(db: Executor, id: SessionId, adminDigest
 }
 
 /**
- * Removes a key's seat (the right to use the key) from all sessions except the newest ones; $2 is how many keep it. Uses the index
- * console_seats_of_key.
+ * Removes a key's seat (its sign-in) from all console sessions except the newest ones. `$2` is the number of sessions that keep the seat.
+ * Uses the index console_seats_of_key.
  */
 const endOldSeats = statement<{ id: string }>(
   "end_old_console_seats",
@@ -153,7 +153,7 @@ export async function listConsoleSessions(
   return rows.map((row) => row.session);
 }
 
-/** Reads the index console_sessions_used from its oldest entries. */
+/** Deletes console sessions that were last used before a given time, oldest first. Finds them by the index console_sessions_used. */
 const sweepSessions = statement<{ id: string }>(
   "sweep_console_sessions",
   `delete from console_sessions where id in (

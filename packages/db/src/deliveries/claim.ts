@@ -87,7 +87,7 @@ const endpointColumnNames = [
   "credentials",
 ] as const;
 const endpointColumns = selectList(subscriptions, endpointColumnNames, "c");
-/** Returns the SQL for the endpoint's columns, of the row `alias`. */
+/** Returns the SQL for the columns of a subscription's endpoint. `alias`: the alias of the table in the statement. */
 const endpointOf = (alias: string) =>
   ["endpoint_url", "signing_secret", "mcp_id", "cursor", "former_secret", "former_until", "settings", "credentials"]
     .map((name) => `${alias}.${name}`)

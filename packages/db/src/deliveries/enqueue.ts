@@ -49,7 +49,10 @@ type QueueTarget = {
   readonly projectId: ProjectId;
   readonly dueAtMs: number;
   readonly lowPriority: boolean;
-  /** Milliseconds after `dueAtMs` over which the due times are spread. Default 0. */
+  /**
+   * Milliseconds during which the deliveries become due one after the other, beginning at `dueAtMs`. Default 0: all are due at the same
+   * time.
+   */
   readonly spreadMs?: number;
 };
 

@@ -43,15 +43,15 @@ const selectQueues = statement<{ id: string }>(
 const ofQueue = { project_id: "$1::uuid", subscription_id: "l.id" };
 const queues = "unnest($2::uuid[]) as l(id)";
 /**
- * The condition must be an equality. Another index of deliveries also begins with the project, and only the equality makes PostgreSQL
- * choose the right one.
+ * Condition that connects the scanned deliveries with one subscription. It must be an equality. A second index of deliveries begins with
+ * the project, and only an equality makes PostgreSQL choose the right index.
  */
 const condition = "subscription_id = l.id";
 const scan = { key: ofQueue, condition, from: "$3::uuid", before: "$4::uuid", max: "$5::int4" };
 
 /**
- * Uses the index deliveries_subscription, with one backward scan for each subscription that ends when the page is full. Reads the
- * deliveries of the page by primary key.
+ * Reads one page of deliveries, newest first. Uses the index deliveries_subscription, with one backward scan for each subscription that
+ * ends when the page is full. Then reads the deliveries of the page by primary key.
  */
 const selectWalked = statement<RawRow<ListedDelivery>>(
   "walk_deliveries",

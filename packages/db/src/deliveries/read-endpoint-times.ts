@@ -10,7 +10,7 @@ import { liveEpochs } from "./epoch.ts";
 export type EndpointTimes = {
   /** Durations of the latest attempts of up to 20 deliveries, milliseconds, shortest first. */
   readonly durationsMs: readonly number[];
-  /** Error of the latest failed attempt of these deliveries; empty if no attempt failed. */
+  /** Error of the latest failed attempt among the deliveries that were read for this endpoint. Empty if no attempt failed. */
   readonly lastError: string;
 };
 

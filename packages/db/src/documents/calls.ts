@@ -54,14 +54,17 @@ export type PaceShare = {
 };
 
 /**
- * Numbers of recently started calls. `counts`: number of calls in each interval of `widthMs` milliseconds, newest interval first. `latest`:
- * number of the newest interval.
+ * How many calls started recently. `counts`: the number of calls in each interval of `widthMs` milliseconds, newest interval first.
+ * `latest`: sequence number of the newest interval.
  */
 export type PaceWindow = { readonly widthMs: number; readonly latest: number; readonly counts: readonly number[] };
 
 /** Content of `call_paces.pace`: usage of one limiter key by all nodes. */
 export type PaceDocument = {
-  /** The part of the limiter key's usage that each node has: its running and waiting calls. The key is the node's id. */
+  /**
+   * Running and waiting calls of each node that count for this limiter key (counter of a call limit). The key of each entry is the node's
+   * id.
+   */
   readonly shares: Readonly<Record<string, PaceShare>>;
   readonly window?: PaceWindow | undefined;
 };
@@ -72,7 +75,10 @@ export type PaceDocument = {
  */
 export const jobBindingDocument = documentType<JobBinding>("jobs.binding", [asWritten]);
 
-/** Document type of the column `standing_programs.binding`. */
+/**
+ * Document type of the column `standing_programs.binding`: the scope (entity, toolkits, access classes) that limits a standing program (a
+ * schedule).
+ */
 export const standingBindingDocument = documentType<Binding>("standing_programs.binding", [asWritten]);
 
 /** Numbers of a step's rows, by result. */

@@ -79,8 +79,8 @@ export function documentList<T>(entry: DocumentType<T>): DocumentType<readonly T
 }
 
 /**
- * Returns the type of a JSON object whose property names svc does not choose. The document has no version, because `v` may be one of these
- * names.
+ * Returns the document type of a JSON object whose property names users or apps choose. The stored object has no version property `v`,
+ * because a user's property could have this name.
  */
 export function plainDocument<T extends object = JsonObject>(name: string): DocumentType<T> {
   return {

@@ -45,7 +45,10 @@ export type ParkDocument = {
     readonly raisedAt: number;
     readonly counts?: RowCounts;
   };
-  /** For reason `child`: the child job. It waits for a person. */
+  /**
+   * Id of the child job that the parked (suspended) job waits for. Set only for the reason `child`. The child job itself waits for a
+   * person.
+   */
   readonly childJobId?: string;
   /**
    * The state that the job had before it was parked (stored as waiting), and gets again when it is released or resumed. Present for the

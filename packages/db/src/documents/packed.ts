@@ -39,7 +39,10 @@ export function packedDocument<T extends object>(
   return documentType<T>(name, readers, (document) => JSON.stringify(pack(all, document)));
 }
 
-/** Fields in packing order. `inner`: the fields inside this field, in packing order; undefined if the field is packed unchanged. */
+/**
+ * Names of an object's fields, in the order in which a packed document stores their values as a list without names. `inner`: the fields
+ * inside this field, in the same way; undefined if the field's value is stored unchanged.
+ */
 type FieldOrder = readonly { readonly name: string; readonly inner: FieldOrder | undefined }[];
 
 function orderOf(fields: Fields): FieldOrder {

@@ -9,7 +9,7 @@ import { type PackedFields, packedDocument } from "./packed.ts";
  */
 export type DecisionDocument = {
   readonly continuation: AskContinuation;
-  /** The person who decided. Empty if the deadline decided. */
+  /** Id of the person who answered the question. Empty if the time for an answer expired and the default was applied. */
   readonly principalId: string;
   /** Id of the API key with which the person answered. Empty if the deadline decided. */
   readonly keyId: string;

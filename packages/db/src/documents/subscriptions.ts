@@ -9,7 +9,7 @@ export type SubscriptionFormat = { readonly kind: (typeof formatKinds)[number]; 
 /** How failed deliveries of a subscription are tried again. A field that is absent has the deployment's value. Times in milliseconds. */
 export type SubscriptionRetry = {
   readonly scheduleMs?: readonly number[];
-  /** Time of failures after which the subscription is deactivated. Null: never. */
+  /** Duration of continuous failures after which the subscription is deactivated, in milliseconds. Null means never. */
   readonly giveUpAfterMs?: number | null;
   readonly timeoutMs?: number;
 };

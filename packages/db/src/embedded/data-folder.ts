@@ -139,7 +139,10 @@ export async function readLockFile(cluster: string): Promise<LockFile | undefine
   return { pid, port: Number.parseInt(lines[3] ?? "", 10), status: lines[7] ?? "" };
 }
 
-/** Returns true if the server of the lock accepts connections. A standby accepts connections that only read. */
+/**
+ * Returns true if the database server accepts connections, according to its lock file (postmaster.pid). A standby accepts only connections
+ * that read.
+ */
 export function takesConnections({ status }: LockFile): boolean {
   return status === "ready" || status === "standby";
 }

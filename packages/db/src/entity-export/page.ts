@@ -57,7 +57,10 @@ export type PageQuery = {
 const rowsMax = 500;
 const bytesOfPage = 262_144;
 
-/** Returns the next page of rows, in the order of the owners' keys and then of `order`. `isEnd`: true if no more rows follow. */
+/**
+ * Returns the next page of rows. If the query has `owners` (parent rows), the rows are ordered by the key of their parent row first. They
+ * are then ordered by `order`. `isEnd`: true if no more rows follow.
+ */
 export async function readRows(db: Executor, query: PageQuery): Promise<{ rows: PagedRow[]; isEnd: boolean }> {
   const found = await db.orm.execute<Record<string, unknown>>(pageText(query));
   return {

@@ -86,7 +86,7 @@ function declared(table: PgTable): ErasedTable {
 /** A page of an export: at least one row, all of one table. */
 type ExportedPage = { readonly table: string; readonly rows: readonly ExportedRow[] };
 
-/** Parameters of a scan: the entity, the database and the page size in bytes. */
+/** Parameters of a scan for all data of an entity (a customer or user): the entity, the database and the page size in bytes. */
 type EntityWalk = { readonly db: Executor; readonly named: WalkedEntity } & Pick<PageQuery, "bytesMax">;
 
 const scannedRowsMax = 500;
@@ -125,8 +125,8 @@ async function* rowsNamed(walk: EntityWalk, erased: ErasedTable): AsyncGenerator
 }
 
 /**
- * Yields the entity's rows of a table, found by a scan of the project's rows in the order of their keys. The scan is needed if a rule must
- * check each row, or if other rows depend on these rows.
+ * Yields the rows of a table that belong to the entity (a customer or user). Scans all rows of the project in the order of their keys. The
+ * scan is needed if code must check each row, or if rows of other tables depend on these rows.
  */
 async function* rowsLookedAt(walk: EntityWalk, erased: ErasedTable): AsyncGenerator<ExportedPage> {
   const { db, named } = walk;

@@ -50,8 +50,8 @@ export function rowsAlong(erased: ErasedTable, { table, on }: RowParent, owners:
 }
 
 /**
- * Deletes the rows that `rows` finds, and before them their dependent rows. Returns false if the batch reached its maximum before all were
- * deleted.
+ * Deletes the rows that `rows` selects. For each of these rows, first deletes the rows of other tables that depend on it. Returns false if
+ * the batch reached its maximum before all rows were deleted.
  */
 export async function deleteRows(batch: DeletionBatch, erased: ErasedTable, rows: SQL): Promise<boolean> {
   const children = erasedTables.filter(({ parents }) => parents?.some(({ table }) => table === erased.table));

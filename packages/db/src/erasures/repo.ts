@@ -9,12 +9,15 @@ import { keyColumns } from "../schema/sealed-columns.ts";
 /** An erasure: the deletion of all data of an entity or a project. It may be running or done. */
 export type Erasure = typeof erasures.$inferSelect;
 
-/** Target of an erasure: an entity of a project. If `entityId` is undefined, the target is the whole project. */
+/**
+ * Target of an erasure (the deletion of all data): an entity of a project, which is a customer or user. If `entityId` is undefined, the
+ * target is the whole project.
+ */
 type ErasureTarget = { readonly projectId: ProjectId; readonly entityId: string | undefined };
 
 /**
- * Begins an erasure, unless one with this target is running. Also ends the keys that are scoped to the entity, or all keys of the project,
- * in the same transaction. Returns the new or running erasure.
+ * Begins an erasure (the deletion of all data) of an entity or a project, unless an erasure of the same target is running. In the same
+ * transaction, revokes all keys of the project, or those that are limited to the entity. Returns the new or running erasure.
  */
 export function beginErasure(
   db: Executor,
@@ -90,8 +93,8 @@ type ErasurePreview = {
 const samplesMax = 5;
 
 /**
- * Returns the numbers of rows that an erasure of the entity would delete now, without any change. Scans page by page, and stops when
- * `goesOn()` returns false.
+ * Returns how many rows of each table an erasure of the entity (a customer or user) would delete now. Changes nothing. Scans page by page,
+ * and stops when `goesOn()` returns false.
  */
 export async function previewErasure(
   db: Executor,

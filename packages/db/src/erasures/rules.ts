@@ -125,8 +125,8 @@ export async function runsOfEntity(
 }
 
 /**
- * Returns the event that started a run, as a list. The run's source key contains it as `e:evt_…`, possibly after the prefix of a backfill.
- * The list is empty if no event started the run.
+ * Returns a list with the event that started a run of a schedule, or an empty list if no event started it. The key of the run's source
+ * contains the event's id as `e:evt_…`. For a run of a backfill, a prefix precedes this text.
  */
 function eventOf(sourceKey: string): EventId[] {
   const [, text = ""] = /(?:^|\/)e:(evt_\w+)/.exec(sourceKey) ?? [];

@@ -313,9 +313,11 @@ async function erasePrograms(tx: Executor, erasure: Erasure, nowMs: number): Pro
 }
 
 /**
- * Deletes the recorded programs that nothing uses, and returns how many. It locks the table of programs against writes, because a
- * transaction that stores a job also stores its program if that is missing. So each such transaction has committed and its job is visible
- * here, or it finds the program deleted and stores it again.
+ * Deletes the recorded programs that nothing uses any more, and returns how many. First locks the table of programs against writes.
+ *
+ * The lock is needed because a transaction that stores a job also stores the job's program if that program is missing. With the lock, each
+ * such transaction has either committed, so that its job is visible here. Or it waits, finds the program deleted, and stores the program
+ * again.
  */
 async function deleteUnused(tx: Executor, erasure: Erasure, nowMs: number): Promise<number> {
   const project = sql`${uuidOfId(erasure.projectId)}::uuid`;

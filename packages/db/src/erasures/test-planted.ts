@@ -31,7 +31,7 @@ const named: Readonly<Record<string, string>> = {
   delivery_id: "deliveries",
 };
 
-/** Columns whose values an erasure reads, and the value that each test row gets. */
+/** Columns that an erasure reads to find an entity's rows, and the value that each test row gets in them. */
 const special: Readonly<Record<string, (owner: PlantedOwner) => string>> = {
   "jobs.binding": ({ entityId, marker }) => json({ entityId, marker }),
   "jobs.estimate": ({ entityId }) => text(estimateDocument.write({ ...noEstimate, entities: [entityId] })),
@@ -64,7 +64,10 @@ const noEstimate = {
   ...{ accessClasses: [], toolkits: [], entities: [] as string[], notCompensable: [] },
 };
 
-/** Inserts a row of the entity into every table that can have one. Returns the names of those tables. */
+/**
+ * Inserts a test row of the entity into every table whose rows can belong to an entity. Tests use these rows to check that an erasure
+ * deletes all of them. Returns the names of those tables.
+ */
 export async function plantRows(db: Executor, owner: PlantedOwner): Promise<string[]> {
   const planted: string[] = [];
   for (const { table, entity } of ownersFirst()) {

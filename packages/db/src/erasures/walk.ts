@@ -72,8 +72,8 @@ export async function scanProject(
 }
 
 /**
- * Returns the condition that the key of a project's row compares as `compared` says (for example `= n.id`). If the primary key begins with
- * the project, the condition names the project too, so that no other project is scanned.
+ * Returns a SQL condition on the key of a project's row. `compared`: the comparison, for example `= n.id`. If the primary key begins with
+ * the project, the condition also names the project, so that rows of other projects are not scanned.
  */
 export function whereKey({ table, key, project }: WalkedTable, projectId: ProjectId, compared: SQL): SQL {
   if (key === undefined) throw new Error(`${getTableName(table)} has no key`);
@@ -177,8 +177,9 @@ function nextCalls(project: SQL, { uuid }: WalkStart, limit: SQL): SQL {
 }
 
 /**
- * Returns the SQL for the next quarantined posts of a project. It uses the two indexes that together contain every post, and always begins
- * at the first post: only an erasure reads them, and it deletes what it finds.
+ * Returns the SQL for the next quarantined posts (refused webhook posts kept for inspection) of a project. It uses the two indexes that
+ * together contain every post. It always begins at the first post, because only an erasure uses it, and the erasure deletes each post that
+ * it reads.
  */
 function nextPosts(project: SQL, _from: WalkStart, limit: SQL): SQL {
   const found = [sql`released_at is null`, sql`released_at is not null`].map(

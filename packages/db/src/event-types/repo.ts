@@ -16,8 +16,8 @@ type EventTypeVersionRow = Pick<Row<typeof eventTypeVersions>, "version" | "crea
 export type NewEventType = Omit<EventTypeRow, "version" | "createdAt" | "updatedAt">;
 
 /**
- * Result of storing a type. `other_case`: another type has the same name with other upper and lower case. `too_many`: the project has as
- * many types as it may have. Nothing is stored then.
+ * Result of storing an event type. Only `put` means that the type was stored. `other_case`: a type exists whose name differs only in upper
+ * and lower case. `too_many`: the project already has the maximum number of types.
  */
 export type PutEventTypeResult =
   | { readonly outcome: "put"; readonly type: EventTypeRow }

@@ -154,7 +154,7 @@ export type FoundPairs = { readonly pairs: readonly EventMatch[]; readonly filte
  */
 export type EventMatchFilter = {
   fromUuid: string;
-  /** Upper bound of the event ids, exclusive. */
+  /** Upper bound of the ids of the events to match, exclusive. */
   toUuid: string;
   toolkitSlug: string;
   triggerSlug: string;

@@ -23,7 +23,10 @@ const max = String(walkRowsMax);
 const bounds = { from: "$2::uuid", before: "$3::uuid", max };
 const ofProject = { project_id: "$1::uuid" };
 
-/** The conditions on a scanned event, cheap ones first. The payload is compared last, because PostgreSQL may store it outside the row. */
+/**
+ * SQL conditions by which a list of events keeps a scanned event. The payload is compared last, because PostgreSQL may store it outside the
+ * row, which makes it slow to read.
+ */
 const fits = `w.kind = 'event' and ($5::text = '' or w.toolkit_slug = $5::text) and ($6::text = '' or w.entity_id = $6::text)
   and ($7::text = '' or strpos(w.payload, $7::text) > 0)`;
 

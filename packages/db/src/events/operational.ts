@@ -24,7 +24,7 @@ export type OperationalEvent<Name extends OperationalEventName = OperationalEven
   [Of in Name]: {
     readonly name: Of;
     readonly projectId: ProjectId;
-    /** Entity of the thing that the event is about. Empty for none. */
+    /** Entity (customer or user) that owns the thing that the event is about. Empty if it has no owner. */
     readonly entityId: string;
     /** Key of the occurrence. A second event of the type with this key is not stored. Make it with `occurrenceOf`. */
     readonly occurrence: string;

@@ -40,8 +40,8 @@ export type NewEvent = {
   account?: string | undefined;
   deliveries: NewDelivery[];
   /**
-   * Present if standing programs subscribe to the event's trigger: the routing version of the project. The event then goes to the inbox of
-   * standing programs.
+   * Version of the project's routing (who receives which events). Present if standing programs (schedules) subscribe to the event's
+   * trigger. The event is then also stored in the inbox from which standing programs are started.
    */
   subscribedVersion?: number | undefined;
 };

@@ -58,7 +58,8 @@ async function listToolkitEvents(
 export type Event = typeof events.$inferSelect;
 
 /**
- * Filter of a list of events. A field that is empty or undefined does not filter. The bounds apply to receivedAt, in epoch milliseconds.
+ * Filter of a list of events. A field that is empty or undefined does not filter. `sinceMs` and `untilMs` limit `receivedAt`, in epoch
+ * milliseconds.
  */
 export type EventFilter = {
   toolkitSlug: string;
@@ -71,7 +72,10 @@ export type EventFilter = {
 
 /** The events of one project. */
 export type EventRepository = {
-  /** Returns the event with this id, which may be a test event. Events that publish asks are not found. */
+  /**
+   * Returns the event with this id, which may be a test event. Does not find events that only send an ask (a question of a job) to
+   * endpoints.
+   */
   find(id: EventId): Promise<Event | undefined>;
   /** Returns events, newest first, beginning after the id `after`. Test events are absent. */
   list(filter: EventFilter, page: EventPosition): Promise<Event[]>;

@@ -3,12 +3,13 @@ import { type Executor, withTransaction } from "../connect.ts";
 import { arrayLiteral, statement } from "../sql/statement.ts";
 
 /**
- * Finds a batch of settled events (without pending work) at the old end of a project's primary key, and locks them with SKIP LOCKED.
- * - A sweep never waits, but a replay waits for the sweep (see `enqueue`).
- * - `offset 0` makes PostgreSQL look up by key, for each event, its deliveries, its row in the inbox of standing programs, and the windows
- *   that collected it.
- * - If a throttled replay or a backfill has yet to reach an event, this event and all later events stay. The index replays_unfinished finds
- *   the few unfinished replays of a project. The index standing_backfills_unreached finds the backfill with the oldest position.
+ * Finds a batch of settled events (events without pending work) among a project's oldest events, and locks them with SKIP LOCKED.
+ * - A sweep (the deletion of old events) never waits for a lock. A replay waits until the sweep ends (see `enqueue`).
+ * - `offset 0` makes PostgreSQL look up three things by key for each event: its deliveries, its row in the inbox of schedules, and the
+ *   collect windows that contain it.
+ * - An event stays if a throttled replay or a backfill still has to process it. All later events then stay too.
+ * - The index replays_unfinished finds the few unfinished replays of a project. The index standing_backfills_unreached finds the backfill
+ *   with the oldest position.
  */
 const lockEvents = statement<{ id: string }>(
   "lock_swept_events",
@@ -29,9 +30,9 @@ const lockEvents = statement<{ id: string }>(
 );
 
 /**
- * Deletes events with their deliveries. The events must be locked. An event with a pending delivery is not changed: the delivery may have
- * been queued just before the lock. If svc must still remember an event's dedupe key, the row stays without its payload and gets the kind
- * `swept`.
+ * Deletes locked events and their deliveries. An event with a pending delivery is not changed, because a delivery may have been queued just
+ * before the event was locked. If svc must still recognize a repeated event by its dedupe key, the row stays without its payload. Its kind
+ * is then `swept`.
  */
 const sweepEvents = statement<{ id: string }>(
   "sweep_events",

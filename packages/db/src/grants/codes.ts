@@ -4,7 +4,7 @@ import type { Executor } from "../connect.ts";
 import { grantClients, grantCodes } from "../schema/index.ts";
 import { statement } from "../sql/statement.ts";
 
-/** A code as stored: everything except its text. */
+/** An OAuth authorization code as the database stores it: its digest and its data, without the code's text. */
 export type GrantCode = typeof grantCodes.$inferSelect;
 
 /** Stores an authorization code (as its digest). */

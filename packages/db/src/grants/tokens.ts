@@ -61,7 +61,7 @@ export async function deleteGrantTokens(db: Executor, grantId: GrantId): Promise
   await db.orm.delete(grantTokens).where(eq(grantTokens.grantId, grantId));
 }
 
-/** Reads the index grant_tokens_expires from its oldest entries. */
+/** Deletes expired OAuth tokens of grants, oldest first. Finds them by the index grant_tokens_expires. */
 const sweepTokens = statement<{ digest: Buffer }>(
   "sweep_grant_tokens",
   `delete from grant_tokens where digest in (

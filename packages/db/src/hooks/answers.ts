@@ -60,7 +60,10 @@ export async function putHookAnswers(db: Executor, answers: readonly HookAnswerR
   return answers.every(({ callKey, hookId }) => callKey === null || kept.has(hookId));
 }
 
-/** Reads the index hook_answers_asked from its oldest entries. */
+/**
+ * Deletes answers of hooks (URLs of a project that svc asks before a tool call) from before a given time, oldest first. Finds them by the
+ * index hook_answers_asked.
+ */
 const sweepAnswers = statement<{ id: string }>(
   "sweep_hook_answers",
   `delete from hook_answers a using (

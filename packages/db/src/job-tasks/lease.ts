@@ -18,9 +18,11 @@ type RenewedLease = JobTaskLease & {
 };
 
 /**
- * Extends leases without ever waiting for a lock. A job that ends locks its own task and then needs the task of its parent job. A statement
- * that locks many tasks and waits for one more could deadlock with it, in any order. Tasks that are locked at the moment are therefore
- * skipped, and returned with their state at the start of the statement. Uses the primary keys of tasks and jobs.
+ * Extends leases (time in which only one node may work on a task) without waiting for a lock. Tasks that are locked at the moment are
+ * skipped. They are returned with their state at the start of the statement. Uses the primary keys of tasks and jobs.
+ *
+ * Waiting could cause a deadlock: a job that ends locks its own task and then needs the task of its parent job. A statement that locks many
+ * tasks and waits for one more could wait for that job, in any order of the tasks.
  */
 const renewLeases = compose(
   "renew_job_leases",

@@ -192,8 +192,8 @@ export async function putJobTasks(db: Executor, tasks: readonly NewJobTask[], le
 }
 
 /**
- * The statement finds tasks by the primary key of the table job_tasks. It skips locked tasks and never waits for a lock, so it cannot
- * deadlock (see `renewLeases`).
+ * Releases many leases (time in which only one node may work on a task). Finds the tasks by the primary key of the table job_tasks. Skips
+ * locked tasks and never waits for a lock, so it cannot cause a deadlock.
  */
 const releaseLeases = compose(
   "release_job_leases",

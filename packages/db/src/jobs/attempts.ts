@@ -32,7 +32,10 @@ const selectKeyed = statement<{ digest: Buffer }>(
   "select content_digest as digest from job_attempts where job_id = $1::uuid and idempotency_key = $2::text",
 );
 
-/** Finds the job by its primary key. Only a job that has ended and has its receipt starts another attempt. */
+/**
+ * Starts another attempt of an ended job and stores the previous attempt. Finds the job by its primary key. Changes nothing if the job has
+ * not ended or its receipt (the report of the finished job) is not stored yet.
+ */
 const beginAttempt = statement<{ attempt: number }>(
   "begin_job_attempt",
   `with ended as (

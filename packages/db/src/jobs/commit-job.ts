@@ -64,7 +64,7 @@ export type JobChange = {
   readonly isProgress: boolean;
   /** The call that the job is about to send; undefined if it sends none. */
   readonly begunCall?: CallRecord | undefined;
-  /** Finished calls of the job. Their idempotency keys are not needed after this commit. */
+  /** Finished tool calls of the job whose records are stored with this commit. Their idempotency keys are not needed after the commit. */
   readonly madeCalls?: readonly CommittedCall[] | undefined;
 };
 
@@ -85,11 +85,14 @@ export type RunCommit = {
 /** Options of a commit. */
 export type CommitOptions = {
   readonly nowMs: number;
-  /** True if the driver already knows of the request to cancel the job. */
+  /** True if the driver (the loop that runs one job's steps) already knows of the request to cancel the job. */
   readonly seesCancel: boolean;
   /** True if the job's driver (the loop that runs its steps) already knows of the request to pause the job. */
   readonly seesPause: boolean;
-  /** The last `seq` that the job's log must have. If the log has another one, the commit writes nothing, as if the lease were lost. */
+  /**
+   * The number (`seq`) of the last entry that the job's log must have. If the log's last entry has a different number, the commit writes
+   * nothing, as if the lease were lost.
+   */
   readonly expectedSeq?: number | undefined;
 };
 

@@ -41,14 +41,17 @@ export type RunChange = JobChange & {
   readonly calls: readonly CallRecord[];
   /** Tasks that the commit makes due. They belong to other jobs, or to this job if their kind is not `run`. */
   readonly tasks: readonly NewJobTask[];
-  /** Other writes in the same transaction. They run after the lease was checked. */
+  /** Function that writes more rows in the same transaction. It runs after svc has checked that the node still holds the job's lease. */
   readonly also: ((tx: Executor) => Promise<void>) | undefined;
 };
 
 /**
- * Commits a job's progress under its driver's lease. Returns undefined, with nothing written, if the lease is lost. A change that writes no
- * rows, set entries or other tables shares one statement and one commit with changes of other jobs that arrive at the same time. A change
- * that also stores a page of rows is one statement of its own. Any other change has its own transaction.
+ * Commits a job's progress under the lease of its driver (the loop that runs the job's steps). Returns undefined and writes nothing if the
+ * lease is lost.
+ * - A change that writes no rows, set entries or other tables shares one statement and one commit with such changes of other jobs at the
+ *   same time.
+ * - A change that also stores a page of rows uses its own statement.
+ * - Any other change uses its own transaction.
  */
 export function commitRun(
   db: Executor,

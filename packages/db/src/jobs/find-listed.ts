@@ -27,7 +27,7 @@ export function selectListedJobs(from: string): string {
   return `select ${jobColumns.text}, ${programColumns.text} from ${from} ${programOfJob}`;
 }
 
-/** Decodes a row of `selectListedJobs`. */
+/** Converts a row of the query for a list of jobs (`selectListedJobs`) into a `ListedJob`. */
 export function listedOf(row: ListedRow): ListedJob {
   const { program, sealedProgram, programHash } = programColumns.read(row);
   return { ...jobColumns.read(row), program, sealedProgram, programHash };

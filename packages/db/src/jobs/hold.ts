@@ -38,7 +38,7 @@ export async function clearJobLoopHolds(tx: Executor, jobId: Id<"job">): Promise
   await clearHolds(tx, [uuidOfId(jobId)]);
 }
 
-/** Finds the job by its primary key. */
+/** Stores or removes the request to pause a job. Finds the job by its primary key. */
 const setPause = statement<{ id: string }>(
   "set_job_pause",
   "update jobs set paused_at = $2::timestamptz, pause_chain = $3::text[] where id = $1::uuid returning id",

@@ -22,8 +22,8 @@ import { storedChain } from "./principals.ts";
 const marginJobs = 4_000;
 
 /**
- * Number of jobs below a project's quota that must remain free for svc to use a remembered count. The number is larger than `marginJobs`,
- * because other nodes may have added jobs since the count.
+ * A remembered count of a project's jobs is used only if at least this many jobs fit below the project's quota. The number is larger than
+ * `marginJobs`, because other nodes may have added jobs since the count.
  */
 const rememberedMarginJobs = 3 * marginJobs;
 
@@ -35,8 +35,8 @@ type JobInsert = {
 };
 
 /**
- * Columns of a job that the statement writes: all that a submission without an idempotency key sets. The other columns get their default
- * values.
+ * Columns of a new job that the statement for many jobs sets: all that a submission without an idempotency key needs. All other columns get
+ * their default values.
  */
 const jobFields = fieldsBut(
   jobs,
@@ -164,8 +164,8 @@ export async function insertJobBatch(db: Executor, insert: JobInsert): Promise<Q
 }
 
 /**
- * Stores jobs of several submissions together. Returns false, with nothing stored, if a project would come closer to its quota than
- * `margin`.
+ * Stores jobs of several submissions together. Returns false and stores nothing if a project could then submit fewer than `margin` further
+ * jobs before it reaches its quota.
  */
 async function storeAll(db: Executor, inserts: readonly StoredInsert[], margin: number): Promise<boolean> {
   const startedMs = performance.now();
@@ -243,7 +243,10 @@ export async function insertJobsWithinQuota(
 /** Jobs to store, and a program that may already exist. */
 type StoredInsert = Omit<JobInsert, "program"> & { readonly program?: NewJobProgram };
 
-/** Returns for each project how many jobs it submits, and the remembered count of jobs that it already has. */
+/**
+ * Returns for each project how many jobs it submits, and how many jobs it already has. This node remembers the second number from an
+ * earlier count.
+ */
 function requestedJobsOf(inserts: readonly StoredInsert[]): PartValues<typeof parts>["wanted"] {
   const byProject = Map.groupBy(
     inserts.flatMap(({ newJobs }) => newJobs),

@@ -140,7 +140,10 @@ export function loadJobProgram(
 
 const pinColumns = selectList(jobPrograms, ["projectId", "digest", "pins"], "p");
 
-/** Finds each program by its primary key, with one index lookup per program. */
+/**
+ * Reads the pins of programs (the versions of tools and skills that a program was checked with). Finds each program by its primary key,
+ * with one index lookup per program.
+ */
 const selectPins = compose(
   "load_job_pins",
   nameParts,

@@ -12,8 +12,8 @@ import type { JobEventRecord, NewJobEvent } from "./record.ts";
 const fields = fieldsBut(jobEvents, "seq", "at", "jobId");
 
 /**
- * Columns of a log row that are parameters of the statement. The statement itself adds the time, the job and the final number. `seq` is the
- * position in the written entries, from 1.
+ * Columns of a job's log row that are parameters of the statement. The statement itself adds the time, the job and the final number. `seq`
+ * is the position among the entries to write, from 1.
  */
 export const logRowFields = { ...fieldsBut(jobEvents, "at", "jobId") };
 
@@ -67,9 +67,15 @@ const submittedType = "job-submitted";
 
 /** A log row as read. */
 type ReadRow = typeof jobEvents.$inferSelect & {
-  /** Principal chain of the job. It applies to entries that have no chain of their own. */
+  /**
+   * The job's principal chain (the keys and programs that caused the job, in order). It applies to log entries for which no chain of their
+   * own is stored.
+   */
   readonly jobChain: string[];
-  /** Hash of the job's program, if the log row begins with the entry of type `job-submitted`; null otherwise. */
+  /**
+   * Hash of the job's program, if the first entry of this log row has the type `job-submitted`; null otherwise. (One row can contain
+   * several entries.)
+   */
   readonly programHash: string | null;
 };
 

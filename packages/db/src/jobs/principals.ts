@@ -8,7 +8,10 @@ import { arrayLiteral, statement } from "../sql/statement.ts";
 /** Columns of a job that say who caused it. */
 type KeyedPrincipal = { readonly keyId: KeyId; readonly principalChain: readonly string[] };
 
-/** Returns a job's principal chain as it is stored. The stored chain is empty if the chain has only the job's key. */
+/**
+ * Returns a job's principal chain (the keys and programs that caused the job, in order) as the database stores it. If only the job's own
+ * key caused the job, the stored chain is empty.
+ */
 export function storedChain({ keyId, principalChain }: KeyedPrincipal): string[] {
   const isOfKey = principalChain.length === 1 && principalChain[0] === principalOf(keyId);
   return isOfKey ? [] : [...principalChain];

@@ -86,8 +86,8 @@ const selectApprovalDryRuns = statement<ListedRow>(
 );
 
 /**
- * Returns a page of jobs, newest first. The filter selects the jobs of one standing program, of one skill or of one parent job. It may also
- * select the approval dry runs of all programs.
+ * Returns a page of jobs, newest first. The filter selects the jobs of one standing program (a schedule), of one skill or of one parent
+ * job. It may also select the approval dry runs (simulation runs that a person sees before approving a schedule) of all schedules.
  */
 async function listNarrowedJobs(
   db: Executor,
@@ -165,9 +165,10 @@ function newestOf(condition: string, statuses: string): string {
 }
 
 /**
- * Uses the indexes jobs_status, jobs_simulations and jobs_twins; reads the page itself by primary keys. Merges one backward index scan for
- * each status and kind; each scan is at most as long as the page. There is no index of a project's jobs by time, because it would cost each
- * job two more index entries: one when it begins and one when it ends.
+ * Reads a page of a project's jobs, newest first. Uses the indexes jobs_status, jobs_simulations and jobs_twins, with one backward scan for
+ * each status and each kind of job. Merges the results, each at most as long as the page, and reads the jobs of the page by primary keys.
+ * An index of a project's jobs by time would be faster to read. But each job would need two more index entries: one when it begins and one
+ * when it ends.
  */
 const selectPage = statement<ListedRow>(
   "list_jobs",

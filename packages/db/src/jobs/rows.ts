@@ -78,7 +78,10 @@ export async function writeJobRows(
   await writeRows(tx, { of: { jobId }, ...change });
 }
 
-/** Consecutive rows to append to a set; they have no results yet. The run has a first position in the set and a range of row numbers. */
+/**
+ * Consecutive rows to append to a set (the list of rows that a step of a job made). The rows have no results yet. `fromOrdinal`: position
+ * of the first row in the set. `rowNumbers`: the numbers of the rows.
+ */
 export type JobSetRun = {
   readonly setId: string;
   readonly fromOrdinal: number;

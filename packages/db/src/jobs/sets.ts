@@ -74,7 +74,8 @@ const selectSetRowsIn = statement<RawSetRow>(
 );
 
 /**
- * Page of a set: rows from the position `fromOrdinal` on, at most `limit` rows, and about `bytesMax` bytes of sealed fields and outputs.
+ * A page of a set (the list of rows that a step of a job made). It contains rows from the position `fromOrdinal` on: at most `limit` rows,
+ * and about `bytesMax` bytes of encrypted fields and outputs.
  */
 type JobSetPage = {
   readonly fromOrdinal: number;
@@ -85,8 +86,9 @@ type JobSetPage = {
 };
 
 /**
- * Returns rows of a set in the order of their positions, from `fromOrdinal` on. If the set names a state or states, only rows in these
- * states are returned. `hasMore`: true if the page is full in rows or bytes, so that more rows may follow.
+ * Returns rows of a set (the list of rows that a step of a job made) in the order of their positions, from `fromOrdinal` on. If `set` names
+ * one or several states, only rows in these states are returned. `hasMore`: true if the page is full in rows or bytes, so that more rows
+ * may follow.
  */
 export async function readJobSetRows(
   db: Executor,
@@ -134,7 +136,10 @@ const positionsOf = (found: string) => `select array_to_string(array_agg(s.ordin
   from (select ordinal, row_number, state from job_set_rows
     where job_id = $1::uuid and set_id = $2::text and ordinal >= $3::int4 ${found} order by ordinal limit $4::int4) s`;
 
-/** Finds positions by the primary key of the set's rows. So the time for a page does not grow with the size of the set. */
+/**
+ * Reads positions of rows in a set (the list of rows that a step of a job made). Finds them by the primary key of the set's rows, so the
+ * time for a page does not grow with the size of the set.
+ */
 const selectPositions = statement<RawPositions>("read_job_set_places", positionsOf(""));
 
 /**

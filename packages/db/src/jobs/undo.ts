@@ -24,7 +24,7 @@ const selectUndo = statement<RawRow<Omit<JobUndoEntry, "jobId">>>(
    order by job_id desc, entry desc limit $2::int4`,
 );
 
-/** Returns the entries to undo next, latest first. */
+/** Returns the job's undo entries (recorded ways to undo its calls) that must be executed next, latest first. */
 export async function nextJobUndoEntries(db: Executor, jobId: Id<"job">, limit: number): Promise<JobUndoEntry[]> {
   const rows = await selectUndo(db, [uuidOfId(jobId), limit]);
   return rows.map((row) => ({ jobId, ...columns.read(row) }));

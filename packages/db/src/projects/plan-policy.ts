@@ -51,8 +51,8 @@ export async function readPlanApproval(db: Executor, projectId: ProjectId): Prom
 }
 
 /**
- * Returns the confirmation rules that currently apply to calls of a project's keys: first the rule of the project's policy, then the rules
- * of the keys. Requests that arrive together share a statement, also with `readPlanApproval`.
+ * Returns the rules that say which calls of a project's keys a person must confirm now. The rule of the project's policy comes first, then
+ * the rules of the keys. Concurrent calls of this function and of `readPlanApproval` share one statement.
  */
 export async function readConfirmRules(
   db: Executor,

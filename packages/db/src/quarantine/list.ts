@@ -153,13 +153,19 @@ const selectOfToolkit = pageStatement("list_quarantined_posts_of_toolkit", {
   found: newestPosts({ toolkit_slug: "$6::text" }, ofDeployment),
 });
 
-/** Reads posts by the indexes quarantined_posts_project_held and quarantined_posts_project_released. */
+/**
+ * Returns a page of the quarantined posts (refused webhook posts kept for inspection) of one project. Reads the posts by the indexes
+ * quarantined_posts_project_held and quarantined_posts_project_released.
+ */
 const selectOfProject = pageStatement("list_quarantined_posts_of_project", {
   ...page,
   found: newestPosts({ project_id: "$6::uuid" }, ofProject),
 });
 
-/** Reads posts by the indexes quarantined_posts_project_held_toolkit and quarantined_posts_project_released_toolkit. */
+/**
+ * Returns a page of the quarantined posts (refused webhook posts kept for inspection) of a project's private toolkit. Reads the posts by
+ * the indexes quarantined_posts_project_held_toolkit and quarantined_posts_project_released_toolkit.
+ */
 const selectOfPrivateToolkit = pageStatement("list_quarantined_posts_of_private_toolkit", {
   ...page,
   found: newestPosts({ toolkit_slug: "$7::text", project_id: "$6::uuid" }, ofProject),

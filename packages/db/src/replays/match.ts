@@ -116,7 +116,10 @@ export type FoundMatches = FoundPairs & {
   readonly next: EventMatch | undefined;
 };
 
-/** Limits of one search. `limit`: maximum pairs to return. `events`: maximum events to scan. */
+/**
+ * Limits of one search for what a replay delivers again. `limit`: maximum number of pairs of event and subscription to return. `events`:
+ * maximum number of events to scan.
+ */
 export type MatchBounds = { readonly limit: number; readonly events: number };
 
 /**

@@ -18,7 +18,10 @@ export type ClaimedReplay = {
   readonly attempt: number;
 };
 
-/** Returns the lease of a replay's task. The replay is the owner of the task; its UUID is in the form of a program id. */
+/**
+ * Returns the lease (the time in which only one node may work on it) of the task that continues a replay. The table's owner column has the
+ * type of a schedule's id, so the replay's UUID is written in that form.
+ */
 export function replayLease({ id, leaseToken }: Pick<ClaimedReplay, "id" | "leaseToken">): DueTaskLease {
   return { ...taskOf(id), leaseToken };
 }

@@ -98,7 +98,10 @@ export type ReplayedSubscription = Readonly<
   readonly pending: number;
 };
 
-/** Uses the primary key of subscriptions. For each, it counts the low-priority tasks in delivery_tasks_lane, at most $2. */
+/**
+ * Reads the health of the subscriptions that a replay sends to. Finds them by primary key. For each subscription, counts its low-priority
+ * tasks by the index delivery_tasks_lane, at most `$2`.
+ */
 const readHealth = statement<RawRow<Omit<ReplayedSubscription, "pending">> & { pending: number }>(
   "read_replayed_subscriptions",
   `select ${healthColumns.text}, p.pending from subscriptions s cross join lateral (

@@ -56,7 +56,10 @@ export const toolCalls = pgTable(
     createdAt: time("created_at").notNull(),
     durationMs: integer("duration_ms").notNull(),
     providerMs: integer("provider_ms").notNull(),
-    /** The outcome of a failed call; null while the call runs and after its success. So a successful end changes no indexed column. */
+    /**
+     * Outcome of a failed call. Null while the call runs and after its success. The indexes use this column and not the call's state, so
+     * the end of a successful call changes no index.
+     */
     failure: oneOf(callStates)("failure"),
   },
   (table) => [
@@ -124,7 +127,7 @@ export const callPaces = pgTable(
     projectId: idColumn("prj")("project_id")
       .notNull()
       .references(() => projects.id),
-    /** Name of a limit of the project, or of the rate of a toolkit. */
+    /** Name of the call limit: a limit of the project, or a rate that a toolkit declares for its app. */
     limitName: text("limit_name").notNull(),
     key: text("key").notNull(),
     pace: document(callPaceDocument)("pace").notNull(),

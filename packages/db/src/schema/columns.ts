@@ -59,8 +59,8 @@ export function document<T>(type: DocumentType<T>) {
 }
 
 /**
- * True if the driver returned the text of a document. False if a statement read several columns as one JSON, because the document is then
- * already parsed.
+ * True if a column of a JSON document was read as text, so that it must be parsed. False if a statement read several columns as one JSON
+ * value; the document is then already parsed.
  */
 function isJson(stored: unknown): stored is string {
   return typeof stored === "string" && !isVersionedText(stored);

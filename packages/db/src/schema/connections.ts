@@ -79,7 +79,10 @@ export const privateToolkits = pgTable(
     /** The definition as published. It is JSON text and not jsonb, because jsonb loses the order of a schema's properties. */
     definition: text("definition").notNull(),
     toolCount: integer("tool_count").notNull(),
-    /** SHA-256 of the destinations that receive credentials. An account made under another digest must be connected again. */
+    /**
+     * SHA-256 of the hosts that receive credentials of this private toolkit. If a new definition changes the value, accounts that were
+     * connected with the old value must be connected again.
+     */
     originDigest: bytes("origin_digest").notNull(),
     updatedAt: time("updated_at").notNull(),
   },

@@ -24,11 +24,11 @@ export type EntityNaming =
   | { readonly rule: "jobs" | "standing" | "runs" }
   /** The table's rows are programs. A program is deleted after everything that ran it (jobs and schedules) is deleted. */
   | "as what runs them"
-  /** A row is deleted with its parent row. */
+  /** A row belongs to the entity (customer or user) of its parent row, and is deleted together with it. */
   | "as their parents"
   /**
-   * The rows hold no data of a single entity; `none` is the reason. `notSearched`: why texts in the rows may still mention an entity and
-   * are not searched.
+   * The rows contain no data of a single entity (customer or user). `none`: the reason for this. `notSearched`: the reason why texts in the
+   * rows may still mention an entity, and why they are not searched.
    */
   | { readonly none: string; readonly notSearched?: string };
 
@@ -54,8 +54,8 @@ export type ErasedTable = {
   /** Column with the row's project. Undefined if only the row's parents have the project, or if the row belongs to the deployment. */
   readonly project?: PgColumn;
   /**
-   * Key by which the erasure scans the table. It is needed if rows of other tables are deleted with these rows, or if a rule checks each
-   * row.
+   * Key column by which an erasure (the deletion of an entity's data) scans the table. It is needed if rows of other tables are deleted
+   * with these rows, or if a function decides for each row to whom it belongs.
    */
   readonly key?: PgColumn;
   readonly parents?: readonly RowParent[];

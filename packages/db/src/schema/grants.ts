@@ -7,14 +7,14 @@ import { grantTokenKinds, linkPurposes, type StoredAccessClass } from "./words.t
 
 /** Recipient and subject of a console link. Fields that the link's purpose does not need are absent. */
 type LinkTarget = {
-  /** Present if the link's purpose is to answer an ask. */
+  /** Present if a person answers a question of a job through this link. */
   readonly answer?: {
     readonly jobId: string;
     readonly requestId: string;
     readonly principalId: string;
     /**
-     * When the contact was created, in epoch milliseconds. A contact that was created later under the same name is a different contact.
-     * Links of versions before 0.2 have no value.
+     * When the contact (the person who answers) was created, in epoch milliseconds. A contact that was created later under the same name is
+     * a different contact. Absent in links that a version before 0.2 stored.
      */
     readonly contactCreatedAt?: number;
   };

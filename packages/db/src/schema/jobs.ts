@@ -98,14 +98,20 @@ export const jobs = pgTable(
      * empty in newer rows.
      */
     params: document(paramsDocument)("params").notNull(),
-    /** Step arguments that answers changed, by step id, in rows of versions before 0.2. Empty in newer rows. */
+    /**
+     * Arguments of steps that people changed when they answered questions of the job, by step id. Only versions before 0.2 wrote this
+     * column; it is empty in newer rows.
+     */
     stepArgs: document(stepArgsDocument)("step_args").notNull(),
     /**
      * Program params and step arguments (by step id) that people changed when they answered questions. The value is sealed (encrypted).
      * Null if no answer changed anything.
      */
     overrides: bytes("overrides"),
-    /** A number that grows with every rerun. So a call of this generation is not a repeat of an earlier generation's call. */
+    /**
+     * Number that grows when steps of the job run again after a person's decision. It is a part of the keys by which repeated calls are
+     * recognized, so calls of the new run are not taken for repeats.
+     */
     generation: integer("generation").notNull().default(1),
     /** Index of the next step in the program's flat order of steps. */
     position: integer("position").notNull().default(0),
@@ -253,7 +259,7 @@ export const jobSetRows = pgTable(
   "job_set_rows",
   {
     jobId: job(),
-    /** Id of the set, which is the id of the step that made it. */
+    /** Id of the set (a list of rows). It is equal to the id of the job's step that made the set. */
     setId: text("set_id").notNull(),
     /** Position of the row in its set, from 0. */
     ordinal: integer("ordinal").notNull(),
@@ -287,11 +293,11 @@ export const jobUndoEntries = pgTable(
     /** Number of this undo entry in its job, from 1. */
     entry: integer("entry").notNull(),
     stepId: text("step_id").notNull(),
-    /** Position of the row in its set; 0 for a step without rows. */
+    /** Position of the call's row in its set (the list of rows that a step made); 0 if the step processes no rows. */
     ordinal: integer("ordinal").notNull(),
     toolSlug: text("tool_slug").notNull(),
     entityId: text("entity_id").notNull(),
-    /** The final arguments, as sealed JSON text. */
+    /** Arguments with which svc calls the tool to undo the step's call, as encrypted JSON text. */
     args: bytes("args").notNull(),
     state: oneOf(undoStates)("state").notNull(),
   },
@@ -381,7 +387,7 @@ export const jobAsks = pgTable(
     toolCallId: text("tool_call_id").notNull().default(""),
     deliveredAt: time("delivered_at"),
     standingProgramId: text("standing_program_id").notNull().default(""),
-    /** Ids of the events that published the question: one per hop (a stage of the escalation). */
+    /** Ids of the events that sent the question to the project's endpoints: one for each hop (a stage of the escalation). */
     eventIds: text("event_ids").array().$type<EventId[]>().notNull().default([]),
     refusedAnswers: integer("refused_answers").notNull().default(0),
     askedAt: time("asked_at").notNull(),

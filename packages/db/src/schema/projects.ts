@@ -113,8 +113,8 @@ export const routingState = pgTable("routing_state", {
   id: smallint("id").primaryKey(),
   version: bigint("version", { mode: "number" }).notNull(),
   /**
-   * Recipients of events, as configured when a node last started. Null before the first such start: the projects are then older than this
-   * setting.
+   * Projects that receive events: `accounts` or `projects`, as set in the deployment when a node last started. Null until a node of a
+   * version with this setting has started.
    */
   audience: oneOf(audiences)("audience"),
 });
@@ -175,8 +175,8 @@ export const auditEvents = pgTable(
     projectId: idColumn("prj")("project_id").notNull(),
     at: time("at").notNull(),
     /**
-     * Actor of the entry. The column accepts any text (its type is not `oneOf`). So a row can still be read after an attacker has changed
-     * the word. The check of the chain then reports this change.
+     * Actor of the audit entry. The column accepts any text (its type is not `oneOf`), so that a row can be read even if an attacker
+     * changed the word. The check of the audit log's hashes then reports the change.
      */
     actor: text("actor").$type<AuditActor>().notNull(),
     /** Id of the actor, if the actor is a key or a job. */
@@ -194,7 +194,7 @@ export const auditEvents = pgTable(
      * the row is added to the chain.
      */
     position: integer("position"),
-    /** MAC of the row's content and position, made with the chain's key. */
+    /** MAC (keyed checksum) of the audit entry's content and position, made with the key of the project's audit chain. */
     mac: bytes("mac"),
     hash: bytes("hash"),
   },
@@ -216,7 +216,10 @@ export const auditEvents = pgTable(
 /** Chains of the audit log: one per project, and one for the deployment under the lowest possible id. */
 export const auditChains = pgTable("audit_chains", {
   projectId: idColumn("prj")("project_id").primaryKey(),
-  /** Random key of the chain, sealed for `deployment/audit_chains/<project>`. */
+  /**
+   * Random key with which svc makes the checksums of a project's audit chain (its sequence of linked audit entries). The key is encrypted
+   * for the context `deployment/audit_chains/<project>`.
+   */
   key: bytes("key").notNull(),
   length: integer("length").notNull(),
   /** Hash of the chain's last row; empty if the chain has no row. */
@@ -253,7 +256,7 @@ export const erasures = pgTable(
     id: idColumn("ers")("id").primaryKey(),
     projectId: idColumn("prj")("project_id").notNull(),
     kind: oneOf(erasureKinds)("kind").notNull(),
-    /** The entity to erase. Empty after the end, and if the erasure is of a whole project. */
+    /** Id of the entity (customer or user) whose data is erased. Empty after the erasure has ended, and if a whole project is erased. */
     entityId: text("entity_id").notNull(),
     state: oneOf(erasureStates)("state").notNull(),
     /**

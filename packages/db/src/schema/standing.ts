@@ -109,7 +109,8 @@ export const standingVersions = pgTable(
     /** State of the version's approval. Empty if its plan needs no approval. */
     approval: oneOf(standingApprovals)("approval").notNull().default(""),
     /**
-     * Id of the approval that the version relies on. The approval is from the version's own approval dry run, or from an earlier version.
+     * Id of the approval that allows this version of the schedule to run. A person gave it after the approval dry run (a simulation run) of
+     * this version or of an earlier version.
      */
     approvalId: text("approval_id").notNull().default(""),
     /**
@@ -135,7 +136,10 @@ export const standingVersions = pgTable(
 export const dueTasks = pgTable(
   "due_tasks",
   {
-    /** The standing program that the task belongs to. For kind `replay`: the replay, with its UUID in the form of a program id. */
+    /**
+     * Id of the standing program (schedule) that the task belongs to. For the kind `replay`: the UUID of the replay, written in the form of
+     * a standing program's id.
+     */
     ownerId: idColumn("stp")("owner_id").notNull(),
     kind: oneOf(dueTaskKinds)("kind").notNull(),
     /** The job to cancel, if the task has the kind `cancel`. Empty for tasks of all other kinds. */
@@ -181,7 +185,7 @@ export const standingRuns = pgTable(
     reason: oneOf(standingRunReasons)("reason").notNull(),
     /** Details of the reason, for people; empty if the reason says everything. */
     detail: text("detail").notNull().default(""),
-    /** Number of occurrences in this run. */
+    /** Number of occurrences (due times or events of the schedule) that this run processes. */
     count: integer("count").notNull().default(1),
     fireAt: time("fire_at").notNull(),
     /** Time of the last occurrence, if the run has several. */
@@ -376,8 +380,9 @@ export const standingListeners = pgTable(
 );
 
 /**
- * The inbox of standing programs. It contains events without a decision to which programs of the project subscribe. An event has one row,
- * however many programs subscribe to it. The row is stored with its event, and is deleted in the transaction that stores the decision.
+ * The inbox of standing programs (schedules). It contains events for which svc has not yet decided which schedules of the project they
+ * start. An event has one row, even if several schedules subscribe to it. The row is stored with its event. The transaction that stores the
+ * decision deletes the row.
  */
 export const standingArrivals = pgTable(
   "standing_arrivals",
@@ -419,7 +424,7 @@ export const standingPolls = pgTable("standing_polls", {
   isPrimed: boolean("is_primed").notNull(),
   /** Number of polls whose outcome is stored. It is used to name the next poll. */
   polls: count("polls"),
-  /** Number of known row ids. */
+  /** Number of row ids that the polls of this schedule have already found. */
   seen: integer("seen").notNull(),
   /**
    * True if row ids of earlier generations still have to be deleted. Each row id belongs to a generation. If svc must forget all known row
@@ -452,7 +457,7 @@ export const standingSeen = pgTable(
     /** The first 16 bytes of the SHA-256 of the row's id. */
     digest: bytes("digest").notNull(),
     /**
-     * Digest of the row's content (the fields that the definition keeps). Used if the program also polls for changed rows. Empty otherwise.
+     * Digest of the fields of the row that the schedule's `keep` names. Used if the schedule also polls for changed rows. Empty otherwise.
      */
     content: bytes("content").notNull(),
     /** When a poll last read the row, accurate to a day. */

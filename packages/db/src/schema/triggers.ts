@@ -194,8 +194,10 @@ export const deliveryTasks = pgTable(
     leaseOwner: idColumn("node")("lease_owner"),
     leaseUntil: time("lease_until"),
     /**
-     * Group of the queue to which the task belongs. 0: the task waits for a retry and has no lease. Negative: the task is from a throttled
-     * replay and has low priority. Other tasks have the number in the table `delivery_epoch`.
+     * Number of the queue's part to which the task belongs.
+     * - 0: the task waits for a retry and has no lease.
+     * - Negative: a throttled replay created the task, so it has low priority.
+     * - Other tasks have the number in the table `delivery_epoch`.
      */
     epoch: integer("epoch").notNull().default(1),
   },
@@ -211,8 +213,9 @@ export const deliveryTasks = pgTable(
 );
 
 /**
- * The epoch in the key of delivery_tasks for tasks that wait for no retry. The table has one row. The epoch changes only in a transaction
- * that has locked the table delivery_tasks.
+ * The current epoch: a number at the start of the key of delivery_tasks, for tasks that do not wait for a retry. A new epoch lets scans
+ * skip the dead rows of the old one. The table has one row. The epoch changes only in a transaction that has locked the table
+ * delivery_tasks.
  */
 export const deliveryEpoch = pgTable("delivery_epoch", {
   id: smallint("id").primaryKey(),

@@ -42,7 +42,10 @@ export const vaultRotations = pgTable("vault_rotations", {
   state: oneOf(vaultRotationStates)("state").notNull(),
   /** The vault key that wraps all data keys from this rotation on. */
   toKeyId: text("to_key_id").notNull(),
-  /** Vault keys that svc refuses after the end of this rotation. */
+  /**
+   * Vault keys that this rotation (replacement of the key that encrypts secrets) removes from use. svc refuses them after the rotation has
+   * ended.
+   */
   fromKeyIds: text("from_key_ids").array().notNull(),
   /** Highest number of the data keys that this rotation replaces. */
   lastOldNumber: integer("last_old_number").notNull(),

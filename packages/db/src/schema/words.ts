@@ -102,7 +102,7 @@ export type EventKind = (typeof eventKinds)[number];
 /** State of a delivery. `delivered` and `dead_letter` are final. */
 export const deliveryStates = ["pending", "delivered", "dead_letter"] as const;
 
-/** Why svc made no event from a verified post. */
+/** Reasons why svc could make no event from a verified webhook post and put the post into quarantine. */
 export const quarantineReasons = ["no_trigger", "invalid_payload", "no_project", "unreadable_body"] as const;
 
 /** Role of a key in its project. A member works in the project; an approver also answers approvals and makes keys for agents. */
@@ -343,8 +343,11 @@ export const linkPurposes = ["sign_in", "answer", "connect", "confirm"] as const
 export const dataKeyUses = ["seal", "digest"] as const;
 
 /**
- * State of a vault key's rotation. `announced`: the new data keys exist. `distributing`: nodes read them. `resealing`: all nodes seal with
- * them, and passes over the tables seal old values again. `done`: the last pass found no old value, and the old vault keys are refused.
+ * State of the rotation of a vault key (the replacement of the key that encrypts secrets).
+ * - `announced`: the new data keys exist.
+ * - `distributing`: nodes read the new data keys.
+ * - `resealing`: all nodes encrypt with the new data keys. svc scans the tables repeatedly and encrypts old values again.
+ * - `done`: the last scan found no old value, and the old vault keys are refused.
  */
 export const vaultRotationStates = ["announced", "distributing", "resealing", "done"] as const;
 
@@ -358,7 +361,7 @@ export type AuditActor = "admin" | "key" | "job" | "link" | "service";
 export const erasureKinds = ["entity", "project"] as const;
 
 /**
- * State of an erasure. `running`: it deletes rows. `waiting`: it waits for jobs to end, or for the start of the last pass. `done`: a whole
- * pass found nothing to delete.
+ * State of an erasure (the deletion of an entity's or project's data). `running`: it deletes rows. `waiting`: it waits for jobs to end, or
+ * for the start of the last scan of all tables. `done`: a complete scan found nothing to delete.
  */
 export const erasureStates = ["running", "waiting", "done"] as const;

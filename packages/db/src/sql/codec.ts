@@ -66,8 +66,8 @@ export function fieldsOf<Table extends PgTable, const Name extends ColumnName<Ta
 }
 
 /**
- * Returns the codecs of all columns of a table except those in `without`. Use it if the statement sets these columns itself, or leaves them
- * to their defaults.
+ * Returns the codecs of all columns of a table except the columns in `without`. A statement uses this if it sets the columns in `without`
+ * itself, or leaves them to their defaults.
  */
 export function fieldsBut<Table extends PgTable, const Name extends ColumnName<Table> = never>(
   table: Table,

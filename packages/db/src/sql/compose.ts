@@ -46,8 +46,8 @@ type Shape<Given extends Parts> = {
 };
 
 /**
- * Functions that return their SQL only if the text of the statement has the part (group of parameters) of this name. Otherwise they return
- * an empty text.
+ * Functions for optional parts of a statement's SQL, by the name of a group of parameters. A function returns its SQL only if the statement
+ * is built with this group; otherwise it returns an empty text.
  */
 export type OnlyWith<Given extends Parts> = { readonly [Key in keyof Given]: typeof sqlOf };
 

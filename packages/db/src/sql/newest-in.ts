@@ -52,9 +52,9 @@ type ValuesOptions = {
 };
 
 /**
- * Returns a query for the distinct values of a column, with the name and column `name(value)`. Each value costs one index lookup. A list
- * uses this query for an optional filter on the column, and reads the index once for each value. The query also returns null and the empty
- * text, which no row has.
+ * Returns a named query (for a `with` clause) for the distinct values of a column. `name`: name of the query; its only column is `value`. A
+ * list with an optional filter on the column uses this query, and reads the index once for each value. Each value costs one index lookup.
+ * The query also returns null and the empty text, which no row has.
  */
 export function valuesIn(table: string, name: string, { key, column, condition, only }: ValuesOptions): string {
   const columns = Object.keys(key).join(", ");

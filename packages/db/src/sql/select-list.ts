@@ -208,8 +208,8 @@ type RowNames<Name extends string = string> = {
   /** Returns the assignments with which an UPDATE sets columns to the values of one row: `status = i.status, …`. */
   set(alias: string, names: readonly Name[]): string;
   /**
-   * Returns the same as `set`, except that a null value does not change the column of the row `of`: `params = coalesce(i.params, j.params),
-   * …`.
+   * Returns the SQL that sets columns to new values, but keeps the old value of a column if the new value is null: `params =
+   * coalesce(i.params, j.params), …`. `of`: alias of the row that is changed.
    */
   setOrKeep(alias: string, names: readonly Name[], of: string): string;
   /** Returns the SQL that inserts the rows into a table: `insert into … select … from unnest(…) as i`. */

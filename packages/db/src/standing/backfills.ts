@@ -186,7 +186,7 @@ const walkEvents = statement<{ id: string; isOwn: boolean; receivedAt: number }>
 export type BackfillWalk = {
   readonly projectId: ProjectId;
   readonly triggerSlug: string;
-  /** Account of the events; undefined for any account. */
+  /** Entity (customer or user) that the events belong to. Undefined means that events of every entity are counted. */
   readonly entityId: string | undefined;
   readonly fromUuid: string;
   readonly beforeUuid: string;
@@ -204,7 +204,7 @@ export async function walkBackfillEvents(db: Executor, walk: BackfillWalk, limit
   return found.map((row) => ({ ...row, id: idOfUuid("evt", row.id) }));
 }
 
-/** This statement uses the index events_trigger in the same way as the statement `walk_backfill_events`. */
+/** Counts the events of one trigger that a backfill (runs for past events) would process. Scans a range of the index events_trigger. */
 const countEvents = statement<{ count: number; walked: number; last: string | null }>(
   "count_backfill_events",
   `select count(*) filter (where "isOwn")::int4 as count, count(*)::int4 as walked, max(id) as last from (
@@ -227,7 +227,10 @@ export async function countBackfillEvents(
   return { count, last: walked < limit || last === null ? undefined : idOfUuid("evt", last) };
 }
 
-/** Looks up each event in standing_arrivals and in standing_run_events, by their primary keys. */
+/**
+ * Finds which of the given events a schedule has already received. Looks up each event in standing_arrivals (events without a decision) and
+ * in standing_run_events (collected events), by their primary keys.
+ */
 const findTaken = statement<{ id: string; isUndecided: boolean }>(
   "find_taken_events",
   `select w.id::text as id, w.is_undecided as "isUndecided" from (
@@ -273,8 +276,8 @@ export async function armLostBackfills(db: Executor, nowMs: number, limit: numbe
 }
 
 /**
- * Uses the index standing_backfills_running, which has only the few unfinished backfills. Normally, only the backfill of a paused program
- * makes no progress for a long time.
+ * Finds backfills (runs for past events or times) that have made no progress for some time. Uses the index standing_backfills_running,
+ * which has only the few unfinished backfills. Normally, only the backfill of a paused schedule is found.
  */
 const listStill = statement<{ id: string; programId: string }>(
   "list_still_backfills",

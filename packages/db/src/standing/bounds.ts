@@ -25,8 +25,8 @@ const readRates = compose(
 );
 
 /**
- * Returns the states of rate limits (such as ten starts an hour). Each element of `keys` names a standing program and one key of its rate
- * limit. The programs must be locked.
+ * Returns the states of rate limits of schedules (such as ten starts an hour). Each element of `keys` names a standing program (schedule),
+ * and the value for which its rate limit counts separately. The programs must be locked.
  */
 export async function readStandingRates(
   tx: Executor,
@@ -71,7 +71,10 @@ export async function sweepStandingRates(db: Executor, beforeMs: number, limit: 
 
 const usageColumns = selectList(standingUsage, ["programId", "day", "runs", "toolCalls", "writes"], "u");
 
-/** Finds the usage by the primary key of standing_usage, with one index lookup for each program and day. */
+/**
+ * Reads how many calls and runs standing programs (schedules) used on given days. Finds the rows by the primary key of standing_usage, with
+ * one index lookup for each program and day.
+ */
 const readUsage = compose(
   "read_standing_usage",
   { days: rows(fieldsOf(standingUsage, "programId", "day")) },

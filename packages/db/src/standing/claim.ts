@@ -30,8 +30,8 @@ export type DueClaimRequest = {
 const windowFactor = 3;
 
 /**
- * Maximum due tasks scanned to find the projects that have due tasks. A project whose first task comes after this many tasks of other
- * projects must wait until there are fewer.
+ * Maximum number of due tasks that are scanned to find all projects with due tasks. If more tasks of other projects are due before a
+ * project's first task, this project has to wait until there are fewer.
  */
 const aheadMax = 20_000;
 

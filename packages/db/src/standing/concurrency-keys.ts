@@ -145,7 +145,7 @@ export type StandingWakes = {
   readonly nextNotBefore: number | null;
   /** True if a queued run has reached its `notBefore` time. */
   readonly hasReady: boolean;
-  /** Decision time of the oldest queued run; null if none is queued. */
+  /** When svc decided to start the oldest queued run; null if no run is queued. */
   readonly oldestDecidedAt: number | null;
 };
 

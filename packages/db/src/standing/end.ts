@@ -29,7 +29,10 @@ const endRun = statement<{ id: string }>(
    on conflict (owner_id, kind, subject) do update set due_at = least(due_tasks.due_at, excluded.due_at)`,
 );
 
-/** Ends a run, in the transaction of its job's last commit. Also queues the check that may start the next run. */
+/**
+ * Ends a run of a schedule, in the transaction of its job's last commit. Also queues a task that starts the schedule's next queued run, if
+ * a run may start now.
+ */
 export async function endStandingRun(tx: Executor, ended: EndedStandingRun): Promise<void> {
   const { runId, programId, projectId, status, toolCalls, writes, pauseText, nowMs } = ended;
   const ids = [uuidOfId(runId), uuidOfId(programId), uuidOfId(projectId)];
@@ -88,7 +91,10 @@ export async function lockStandingStarts(
   await lockStarts(tx, [uuidOfId(projectId), isShared]);
 }
 
-/** Finds the waiting runs by the index standing_runs_waiting, oldest run first. Finds their tasks by primary key. */
+/**
+ * Queues a task for each schedule with runs that wait for the project's limit of active runs. Finds the waiting runs by the index
+ * standing_runs_waiting, oldest run first. Finds the schedules' tasks by primary key.
+ */
 const wakeWaiting = statement<{ id: string }>(
   "wake_waiting_standing_runs",
   `insert into due_tasks (owner_id, kind, subject, project_id, due_at)

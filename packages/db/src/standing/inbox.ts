@@ -8,7 +8,10 @@ import { type RawRow, rows, selectList, values } from "../sql/select-list.ts";
 import { statement } from "../sql/statement.ts";
 import type { DueClaimRequest } from "./claim.ts";
 
-/** An inbox event that this node must decide about. `attempt`: number of claims up to now, including this claim. */
+/**
+ * An event in the inbox of schedules that this node has claimed. The node decides which schedules the event starts. `attempt`: number of
+ * claims up to now, including this claim.
+ */
 export type ClaimedInboxEvent = Readonly<
   Row<
     typeof standingArrivals,
@@ -152,7 +155,10 @@ const deleteDecided = compose(
   ({ leases }) => query`delete from standing_arrivals t using ${leases.from("i")} where ${isHeld}`,
 );
 
-/** Deletes inbox events that are held under these leases. */
+/**
+ * Deletes events from the inbox of schedules, after svc has decided which schedules they start. Deletes only events that the caller holds
+ * under these leases.
+ */
 export async function deleteFromInbox(tx: Executor, leases: readonly InboxLease[]): Promise<void> {
   if (leases.length > 0) await deleteDecided(tx, { leases });
 }

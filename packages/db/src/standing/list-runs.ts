@@ -24,9 +24,9 @@ export type StandingRunFilter = {
 export type StandingRunPosition = { readonly after: StandingRunId | undefined; readonly limit: number };
 
 /**
- * SQL for the lowest run id to read. A run's id contains the time of its creation. Most runs are created when svc decides about them, but a
- * window (a run that collects events) is created earlier. So the bound includes every window that was decided at or after the start of the
- * requested time.
+ * SQL for the lowest run id that a list of a schedule's runs must read. A run's id contains the time of its creation. Most runs are created
+ * when svc decides to start them. A window (a run that collects events) is created earlier. Therefore the lowest id is that of the oldest
+ * window that was decided at or after the start of the requested time.
  */
 const from = `(select least($5::uuid, (
     select id from (

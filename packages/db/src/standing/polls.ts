@@ -152,8 +152,8 @@ const forgetOldest = statement<{ gone: number }>(
 );
 
 /**
- * Forgets row ids of a locked program: those that no poll of the program has scanned since `beforeMs`. Deletes at most `limit` row ids.
- * Returns the number of deleted row ids.
+ * Deletes known row ids of a schedule that polls: ids that no poll has found since `beforeMs`. The schedule must be locked. Deletes at most
+ * `limit` row ids. Returns the number of deleted row ids.
  */
 export async function forgetKnownIds(
   tx: Executor,

@@ -86,7 +86,7 @@ const changedNames = [
 ] as const;
 const changedFields = fieldsOf(standingPrograms, "id", ...changedNames);
 
-/** Columns of a program that a decision about occurrences changes. */
+/** Columns of a standing program (a schedule) that change when svc decides about its occurrences (due times and events). */
 export type StandingProgramChange = ValuesOf<typeof changedFields>;
 
 /** Finds programs by their primary key. The transaction has already locked these rows. */
@@ -143,7 +143,7 @@ export async function loadStandingVersions(
   return (await loadVersions(db, { wanted })).map((row) => versionColumns.read(row));
 }
 
-/** The standing programs of one project. Deleted programs are absent. */
+/** Reads and writes the standing programs (schedules) of one project. Deleted programs are absent. */
 export type StandingProgramRepository = {
   find(id: StandingProgramId): Promise<StandingProgramRecord | undefined>;
   findBySlug(slug: string): Promise<StandingProgramRecord | undefined>;

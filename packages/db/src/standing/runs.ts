@@ -172,8 +172,8 @@ export type RepeatedSkip = {
 };
 
 /**
- * Counts skipped runs in their program's newest run, if that run was skipped for the same reason. Returns the positions in `skips` of the
- * runs that were counted in this way.
+ * Records a skipped run of a schedule by a higher count in the schedule's newest run, if that run was skipped for the same reason. Returns
+ * the positions in `skips` of the runs that were recorded in this way.
  */
 export async function mergeSkippedStandingRuns(tx: Executor, skips: readonly RepeatedSkip[]): Promise<Set<number>> {
   if (skips.length === 0) return new Set();
@@ -199,7 +199,7 @@ export async function readLastStandingRuns(
   return new Map(found.map((run) => [run.programId, run]));
 }
 
-/** The runs of one project's standing programs. */
+/** Reads and writes the runs of one project's standing programs (schedules). */
 export type StandingRunRepository = {
   find(id: StandingRunId): Promise<StandingRunRecord | undefined>;
   findBySource(programId: StandingProgramId, sourceKey: string): Promise<StandingRunRecord | undefined>;

@@ -22,8 +22,8 @@ export async function sweepStandingRuns(db: Executor, beforeMs: number, limit: n
 }
 
 /**
- * Uses the index standing_programs_deleted. Finds the runs of each program by standing_runs_program, and its known row ids by their key. A
- * program that still has runs or ids stays.
+ * Removes standing programs (schedules) that were deleted some time ago and have no rows left. Finds them by the index
+ * standing_programs_deleted. A program with runs (index standing_runs_program) or known row ids (primary key) stays.
  */
 const sweepPrograms = statement<{ id: string }>(
   "sweep_standing_programs",

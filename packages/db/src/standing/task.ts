@@ -53,7 +53,7 @@ export async function deleteDueTasks(tx: Executor, leases: readonly DueTaskLease
 /** A due task whose lease this node holds. `dueAt`: the time at which the task is due next. */
 export type DueTaskMove = DueTaskLease & { readonly dueAt: number };
 
-/** Finds the tasks by the primary key of `due_tasks`. */
+/** Releases leased tasks of schedules and sets new due times. Finds the tasks by the primary key of `due_tasks`. */
 const moveTasks = compose(
   "move_due_tasks",
   { moves: rows(fieldsOf(dueTasks, "ownerId", "kind", "subject", "leaseToken", "dueAt")) },

@@ -20,8 +20,8 @@ const countOthers = statement<{ count: number }>(
 );
 
 /**
- * Returns how many of a trigger's last 1,000 events belong to another entity than the given one. Counts only events since a time in epoch
- * milliseconds.
+ * Returns how many of a trigger's last 1,000 events belong to other entities (customers or users) than `entityId`. Counts only events since
+ * a time in epoch milliseconds.
  */
 export async function countOtherEntityEvents(
   db: Executor,
@@ -48,8 +48,8 @@ const selectEntities = statement<{ entityId: string }>(
 );
 
 /**
- * Returns at most 20 entities of a project to which posts of a toolkit may belong. If posts may belong to `entityId`, it is always among
- * them.
+ * Returns at most 20 entities (customers or users) of a project to which webhook posts of a toolkit may belong. If posts may belong to
+ * `entityId`, it is always among them.
  */
 export async function findReferencedEntities(
   db: Executor,

@@ -40,8 +40,8 @@ const selectSubscriptions = compose(
 );
 
 /**
- * Returns the subscriptions that applied to triggers when events of these triggers were stored, with their programs. A subscription that
- * has ended since then is included.
+ * Returns the subscriptions of standing programs (schedules) to triggers, as they were when events of these triggers were stored. Each
+ * subscription is returned with its program. A subscription that has ended since then is included.
  */
 export async function findTriggerSubscriptions(
   db: Executor,

@@ -11,7 +11,10 @@ import { runColumns, type StandingRunRecord } from "./runs.ts";
 /** Identifies a window (a run that still collects events) by its program and its concurrency key. `lane` is the concurrency key. */
 export type WindowKey = { readonly programId: StandingProgramId; readonly lane: string };
 
-/** The statement finds the window of each program and key with one lookup in the index standing_runs_window. */
+/**
+ * Reads windows: runs of a schedule that still collect events. Finds the window of each schedule and concurrency key with one lookup in the
+ * index standing_runs_window.
+ */
 const readWindows = compose(
   "read_standing_windows",
   { keys: rows(fieldsOf(standingRuns, "programId", "lane")) },
@@ -140,8 +143,8 @@ export async function changeStandingWindows(tx: Executor, changes: readonly Stan
 const insertEvents = insertRows("insert_standing_run_events", standingRunEvents);
 
 /**
- * Stores which window collected which events. If a program has already collected an event, throws a unique violation of
- * `standing_run_events_key`.
+ * Stores which window (a run of a schedule that collects events) collected which events. If a schedule has already collected an event,
+ * throws a unique violation of `standing_run_events_key`.
  */
 export async function insertStandingRunEvents(
   tx: Executor,

@@ -15,9 +15,9 @@ type AskEndpointRepository = {
       readonly eventTypes?: readonly AskEndpointEventType[];
     },
   ): Promise<Subscription>;
-  /** Returns the ask endpoints, newest first, beginning after the id `after`. */
+  /** Returns the ask endpoints (URLs that receive questions of jobs), newest first, beginning after the id `after`. */
   list(page: { after: SubscriptionId | undefined; limit: number }): Promise<Subscription[]>;
-  /** Returns the ids of the active ask endpoints that receive posts of this type, newest first. */
+  /** Returns the ids of the active ask endpoints (URLs that receive questions of jobs) that subscribe to this event type, newest first. */
   listActive(type: AskEndpointEventType): Promise<SubscriptionId[]>;
   /** Deletes an ask endpoint. Returns false if the project has no such endpoint. */
   delete(id: SubscriptionId): Promise<boolean>;

@@ -3,7 +3,7 @@ import type { Executor } from "../connect.ts";
 import { filterBy } from "../sql/filter.ts";
 import { arrayLiteral, statement } from "../sql/statement.ts";
 
-/** Uses the primary key. */
+/** Reads the filters of subscriptions. Finds the subscriptions by their primary key. */
 const selectFilters = statement<{ id: string; filter: string }>(
   "read_subscription_filters",
   `select s.id, s.settings ->> 'filter' as filter from subscriptions s

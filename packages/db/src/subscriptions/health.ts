@@ -85,7 +85,10 @@ const recordRecoveries = statement<
      old.backoff_set_at - old.failing_since >= ${outageMinMs} * interval '1 millisecond' as was_reported`,
 );
 
-/** Ends the backoff of subscriptions whose endpoint has accepted a delivery. Returns those whose outage was reported. */
+/**
+ * Ends the backoff of subscriptions whose endpoint has accepted a delivery. Returns the subscriptions for which svc had reported an outage
+ * to the project.
+ */
 export async function reportSubscriptionRecoveries(
   db: Executor,
   ids: readonly SubscriptionId[],
@@ -110,7 +113,7 @@ export type SubscriptionFailures = {
   giveUpAfterMs?: number | null | undefined;
 };
 
-/** Longer than any time of failures, in milliseconds. */
+/** Milliseconds for "never deactivate": longer than any endpoint can fail. */
 const neverMs = 1e13;
 
 /** Limits for the backoff of a failing endpoint, and for its deactivation. */
@@ -123,8 +126,9 @@ export type HealthLimits = {
 };
 
 /**
- * The health of a subscription after a report. `outage`: the turn that the report was, if it is one. `failing`: the failures have lasted 10
- * minutes. `disabled`: the report has deactivated the subscription, for `inactiveReason`.
+ * Health of a subscription after an attempt was recorded. `outage`: set if this attempt turned the failures into an outage that svc reports
+ * to the project. `failing`: set if the failures have lasted 10 minutes. `disabled`: set if svc has now deactivated the subscription
+ * because of `inactiveReason`.
  */
 export type SubscriptionHealth = EndpointTurn &
   Readonly<Row<typeof subscriptions, "inactiveReason">> & {

@@ -122,7 +122,7 @@ function isLockTimeout(error: unknown): boolean {
   return false;
 }
 
-/** Finds the only row by the primary key. */
+/** Reads the current epoch (the number at the start of the key of delivery_tasks). The table has one row. */
 const readEpoch = statement<{ epoch: number }>("read_delivery_epoch", "select epoch from delivery_epoch where id = 1");
 
 /** Finds the only row by the primary key. */
@@ -148,12 +148,12 @@ export async function readDeliveryEpoch(db: Executor): Promise<number> {
 }
 
 /**
- * Begins a new epoch of delivery_tasks (a part of its key), and moves the tasks of the current epoch `epoch` to it. Scans then do not read
- * the dead rows of the old epoch any more; the dead rows stay in the table's file.
- * - Use it if a reader prevents `compactTasks`: it blocks only writers. A statement takes its snapshot after its locks, so it never uses
- *   the old epoch after the move.
- * - Returns false, with nothing changed, in three cases: another epoch than `epoch` is current, the epoch has more than `rowsMax` tasks, or
- *   the lock was not free within `lockMs`.
+ * Begins a new epoch of delivery_tasks, and moves the tasks of the current epoch to it. The epoch is a number at the start of the table's
+ * key. Scans then do not read the dead rows of the old epoch any more; these rows stay in the table's file.
+ * - Use it if a long read prevents `compactTasks`. This function blocks only writers. A statement takes its snapshot after its locks, so
+ *   after the move it never uses the old epoch.
+ * - Returns false and changes nothing in three cases: `epoch` is not the current epoch, the epoch has more than `rowsMax` tasks, or the
+ *   lock was not free within `lockMs`.
  */
 export async function advanceDeliveryEpoch(
   db: Executor,

@@ -16,8 +16,8 @@ const readVectors = statement<{ digest: string; vector: Buffer; used_at: string 
 );
 
 /**
- * Returns those of the vectors with these digests that are stored. They must belong to the project `projectId`, or to the shared catalog if
- * it is undefined. Uses tool_vectors_pkey.
+ * Returns the stored search vectors of tools with these digests. A digest without a stored vector is absent. Reads only vectors of the
+ * project `projectId`, or of the shared catalog if it is undefined. Uses tool_vectors_pkey.
  */
 export async function readToolVectors(
   db: Executor,
@@ -90,7 +90,7 @@ export async function touchToolVectors(db: Executor, digests: readonly string[],
   await touchVectors(db, [arrayLiteral(digests), isoTime(nowMs)]);
 }
 
-/** Reads the index tool_vectors_used from its oldest entries. */
+/** Deletes search vectors of tools that were last used before a given time, oldest first. Finds them by the index tool_vectors_used. */
 const sweepVectors = statement<{ digest: string }>(
   "sweep_tool_vectors",
   `delete from tool_vectors v using (

@@ -76,8 +76,8 @@ export async function rewrapDataKey(db: Executor, number: number, wrapped: Buffe
 }
 
 /**
- * Deletes the sealing keys that a rotation has replaced. A key is deleted only if its scope has a newer sealing key. The creation of data
- * keys waits until this is done.
+ * Deletes the data keys for encryption that a key rotation has replaced. A data key is deleted only if its owner (a project, or the
+ * deployment) has a newer one. No new data key is created until this is done.
  */
 export async function removeReplacedDataKeys(db: Executor, lastOldNumber: number): Promise<void> {
   const isReplaced = (scope: SQL) =>

@@ -45,8 +45,8 @@ export async function findVaultRotation(db: Executor): Promise<VaultRotation | u
 }
 
 /**
- * Returns the vault keys that svc refuses: the keys that finished rotations replaced. A key to which a later rotation returned is not among
- * them.
+ * Returns the ids of the vault keys that svc refuses. They are the keys that finished rotations replaced, except keys that a later rotation
+ * brought back into use.
  */
 export async function listRetiredVaultKeys(db: Executor): Promise<Set<string>> {
   const rows = await db.orm
@@ -155,7 +155,10 @@ export async function replaceVaultCheck(db: Executor, sealed: Buffer): Promise<v
   await db.orm.update(vaultCheck).set({ sealed }).where(eq(vaultCheck.id, 1));
 }
 
-/** A subkey derived from a vault key that will be removed. The subkey is sealed. */
+/**
+ * A subkey derived from a vault key that will be removed. It is stored, encrypted, so that svc can still verify what it signed with the
+ * subkey.
+ */
 export type OldSubkey = { readonly keyId: VaultKey["id"]; readonly purpose: string; readonly secret: Buffer };
 
 /** Stores subkeys derived from vault keys that will be removed. */

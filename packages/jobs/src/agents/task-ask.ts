@@ -85,8 +85,8 @@ export function askRequest(ask: AskRecord): Params {
 }
 
 /**
- * Returns form fields for the values that an answer may change. It includes only values of plain types whose names the form does not
- * already use.
+ * Returns form fields for the values that a person may change when answering the question. It includes only values of plain types whose
+ * names the form does not already use.
  */
 function changeFields({ answerSchema, continuations }: AskRecord): Params {
   if (answerSchema === "" || !continuations.includes("retry-with")) return {};

@@ -12,7 +12,8 @@ type Planner = {
   readonly keyIds: readonly KeyId[];
   readonly confirm?: readonly ConfirmRule[] | undefined;
   /**
-   * The confirmation rules of the keys in `keyIds`, if this request has already read them. If undefined, they are read from the database.
+   * Rules that say which calls of the keys in `keyIds` a person must confirm, if the API request has already read them. If undefined, they
+   * are read from the database.
    */
   readonly known?: PlanRules | undefined;
 };

@@ -26,7 +26,7 @@ export type JobsContext = {
   readonly waits: JobWaits;
   /** True if the sandbox answers calls instead of the apps. The logs of jobs then say so. Default false. */
   readonly isSandbox?: boolean | undefined;
-  /** Longest pause between two reads of a log while no hint arrives, in milliseconds. Default 500. */
+  /** Longest pause between two reads of a job's log while no other node reports a change, in milliseconds. Default 500. */
   readonly watchPollMs?: number;
 };
 

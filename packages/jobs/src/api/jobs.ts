@@ -206,7 +206,7 @@ function enterWait(waitSeconds: number, { signal, values, timeoutMs }: HandlerCo
   return Math.min(waitSeconds * 1_000, Math.max(1, (timeoutMs() ?? Number.POSITIVE_INFINITY) - answeringMs));
 }
 
-/** Returns the mode that a list filter names. Throws MODE_INVALID if the mode is unknown. */
+/** Returns the job mode (for example `simulate`) that the filter of a list names. Throws MODE_INVALID if the mode is unknown. */
 function readListedMode(mode: string): JobMode {
   return mode === "rehearse" ? mode : readMode(mode);
 }

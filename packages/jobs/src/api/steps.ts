@@ -153,7 +153,10 @@ function rowsIn(payload: string): number {
   return rows?.in ?? 0;
 }
 
-/** Returns the changes that answers and retries made to the job, in the form that people see. Empty if nothing was changed. */
+/**
+ * Returns the values that people changed in the job, in their answers or when they retried it. Sensitive values are masked. Empty if
+ * nothing was changed.
+ */
 function overridesText(state: JobState): string {
   const changed = overridesOf(state);
   const shown = shownOf(state);

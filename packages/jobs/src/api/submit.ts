@@ -43,7 +43,10 @@ export type Submission = {
   readonly mode: "live" | "simulate";
   readonly simulateFirst: boolean;
   readonly idempotencyKey: string | undefined;
-  /** Present if the job is a call of a skill: the skill's slug (`skills.` and a name), the slug as called, and the input. */
+  /**
+   * Present if the job is a call of a skill (a program that the project uses as a tool). Contains the skill's slug (`skills.` and a name),
+   * the slug that the caller sent, and the input.
+   */
   readonly skill?: SubmittedSkill | undefined;
   /** Rules that say which calls of the key a person must confirm, in addition to the rules of the project. */
   readonly confirm?: readonly ConfirmRule[] | undefined;

@@ -45,7 +45,10 @@ export function questionOfJob(job: Job): Question | undefined {
   };
 }
 
-/** Returns the question of an ask that was read without its job. */
+/**
+ * Returns a question for display on the terminal from an ask (a question of a job to a person). Nothing about the ask's job was read, so
+ * `rows` and `params` are empty.
+ */
 export function questionOfAsk(ask: Ask): Question {
   const { requestId, question, continuations, answerSchemaJson, stepId } = ask;
   return { ...heldBy(ask), ...{ requestId, question, continuations, answerSchemaJson, stepId }, rows: "", params: {} };

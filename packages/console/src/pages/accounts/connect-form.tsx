@@ -212,7 +212,10 @@ function connectRequest(
   };
 }
 
-/** Returns the scheme in use: the chosen one if the toolkit has it, else the toolkit's first. */
+/**
+ * Returns the authentication scheme (for example `oauth2` or `api_key`) with which the form connects the account. This is the chosen scheme
+ * if the toolkit has it, otherwise the toolkit's first scheme.
+ */
 function schemeOf({ scheme }: Pick<ConnectInput, "scheme">, { authSchemes }: ToolkitConnectSpec): string {
   return authSchemes.some(({ type }) => type === scheme) ? scheme : (authSchemes[0]?.type ?? "");
 }

@@ -156,8 +156,8 @@ function AccountScopes({ projectId, account }: { projectId: string; account: Con
 }
 
 /**
- * Draws the button that deletes an account after a confirmation. For the project's own credential, it uses a separate call, which erases
- * the credential.
+ * Draws the button that deletes an account after a confirmation. If the account uses a credential of the project, the button calls
+ * DeleteProjectCredential, which erases the credential.
  */
 function DeleteButton({ account }: { account: ConnectedAccount }) {
   const [isAsked, setAsked] = useState(false);

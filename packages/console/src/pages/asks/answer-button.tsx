@@ -20,7 +20,7 @@ export function AnswerButton({
   continuation: AnswerKind;
   place: AskPlace;
   why: string | undefined;
-  /** Maximum number of destructive calls that approving allows. */
+  /** Maximum number of destructive calls that the job can make if the person approves. */
   destructive: number;
   busy: boolean;
   onPress: () => void;

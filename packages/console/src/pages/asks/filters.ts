@@ -22,8 +22,8 @@ const search = listSearch(
 );
 
 /**
- * The search parameters of the inbox. `show` does not count as a filter: settled questions are a separate list, so clearing the filters
- * keeps it.
+ * The search parameters of the list of questions. `show` does not count as a filter, because settled questions are a separate list.
+ * Clearing the filters therefore does not change `show`.
  */
 export const asksSearch: typeof search = {
   ...search,

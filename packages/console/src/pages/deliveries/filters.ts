@@ -26,8 +26,8 @@ export const deliveriesSearch = listParams(
 export type DeliveriesSearch = ReturnType<typeof deliveriesSearch.read>;
 
 /**
- * True if the list can show the deliveries of every subscription. The service lists them only for one state, or for `failed`. It accepts
- * any time range with that.
+ * True if the page can list the deliveries of every subscription. The service lists deliveries of all subscriptions only if the request
+ * selects one state, or `failed`. A time range may be added to the state.
  */
 export function isOfAll({ state }: DeliveriesSearch): boolean {
   return state !== undefined;

@@ -46,8 +46,8 @@ export const jobsSearch = listSearch(
 );
 
 /**
- * True if a job in the service's answer belongs to the list. A job that waits for a time, and not for a person, does not belong to
- * `waiting`.
+ * True if the page lists this job of the service's answer. The list `waiting` shows only jobs that wait for a person, so a job that waits
+ * for a time is left out.
  */
 export function isListed({ preset }: { preset?: Preset | undefined }, job: Pick<Job, "park">): boolean {
   return preset !== "waiting" || job.park === undefined || parkWords(job.park.reason).forPerson;

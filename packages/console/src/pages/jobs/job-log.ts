@@ -71,7 +71,10 @@ const waitsMs = [300, 1_000, 2_000, 5_000];
 const failuresMax = 2;
 /** Time in milliseconds for which arriving entries are collected. Then the page draws all of them at once. */
 const gatherMs = 60;
-/** Interval between brief reads if no slot for a stream is free, in milliseconds. */
+/**
+ * Interval between short reads of the job's log, in milliseconds. The page uses short reads if the browser's few slots for streams are
+ * taken.
+ */
 const lookAgainMs = 2_000;
 
 /**

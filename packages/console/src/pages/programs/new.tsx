@@ -80,7 +80,7 @@ function CheckResult({
 }: {
   answer: CheckProgramResponse;
   faults: readonly PlacedFault[];
-  /** True if the result is about the current text of the editor. */
+  /** True if the result of the check is about the current text of the editor. */
   isCurrent: boolean;
   onGoTo: (offset: number) => void;
 }) {

@@ -45,7 +45,7 @@ export type TypedPolicy = {
   quotas: Readonly<Record<PolicyQuota, string>>;
 };
 
-/** Returns the initial values of the form. */
+/** Returns the initial values of the form for a project's policy (quotas, approvals and confirmations). */
 export function typedPolicy(policy: ProjectPolicy | undefined): TypedPolicy {
   const text = (name: PolicyQuota) => {
     const value = policy?.quotas?.[name] ?? 0;

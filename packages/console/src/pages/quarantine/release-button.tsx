@@ -108,7 +108,10 @@ function Tally({ tally, step }: { tally: ReleaseTally; step: keyof typeof titles
  */
 type ReleaseStep = "asked" | "trying" | "tried" | "releasing" | "released" | "stopped";
 
-/** Returns a release: its step, and the results so far. If a dry run stops or fails, its results are removed. */
+/**
+ * Returns the state of a release of quarantined webhook posts (refused posts kept for inspection): its current step, and its results so
+ * far. If a dry run stops or fails, its results are removed.
+ */
 function useRelease(filter: ReleasedPosts): {
   step: ReleaseStep;
   tally: ReleaseTally;

@@ -51,8 +51,8 @@ export function placeDefinitionFaults(
 }
 
 /**
- * Returns the form field that sets the value at a JSON Pointer, or a larger value that contains it. If no field does, returns the first
- * field that sets a part of the value.
+ * Returns the form field for a JSON Pointer into the schedule's definition. This is the field that sets the value at the pointer, or a
+ * larger value that contains that value. If there is no such field, returns the first field that sets a part of the value.
  */
 function fieldOf(fields: readonly DraftField[], pointer: string): DraftField | undefined {
   if (pointer === "") return undefined;

@@ -39,7 +39,7 @@ export type Draft = {
   pauseAfter: string;
 };
 
-/** For each field of the form, the JSON Pointer to the value of the definition that the field sets. */
+/** For each field of the schedule form, the JSON Pointer to the value in the schedule's definition that the field sets. */
 export const pointers: Readonly<Record<Exclude<keyof Draft, "by" | "toolkit">, string>> = {
   title: "/title",
   timeZone: "/timeZone",
@@ -115,7 +115,7 @@ function draftOf(definition: Json): Draft {
   };
 }
 
-/** True if the service hides values of the program's input in the definition, with `***` in their place. */
+/** True if a schedule's definition contains `***`, which the service returns in place of secret values of the program's input. */
 export function hasHiddenInput(definitionJson: string): boolean {
   try {
     const { input, program } = objectOf(parseExact(definitionJson));

@@ -104,8 +104,8 @@ export function ScheduleEditor({
 }
 
 /**
- * Draws the fields that limit a schedule: which occurrences make a run, the input of each run, and the limits on runs. Empty fields show
- * their defaults.
+ * Draws the fields that limit a schedule: which due times and events start a run, the input of each run, and the limits on runs. Empty
+ * fields show their defaults.
  */
 function LimitFields({ form: { draft, fieldOf } }: { form: DraftForm }) {
   const isMade = draft.policy !== "";

@@ -8,7 +8,7 @@ export type ScheduleCheck = {
   /** Answer of the preview call. Undefined before the first answer, and while the definition has errors. */
   preview: PreviewStandingProgramResponse | undefined;
   faults: PlacedDraftFaults;
-  /** True if the check is about the current text. */
+  /** True if the check is about the current text of the schedule's definition. */
   isCurrent: boolean;
   /** Error of the check call itself; null if there is none. */
   error: unknown;

@@ -142,7 +142,7 @@ function Legend({ data, step, link }: ChartProps & { step: number | undefined })
   );
 }
 
-/** The numbers of a chart as a table, newest first. Steps in which nothing was counted are left out. */
+/** The numbers of a chart as a table, newest first. Time steps in which every number is 0 are left out. */
 function ChartTable({ title, data, link }: ChartProps) {
   const { zone } = usePreferences();
   const steps = Array.from({ length: data.steps }, (_, index) => data.steps - 1 - index).filter((step) =>

@@ -107,7 +107,10 @@ function replaceSelection(event: InputEvent, view: EditorView): boolean {
   return true;
 }
 
-/** Returns marks in the form of the editor. If the text became shorter, marks are cut at its end. */
+/**
+ * Converts error marks (a range of the text with a message) into the diagnostics of the editor. If the text has become shorter than a mark,
+ * the mark ends at the end of the text.
+ */
 function diagnosticsOf(marks: readonly Mark[], length: number): Diagnostic[] {
   return marks
     .map(({ from, to, text }) => ({

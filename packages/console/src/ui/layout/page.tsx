@@ -35,7 +35,7 @@ export function Page({
   state?: ReactNode;
   actions?: ReactNode;
   filters?: ReactNode;
-  /** Notices above the list, for example that a second read of the list failed. */
+  /** Notices above the list, for example that the list could not be refreshed. */
   notes?: ReactNode;
   fill?: boolean;
   /** True if the address opens a dialog over the page. */

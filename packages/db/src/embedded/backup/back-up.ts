@@ -34,8 +34,8 @@ const emptied = new Set([
 ]);
 
 /**
- * Files that a backup skips here. Some belong only to the running server. Settings are created again by a restore. pg_control is copied
- * last.
+ * Files of the database that a backup does not copy in its main pass. Some belong only to the running server. A restore creates the
+ * settings again. pg_control is copied last.
  */
 const skipped =
   /^(?:[\w.-]+\.(?:conf|signal)|postmaster\.(?:pid|opts)|backup_label|tablespace_map|global\/pg_control|current_logfiles.*|\.s\.PGSQL\..*)$|(?:^|\/)(?:pgsql_tmp|pg_internal\.init)/;

@@ -75,8 +75,8 @@ export function createBlockView(
   }
 
   /**
-   * Reads the job for the block. If a read fails, prints nothing: the read is repeated later, and the stream of the job's log reports the
-   * error.
+   * Reads the job's current state for the display. If a read fails, prints nothing: the read is repeated later, and the stream of the job's
+   * log reports the error.
    */
   async function read(): Promise<void> {
     try {

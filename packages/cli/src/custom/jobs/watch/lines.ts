@@ -115,8 +115,8 @@ function otherText({ type, stepId }: JobEvent, payload: Payload): string | undef
 }
 
 /**
- * Returns the simple values (such as texts and numbers) of an entry's payload with their names. It is used for entries that have no text of
- * their own.
+ * Returns the simple values (such as texts and numbers) in the payload of a job's log entry, with their names. Used for log entries that
+ * have no text of their own.
  */
 function particulars(payload: Payload): string {
   const facts = Object.entries(payload).flatMap(([name, value]) => {

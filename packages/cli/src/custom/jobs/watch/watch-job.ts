@@ -112,8 +112,8 @@ function openText(job: Job, words: readonly string[]): string {
 }
 
 /**
- * Returns the job if this log entry parked it and it is still parked. Only these reasons count: svc or an administrator parked the job, or
- * the job was paused. Otherwise returns undefined.
+ * Returns the job if this log entry parked it (suspended it), and it is still parked by svc, by an administrator or by a request to pause
+ * it. Otherwise returns undefined.
  */
 async function findHeld(client: SvcClient, { type, jobId, payloadJson }: JobEvent): Promise<Job | undefined> {
   if (type !== "job-status-changed" || JSON.parse(payloadJson).to !== "parked") return undefined;

@@ -87,7 +87,10 @@ export function ArgumentsField({
   );
 }
 
-/** Calls `onLeave` with the pointer of the field that the user left. `pointer`: the pointer of the whole form. */
+/**
+ * Calls `onLeave` when the user leaves a field. Passes the JSON Pointer of the argument that the field sets. `pointer`: the JSON Pointer of
+ * the arguments object that the whole form sets.
+ */
 function Leavable({
   onLeave,
   pointer,

@@ -13,7 +13,7 @@ export type SnippetCall = {
 /** The formats in which the page can show a call. */
 export const snippetKinds = ["cli", "curl", "typescript", "mcp"] as const;
 
-/** One of the formats in which the page can show a call. */
+/** A format (for example `cli` or `curl`) in which the console page of a tool can show a call of the tool. */
 export type SnippetKind = (typeof snippetKinds)[number];
 
 const writers: Record<SnippetKind, (call: SnippetCall) => string> = {

@@ -41,7 +41,10 @@ const snippetWords: Record<SnippetKind, string> = {
 /** Outcomes of a check that report a problem with the account. */
 const ofAccount: readonly string[] = ["no_account", "account_unusable", "missing_scope"];
 
-/** Draws the field for the entity of a call. It also shows whether the entity has an account. */
+/**
+ * Draws the field for the entity of a call (the customer or user whose account the call uses). Shows if this entity has an account of the
+ * toolkit.
+ */
 function EntityField({
   projectId,
   tool: { toolkitSlug },
@@ -173,7 +176,7 @@ function requestText({
   return [`${method} ${url}`, ...lines, ...(bodyJson === "" ? [] : ["", prettyJson(bodyJson)])].join("\n");
 }
 
-/** Shows the call in other formats (for example as a `curl` command). */
+/** Shows the call that the form describes in a format that a user can copy (for example as a `curl` command). */
 function SnippetsView({
   kind,
   onKind,

@@ -1,7 +1,10 @@
 import type { Id } from "@svc/core";
 import type { NewJobEvent } from "@svc/db/jobs/record";
 
-/** The ids of an ask that its log entries contain. */
+/**
+ * The ids of an ask (a job's question to a person) that log entries about the ask contain. `pointId`: the id of the question's declaration
+ * in the program.
+ */
 export type AskName = { readonly id: Id<"ask">; readonly stepId: string; readonly pointId: string };
 
 /**

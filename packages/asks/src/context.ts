@@ -30,7 +30,7 @@ export type AskContext = {
   /** Returns the console's address with a trailing slash, or undefined if no console is served. */
   readonly consoleUrl?: (() => string) | undefined;
   readonly observer?: AskObserver;
-  /** Called after a commit that made tasks due. It is the engine's `wake`. */
+  /** Called after a commit that made tasks due. It is the `wake` function of the job engine, which then takes the tasks. */
   readonly onDue: () => void;
   /** Called after a commit that may have added to a job's log. */
   readonly onLogged: (jobId: Id<"job">) => void;

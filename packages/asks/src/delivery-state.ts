@@ -16,8 +16,8 @@ export type AskDelivery = (typeof fates)[number];
 export type PublishedAsk = Pick<AskRecord, "id" | "jobId" | "eventIds">;
 
 /**
- * `delivery`: the current state of an ask's publication. `nextAttemptAt`: the earliest time at which this state can change by itself, in
- * epoch milliseconds; undefined if the state is final.
+ * `delivery`: the current state of sending an ask (a job's question to a person) to the project's ask endpoints. `nextAttemptAt`: the
+ * earliest time at which this state can change by itself, in epoch milliseconds; undefined if the state is final.
  */
 export type AskDeliveryState = { readonly delivery: AskDelivery; readonly nextAttemptAt: number | undefined };
 

@@ -9,9 +9,9 @@ import { subjectText, type TaskSubject, type WatchSubject } from "./task-subject
 import type { AskInput, PreparedAsk } from "./types.ts";
 
 /**
- * Prepares a question for the transaction that parks its job. A question with an escalation goes to the contact of the first hop (stage).
- * Approvals and svc's own questions have no escalation: they go to all contacts in `approvers`, or, if that is empty, to every approver of
- * the project.
+ * Prepares a question, so that it can be stored in the transaction that parks the job (stores it as waiting). A question with an escalation
+ * goes to the contact (person) of the first hop (stage). Approvals and svc's own questions have no escalation. They go to all contacts in
+ * `approvers`. If `approvers` is empty, they go to every approver of the project.
  */
 export async function prepareAsk(db: Executor, input: AskInput): Promise<PreparedAsk> {
   const ask = askOf(input, await addresseesOf(db, input));

@@ -1,2 +1,5 @@
-/** The address at which a contact answers a question. `secrets`: the secret parts of the address. svc removes them from all other texts. */
+/**
+ * The link at which a contact (a person whom svc may ask) answers the question of a job. `secrets`: the parts of the link that give access
+ * to the question. svc removes these parts from all other texts.
+ */
 export type ReachLink = { readonly url: string; readonly secrets: readonly string[] };

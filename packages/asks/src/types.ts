@@ -52,7 +52,7 @@ export type PreparedAsk = {
    * publishes the question to endpoints.
    */
   readonly tasks: readonly NewJobTask[];
-  /** Writes the ask, in the transaction that parks the job. */
+  /** Stores the ask (a job's question to a person). Runs in the transaction that parks the job (stores it as waiting). */
   write(tx: Executor): Promise<void>;
 };
 

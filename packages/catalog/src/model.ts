@@ -93,7 +93,10 @@ export type ArrivedPost = {
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly query: URLSearchParams;
   readonly body: Buffer;
-  /** Path and query as they arrived, such as `/webhooks/calendar?token=a`. Undefined: unknown, so a signature of the address is refused. */
+  /**
+   * Path and query of the post as they arrived, such as `/webhooks/calendar?token=a`. Undefined if unknown. Then svc refuses a post whose
+   * signature covers the address.
+   */
   readonly target?: string | undefined;
 };
 
@@ -253,8 +256,8 @@ export type Action = ToolDefinition & {
     readonly error: { readonly path?: string; readonly unless?: string; readonly message?: string } | undefined;
   };
   /**
-   * How the pages of the tool's list are requested. Undefined if the list has only one page, if the definition does not declare paging, and
-   * in snapshots of version 0.1.
+   * Rules for requesting the pages of the tool's list. Undefined if the list has only one page, or if the tool's definition declares no
+   * paging. Undefined in tool snapshots (definitions stored with a job) of version 0.1.
    */
   readonly paging?: PagingDocument | undefined;
   /**

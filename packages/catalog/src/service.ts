@@ -32,7 +32,7 @@ import type { CatalogView } from "./view/view.ts";
 /** Dependencies of CatalogService. `isOauthRegistered` is called each time a toolkit is read, so its result may change. */
 export type CatalogServiceOptions = {
   readonly views: CatalogViews;
-  /** Seals page tokens. */
+  /** Encrypts the page tokens of lists, so that callers cannot read or change them. */
   readonly sealer: Sealer;
   /** True if the deployment has an OAuth client for the toolkit. */
   readonly isOauthRegistered: (toolkit: Toolkit) => boolean;

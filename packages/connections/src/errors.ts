@@ -205,7 +205,7 @@ function variableField(name: string): string {
   return name === "" ? "accountVariables" : `accountVariables.${name}`;
 }
 
-/** Returns only as many of the names as the error text lists. */
+/** Returns the first ten account variables, because an error text lists only so many. */
 function firstNames(names: readonly string[]): readonly string[] {
   return names.slice(0, 10);
 }

@@ -7,8 +7,8 @@ import { occurrenceOf, publishOperationalEvents } from "@svc/db/events/operation
 type ExpiringAccount = Pick<ConnectedAccount, "projectId" | "id" | "toolkitSlug" | "entityId">;
 
 /**
- * Sets an account to `expired` with `change`, and stores the operational event about it in the same transaction. `change` returns false if
- * it changed nothing, and so does this function; then no event is stored. `nowMs`: time of the change, epoch milliseconds.
+ * Sets an account to `expired` with `change`, and stores the operational event about it in the same transaction. Returns false and stores
+ * no event if `change` returns false, which means that it changed nothing. `nowMs`: time of the change, epoch milliseconds.
  */
 export function expireWithEvent(
   db: Executor,

@@ -20,7 +20,7 @@ import { toTokenSet } from "./token-times.ts";
 /** Headers of a browser's request that the OAuth pages read. Names are in lower case. */
 export type OauthRequestHeaders = { readonly cookie?: string | undefined };
 
-/** A consent with which a browser came back from an app, before the account is active. */
+/** An account whose user has given consent at the app, and whose browser has come back to svc. The account is not active yet. */
 type Consent = Pick<ConnectedAccount, "projectId" | "entityId"> & { readonly accountId: ConnectedAccount["id"] };
 
 /**

@@ -38,7 +38,7 @@ export type Renewals = {
   renew(key: AccountKey, toolkit: Toolkit, used: string | undefined): Promise<Renewal>;
 };
 
-/** Dependencies of renewals. */
+/** Dependencies of renewing the access tokens of connected accounts. */
 export type RenewalOptions = Pick<ConnectionsOptions, "db" | "clock" | "sealer" | "oauth" | "isSandbox"> & {
   readonly renewalObserver?: RenewalObserver;
 };

@@ -63,7 +63,7 @@ type ListOptions<Request, Filter, Place, Row, Answer, Caller> = {
    * for all rows.
    */
   readonly isInScope?: (row: Row, binding: Binding | undefined) => boolean;
-  /** Returns the fields of the answer, without the page token. */
+  /** Returns the fields of a list call's response, without the page token. */
   readonly answer: (
     rows: readonly Row[],
     call: Pick<ListCall<Request, Filter, Place, Caller>, "request" | "caller" | "filter">,
@@ -75,8 +75,9 @@ type NextPage = { readonly nextPageToken: string };
 type Filters = PageScope["filters"];
 
 /**
- * Returns the service method for a list of a project's rows. The method throws the errors of the functions in `options`, and
- * invalid_argument PAGE_SIZE_NEGATIVE and PAGE_TOKEN_INVALID. A caller scoped to one entity gets empty lists for other entities.
+ * Returns the service method for a list of a project's rows. The method throws the errors of the functions in `options` that read the list,
+ * and invalid_argument PAGE_SIZE_NEGATIVE and PAGE_TOKEN_INVALID. If the caller's key is limited to one entity (customer or user), lists of
+ * all other entities are empty.
  */
 export function projectList<Request extends PageRequest, Place, Row, Answer, Filter extends Filters = Filters>(
   sealer: Sealer,

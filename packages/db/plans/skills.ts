@@ -12,7 +12,10 @@ const added = {
   accessClass: "read",
 } as const;
 
-/** Promotes a program to a new skill, in a project that already has thousands of skills. */
+/**
+ * For a recorded query plan: adds a version to a skill (a program that is used as a tool), in a project that already has thousands of
+ * skills.
+ */
 function add(db: Executor) {
   const event = () => ({ type: "promoted", stepId: "", payload: "{}", principalChain: null });
   return skillsForProject(db, projectId).add(added, event, { skills: 1_000_000, versions: 1_000 });

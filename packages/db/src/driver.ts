@@ -76,7 +76,10 @@ const unavailableCodes =
 
 type DriverError = { code?: unknown; severity?: unknown; constraint_name?: unknown; cause?: unknown };
 
-/** Returns true if the error or one of its causes matches. drizzle wraps the driver's error, so the code may be several causes deep. */
+/**
+ * Returns true if `matches` returns true for the error or for one of its causes. drizzle wraps the driver's error, so the code may be
+ * several causes deep.
+ */
 function someCause(error: unknown, matches: (cause: DriverError) => boolean): boolean {
   for (let cause = error, depth = 0; typeof cause === "object" && cause !== null && depth < 8; depth++) {
     if (matches(cause)) return true;

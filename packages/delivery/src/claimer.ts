@@ -14,8 +14,9 @@ export type ClaimerOptions = {
   observer: DeliveryObserver;
   limits: ResolvedLimits;
   /**
-   * Returns how many deliveries may be claimed now. `total`: in all. `rooms`: for each subscription listed. `share`: for each other
-   * subscription. Projects in `fullProjects` get none. `behind`: true to ask about deliveries of throttled replays.
+   * Returns how many deliveries this node may claim now. `total`: in all. `rooms`: for each subscription in the map. `share`: for a
+   * subscription that is not in `rooms`. `fullProjects`: projects that get none. `behind`: true to ask about deliveries of throttled
+   * replays (repeated deliveries that are spread over time).
    */
   capacity(behind: boolean): {
     total: number;
@@ -85,8 +86,8 @@ export class Claimer {
   }
 
   /**
-   * True if more deliveries may be due: the last round of claims found some, or it could not check every queue. False if it checked every
-   * queue and found none.
+   * True if more deliveries may be due: the last search for due deliveries found some, or could not check every queue. False if it checked
+   * every queue and found none.
    */
   mayBeMore(behind: boolean): boolean {
     return this.#place(behind).mayBeMore;
@@ -96,7 +97,7 @@ export class Claimer {
     return behind ? this.#behind : this.#live;
   }
 
-  /** Ends the current pause, so that the next claim is made at once. */
+  /** Ends the current pause between two searches for due deliveries, so that the next search begins at once. */
   wake(): void {
     this.#pause.abort("woken");
   }
@@ -167,7 +168,10 @@ export class Claimer {
     if (hasBehind && !this.#isStopped) await this.#lookBehind();
   }
 
-  /** Makes one claim for throttled replays. It comes after the claims for live deliveries, because replays have low priority. */
+  /**
+   * Searches once for due deliveries of throttled replays (repeated deliveries that are spread over time), and takes them for this node. It
+   * follows the search for deliveries of new events, because replays have low priority.
+   */
   async #lookBehind(): Promise<void> {
     const look = await this.#look(true);
     this.#behind.cursor = look?.next;

@@ -34,7 +34,10 @@ export type FormDescription = {
 
 type Slugs = Pick<DeliveredEvent, "toolkitSlug" | "triggerSlug">;
 
-/** Returns the description of a form. A test compares it with deliveries. */
+/**
+ * Returns a description of one format of deliveries, such as CloudEvents: its headers and its fields. A test compares the description with
+ * real deliveries.
+ */
 export function describeForm(form: DescribedForm): FormDescription {
   const common = { headers: headersOf(form), text: receiverText, optional: [], example: exampleIn(form) };
   switch (form) {

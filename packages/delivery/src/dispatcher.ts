@@ -28,7 +28,7 @@ export type DispatcherOptions = {
 export type Dispatcher = {
   /** Cache of endpoints that are ready for sending. Code that calls `submit` takes the endpoints of its deliveries from this cache. */
   readonly endpoints: EndpointCache;
-  /** Duration that the leases of deliveries passed to `submit` must have, in milliseconds. */
+  /** Duration in milliseconds for which a delivery must be leased to this node when it is passed to `submit`. */
   readonly leaseMs: number;
   /**
    * Returns how many deliveries of a subscription the engine would send at once. Returns 0 if the engine is not running or is full, if the

@@ -172,8 +172,8 @@ export class EndpointQueues {
   }
 
   /**
-   * Returns how many deliveries this node takes for a subscription that has no queue yet. `behind`: true for throttled replays, false for
-   * live deliveries.
+   * Returns how many deliveries this node takes at once for a subscription that has no queue on this node yet. `behind`: true for throttled
+   * replays (repeated deliveries that are spread over time), false for deliveries of new events.
    */
   defaultRoom(behind: boolean): number {
     return 2 * turnsOf(this.#concurrency, behind);
@@ -201,7 +201,7 @@ export class EndpointQueues {
     return rooms;
   }
 
-  /** Empties every queue. Returns the deliveries that were waiting. */
+  /** Removes all waiting deliveries from the queues of all endpoints, and returns these deliveries. */
   takeWaiting() {
     return [...this.#queues.values()].flatMap((queue) => queue.takeWaiting());
   }

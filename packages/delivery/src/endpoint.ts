@@ -32,7 +32,10 @@ export type Endpoint = {
   /** The keys of the previous secret. Until `untilMs`, attempts are also signed with them. */
   former?: { readonly keys: SigningKeys; readonly untilMs: number } | undefined;
   agent?: AgentEndpoint | undefined;
-  /** The form of deliveries, if it is neither svc's own nor that of MCP. */
+  /**
+   * Payload format that was chosen for the subscription's deliveries. Undefined means svc's own format, or the MCP format if an agent
+   * created the subscription.
+   */
   format?: SubscriptionFormat | undefined;
   /** How failed deliveries are tried again, if not as the deployment says. */
   retry?: SubscriptionRetry | undefined;
@@ -57,7 +60,10 @@ export type EndpointSource = {
   projectId: ProjectId;
   endpointUrl: string;
   signingSecret: Buffer;
-  /** The id by which an agent's receiver knows the subscription. Empty if no agent created the subscription. */
+  /**
+   * The subscription's id in MCP (Model Context Protocol), by which the agent that created the subscription knows it. Empty if no agent
+   * created the subscription.
+   */
   mcpId?: string;
   cursor?: string;
   formerSecret?: Buffer | null;

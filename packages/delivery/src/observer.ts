@@ -20,7 +20,7 @@ export type AttemptObservation = {
 
 /** Receives the observations of the delivery engine. packages/server turns them into log lines and metrics. */
 export type DeliveryObserver = {
-  /** Called when an attempt has ended, before it is committed. */
+  /** Called when an attempt to send a delivery has ended, before the attempt is stored. */
   attempted(attempt: AttemptObservation): void;
   /**
    * Called when leases of deliveries had already expired when their attempts were to be stored. `count`: number of these attempts. A

@@ -128,7 +128,7 @@ export type OutgoingDelivery = {
 };
 
 /**
- * The stored values of a delivery from which the outgoing delivery is made. It was either just stored with a lease, or claimed from the
+ * Values of a delivery that this node needs to send it. The delivery was either just stored with a lease for this node, or claimed from the
  * queue.
  */
 type DeliveryToSend = Pick<OutgoingDelivery, "id" | "projectId" | "subscriptionId"> &

@@ -93,7 +93,10 @@ async function failureEvents(tx: Executor, one: SubscriptionHealth): Promise<Ope
   return events;
 }
 
-/** Returns the parts of an event that say which subscription it is about and which occurrence it is. */
+/**
+ * Returns the fields of an event about a subscription that identify the event: its project, its entity, the subscription, and a text made
+ * from `occurrence`. The text differs for each event about the same subscription.
+ */
 function placeOf({ projectId, subscriptionId, entityId }: ReportedSubscription, occurrence: number) {
   return { projectId, entityId, occurrence: occurrenceOf(subscriptionId, occurrence), about: subscriptionId };
 }

@@ -9,7 +9,7 @@ export type SendRequest = {
   headers: readonly string[];
   body: Buffer;
   timeoutMs: number;
-  /** Maximum number of bytes of the answer that are kept in the attempt. Default: 1,024. */
+  /** Maximum number of bytes of the endpoint's answer that svc stores with the delivery attempt. Default: 1,024. */
   keptBytes?: number;
 };
 

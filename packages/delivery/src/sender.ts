@@ -58,9 +58,10 @@ function signatureOf(key: HmacKey, id: string, timestamp: string, body: Uint8Arr
 }
 
 /**
- * Returns the headers of one attempt as a flat list: name, value, name, value. `X-Svc-Signature` is the HMAC-SHA256 of the exact body. The
- * three `webhook-*` headers follow Standard Webhooks (spec/standard-webhooks.md). During a rotation, `former` has the keys of the former
- * secret: `X-Svc-Signature` is then made with the former secret, and `X-Svc-Signature-Next` with the new one.
+ * Returns the headers of one delivery attempt as a flat list: name, value, name, value. `X-Svc-Signature` is the HMAC-SHA256 of the exact
+ * body. The three `webhook-*` headers follow Standard Webhooks (spec/standard-webhooks.md). `former`: the keys of the former secret, while
+ * the endpoint's secret is being changed. Then `X-Svc-Signature` is made with the former secret, and `X-Svc-Signature-Next` with the new
+ * one.
  */
 export function signedHeaders(
   keys: SigningKeys,

@@ -138,8 +138,8 @@ export class Shares {
   }
 
   /**
-   * Removes and returns the queue that gets the next free turn (slot for an attempt). Returns undefined if no turn is free or no queue
-   * waits.
+   * Removes and returns the endpoint queue that may send the next delivery, because a slot (right to send one delivery) is free. Returns
+   * undefined if no slot is free or no queue waits.
    */
   nextStarved(): EndpointQueue | undefined {
     if (this.inFlight >= this.#bounds.inFlightMax) return undefined;

@@ -149,13 +149,13 @@ export type JobsOptions = {
   /** Longest pause between two reads of a watched log, in milliseconds. Default 500. */
   readonly watchPollMs?: number | undefined;
   /**
-   * Called in the transaction that ends a standing program's approval dry run (people are asked, nothing is run). It writes what must be
-   * committed together with that end.
+   * Called in the transaction that ends an approval dry run. Such a dry run simulates a standing program (a program that starts jobs on a
+   * schedule or event) before people approve it. The function stores the result of the dry run in the same transaction.
    */
   readonly onRehearsed?: OnDryRunEnd | undefined;
   /** Called when a task becomes due on a node that claims no tasks. */
   readonly onDueElsewhere?: (() => void) | undefined;
-  /** For tests: called at a fault point of the engine, where a test may end the node. */
+  /** For tests: called at points of the job engine where work is only half done. A test may end the node there. */
   readonly onFaultPoint?: OnFaultPoint | undefined;
 };
 

@@ -8,7 +8,10 @@ export const consoleSessionIdleMs: number = 12 * 3_600_000;
 
 const everyMs = 600_000;
 const batchMax = 500;
-/** Time in milliseconds for which an expired link is kept. During this time, its page can still say that the link has expired. */
+/**
+ * Time in milliseconds for which svc keeps an expired link to the console. During this time, the link's page can still say that the link
+ * has expired.
+ */
 const deadLinkMs = 30 * 86_400_000;
 
 /** Returns the sweep that removes expired sessions and links of the console. */

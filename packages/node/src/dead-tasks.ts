@@ -31,7 +31,10 @@ const defaults: DeadTaskLimits = {
   advanceFrom: 50_000,
 };
 
-/** Maximum number of rows that a compaction rewrites. Each row takes 20 us, and other statements wait until all are rewritten. */
+/**
+ * Maximum number of rows that a compaction of a task table rewrites. A compaction removes dead rows from the table. Each row takes 20 us,
+ * and statements that use the table wait until all are rewritten.
+ */
 const compactedMax = 20_000;
 /**
  * Maximum number of tasks that are moved into the next epoch (a new part of the table's key). Moving one task takes 10 us, and statements

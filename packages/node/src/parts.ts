@@ -95,8 +95,8 @@ export type NodeParts = {
   /** True if the sandbox answers in place of the apps. */
   readonly isSandbox: boolean;
   /**
-   * Returns the last restore of the database from a backup; undefined if there was none. The node calls this function again each time it
-   * needs the restore.
+   * Returns the last restore of the database from a backup; undefined if there was none. The node calls this function again for each use,
+   * because a restore may happen while it runs.
    */
   readonly restored?: (() => Restore | undefined) | undefined;
   /** The engines that `start` starts. Default: all. */

@@ -87,8 +87,8 @@ export function createFaultList<Code extends string = ProgramFaultCode>(document
   const pointers = new Set<string>();
   let omitted = 0;
   /**
-   * Recorded faults of rules that are newer than some stored programs. They count only after a call of `takeYounger`. After this call the
-   * list is undefined, because such faults then count like all others.
+   * Faults that were found with rules that are newer than some stored programs. Such faults count only after a call of `takeYounger`, so
+   * that stored programs stay valid. After this call the list is undefined, because then these faults count like all faults.
    */
   let younger: Parameters<FaultList<Code>["add"]>[] | undefined = [];
   const list: FaultList<Code> = {

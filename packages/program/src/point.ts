@@ -21,8 +21,8 @@ export type Point = {
 };
 
 /**
- * Changes that the answer `retry-with` may make. `target`: the values that can be changed. `rerunFrom`: the step from which the job then
- * runs again; only for questions of judge steps, otherwise undefined.
+ * Changes that a person may make with the answer `retry-with`. `target`: the values that can be changed. `rerunFrom`: the step from which
+ * the job then runs again. It is set only for questions of `judge` steps (steps that ask a person).
  */
 export type Overrides = { readonly target: OverrideTarget; readonly rerunFrom: string | undefined };
 

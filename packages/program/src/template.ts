@@ -104,7 +104,7 @@ export function referencesOf(
 /** The place where a secret is inserted: a path in the filled-in values. */
 export type SecretSlot = Pick<SecretTemplate, "name" | "prefix"> & { readonly path: Path };
 
-/** Returns every secret of a template, with its place. */
+/** Returns every secret that a template inserts, with the path at which it is inserted. */
 export function secretsOf(template: ValueTemplate): readonly SecretSlot[] {
   return findSecrets(template, []);
 }

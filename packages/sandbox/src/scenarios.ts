@@ -1,6 +1,9 @@
 const failures = ["429", "500", "slow", "cut", "unauthorized", "error"] as const;
 
-/** The behaviour of the sandbox for one entity. */
+/**
+ * Behaviour of the sandbox (apps that svc plays itself) for calls of one entity (customer or user): the usual answers, one kind of failure,
+ * or a number of pages.
+ */
 export type Scenario =
   | { readonly name: "usual" }
   | {

@@ -71,7 +71,7 @@ export type TransportOptions = {
   readonly clock: Clock;
   readonly store: ObjectStore;
   readonly seen: ObjectStore;
-  /** The latest time that made-up objects may have, in epoch milliseconds. */
+  /** The latest time that objects invented by the sandbox may have, in epoch milliseconds. */
   readonly baseMs: number;
   readonly acceptsToken: AcceptsToken;
   /** Returns the project's current version of the call's toolkit, with all its tools. Returns undefined if the toolkit no longer exists. */

@@ -49,8 +49,9 @@ export type Server = {
 
 /**
  * Options of `startServer`. `onLoaded`: called and awaited when everything is loaded, before the server listens. `share`: data from the
- * supervisor, for one of several processes. For tests: `catalog` replaces the configured definitions, `consoleFolder` replaces the folder
- * of the console's files, `vaultLimits` and `erasures` replace the service's times. `mcpOffers` is an option of the node.
+ * supervisor (parent process), if there are several server processes. `mcpOffers`: passed to the node.
+ * For tests only: `catalog` replaces the configured tool definitions. `consoleFolder` replaces the folder of the console's files.
+ * `vaultLimits` replaces the times of the vault, and `erasures` the times of erasures.
  */
 export type ServerOptions = {
   logger: Logger;
@@ -159,7 +160,10 @@ function closeParts({ openCalls, grants, keyUse, activity, node }: ServerParts, 
   opened.defer(() => node.close());
 }
 
-/** Connects to the supervisor's database. If the supervisor's channel ends, the database has ended too. */
+/**
+ * Connects to the database that the supervisor (the parent process) has started. It never reports a failure of the database. If the
+ * database ends, the supervisor ends, and this process with it.
+ */
 async function joinHeldStore({ store }: ProcessShare, logger: Logger): Promise<Store> {
   return { ...(await joinStore(store, logger)), failed: new Promise<never>(() => {}) };
 }

@@ -16,7 +16,7 @@ import { firstOfSource } from "./schedule/due.ts";
 import { createStandingService } from "./service/service.ts";
 import { createVersionCache, titleOf } from "./versions.ts";
 
-/** Default limits. */
+/** Default limits of standing programs (programs that start jobs on a schedule or event). */
 const defaultStandingLimits: StandingLimits = {
   pollMs: 1_000,
   leaseMs: 30_000,

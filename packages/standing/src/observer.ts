@@ -48,7 +48,7 @@ export type StandingObserver = {
   polled(poll: EndedPoll): void;
   /** Called when svc has paused a program. */
   paused(programId: StandingProgramId, reason: StandingPauseReason): void;
-  /** Called if schedules or backfills had lost their task and got a new one. `count`: how many. A lost task is a bug of svc. */
+  /** Called if schedules or backfills had no task for their next time and got a new one. `count`: how many. A lost task is a bug of svc. */
   rearmed(count: number): void;
   /** Called if an operation failed. svc will retry it. */
   failed(what: "claim" | "decide" | "poll" | "cancel", error: unknown): void;

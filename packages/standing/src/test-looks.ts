@@ -2,7 +2,10 @@ import { createTestClock, type TestClock } from "@svc/testing/clock";
 import type { TestNode } from "@svc/testing/node";
 import { until } from "@svc/testing/until";
 
-/** A clock that only the test moves. It knows when the engine of standing programs has claimed its tasks. */
+/**
+ * A clock that only the test moves. It can wait until the engine of standing programs (programs that start jobs on a schedule or event) has
+ * looked for due tasks.
+ */
 export type LookClock = TestClock & {
   /** Pause of the engine between two claims. No other wait has this duration, so the clock recognizes the engine by it. */
   readonly restMs: number;

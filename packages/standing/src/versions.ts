@@ -24,7 +24,7 @@ export type LoadedVersion = {
   readonly size: number;
 };
 
-/** Names a version of a program. */
+/** Identifies one version of a standing program (a program that starts jobs on a schedule or event). */
 export type VersionName = {
   readonly projectId: ProjectId;
   readonly programId: StandingProgramId;
@@ -43,7 +43,10 @@ const versionsMax = 20_000;
 /** Maximum characters of all cached definitions. */
 const charactersMax = 33_554_432;
 
-/** Creates a cache of versions. `sealer` decrypts stored definitions. Reading a definition is metered as work of its project. */
+/**
+ * Creates a cache of program versions. `sealer`: decrypts stored program definitions. `meter`: counts the time for reading a definition as
+ * work of the definition's project.
+ */
 export function createVersionCache(sealer: Sealer, meter: Pick<WorkMeter, "begin">): VersionCache {
   let characters = 0;
   const known = new LeastRecentlyUsed<string, LoadedVersion>(versionsMax, ({ size }) => {

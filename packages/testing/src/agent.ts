@@ -107,7 +107,10 @@ export function createPerson(url: string): TestPerson {
   };
 }
 
-/** Lets a person grant an agent access with a key. Returns the address of the agent's program, to which the person is redirected. */
+/**
+ * For tests: signs a person in with a project key and lets the person grant an agent access. Returns the parameters of the address to which
+ * svc redirects the person's browser, which is the agent's own.
+ */
 export async function letIn(
   { url, key }: { url: string; key: string },
   agent: TestAgent,

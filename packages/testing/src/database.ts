@@ -89,8 +89,8 @@ export async function createTestDatabase({
 }
 
 /**
- * Returns the name of the database that `fill` filled for this run. Creates it at the first call in the run. All connections to it are then
- * closed, so that it can be copied.
+ * Returns the name of the test database that the function `fill` has filled with data. Creates the database at the first call in a test
+ * run. All connections to it are then closed, so that it can be copied.
  */
 async function filledDatabase({ name, fill }: Required<TestDatabaseOptions>["filled"]): Promise<string> {
   const database = `svc_${name}`;

@@ -36,7 +36,7 @@ export type TestBench = {
   engine(
     options?: Pick<TestParts, "clock" | "transport" | "onFaultPoint"> & {
       limits?: Partial<EngineLimits>;
-      /** Memory limits for the row sets of job steps. */
+      /** Memory limits for the row sets of job steps. A row set is the list of rows that one step has made. */
       memory?: MemoryBounds;
       /** True if the test expects failures, so that they are not printed. */
       quiet?: boolean;

@@ -61,7 +61,10 @@ export async function startTestServer({
   timeouts?: HttpTimeouts;
   /** Folder with console files. It replaces the folder of the built console. */
   consoleFolder?: string;
-  /** Returns the features that the server offers to agents over MCP, made from those of a node. */
+  /**
+   * For tests: returns the features that the server offers to agents over MCP. The function gets the features of a normal node and may
+   * change them.
+   */
   mcpOffers?: NodeParts["mcpOffers"];
   /**
    * Waiting times of erasures (for example the time before the last pass). A test sets them if the times of a real service are too long.

@@ -18,7 +18,7 @@ export type CallSweepOptions = {
 
 /** Age in milliseconds at which the node of a running call has certainly failed. A call takes at most 30 s. */
 const runningMaxMs = 600_000;
-/** Number of calls that one statement scans. This takes about 2 ms. */
+/** Number of calls that one statement of the sweep scans. One statement takes about 2 ms. */
 const lookMax = 5_000;
 
 /**

@@ -69,9 +69,10 @@ export type Ingest = {
   /** Returns the same for a private toolkit. Returns a promise if the project exists; it rejects if the database fails. */
   greetPrivate(method: string, request: PrivatePostHead): Greeting | Promise<Greeting>;
   /**
-   * Verifies a post, converts it into an event, and commits it. Rejects only if the database fails. Then nothing of the post is stored,
-   * except elements of a list that were committed before; they have keys, so the app can post the list again. `admitted`: result of `admit`
-   * for the same post. If it has already verified the sender, this is not repeated as long as the secrets do not change.
+   * Verifies a webhook post, converts it into an event, and commits the event. Rejects only if the database fails. Then nothing of the post
+   * is stored, except list elements that were committed before. These elements have dedupe keys, so the app can post the list again without
+   * duplicates. `admitted`: result of `admit` for the same post. If `admit` has verified the sender, `accept` does not verify it again, as
+   * long as the secrets do not change.
    */
   accept(post: InboundPost, admitted?: AdmittedPost): Promise<IngestOutcome>;
   /** Stores an event that a project publishes, in a batch with posts and other events. Rejects only if the database fails. */
@@ -88,7 +89,9 @@ export type PostHead = Omit<InboundPost, "body">;
 /** A post to a private toolkit without its body. */
 export type PrivatePostHead = PostHead & { readonly projectId: ProjectId };
 
-/** Result of a request with a method other than POST. */
+/**
+ * Result of a request with a method other than POST. Apps send such a request to verify that a webhook address belongs to their customer.
+ */
 export type Greeting = IngestOutcome | NoHandshake;
 
 /**

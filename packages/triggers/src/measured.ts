@@ -23,8 +23,8 @@ export type MeasuredTimes = {
   /** Pause between two reads of the measured number while it is far below its limit. */
   readonly farMs: number;
   /**
-   * Shortest pause between two reads of the number from the database. It is kept even if this node has stored so many rows since the last
-   * read that the limit may be reached.
+   * Shortest pause between two reads of the measured number from the database, in milliseconds. The pause applies even if this node has
+   * stored many rows since the last read, so that the number may have reached its limit.
    */
   readonly pauseMs: number;
 };

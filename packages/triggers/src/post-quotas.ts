@@ -17,7 +17,10 @@ export type PostLoad = {
   readonly projectId: ProjectId;
   readonly posts: Rate;
   postsTotal: number;
-  /** Posts that the project received although it was over a quota, because another receiving project had room. */
+  /**
+   * Number of posts that the project received although it was over a quota. svc accepted these posts because a second project received the
+   * same post and was within its quotas.
+   */
   postsBeyond: number;
   /** Number of posts that were refused while the project was over a quota, by quota. */
   readonly refusals: Map<QuotaName, number>;

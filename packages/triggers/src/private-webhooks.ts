@@ -24,8 +24,8 @@ export function privateWebhookToolkit(
 }
 
 /**
- * A private toolkit that receives posts. `secrets`: those that verify posts now, the newest first. `isSecretSet`: false if it has none, true
- * also if its definition cannot read them.
+ * A private toolkit (published by one project for itself) that receives posts. `secrets`: the secrets that verify posts now, newest first.
+ * `isSecretSet`: true if the toolkit has a stored secret, even one that the toolkit's definition cannot read.
  */
 export type PrivateWebhook = {
   readonly toolkit: WebhookToolkit;
@@ -103,7 +103,10 @@ export function createPrivateWebhooks(options: PrivateWebhooksOptions): PrivateW
   };
 }
 
-/** Returns a secret. Undefined if the toolkit's present definition, or this process, cannot read it. */
+/**
+ * Returns the decrypted webhook secret of a private toolkit. Undefined if the toolkit's present definition does not accept the secret, or
+ * if this process cannot decrypt it.
+ */
 function openSecret(
   sealer: Sealer,
   projectId: ProjectId,

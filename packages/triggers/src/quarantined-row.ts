@@ -10,7 +10,10 @@ export function quarantineContext({ id, projectId }: PostPlace): string {
 /** Columns that identify a quarantined post in the vault. A post to a private toolkit is sealed with the key of its project. */
 type PostPlace = Pick<QuarantinedPost, "id" | "projectId">;
 
-/** Headers and query of a post. `items`: the elements of its list that are in quarantine; absent if the whole post is. */
+/**
+ * Headers and query of a quarantined post. `items`: if the post contains a list, the elements of the list that are in quarantine. Absent if
+ * the whole post is in quarantine.
+ */
 export type PostEnvelope = Pick<QuarantinedPost, "headers" | "query"> & { readonly items?: ItemChoice };
 
 /** An element of a list that becomes no event. `index`: its place in the list, from 0. */
@@ -20,8 +23,8 @@ export type KeptItem = Pick<QuarantinedPost, "reason" | "detail"> & { readonly i
 const namedMax = 20;
 
 /**
- * Returns the reason for keeping elements of the list at the path `each` in quarantine. There must be at least one element; the reason of
- * the first one is used.
+ * Returns the reason why elements of a post's list are in quarantine. The list is at the path `each`. There must be at least one element.
+ * The result has the reason of the first element and the positions of all of them.
  */
 export function itemsDetail(
   each: string,

@@ -40,7 +40,7 @@ export type Routing = {
  * batch loads or removes the routing of a project in the cache.
  */
 export type RoutingView = {
-  /** Returns the projects that receive a prepared post. */
+  /** Returns the projects that receive a post. The keys by which receivers are found have already been read from the post. */
   receivers(post: RoutedPost): ReceivingProject[];
   /**
    * Returns the active subscriptions of a receiver that match at a time (epoch milliseconds). Subscriptions of other entities and expired

@@ -66,13 +66,15 @@ export type StoreOptions = {
 
 /** Maximum number of attempts with the cached routing. If the routing keeps changing, the next attempt locks it. */
 const staleMax = 3;
-/** Maximum size of the payloads in one statement, in bytes. An event of several projects has one row for each project. */
+/**
+ * Maximum size of the event payloads that one insert statement stores, in bytes. An event of several projects has one row for each project.
+ */
 const statementBytesMax = 1_048_576;
 
 /**
- * Stores a batch of posts in one commit, as events of their projects with their deliveries. Then passes the deliveries that this node
- * leased to the dispatcher. With `lease: false`, this node leases none, because inside a transaction nothing may be sent before the commit.
- * Rejects if the database fails; then nothing is stored.
+ * Stores a batch of posts in one commit, as events of their projects with their deliveries. Leases new deliveries to this node and passes
+ * them to the dispatcher, which sends them. With `lease: false`, this node leases no deliveries, because inside a transaction nothing may
+ * be sent before the commit. Rejects if the database fails; then nothing is stored.
  */
 export async function storePosts(
   options: StoreOptions,
@@ -217,7 +219,8 @@ type Plan = {
 };
 
 /**
- * Returns every row of a batch. If several posts of a batch are equal, only the first becomes an event; all of them get the same answer.
+ * Returns all rows that storing a batch of posts writes. If several posts of a batch are equal, only the first becomes an event, and all of
+ * them get the same answer.
  */
 function planEvents(
   options: StoreOptions,

@@ -104,7 +104,7 @@ export type TriggerNodeOptions = {
   limits?: Partial<DispatchLimits>;
   allowedRanges?: readonly string[];
   isStarted?: boolean;
-  /** True if throttled replays advance with each second of the test's clock. */
+  /** True if throttled replays (repeated deliveries that are spread over time) advance with each second of the test's clock. */
   isReplaying?: boolean;
   onReplayFaultPoint?: (point: ReplayFaultPoint) => void;
   /** Returns the last restore of the database from a backup. */

@@ -53,8 +53,8 @@ export type Erasure = Message<"svc.v1.Erasure"> & {
   entityId: string;
 
   /**
-   * State of the erasure: `running`, `waiting` (for jobs to end, or for the last pass), `done`, or `dry_run`. A dry run
-   * has no id.
+   * State of the erasure: `running`, `waiting` (for jobs to end, or for the last pass over the tables), `done`, or
+   * `dry_run`. A dry run has no id.
    *
    * @generated from field: string state = 5;
    */
@@ -139,7 +139,8 @@ export type UnsearchedPlace = Message<"svc.v1.UnsearchedPlace"> & {
   place: string;
 
   /**
-   * Reason that the place is not searched, and how to remove the data there.
+   * Reason that svc does not search this place (such as the receivers of deliveries) for data of the erased entity, and
+   * how to remove the data there.
    *
    * @generated from field: string reason = 2;
    */
@@ -160,7 +161,7 @@ export const UnsearchedPlaceSchema: GenMessage<UnsearchedPlace> = /*@__PURE__*/
  */
 export type ErasureSample = Message<"svc.v1.ErasureSample"> & {
   /**
-   * Name of the table.
+   * Name of the database table whose rows the erasure would delete.
    *
    * @generated from field: string table = 1;
    */
@@ -708,7 +709,7 @@ export const QuarantinedPostSchema: GenMessage<QuarantinedPost> = /*@__PURE__*/
  */
 export type QuarantineRelease = Message<"svc.v1.QuarantineRelease"> & {
   /**
-   * Id of the post, from the request or from the filters.
+   * Id of the quarantined post. The request named it, or its filters found it.
    *
    * @generated from field: string id = 1;
    */
@@ -1683,7 +1684,8 @@ export type Restore = Message<"svc.v1.Restore"> & {
   restoredAt?: Timestamp | undefined;
 
   /**
-   * Time at which ResumeRestored ended the hold. Unset during the hold.
+   * Time at which ResumeRestored ended the hold, in which svc sends nothing after a restore from a backup. Unset during
+   * the hold.
    *
    * @generated from field: google.protobuf.Timestamp resumed_at = 3;
    */
@@ -1704,7 +1706,7 @@ export type Restore = Message<"svc.v1.Restore"> & {
   deliveries: number;
 
   /**
-   * Number of jobs on hold that have not ended, including parked jobs.
+   * Number of jobs on hold (not continued since the restore from a backup) that have not ended, including parked jobs.
    *
    * @generated from field: double jobs = 6;
    */

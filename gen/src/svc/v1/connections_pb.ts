@@ -640,7 +640,8 @@ export type SetAccountReferencesRequest = Message<"svc.v1.SetAccountReferencesRe
   id: string;
 
   /**
-   * The app's own keys for the account: up to 100, each up to 512 characters.
+   * The app's own identifiers for the account, such as a workspace id in its webhook posts: up to 100, each up to 512
+   * characters. svc uses them to find the account of a post.
    *
    * @generated from field: repeated string references = 2;
    */

@@ -68,8 +68,9 @@ export const ContactSchema: GenMessage<Contact> = /*@__PURE__*/
   messageDesc(file_svc_v1_contacts, 0);
 
 /**
- * A tool call that notifies a contact of an ask. svc makes one call each time it asks the contact, records the call in
- * the ledger, and retries it three times if it fails. The contact may answer even if the call fails.
+ * A tool call that notifies a contact of an ask (a job's question to this person). svc makes one call each time it asks
+ * the contact. It records the call in the ledger (the record of every tool call), and retries it three times if it
+ * fails. The contact may answer even if the call fails.
  *
  * @generated from message svc.v1.Reach
  */
@@ -212,7 +213,7 @@ export const ListContactsResponseSchema: GenMessage<ListContactsResponse> = /*@_
  */
 export type DeleteContactRequest = Message<"svc.v1.DeleteContactRequest"> & {
   /**
-   * `principalId` of the contact.
+   * `principalId` of the contact. A contact is a person who answers questions of jobs.
    *
    * @generated from field: string principal_id = 1;
    */

@@ -94,7 +94,8 @@ export const ErrorDetailSchema: GenMessage<ErrorDetail> = /*@__PURE__*/
  */
 export type TextPart = Message<"svc.v1.TextPart"> & {
   /**
-   * Kind of the part.
+   * Kind of this part of the error's text, such as a call or a field. A client can use it to replace the part with its
+   * own words.
    *
    * @generated from field: svc.v1.TextPart.Kind kind = 1;
    */

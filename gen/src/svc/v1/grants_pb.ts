@@ -221,7 +221,8 @@ export type UpdateGrantRequest = Message<"svc.v1.UpdateGrantRequest"> & {
   toolkitSlugs: string[];
 
   /**
-   * Tool groups to keep, from those that the grant has. `none` removes all of them. If empty, they do not change.
+   * Tool groups to keep, from those that the grant (the access that a person gave an MCP client) has: `programs`,
+   * `connect`, `operate`, `repair`. `none` removes all groups. If empty, the groups do not change.
    *
    * @generated from field: repeated string agent_tools = 5;
    */

@@ -332,8 +332,9 @@ export type Estimate = Message<"svc.v1.Estimate"> & {
   asksMax: number;
 
   /**
-   * Access classes of the tools that the program calls, of its own requests, of its undo calls and of its skills: any
-   * of `read`, `write`, `destructive`, in that order.
+   * Access classes of all calls that the job may make: any of `read`, `write`, `destructive`, in that order. They
+   * include HTTP requests of the program, calls that undo earlier calls, and calls of skills (programs that are used as
+   * tools).
    *
    * @generated from field: repeated string access_classes = 7;
    */
@@ -683,14 +684,14 @@ export type StepReceipt = Message<"svc.v1.StepReceipt"> & {
   errors: StepError[];
 
   /**
-   * Latest answer in this step. Unset if the step asked nothing.
+   * Latest decision of a person about a question that this step asked. Unset if the step asked nothing.
    *
    * @generated from field: svc.v1.AskDecision decision = 12;
    */
   decision?: AskDecision | undefined;
 
   /**
-   * Results of the step's undo entries. Unset if it has none.
+   * Results of the step's undo entries (the stored ways to undo its calls). Unset if the step has none.
    *
    * @generated from field: svc.v1.UndoCounts undo = 13;
    */
@@ -747,7 +748,7 @@ export const StepErrorSchema: GenMessage<StepError> = /*@__PURE__*/
   messageDesc(file_svc_v1_jobs, 8);
 
 /**
- * Results of a step's undo entries.
+ * Numbers of a step's undo entries (stored ways to undo one call), by result.
  *
  * @generated from message svc.v1.UndoCounts
  */
@@ -781,7 +782,8 @@ export const UndoCountsSchema: GenMessage<UndoCounts> = /*@__PURE__*/
  */
 export type Receipt = Message<"svc.v1.Receipt"> & {
   /**
-   * Outcome: `complete`, `partial` (rows or points were left) or `none` (nothing was executed).
+   * Outcome of the job. `complete`: all was done. `partial`: a step or row failed or was left undone. `none`: no call
+   * was executed.
    *
    * @generated from field: string outcome = 1;
    */
@@ -830,7 +832,7 @@ export type Receipt = Message<"svc.v1.Receipt"> & {
   approvals: ApprovalReceipt[];
 
   /**
-   * Estimate that was computed when the job was submitted.
+   * Estimate of the job's calls and rows, computed when the job was submitted.
    *
    * @generated from field: svc.v1.Estimate estimate = 8;
    */
@@ -1194,7 +1196,8 @@ export type JobEvent = Message<"svc.v1.JobEvent"> & {
   payloadJson: string;
 
   /**
-   * Principals that caused the entry, in causal order: `key:…`, `skill:…`, `standing:…`, `contact:…` or `clock`.
+   * Callers and programs that caused the log entry, in causal order: `key:…` (API key), `skill:…`, `standing:…`
+   * (schedule), `contact:…` (person) or `clock`.
    *
    * @generated from field: repeated string principal_chain = 7;
    */
@@ -1347,7 +1350,8 @@ export type Ask = Message<"svc.v1.Ask"> & {
   escalation: AskHopSpec[];
 
   /**
-   * (read surface) Time at which the ask was created.
+   * (read surface) Time at which svc created the ask (a job's question to a person). Only ListAsks and GetAsk return
+   * this field.
    *
    * @generated from field: google.protobuf.Timestamp asked_at = 19;
    */
@@ -1434,13 +1438,13 @@ export const AskHopSpecSchema: GenMessage<AskHopSpec> = /*@__PURE__*/
   messageDesc(file_svc_v1_jobs, 19);
 
 /**
- * Decision that settled an ask.
+ * Decision that settled an ask (a job's question to a person).
  *
  * @generated from message svc.v1.AskDecision
  */
 export type AskDecision = Message<"svc.v1.AskDecision"> & {
   /**
-   * Continuation: `proceed`, `retry-with`, `skip` or `abort`.
+   * Chosen continuation (answer that the program allows): `proceed`, `retry-with`, `skip` or `abort`.
    *
    * @generated from field: string continuation = 1;
    */
@@ -1862,7 +1866,7 @@ export type ProgramNote = Message<"svc.v1.ProgramNote"> & {
   field: string;
 
   /**
-   * Description of the warning.
+   * Description of the warning about the program or schedule.
    *
    * @generated from field: string message = 3;
    */
@@ -2649,7 +2653,8 @@ export const ListUndoEntriesRequestSchema: GenMessage<ListUndoEntriesRequest> = 
  */
 export type ListUndoEntriesResponse = Message<"svc.v1.ListUndoEntriesResponse"> & {
   /**
-   * Undo entries in ascending order of number. svc undoes them from the last to the first.
+   * Undo entries (stored ways to undo one call) of the job, in ascending order of number. svc undoes them from the last
+   * to the first.
    *
    * @generated from field: repeated svc.v1.UndoEntry entries = 1;
    */
@@ -3743,26 +3748,31 @@ export const AskStateSchema: GenEnum<AskState> = /*@__PURE__*/
 export const JobsService: GenService<{
   /**
    * Checks a whole program and, if it has no errors, stores it as a job. The job continues after the request ends. svc
-   * pins the content of the program's tools at the time of this call. Idempotency: if the project has used
-   * `idempotencyKey` for the same program, `mode` and `simulateFirst`, the call returns that job in its current state
-   * and stores nothing.
+   * stores the definitions of the program's tools at the time of this call with the job. Idempotency: if the project
+   * has used `idempotencyKey` for the same program, `mode` and `simulateFirst`, the call returns that job in its
+   * current state and stores nothing.
    *
-   * With `waitSeconds`, the call waits for the end of the job. It returns the job when the job has ended, when the time
-   * is over, or when more waiting brings nothing: the job waits for a person or for a later time, or the node stops. If
-   * the caller disconnects or the call fails during the wait, the job continues.
+   * With `waitSeconds`, the call waits for the end of the job. It returns when the job has ended or when the time is
+   * over. It returns earlier if the job waits for a person or for a later time, or if the node stops. If the caller
+   * disconnects or the call fails during the wait, the job continues.
    *
-   * Errors of the program, whose reasons start with PROGRAM, come all at once, one detail each. The detail's `field` is
-   * `programJson` followed by a JSON Pointer (`programJson/steps/3/args/text`).
+   * All errors of the program are returned at once, one detail each. Their reasons start with PROGRAM. The detail's
+   * `field` is `programJson` followed by a JSON Pointer (`programJson/steps/3/args/text`).
+   *
+   * Terms: an entity is a customer or user of the caller. A skill is a program that is used as a tool. A point is a
+   * place where the program asks people a question. A hop is one contact (person) whom svc asks, before it asks the
+   * next.
    *
    * Errors:
    * - invalid_argument PROGRAM_TOO_LARGE: the program is larger than 256 KiB or has more than 100 steps.
    * - invalid_argument PROGRAM_MALFORMED: the program is not JSON or does not match the schema of programs.
-   * - invalid_argument PROGRAM_REFERENCE_INVALID: a `$ref`, `$text`, set or point names something that does not exist,
-   *   or does not exist yet at that step.
+   * - invalid_argument PROGRAM_REFERENCE_INVALID: a `$ref`, `$text`, set (rows of an earlier step) or point names
+   *   something that does not exist, or does not exist yet at that step.
    * - invalid_argument PROGRAM_TOOL_UNKNOWN: the project can see no tool with this slug, or has no skill with this
    *   slug.
-   * - invalid_argument PROGRAM_TOOL_NOT_CALLABLE: the tool is a trigger, a skill or only described; or the skill of a
-   *   run leads back to itself, is nested more than 4 deep, or has a program with errors.
+   * - invalid_argument PROGRAM_TOOL_NOT_CALLABLE: the tool is a trigger, a skill, or a tool that svc describes but
+   *   cannot call. Or the program runs a skill that runs itself, is nested more than 4 deep, or has a program with
+   *   errors.
    * - invalid_argument PROGRAM_ACCOUNT_MISSING: the entity has no active account of the toolkit.
    * - invalid_argument PROGRAM_ENTITY_BOUND: the key is scoped to an entity, and a step, or a skill that the program
    *   runs, names another entity or a secret of the project.
@@ -3777,8 +3787,8 @@ export const JobsService: GenService<{
    * - invalid_argument PROGRAM_CONFIRM_MISSING: a destructive call lacks the literal `"confirm": true`.
    * - invalid_argument PROGRAM_EXPRESSION_INVALID: a CEL expression does not compile, has the wrong type, or exceeds
    *   its limits.
-   * - invalid_argument PROGRAM_POINT_INVALID: the continuations, overrides, answer schema or default of a point do not
-   *   fit its position, or a `rerunFrom` would repeat a write.
+   * - invalid_argument PROGRAM_POINT_INVALID: the allowed answers, changeable values, answer schema or default answer
+   *   of a point do not fit its position. Or a `rerunFrom` would repeat a write.
    * - invalid_argument PROGRAM_CONTACT_UNKNOWN: a hop names a contact that the project does not have.
    * - invalid_argument PROGRAM_LIMIT_INVALID: a limit is out of range, or the number of calls has no upper bound within
    *   it.

@@ -28,7 +28,8 @@ export const Role = {
   UNSPECIFIED: 0,
 
   /**
-   * Role of a project's key. The key can make every call that does not require one of the roles below.
+   * Role of a project's key that works in the project. The key can make every call that does not require ROLE_APPROVER
+   * or ROLE_ADMIN.
    *
    * @generated from enum value: ROLE_MEMBER = 1;
    */
@@ -214,8 +215,8 @@ export const required_role: GenExtension<MethodOptions, Role> = /*@__PURE__*/
   extDesc(file_svc_v1_options, 0);
 
 /**
- * Access that the call gives a scoped key. Every call of svc.v1 declares it. If a call does not, the service does not
- * start.
+ * Rule for calls with a scoped key (a key limited to some toolkits, entities or access classes). Every call of svc.v1
+ * declares this rule. If a call lacks it, the service does not start.
  *
  * @generated from extension: svc.v1.BoundKey bound_key = 50102;
  */
@@ -241,7 +242,8 @@ export const audit_subject: GenExtension<MethodOptions, string> = /*@__PURE__*/
   extDesc(file_svc_v1_options, 3);
 
 /**
- * Path, within the response, of the audit subject, if the call creates it, such as `project.id`.
+ * Path, within the response, of the resource that the call creates, such as `project.id`. The audit log names this
+ * resource as the subject of the call.
  *
  * @generated from extension: string audit_result = 50105;
  */

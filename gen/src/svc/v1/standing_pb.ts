@@ -47,7 +47,8 @@ export type Backfill = Message<"svc.v1.Backfill"> & {
   /**
    * Reason that the backfill makes no runs at the moment, or was cancelled. Empty if it is not blocked.
    * - `waiting`: waits, because the schedule has its maximum number of waiting runs.
-   * - `undecided`: waits, because the schedule itself must still decide about an event of the range.
+   * - `undecided`: waits, because svc has not yet decided if an event of the range starts a regular run of the
+   *   schedule.
    * - `paused`: waits, because the schedule is paused.
    * - `requested`: cancelled with CancelBackfill.
    * - `deleted`: cancelled, because the schedule was deleted.
@@ -110,14 +111,16 @@ export type Backfill = Message<"svc.v1.Backfill"> & {
   started: number;
 
   /**
-   * Number of runs of the backfill that a rule of the schedule skipped, or that were refused.
+   * Number of runs of the backfill that did not start: the schedule's overlap policy or limits skipped them, or they
+   * were refused.
    *
    * @generated from field: uint32 skipped = 12;
    */
   skipped: number;
 
   /**
-   * Number of times or events that already have a run, or that do not match the schedule's condition.
+   * Number of times or events in the backfill's range for which no run was made, because they already have a run or do
+   * not match the schedule's condition.
    *
    * @generated from field: uint32 passed = 13;
    */
@@ -831,8 +834,8 @@ export type StandingTime = Message<"svc.v1.StandingTime"> & {
   at?: Timestamp | undefined;
 
   /**
-   * Start time, with jitter. For a definition that is not yet a schedule, the jitter is unknown and this is the due
-   * time.
+   * Time at which the run starts: the due time plus jitter (a small delay that differs for each schedule). If the
+   * definition is not stored as a schedule yet, the jitter is unknown and this is the due time.
    *
    * @generated from field: google.protobuf.Timestamp effective_at = 2;
    */
@@ -881,8 +884,10 @@ export type CreateStandingProgramRequest = Message<"svc.v1.CreateStandingProgram
   paused: boolean;
 
   /**
-   * True to simulate the program before svc asks for an approval that the plan needs. The simulation uses an example of
-   * an occurrence, and the ask has its receipt. If the simulation fails, the schedule is rejected.
+   * True to simulate the program before svc asks people to approve its plan, if the plan needs approval. The simulation
+   * uses an example occurrence (an example of the time or event that starts the program). The approval question
+   * contains the simulation's receipt (a summary of its steps and calls). If the simulation fails, the schedule is
+   * rejected.
    *
    * @generated from field: bool simulate = 4;
    */

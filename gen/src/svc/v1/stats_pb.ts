@@ -321,7 +321,7 @@ export type QuerySeriesResponse = Message<"svc.v1.QuerySeriesResponse"> & {
   lines: SeriesLine[];
 
   /**
-   * Latencies, one entry per requested latency series that has any, in the order of the series.
+   * Latencies in the order of the requested series. A series without measured latencies has no entry.
    *
    * @generated from field: repeated svc.v1.LatencyLine latencies = 5;
    */
@@ -690,7 +690,7 @@ export const NoticeKind = {
   JOB: 4,
 
   /**
-   * An ask was created, passed to another contact, or settled.
+   * An ask (a job's question to a person) was created, passed to another contact, or settled.
    *
    * @generated from enum value: NOTICE_KIND_ASK = 5;
    */

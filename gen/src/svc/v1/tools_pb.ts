@@ -339,7 +339,7 @@ export type CallToolResponse = Message<"svc.v1.CallToolResponse"> & {
    * Warnings about an `ok` call. Each is a name, a colon and a sentence.
    * - `output_mismatch`: the answer does not have the documented form or cannot be read.
    * - `truncated`: `resultJson` was shortened.
-   * - `unrecorded`: svc could not write the call to the ledger.
+   * - `unrecorded`: svc could not write the call to the ledger (the stored record of every tool call).
    *
    * @generated from field: repeated string warnings = 8;
    */
@@ -1187,7 +1187,7 @@ export type CallLimit = Message<"svc.v1.CallLimit"> & {
   createdAt?: Timestamp | undefined;
 
   /**
-   * Time at which the limit was last put. PutCallLimit ignores it.
+   * Time of the last PutCallLimit for this limit. PutCallLimit ignores the field.
    *
    * @generated from field: google.protobuf.Timestamp updated_at = 8;
    */

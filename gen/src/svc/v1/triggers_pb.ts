@@ -1160,8 +1160,8 @@ export type CreateSubscriptionRequest = Message<"svc.v1.CreateSubscriptionReques
   triggerSlug: string;
 
   /**
-   * Id of the entity whose events it receives. It cannot be changed later. If empty, events of all entities and events
-   * without an entity.
+   * Id of the entity (customer or user) whose events the subscription receives. It cannot be changed later. If empty,
+   * the subscription receives events of all entities and events without an entity.
    *
    * @generated from field: string entity_id = 4;
    */

@@ -3,8 +3,8 @@ import type { AccessClass, JsonSchema } from "../read/documents.ts";
 import { createTenantValidators, createValidator, withNulls } from "../schema/json-schema.ts";
 
 /**
- * Snapshot of a toolkit's definition with some of its actions, as plain JSON with deployment values filled in. It omits the parts that
- * calls do not need: webhook, triggers, forms of account variables, and polls.
+ * Snapshot of a toolkit's definition with some of its actions (tools), as plain JSON with deployment values filled in. It is stored with a
+ * program. It omits what calls do not need: the webhook, triggers, polls, and the rules for checking account variables.
  */
 export type ToolkitPin = Omit<
   Toolkit,

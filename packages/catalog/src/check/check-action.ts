@@ -91,7 +91,7 @@ function checkIdempotency(
   if (fault !== undefined) file.fault(["idempotency", "header"], ...fault);
 }
 
-/** Returns the arguments that an input schema declares. */
+/** Returns the arguments that a tool's input schema declares. */
 function declaredArguments(input: JsonSchema): DeclaredArguments {
   const properties = isObject(input.properties) ? input.properties : {};
   const required = new Set(Array.isArray(input.required) ? input.required : []);

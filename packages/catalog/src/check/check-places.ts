@@ -125,8 +125,8 @@ function faultOfFilter(name: Filter, schema: JsonSchema): readonly [reason: stri
 }
 
 /**
- * Checks that the type of a value fits the place where the request uses it. A body accepts any JSON value. A text, a query and a header
- * accept only values that can be written as text.
+ * Checks that a placeholder's value can be written where a tool's request uses it. In a body, any JSON value is allowed. In a text, the
+ * query or a header, the value must have a type that can be written as text.
  */
 function checkPlaceOfType({ file, path, placeholder, isWhole }: PlaceInFile, schema: JsonSchema): void {
   const types = typesOf(schema) ?? [];

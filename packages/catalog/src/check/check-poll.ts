@@ -10,7 +10,10 @@ export type PollFault = readonly [path: FaultPath, reason: string, cure: string]
 /** The parts of a tool's definition that are needed to check its poll. A poll calls the tool regularly to find new rows of its list. */
 type PolledAction = Pick<Partial<ActionDocument>, "poll" | "paging" | "class" | "input" | "output">;
 
-/** Maximum overlap of a poll with the period of the previous poll, in milliseconds. The overlap finds rows that appear late. */
+/**
+ * Maximum time in milliseconds by which a poll may start before the end of the previous poll's period. With this overlap, the poll finds
+ * rows that appear late.
+ */
 const overlapMaxMs = 7 * 86_400_000;
 
 /** Checks an action's poll, which finds new rows of its list. Records every error. */

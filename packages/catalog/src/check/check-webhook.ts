@@ -120,7 +120,10 @@ function checkTime(
   }
 }
 
-/** Checks a placeholder of the signed text or the time against the other parameters. */
+/**
+ * Checks a placeholder in the signed text or in the time of a webhook's signature. It must not name the header of the signature itself. It
+ * may name a part of the signature header only if the definition splits this header into parts.
+ */
 function checkSource(file: DefinitionFile, path: FaultPath, place: Placeholder, webhook: HmacDocument): void {
   const { split, prefix = "" } = webhook;
   const name = nameOfPlaceholder(place);

@@ -43,7 +43,10 @@ function checkTexts(file: DefinitionFile): void {
   });
 }
 
-/** Returns a step of an error's path for display. The caller receives it as text, which must be well-formed Unicode. */
+/**
+ * Returns one element of an error's path, with control characters replaced. The caller receives the path as text, which must be well-formed
+ * Unicode.
+ */
 function shownStep(step: string | number): string | number {
   return typeof step === "number" ? step : step.toWellFormed().replaceAll(new RegExp(control, "g"), "\u{fffd}");
 }

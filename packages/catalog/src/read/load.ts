@@ -111,7 +111,10 @@ function checkNames(deployment: Deployment, files: readonly ToolkitFiles[]): Def
   return file;
 }
 
-/** Checks that the base URL's host gets a value in every call, from account variables or from arguments with a pattern. */
+/**
+ * Checks a toolkit's base URL that has placeholders in the host. Each placeholder must get a value in every call: from account variables,
+ * or from arguments with a pattern. Otherwise the host could be missing or wrong.
+ */
 function checkHost(
   file: DefinitionFile,
   bindings: ToolkitDeploymentDocument,

@@ -25,9 +25,9 @@ const [errors, errorCount] = [new Name("vErrors"), new Name("errors")];
 const keyword = "x-error-limit";
 
 /**
- * Adds the keyword that `withErrorLimit` writes into schemas. At this keyword, compiled code stops if there are too many errors. It then
- * throws the list of errors; inside a choice, it throws `tooManyTried`. The compiler itself has no limit, and each error is an object in
- * memory.
+ * Adds a keyword that limits the number of errors to the JSON schema compiler. At this keyword, the compiled validator stops if there are
+ * too many errors. It then throws the list of errors. Inside a choice such as `anyOf`, it throws `tooManyTried`. The compiler itself has no
+ * such limit, and each error is an object in memory.
  */
 function addErrorLimit(ajv: Ajv2020): void {
   ajv.addKeyword({

@@ -2,8 +2,8 @@ import { isObject } from "@svc/core";
 import type { JsonSchema } from "../read/documents.ts";
 
 /**
- * Weight of a schema inside a choice (such as `anyOf`); elsewhere the weight is 1. Errors inside a choice are collected and perhaps
- * discarded, and creating an error costs more than a comparison.
+ * Weight of a schema inside a choice (such as `anyOf`), used to estimate the cost of a validation. A schema outside a choice has the weight
+ * 1. Inside a choice, the validator collects errors and may discard them. Creating an error costs more than a comparison.
  */
 const triedWeight = 4;
 

@@ -160,7 +160,10 @@ function bytesOf(text: string): Buffer | string {
 
 const textOf = (text: string | undefined) => (text === undefined ? undefined : bytesOf(text));
 
-/** Returns ASCII text unchanged. Node reads each byte of a header as one character, so any other text is converted back to these bytes. */
+/**
+ * Returns the original bytes of a header's text. Node reads each byte of a header as one character. ASCII text is returned unchanged,
+ * because it needs no conversion.
+ */
 function latin1Of(text: string | undefined): Buffer | string | undefined {
   return text === undefined || isAscii(text) ? text : Buffer.from(text, "latin1");
 }

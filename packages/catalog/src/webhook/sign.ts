@@ -19,7 +19,10 @@ export type HmacParts = {
   /** Template of the text that is signed, as the definition contains it. */
   readonly signedText: string;
   readonly signed: readonly ReadPlaceholder[];
-  /** Template of the time that the signature covers, as the definition contains it. Undefined if it declares none. */
+  /**
+   * Template of the time that a webhook's signature covers, as written in the webhook's definition. Undefined if the definition declares no
+   * signed time.
+   */
   readonly timestampText: string | undefined;
 };
 
@@ -103,7 +106,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Returns a post in which a secret is at the place where the verifier looks for it. */
+/** Returns a webhook post that contains the secret. The secret is in the parameter or header in which the app's toolkit expects it. */
 export function signToken(
   where: { readonly parameter?: string; readonly header?: readonly string[]; readonly prefix?: string },
   post: UnsignedPost,

@@ -63,8 +63,8 @@ export type CommandDeclaration<Input extends DescMessage> = {
    */
   readonly words?: string;
   /**
-   * Further API methods. If a message of the service mentions one of these methods, svc prints this command instead of the method's name.
-   * `words`: the words that svc adds after the command's name.
+   * API methods that this command replaces in messages of the service, in addition to its own method. svc then prints the command in place
+   * of the method's name, followed by `words`.
    */
   readonly also?: readonly (readonly [method: Pick<Method, "name">, words?: string])[];
 };

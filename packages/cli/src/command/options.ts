@@ -24,7 +24,10 @@ export function addConfirm(command: Command): Command {
     .option("--confirm-in-client", "let MCP clients ask their own user instead of the contact");
 }
 
-/** Returns the confirmation rule for a request, from the options. Returns no rule if `--confirm` is not given. */
+/**
+ * Returns the confirmation rule from the command's options. The rule says which tool calls a person must confirm, and which contact
+ * (person) confirms them. Returns no rule if `--confirm` is not given.
+ */
 export function confirmOf({ confirm: person, confirmBy: contact = "", confirmInClient }: ConfirmOptions): {
   readonly confirm?: { readonly person: string; readonly contact: string; readonly elicitation?: boolean };
 } {

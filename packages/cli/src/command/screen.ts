@@ -12,11 +12,11 @@ export type ScreenLine = { readonly text: string; readonly style: LineStyle; rea
 
 /** A terminal on which a command shows one block of lines. A new block replaces the shown one in the same position. */
 export type Screen = {
-  /** Maximum rows of the block. */
+  /** Maximum number of lines that a block of text may have on this terminal. */
   readonly rows: number;
   /** Shows these lines in place of the lines shown before. */
   draw(lines: readonly ScreenLine[]): void;
-  /** Leaves the shown lines in the terminal. The next block begins below them. */
+  /** Keeps the block of lines that is now on the terminal. The next block begins below these lines. */
   keep(): void;
 };
 

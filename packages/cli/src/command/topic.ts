@@ -27,7 +27,7 @@ export function topic({ says, examples, commands }: TopicDeclaration): CommandMa
   return Object.assign(make, { commands });
 }
 
-/** A call that a command has made: its request, and the run of the command that made it. */
+/** An API call that a command has made: its request, together with the arguments and context of that command. */
 export type CompletedCall<Input extends DescMessage, Values> = Run<Values> & {
   readonly request: MessageInitShape<Input>;
 };
@@ -137,7 +137,10 @@ type ListDeclaration<
   readonly remark?: (rows: readonly RowOf<Output, Rows>[], run: Run<Values>) => void | Promise<void>;
 };
 
-/** Returns a command that shows a list from the answers of a method. With the option `--limit`, it stops after that number of rows. */
+/**
+ * Returns a command that lists the rows in the responses of an API method. It reads page after page. With the option `--limit`, it stops
+ * after that number of rows.
+ */
 export function list<
   Input extends DescMessage,
   Output extends DescMessage,

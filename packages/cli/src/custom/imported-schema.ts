@@ -12,7 +12,10 @@ type Document = {
   readSchema(schema: unknown): unknown;
 };
 
-/** Maximum number of values of a schema after its references are written out. The service refuses far smaller ones. */
+/**
+ * Maximum number of values in a schema after each reference in it is replaced by the schema to which it refers. The service's own limit is
+ * far lower.
+ */
 const valuesMax = 200_000;
 
 /** Returns the functions that read parts of an OpenAPI document. */

@@ -12,13 +12,13 @@ import { tableLines } from "../text/table.ts";
  */
 const grownBytes = 190 * 1024 * 1024;
 /**
- * Size in bytes to which V8's old generation (memory of long-lived objects) may grow in an exceptional case: a garbage collection frees
- * nothing, although svc expected that it frees memory.
+ * Size in bytes to which V8's old generation (memory of long-lived objects) may grow if a garbage collection frees nothing, although svc
+ * expected that it frees memory.
  */
 const floodedBytes = 280 * 1024 * 1024;
 /**
- * Smallest and largest growth step of the heap, in percent (`--heap-growing-percent`). V8 never takes a larger step than its own rule
- * allows.
+ * Smallest and largest growth step of V8's heap that svc sets, in percent (`--heap-growing-percent`). V8 may take a smaller step than the
+ * one that is set.
  */
 const [stepMin, stepMax] = [30, 300];
 const lookEveryMs = 250;

@@ -137,7 +137,10 @@ export function requireChange(values: Values): void {
     throw new CommandError("nothing to change: give --endpoint, --activate, --deactivate or another option", 2);
 }
 
-/** Returns the parts of a subscription as facts. An unset part has an empty text, which is not shown. */
+/**
+ * Returns the optional parts of a subscription (such as its filter and retry rules) as pairs of a label and a text for the terminal. An
+ * unset part has an empty text, which is not shown.
+ */
 export function partFacts({
   description,
   match,

@@ -21,7 +21,7 @@ type ReleaseValues = {
 /** Number of posts that the command handles before it prints the next line of progress. */
 const pagePosts = 100;
 
-/** Option of all commands, and the options for both credentials. */
+/** Option of the quarantine commands with its help text: it selects the posts to the project's private toolkits. */
 const privately = ["--private", "posts to the project's private toolkits, with the key of an approver"] as const;
 
 /**

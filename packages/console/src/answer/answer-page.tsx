@@ -83,8 +83,8 @@ function QuestionForm({
 const noFaults: PlacedFaults = new Map();
 
 /**
- * Returns the answers in the order in which the service offers them. If the question confirms a call or a program, the first answer is the
- * one that applies when the question expires.
+ * Returns the answers to a question in the order of the page's buttons. This is the order of the service. If the question asks to confirm a
+ * tool call or program, the order is reversed. So the answer that applies when the question expires comes first.
  */
 function ordered({ continuations, confirms }: LinkQuestion): readonly string[] {
   return confirms ? continuations.toReversed() : continuations;

@@ -38,7 +38,10 @@ const secrets: Readonly<Record<string, readonly WantedField[]>> = {
   ],
 };
 
-/** Returns the only authentication scheme of the link: `oauth2`, `api_key`, `basic` or `none`. */
+/**
+ * Returns the only authentication scheme that a connect link (link where an entity connects an account) offers: `oauth2`, `api_key`,
+ * `basic` or `none`.
+ */
 export function schemeOf({ spec }: Pick<WantedAccount, "spec">): string {
   return spec.authSchemes[0]?.type ?? "none";
 }

@@ -43,7 +43,7 @@ type ListView<Row, Readers extends ParamReaders, Search = SearchOf<Readers>> = {
   /** A component that is drawn after the filters. */
   filterAction?: PagePart<ListPart<Row, Search>>;
   actions?: PagePart<ListPart<Row, Search>>;
-  /** A component that is drawn between the filters and the list. */
+  /** A component that is drawn above the list, after the filters, for example with a note for the user. */
   notes?: PagePart<object>;
   /** The columns of the list, or a React hook that returns them. The column `"id"` shows a row's id as a link to the row's page. */
   columns: ListColumns<Row> | ((part: ListPart<Row, Search>) => ListColumns<Row>);
@@ -56,7 +56,10 @@ type ListView<Row, Readers extends ParamReaders, Search = SearchOf<Readers>> = {
   panel?: PagePart<ListPart<Row, Search> & { id: string; onClose: () => void }>;
   /** Dialogs over the page. */
   dialogs?: PagePart<ListPart<Row, Search>>;
-  /** True if the search parameters open one of the dialogs. */
+  /**
+   * Returns true if the search parameters of the page's address open one of the list page's dialogs. The page then keeps the focus in the
+   * dialog.
+   */
   isCovered?: (search: Search) => boolean;
   /** A component that is shown if there are no rows at all. It explains how to get the first row. */
   empty: PagePart<ListPart<Row, Search>>;
@@ -104,12 +107,12 @@ export function listPage<
   return declared;
 }
 
-/** Declares the page of a list whose rows come from another source than one call of the API. */
+/** Declares a list page of the console whose rows do not come from a single API call. Returns the declaration unchanged. */
 export function listView<Row, Readers extends ParamReaders>(declared: ListView<Row, Readers>): ListView<Row, Readers> {
   return declared;
 }
 
-/** Draws the page of a declared list. */
+/** Draws the page of a list that was declared with its API method, columns and filters. */
 export function ListPage<
   I extends DescMessage,
   O extends DescMessage,

@@ -1,8 +1,8 @@
 import { consoleBase } from "./base.ts";
 
 /**
- * A refusal that the service returned to one of its own pages. `message`: the error. `help`: how to correct it. `field`: the field with the
- * error. An empty text means that the part is missing.
+ * An error that the service returned to a page of the console. `message`: the error. `help`: how to correct it. `reason`: its code.
+ * `field`: the form field with the error. A missing part is an empty text.
  */
 export type PageRefusal = { message: string; help: string; reason: string; field: string };
 

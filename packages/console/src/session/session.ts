@@ -4,7 +4,7 @@ import { useSyncExternalStore } from "react";
 export type Seat = {
   keyId: string;
   keyName: string;
-  /** Id of the project. Empty for the administrator's seat. */
+  /** Id of the project in which the user is signed in. Empty if the user is signed in as administrator. */
   projectId: string;
   projectName: string;
   role: "member" | "approver" | "admin";

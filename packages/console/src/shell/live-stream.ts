@@ -44,8 +44,8 @@ export async function followProject(
 }
 
 /**
- * True if a cached answer belongs to one of these methods. Lists with several pages are left out, because another call reads their new
- * rows.
+ * True if a cached API answer belongs to one of the methods in `methods`. False for lists with several pages, because a separate call reads
+ * their new rows.
  */
 function isOneOf(methods: ReadonlySet<string>, [, asked]: QueryKey): boolean {
   const { serviceName, methodName, cardinality } = (asked ?? {}) as Record<string, string>;

@@ -38,7 +38,7 @@ export function schemeWords(scheme: string): string {
   return schemes[scheme] ?? scheme;
 }
 
-/** Returns the word for a scope: granted or not granted. */
+/** Returns the word that says if an app has granted an OAuth scope: `granted` or `missing`. */
 export function scopeWord(isGranted: boolean): Word {
   return isGranted
     ? { word: "granted", tone: "ok", icon: "check", says: "The app granted it." }

@@ -62,7 +62,7 @@ export const jobStatuses: readonly JobStatus[] = Object.keys(statuses)
   .map((key) => Number(key) as JobStatus)
   .filter((status) => status !== JobStatus.UNSPECIFIED);
 
-/** True if a status is final. A job with a final status continues only by another attempt. */
+/** True if a job's status is final. A job with a final status continues only if a caller starts another attempt at it. */
 export function hasEnded(status: JobStatus): boolean {
   return status >= JobStatus.SUCCEEDED;
 }

@@ -43,7 +43,10 @@ const places: Readonly<Record<string, readonly string[]>> = {
 const placeOf = new Map(Object.entries(places).flatMap(([place, calls]) => calls.map((call) => [call, place])));
 const callName = /\b(?:[A-Z][a-z]+){2,}\b/g;
 
-/** Returns the text of a refusal in which pages replace calls of the API. For example, the page Tools replaces `ListTools`. */
+/**
+ * Returns the text of an error for the console. Names of API calls are replaced by names of console pages. For example, `Tools` replaces
+ * `ListTools`.
+ */
 export function pageText(said: PartedText): string {
   return renderText(said, (_kind, named) => {
     const [name = "", ...how] = named.split(" ");

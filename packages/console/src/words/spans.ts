@@ -13,7 +13,7 @@ export const rangeNames = Object.keys(ranges) as readonly Range[];
 
 const words: Record<Range, string> = { "1h": "last hour", "24h": "last 24 h", "7d": "last 7 d", "30d": "last 30 d" };
 
-/** Returns the name of a range in words. */
+/** Returns a time range in words, such as `last 24 h`. */
 export function rangeWords(range: Range): string {
   return words[range];
 }

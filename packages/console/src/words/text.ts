@@ -1,4 +1,7 @@
-/** Returns a scope as the page shows it. Removes the placeholder for a prefix if the deployment has declared no prefix for its scopes. */
+/**
+ * Returns an OAuth scope as the console shows it. Removes the placeholder `{scope_base}`, which is still in the scope if the deployment has
+ * declared no prefix for its scopes.
+ */
 export function scopeWords(scope: string): string {
   return scope.replace(/^\{scope_base\}\/?/, "");
 }

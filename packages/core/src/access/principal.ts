@@ -41,9 +41,9 @@ export const principalContext: ContextKey<Principal | undefined> = {
 };
 
 /**
- * Key for a function in the context of a call. The function counts the call as a waiting call until the call is answered. It throws an
- * error if the project already has too many waiting calls.
- * The auth gate of packages/server sets the function. It is undefined if no gate checked the call, for example in tests.
+ * Key for a function in the context of an API call. A handler calls the function before it waits for a result. The function counts the call
+ * among the project's waiting calls until it is answered. It throws an error if the project has too many of them. The authentication code
+ * of packages/server sets the function. It is undefined if that code did not run, for example in tests.
  */
 export const waitContext: ContextKey<(() => void) | undefined> = { id: Symbol("svc wait"), defaultValue: undefined };
 

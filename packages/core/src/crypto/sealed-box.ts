@@ -41,8 +41,8 @@ export function sealBox(
 }
 
 /**
- * Returns the decrypted content of a box. Its header has `headerBytes` bytes. Returns undefined if the key or the context is another one
- * than at sealing, or if a byte was changed.
+ * Returns the decrypted content of a box (bytes made with a key: header, nonce, ciphertext and tag). The header has `headerBytes` bytes.
+ * Returns undefined if the key or the context differs from that of the encryption, or if a byte was changed.
  */
 export function openBox(key: KeyObject, bytes: Buffer, headerBytes: number, context: string): Buffer | undefined {
   const nonce = bytes.subarray(headerBytes, headerBytes + nonceBytes);

@@ -66,7 +66,10 @@ export class Fault extends Error {
   }
 }
 
-/** Returns the retry delay for the wire, in whole seconds (RFC 9110, 10.2.3); undefined if the fault has none. */
+/**
+ * Returns the value of the HTTP header Retry-After for a fault, in whole seconds (RFC 9110, 10.2.3); undefined if the fault has no retry
+ * time.
+ */
 export function retryAfterText({ retryAfterMs }: Pick<Fault, "retryAfterMs">): string | undefined {
   return retryAfterMs === undefined ? undefined : String(Math.max(1, Math.ceil(retryAfterMs / 1000)));
 }

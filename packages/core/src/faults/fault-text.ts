@@ -84,7 +84,7 @@ export function waitAs(phrase: string): PartedText {
   return whole("wait", phrase);
 }
 
-/** Returns a text for the number of errors. All errors count, including those that the answer does not list. */
+/** Returns the number of errors as a named part of a text. All errors count, even those that the response does not list. */
 export function count(faults: number): PartedText {
   return whole("count", String(faults));
 }

@@ -11,7 +11,7 @@ export type DecodedBody =
   | { readonly outcome: "too_large" }
   /** The body does not match its Content-Encoding. */
   | { readonly outcome: "broken" }
-  /** Too many decoded bodies are in use, so there is not enough memory for this one at the moment. */
+  /** There is not enough memory to decode the body, because too many decoded bodies are in use. */
   | { readonly outcome: "no_room" };
 
 /** Decodes HTTP bodies, with a size limit per body and a memory limit for all bodies in use. */

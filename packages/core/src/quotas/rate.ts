@@ -10,7 +10,8 @@ export class Rate {
   #before = 0;
 
   /**
-   * Takes one token. Returns undefined if a token was available. Otherwise takes nothing and returns the milliseconds until the next token.
+   * Takes one token from the token bucket (one use of a rate limit). Returns undefined if a token was available. Otherwise takes nothing
+   * and returns the milliseconds until the next token.
    */
   take(perSecond: number, nowMs: number): number | undefined {
     if (this.#fill(perSecond, nowMs) < 1) return Math.ceil(((1 - this.#tokens) * 1000) / perSecond);

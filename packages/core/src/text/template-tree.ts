@@ -96,7 +96,10 @@ function renderObject(entries: readonly (readonly [string, TemplateTree])[], sco
   return isEmpty ? undefined : object;
 }
 
-/** Returns every placeholder of a tree, each with the path of the template that contains it. */
+/**
+ * Returns every placeholder of a template tree (a JSON value whose texts are templates), each with the path of the template that contains
+ * it.
+ */
 export function placeholdersOfTree(tree: TemplateTree, path: TemplatePath = []): [Placeholder, TemplatePath][] {
   switch (tree.kind) {
     case "constant":

@@ -22,7 +22,7 @@ export type WorkAmounts = { readonly steps: number; readonly bytes: number; read
 export type Work = {
   readonly owner: WorkOwner;
   readonly spent: WorkAmounts;
-  /** Adds amounts to the costs of the work. Returns false if a limit is exceeded; the caller must then stop the work. */
+  /** Adds amounts to the costs of a piece of work. Returns false if a limit is exceeded; the caller must then stop the work. */
   charge(amounts: Partial<WorkAmounts>): boolean;
   /** Runs a synchronous part of the work. Charges its time, and reports the part if it blocks the event loop too long. */
   run<T>(part: () => T): T;
@@ -59,7 +59,7 @@ export type WorkMeter = {
   begin(owner: WorkOwner, bounds?: Partial<WorkAmounts>): Work;
   /** Turns (shares of event loop time) for which measured work waits. Work that is too short to be measured also uses them. */
   readonly turns: Turns;
-  /** Memory that measured work keeps while other work runs. */
+  /** Memory that long work (such as reading many rows) keeps between its parts, while the event loop runs work of other projects. */
   readonly memory: HeldMemory;
   /**
    * Returns the event loop time by project since the start, in milliseconds. Lists at most 1,000 projects; the time of all other projects

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
 /**
- * Places in a source that send a query, by the query builder or as text. Node replaces types by spaces, so a position in the file is also
- * the position in the running code.
+ * Matches the places in a source file that send a query, by the query builder or as SQL text. The place in the file is the place in the
+ * running code, because Node replaces types by spaces.
  */
 const queryPattern = /\.orm\b|\bsql\.unsafe\b|\.sql[<`]/g;
 

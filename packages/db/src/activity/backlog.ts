@@ -56,7 +56,7 @@ export async function readPendingBacklog(
   });
 }
 
-/** Numbers of a project's endpoints that fail or that svc deactivated. */
+/** Counts of a project's endpoints that fail at present or that svc has deactivated. */
 export type EndpointCounts = {
   readonly failing: number;
   /** Number of endpoints that svc deactivated because of failures. */

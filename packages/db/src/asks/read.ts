@@ -59,8 +59,8 @@ export async function isOneHand(db: Executor, { jobId, keyIds }: JobCausers, key
 }
 
 /**
- * Uses the primary key to go from the job up to its topmost parent job. With `offset 0`, PostgreSQL looks up one key at a time, for any row
- * estimates.
+ * Finds out if a person has confirmed a job or one of its parent jobs. Uses the primary key to go from the job up to its topmost parent
+ * job. With `offset 0`, PostgreSQL looks up one key at a time, even if it estimates many rows.
  */
 const readConfirmed = statement<{ was_confirmed: boolean }>(
   "was_job_confirmed",
@@ -125,8 +125,8 @@ const readLogged = statement<{ id: string; state: string }>(
 );
 
 /**
- * Returns the latest logged publication state of each ask, by ask id. The states are read from the logs of the asks' jobs. Asks without
- * such a log entry are absent.
+ * For each ask (a job's question to a person), returns the latest state of sending it to ask endpoints, by ask id. The states are read from
+ * the logs of the asks' jobs. Asks without such a log entry are absent.
  */
 export async function readLoggedAskDeliveries(
   db: Executor,

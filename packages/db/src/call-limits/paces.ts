@@ -28,7 +28,10 @@ const selectPaces = compose(
       where c.project_id = wanted.project_id and c.limit_name = wanted.limit_name and c.key = wanted.key offset 0) p`,
 );
 
-/** Returns the usage of each limiter key, in the given order; undefined for a key without a row. */
+/**
+ * Returns how much of a call limit each limiter key (the account or value whose calls the limit counts) has used, in the given order.
+ * Undefined for a key without a row.
+ */
 export async function readCallPaces(db: Executor, keys: readonly LimiterKey[]): Promise<(PaceRow | undefined)[]> {
   const keyTextOf = (project: string, limit: string, key: string) => JSON.stringify([project, limit, key]);
   const found = new Map<string, PaceRow>();

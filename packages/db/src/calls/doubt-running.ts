@@ -4,8 +4,9 @@ import { filterBy } from "../sql/filter.ts";
 import { statement } from "../sql/statement.ts";
 
 /**
- * SET part of an UPDATE for a `running` call whose node died. A write may have been executed, so the call keeps its idempotency key. A read
- * leaves no doubt, so the call frees its idempotency key.
+ * SET part of an UPDATE for a `running` call whose node died. A write may have been executed. Its outcome is unknown, and the call keeps
+ * its idempotency key, so that the write is not repeated. A read becomes `timeout` and loses its idempotency key, because a read can be
+ * repeated safely.
  */
 const doubted = `outcome = case access_class when 'read' then 'timeout' else 'outcome_unknown' end,
      failure = case access_class when 'read' then 'timeout' else 'outcome_unknown' end,

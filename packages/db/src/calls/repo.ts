@@ -46,7 +46,7 @@ const selectOfEntity = pageStatement("list_calls_of_entity", {
 /** A tool call from the ledger (the stored record of every call), with its encrypted arguments and result. */
 type ToolCallRow = ToolCallSummary & Pick<typeof toolCalls.$inferSelect, "arguments" | "result">;
 
-/** The ledger of one project: its stored tool calls. */
+/** The ledger (stored record of every tool call) of one project. */
 type ToolCallRepository = {
   find(id: Id<"call">): Promise<ToolCallRow | undefined>;
   /** Returns calls, newest first, beginning after the call `after`. */
@@ -89,9 +89,9 @@ export function storedCall(call: CallRecord): StoredCall {
 }
 
 /**
- * Writes calls in one statement: inserts new calls, and settles (ends) calls that have begun. It changes only rows with the outcome
- * `running`. If a running call lost its idempotency key, its end does not restore the key, because another call may hold it. Uses the
- * primary key; new rows go to the right edge of the indexes.
+ * Writes calls in one statement: inserts new calls, and settles (ends) calls that have begun. Changes only rows with the outcome `running`.
+ * If a running call has lost its idempotency key, its end does not restore the key, because another call may have the key now. Uses the
+ * primary key. New rows are appended at the end of the indexes.
  */
 const putCalls = insertRows("put_tool_calls", toolCalls, {
   after: `on conflict (id) do update set outcome = excluded.outcome, failure = excluded.failure, message = excluded.message,
@@ -107,7 +107,7 @@ export async function putToolCalls(db: Executor, calls: readonly CallRecord[]): 
   await putCalls(db, calls.map(storedCall));
 }
 
-/** Reads the primary key from its oldest entries. */
+/** Deletes the oldest calls. Reads the primary key from its start, because ids begin with the time. */
 const sweepCalls = statement<{ id: string }>(
   "sweep_tool_calls",
   `delete from tool_calls where id in (

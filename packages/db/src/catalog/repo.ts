@@ -8,7 +8,7 @@ import { findQuotaReached, type QuotaReached } from "../projects/quotas.ts";
 import { connectedAccounts, privateToolkits, projects, webhookSecrets } from "../schema/index.ts";
 import { statement } from "../sql/statement.ts";
 
-/** A toolkit definition of one project's own, as JSON text. */
+/** The definition of a private toolkit (published by one project for itself), as JSON text. */
 export type PrivateToolkit = { slug: string; definition: string; originDigest: Buffer };
 
 /** The private toolkits of one project. Each change to them also increments the project's catalog version in the same transaction. */

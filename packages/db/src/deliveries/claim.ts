@@ -14,7 +14,7 @@ export type LeasedDelivery = DeliveryTaskKey & {
   projectId: ProjectId;
   /** Number of earlier attempts in the retry schedule. */
   attempts: number;
-  /** Columns of the subscription's endpoint. Its secrets are sealed. */
+  /** Columns of the endpoint to which the subscription sends events. The endpoint's secrets are encrypted. */
   endpoint: Readonly<Row<typeof subscriptions, (typeof endpointColumnNames)[number]>>;
   /**
    * True if this delivery is the probe (the one test delivery) of an endpoint that is in backoff after failures. False for all other
@@ -98,8 +98,8 @@ type ClaimRow = RawRow<
 > & {
   probe: boolean;
   /**
-   * Kind of the event. `notice`: an operational event for an ask endpoint. It is never `swept`, because an event's content is not deleted
-   * while deliveries of the event are pending.
+   * Kind of the delivered event. `notice`: an operational event (about the project itself) for an ask endpoint. The kind `swept` (content
+   * deleted) cannot occur, because svc deletes no content while deliveries of the event are pending.
    */
   kind: Exclude<EventKind, "swept"> | "notice";
 };

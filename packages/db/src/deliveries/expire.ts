@@ -25,9 +25,9 @@ const expire = statement<{ delivery_id: string }>(
 );
 
 /**
- * Parks a batch of pending deliveries of a paused subscription. No claim finds parked deliveries until `unpark_deliveries` gives them back
- * their due time, which stays in `deliveries`. The statement locks the subscription, so a resume waits until the batch is parked. It finds
- * the tasks by the primary key of delivery_tasks.
+ * Parks a batch of pending deliveries of a paused subscription (stores them as waiting, without a due time in the queue). No node takes
+ * parked deliveries until `unpark_deliveries` restores their due time, which stays in `deliveries`. The statement locks the subscription,
+ * so a resume waits until the batch is parked. It finds the tasks by the primary key of delivery_tasks.
  */
 const park = statement<{ delivery_id: string }>(
   "park_deliveries",
@@ -45,7 +45,8 @@ const park = statement<{ delivery_id: string }>(
 );
 
 /**
- * Ends up to `limit` pending deliveries of an ended subscription as `dead_letter`, or parks those of a paused one. Returns how many.
+ * Takes up to `limit` pending deliveries of a subscription off the queue. If the subscription has ended, they become `dead_letter` (given
+ * up). If it is paused, they are parked (stored as waiting, without a due time). Returns the number of changed deliveries.
  */
 export async function expireDeliveries(
   db: Executor,
@@ -59,9 +60,9 @@ export async function expireDeliveries(
 }
 
 /**
- * Puts parked deliveries back into the queue of their subscription, with the due times in their rows of `deliveries`. Finds the tasks by the
- * primary key of delivery_tasks. `(select 0)` is needed for that: with the constant 0, PostgreSQL would use the index
- * delivery_tasks_waiting, and read the parked deliveries of all subscriptions.
+ * Puts parked deliveries (without a due time, because the subscription was paused) back into the subscription's queue. Their due times come
+ * from `deliveries`. Finds the tasks by the primary key of delivery_tasks. `(select 0)` is needed for this lookup. With the constant 0,
+ * PostgreSQL would use the index delivery_tasks_waiting and read the parked deliveries of all subscriptions.
  */
 const unpark = statement<{ delivery_id: string }>(
   "unpark_deliveries",

@@ -15,7 +15,7 @@ export type AttemptEntry = {
   readonly address: string;
   /** HTTP status of the response. 0 if no response arrived. */
   readonly statusCode: number;
-  /** Error of the attempt. Empty if the event was delivered. */
+  /** Error of the attempt to deliver an event. Empty if the event was delivered. */
   readonly error: string;
   readonly responseHeaders: Readonly<Record<string, string>>;
   /** The first 1,024 bytes of the response, as UTF-8 text. */

@@ -16,7 +16,10 @@ export type DocumentType<T> = {
 /** Converts a document of one stored version into the current form. */
 export type DocumentReader<T> = (stored: Readonly<Record<string, unknown>>) => T;
 
-/** Returns a stored document unchanged, for a version whose form is the current one. Only this function casts stored data to its type. */
+/**
+ * Returns a stored document unchanged. It is the reader for documents that are stored in the current form. Only this function casts stored
+ * data to the document's type.
+ */
 export function asWritten<T>(stored: Readonly<Record<string, unknown>>): T {
   return stored as T;
 }

@@ -23,8 +23,9 @@ export const logEntriesDocument: DocumentType<readonly LogEntry[]> = documentTyp
 );
 
 /**
- * Texts that nearly every entry contains, including separators. They save space: two entries of a job with one step take 40 bytes instead
- * of 190. Never change the order or add a phrase. A different list needs a new version of the document.
+ * Texts that nearly every entry of a job's log contains, including separators. An entry is stored with numbers in place of these texts.
+ * This saves space: two entries of a job with one step take 40 bytes instead of 190. Never change the order or add a phrase. A different
+ * list needs a new version of the document.
  */
 const phrases = [
   'job-status-changed\t\t{"from":"queued","to":"running","reason":"started"}',
@@ -50,8 +51,8 @@ const phrases = [
 /** Control characters. In JSON text they are always escaped, and names never contain them. */
 const controls = String.fromCharCode(...Array(32).keys());
 /**
- * Control characters that can replace a frequent phrase (see `phrases`) in a stored log entry, one for each phrase. They are those that
- * PostgreSQL accepts and that do not separate values or lines.
+ * Control characters that replace frequent phrases in a stored log entry, one character for each phrase (see `phrases`). All control
+ * characters are used, except NUL, which PostgreSQL refuses, and the tab and line break, which separate values and lines.
  */
 const marks = [...controls].filter((one) => !"\0\t\n".includes(one));
 const markOf = new Map(phrases.map((phrase, index) => [phrase, marks[index] ?? phrase]));

@@ -12,7 +12,10 @@ import { arrayLiteral } from "../sql/statement.ts";
  */
 export type WalkedEntity = NamedEntity & { readonly isErased?: boolean };
 
-/** A relation by which rows of a table belong to rows of a parent table. `erased` and `key`: the parent table and its key. */
+/**
+ * Rule by which rows of a table belong to rows of a parent table. `parent`: the condition that connects the rows. `erased`: the parent
+ * table, as declared for erasures. `key`: the parent table's key.
+ */
 export type RowOwnership = { readonly parent: RowParent; readonly erased: ErasedTable; readonly key: PgColumn };
 
 /** Returns the relations of a table to its parent tables, in the order of declaration. Throws an Error if a parent table has no key. */
@@ -26,8 +29,8 @@ export function waysOf({ parents = [] }: ErasedTable): RowOwnership[] {
 }
 
 /**
- * Returns the SQL condition that is true for rows that belong to the entity. The condition uses only columns of the row itself. Undefined
- * if these columns do not show it, because a rule or a parent row decides.
+ * Returns the SQL condition that is true for rows that belong to the entity (customer or user). The condition uses only columns of the row
+ * itself. Undefined if these columns do not show it. Then code (a rule) or the row's parent decides if the row belongs to the entity.
  */
 export function namesOf({ entity, project }: ErasedTable, named: WalkedEntity): SQL | undefined {
   if (typeof entity !== "object" || !("names" in entity)) return undefined;
@@ -37,8 +40,8 @@ export function namesOf({ entity, project }: ErasedTable, named: WalkedEntity): 
 }
 
 /**
- * Returns those of the rows `uuids` that an erasure of the entity deletes because of the row's own columns or a rule in code. Rows that are
- * deleted only because their parent row is deleted are left out.
+ * Returns those of the rows `uuids` that the erasure of an entity (customer or user) deletes directly. Their own columns, or a rule in
+ * code, show that they belong to the entity. Rows that are deleted only because their parent row is deleted are left out.
  */
 export async function ownRows(
   db: Executor,

@@ -232,8 +232,9 @@ async function* rowsByWay(
 }
 
 /**
- * Returns the rows of `found` that must be exported here. Leaves out rows that belong to the entity by the rule of their table. Also leaves
- * out rows that an earlier parent row brings into the export. Both kinds are exported at another place, so no row is exported twice.
+ * Returns the rows of `found` that the export of an entity (customer or user) contains at this point. Leaves out rows that belong to the
+ * entity by a rule for their table. Leaves out rows that an earlier parent row has brought into the export. Both kinds are exported
+ * elsewhere, so no row is exported twice.
  */
 async function withoutOthers(
   { db, named }: EntityWalk,

@@ -96,7 +96,10 @@ async function deleteSome(batch: DeletionBatch, { table }: ErasedTable, rows: SQ
   return count;
 }
 
-/** Adds deleted rows to the counts of the batch. Also increments the versions by which nodes notice that their caches are outdated. */
+/**
+ * Adds a number of deleted rows to the counts of one batch of an erasure. Increments the versions of cached data, so that nodes notice that
+ * their caches are outdated.
+ */
 export async function note(batch: DeletionBatch, name: string, count: number): Promise<void> {
   const { tx, erasure, counts } = batch;
   batch.left -= count;

@@ -24,8 +24,8 @@ export async function jobsOfEntity(tx: Executor, named: NamedEntity, ids: readon
 }
 
 /**
- * Returns those of the given jobs that belong to an entity themselves, or that descend from a job of the entity. Unlike `jobsOfEntity`, it
- * returns no jobs except the given ones.
+ * Returns those of the given jobs that belong to an entity (customer or user), directly or because a parent job belongs to it. Unlike
+ * `jobsOfEntity`, it returns only given jobs.
  */
 export async function jobsUnderEntity(
   tx: Executor,

@@ -79,7 +79,7 @@ export async function plantRows(db: Executor, owner: PlantedOwner): Promise<stri
   return planted;
 }
 
-/** Returns the tables that contain rows with a marker. */
+/** For tests: returns the tables that contain a row with the text `marker`. */
 export async function tablesWith(db: Executor, marker: string): Promise<string[]> {
   const tables = [...new Set(storedColumns().map(({ table }) => table))];
   const hex = Buffer.from(marker).toString("hex");

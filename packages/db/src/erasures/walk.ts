@@ -46,8 +46,9 @@ const walks: ReadonlyMap<PgTable, ProjectWalk> = new Map<PgTable, ProjectWalk>([
 ]);
 
 /**
- * Scans the next rows of a project. Returns the rows that match `names`, and the cursor for the next page. It reads no rows of other
- * projects. With a scan by primary key, which a generic plan may use, the erasure of a small project would read all rows of the others.
+ * Scans the next rows of a project for an erasure or export. Returns the rows that match `names`, and the cursor for the next page. Scans
+ * by project first, so it reads no rows of other projects. A scan by primary key alone could read all rows of the table, even for a small
+ * project.
  */
 export async function scanProject(
   db: Executor,

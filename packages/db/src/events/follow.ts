@@ -24,7 +24,10 @@ type LookRange = {
   readonly fromUuid: string;
   /** Upper bound of the event ids, exclusive. */
   readonly beforeUuid: string;
-  /** Snapshot of the reader's previous look (read). Events that were visible in it are left out, because the reader already has them. */
+  /**
+   * Database snapshot of the reader's previous look (read of new events). Events that were visible in this snapshot are left out, because
+   * the reader has them already.
+   */
   readonly seen: string;
   /**
    * PostgreSQL snapshot in which this search for new events began. Events that were not visible in the snapshot are left out. Undefined for
@@ -44,7 +47,7 @@ export type Look = {
   readonly snapshot: string;
   /** UUIDs of the new events, oldest first. */
   readonly uuids: readonly string[];
-  /** Number of events that this read scanned, at most 20,000. */
+  /** Number of events that this read of new events scanned, at most 20,000. */
   readonly scanned: number;
   /** Last scanned event, if this read stopped at its maximum number of events. Undefined if it reached the end of its range. */
   readonly walkedTo: string | undefined;

@@ -28,7 +28,7 @@ export type OperationalEvent<Name extends OperationalEventName = OperationalEven
     readonly entityId: string;
     /** Key of the occurrence. A second event of the type with this key is not stored. Make it with `occurrenceOf`. */
     readonly occurrence: string;
-    /** Subscription that the event is about. It never receives the event. */
+    /** Subscription about which this event reports, for example because its endpoint fails. The subscription never receives the event. */
     readonly about?: SubscriptionId | undefined;
     readonly payload: OperationalEventPayload<Of>;
   };
@@ -50,7 +50,10 @@ type Receiver = Readonly<
   >
 >;
 
-/** The things of a project that name operational events. `triggers`: triggers on which schedules start. */
+/**
+ * Receivers of operational events (events about the project itself) in a project. `subscriptions`: the subscriptions that name such events.
+ * `triggers`: such events on which schedules start.
+ */
 type Receivers = {
   readonly routingVersion: number;
   readonly triggers: readonly string[];

@@ -117,8 +117,8 @@ const textOf = (
 const record = compose("record_events", parts, (names) => textOf(names, ""));
 
 /**
- * Stores events as `record` does, and also adds events to the inbox of standing programs. It is a separate statement, so that events
- * without subscribed programs cost no more.
+ * Stores events, and adds each event to the inbox of the standing programs (programs that events start) that subscribe to it. Events
+ * without such programs are stored by a separate statement, so that they cost no more.
  */
 const recordSubscribed = compose("record_heard_events", { ...parts, ...subscribedParts }, ({ heard, ...names }) =>
   textOf(

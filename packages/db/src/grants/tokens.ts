@@ -24,7 +24,10 @@ export async function insertGrantTokens(db: Executor, tokens: readonly GrantToke
 const tokenColumns = selectList(grantTokens, ["kind", "expiresAt", "spentAt"], "t");
 const grantColumns = selectList(grants, namesBut(grants), "g");
 
-/** The statement finds the token and then its grant by the primary keys of the tables grant_tokens and grants. */
+/**
+ * Finds a token of a grant (the access that a person gave an MCP client), and then the grant. Uses the primary keys of the tables
+ * grant_tokens and grants.
+ */
 const readToken = compose(
   "read_grant_token",
   { of: values(fieldsOf(grantTokens, "digest")) },

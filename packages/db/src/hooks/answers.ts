@@ -8,8 +8,8 @@ import { statement } from "../sql/statement.ts";
 export type HookAnswerRow = typeof hookAnswers.$inferSelect;
 
 /**
- * Returns the decisions of hooks that are stored for an idempotency key. They apply to every repeat of the call with this key. Uses the
- * index hook_answers_key.
+ * Returns the stored decisions of hooks (URLs of a project that svc asks about tool calls) for an idempotency key. They apply to every
+ * repeat of the call with this key. Uses the index hook_answers_key.
  */
 export function findHookAnswersOfKey(db: Executor, projectId: ProjectId, callKey: string): Promise<HookAnswerRow[]> {
   return db.orm
@@ -72,7 +72,10 @@ const sweepAnswers = statement<{ id: string }>(
    where a.project_id = old.project_id and a.call_id = old.call_id and a.hook_id = old.hook_id returning a.hook_id as id`,
 );
 
-/** Deletes up to `limit` decisions from before `beforeMs`; returns how many. */
+/**
+ * Deletes up to `limit` stored decisions of hooks (URLs of a project that svc asks about tool calls) from before `beforeMs`. Returns the
+ * number of deleted decisions.
+ */
 export async function sweepHookAnswers(db: Executor, beforeMs: number, limit: number): Promise<number> {
   return (await sweepAnswers(db, [isoTime(beforeMs), limit])).length;
 }

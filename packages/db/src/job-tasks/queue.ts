@@ -18,8 +18,8 @@ import {
 } from "./task.ts";
 
 /**
- * A task that this node now holds. `attempt`: number of claims since the task was last settled or moved, including this one. `losses`:
- * number of claims that took over an expired lease, since the job last made progress.
+ * A task of a job that this node has leased. `attempt`: number of claims since the task was last settled or moved, including this claim.
+ * `losses`: number of claims that took the task from a node whose lease had expired. It counts from the last progress of the job.
  */
 export type ClaimedJobTask = Readonly<
   Row<typeof jobTasks, "jobId" | "kind" | "subject" | "projectId" | "leaseToken" | "attempt" | "losses" | "dueAt">
@@ -36,7 +36,7 @@ type JobClaimRequest = {
   readonly owner: NodeId;
   readonly nowMs: number;
   readonly leaseUntilMs: number;
-  /** Maximum tasks that one claim returns. */
+  /** Maximum number of due tasks that one claim takes for this node. */
   readonly limit: number;
   /** Maximum tasks of one project that one claim returns. */
   readonly share: number;
@@ -93,7 +93,10 @@ const claimTasks = statement<RawRow<ClaimedJobTask> & { readonly place: number }
   returning ${claimed.text}, p.place::int4 as place`,
 );
 
-/** Claims due tasks of all kinds for `owner` and returns them. The statement `claimTasks` describes order and fairness. */
+/**
+ * Claims due tasks of all kinds for the node `owner` (takes them and leases them to it), and returns them. The comment of the statement
+ * `claimTasks` explains in which order, and how projects share a claim.
+ */
 export async function claimJobTasks(db: Executor, request: JobClaimRequest): Promise<ClaimedJobTask[]> {
   const rows = await claimTasks(db, [
     isoTime(request.nowMs),

@@ -15,7 +15,10 @@ export const leaseColumns = selectList(jobTasks, ["jobId", "kind", "subject", "l
 /** Leases as rows of parameters. */
 export const leaseRows = rows(fieldsOf(jobTasks, "jobId", "kind", "subject", "leaseToken"));
 
-/** Condition that a row `t` of job_tasks is still held under a lease `i` of `leaseRows`. */
+/**
+ * SQL condition that a row `t` of job_tasks is still leased under the lease in row `i` (of `leaseRows`). It is false if another node has
+ * taken the task since.
+ */
 export const isHeld =
   "t.job_id = i.job_id and t.kind = i.kind and t.subject = i.subject and t.lease_token = i.lease_token";
 

@@ -56,7 +56,7 @@ export type NewJobAttempt = {
   readonly keyId: KeyId;
   readonly nowMs: number;
   readonly idempotencyKey: string | undefined;
-  /** SHA-256 of the content that the idempotency key is valid for. */
+  /** SHA-256 of the request for which the idempotency key is valid. A request with the same key and different content is refused. */
   readonly contentDigest: Buffer;
   /** True if the new attempt sends again the writes whose outcome is unknown, including those that are unknown because of a restore. */
   readonly resendsUnknown: boolean;

@@ -34,7 +34,10 @@ const drivenFields = fieldsOf(
  */
 const keptFields = fieldsOf(jobs, "params", "stepArgs", "overrides", "receipt");
 
-/** Columns of a job that a commit writes. If `params`, `stepArgs`, `overrides` or `receipt` is undefined, the stored value stays. */
+/**
+ * Columns of a job that the driver (the loop that runs one job's steps) writes when it commits progress. If `params`, `stepArgs`,
+ * `overrides` or `receipt` is undefined, the stored value stays.
+ */
 export type JobUpdate = ValuesOf<typeof drivenFields> & Partial<WithUndefined<ValuesOf<typeof keptFields>>>;
 
 type WithUndefined<Values> = { readonly [Name in keyof Values]: Values[Name] | undefined };
@@ -150,13 +153,15 @@ const commitParts = {
 
 /**
  * Commits any number of jobs in one statement, one round trip and one commit. All parts use primary keys.
- * - `job` locks the jobs in the order of their ids. Then `held` locks the tasks of these jobs. Every writer locks in this order.
- * - If another node holds a job's lease, `held` does not contain the job. The statement then writes nothing for this job.
- * - `changed` takes the numbers of new log entries from the job's row. So the new entries follow entries that other writers logged
- *   meanwhile (for example an answer or a refusal).
- * - If the driver has not seen a request to cancel, a task that should end or wait stays due. Otherwise no other work would handle the
- *   request.
- * - If the driver has not seen a request to pause, a task that should wait becomes due.
+ * - `job` locks the jobs in the order of their ids. Then `held` locks the tasks of these jobs. Every writer locks in this order, so
+ *   deadlocks cannot occur.
+ * - A lease is the time in which only one node may work on a job. If a different node has the lease, `held` does not contain the job. The
+ *   statement then writes nothing for this job.
+ * - `changed` takes the numbers of new log entries from the job's row. So the new entries follow entries that were logged meanwhile (for
+ *   example an answer or a refusal).
+ * - The driver is the loop that runs one job's steps. If it has not noticed a request to cancel, a task that should end or wait stays due,
+ *   so that the request is handled.
+ * - If the driver has not noticed a request to pause, a task that should wait becomes due.
  * - `cleared` finds a row only in the first commit after a lost lease. So a job that makes progress does not write its task.
  * - `called` stores calls that begin, and finished calls that have no row yet. `settled` ends calls that have begun.
  * - Settled calls keep their idempotency keys, because removing a key would change an indexed column.

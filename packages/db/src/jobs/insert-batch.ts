@@ -16,7 +16,7 @@ import { inOrderOfKeys, type NewJob, type NewJobProgram } from "./new-job.ts";
 import { storedChain } from "./principals.ts";
 
 /**
- * Number of jobs below a project's quota that must remain free for svc to store jobs without a lock. Concurrent statements do not see each
+ * Number of free jobs that a project's quota must still have, so that svc stores jobs without a lock. Concurrent statements do not see each
  * other's rows. Each node stores at most 200 jobs at once, so this number is enough for 20 nodes.
  */
 const marginJobs = 4_000;

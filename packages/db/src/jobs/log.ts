@@ -102,8 +102,8 @@ function withHash(payload: string, programHash: string): string {
 }
 
 /**
- * Adds entries to the logs of jobs. The part `changed` raises the last entry number (`last_seq`) in the job's row. The new entries get the
- * numbers up to it. Uses primary keys.
+ * Adds entries to the logs of jobs. First the last entry number (`last_seq`) in the job's row grows by the number of entries. The new
+ * entries get the numbers up to the new value. So concurrent writers never use a number twice. Uses primary keys.
  */
 const appendEvents = compose(
   "append_job_events",
@@ -138,7 +138,7 @@ export async function appendJobEvents(
 const columns = selectList(jobEvents, namesBut(jobEvents), "e");
 
 type LogRow = ReturnType<typeof columns.read>;
-/** A log row, together with columns of its job that its entries need. `jobChain` is JSON text. */
+/** A row of a job's log, together with the columns of the job's row that are needed to show its entries. `jobChain` is JSON text. */
 type StoredRow = RawRow<LogRow> & {
   readonly jobChain: string;
   readonly jobKey: string;
@@ -146,8 +146,9 @@ type StoredRow = RawRow<LogRow> & {
 };
 
 /**
- * Uses primary keys. Runs for every read of a log, and so after every commit of a watched job. Also reads the row before the page, because
- * this row may contain the page's first entries. `offset 0` makes PostgreSQL look the program up by its key.
+ * Reads a page of a job's log. Uses primary keys. The statement runs for every read of a log, and so after every commit of a watched job.
+ * It reads the row before the page, because this row may contain the page's first entries. `offset 0` makes PostgreSQL look the program up
+ * by its key.
  */
 const selectLog = statement<StoredRow>(
   "read_job_log",

@@ -13,7 +13,10 @@ export type NewJob = {
   readonly job: typeof jobs.$inferInsert;
   readonly events: readonly NewJobEvent[];
   readonly tasks: readonly NewJobTask[];
-  /** The lease of the node that holds the job's tasks from the beginning. If undefined, no node holds them. */
+  /**
+   * The lease (time in which only one node may work on a job) of the node that stores the job and runs it at once. If undefined, any node
+   * may take the job.
+   */
   readonly lease?: FirstLease | undefined;
   /** Results of the job's first step, if the job begins together with its submission. */
   readonly steps?: readonly NewJobStep[] | undefined;

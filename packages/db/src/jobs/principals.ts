@@ -17,7 +17,7 @@ export function storedChain({ keyId, principalChain }: KeyedPrincipal): string[]
   return isOfKey ? [] : [...principalChain];
 }
 
-/** Returns the keys and programs that caused a job, in order. A job without a stored list was caused only by its own key. */
+/** Returns the keys and programs that caused a job, in order. If no list is stored, the only cause is the key that submitted the job. */
 export function chainOfJob({ keyId, principalChain }: KeyedPrincipal): string[] {
   return principalChain.length === 0 ? [principalOf(keyId)] : [...principalChain];
 }

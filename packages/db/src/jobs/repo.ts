@@ -198,7 +198,7 @@ async function listJobPage(
 /** Stores and finds the jobs of one project, with their steps and logs. */
 export type JobRepository = {
   find(id: Id<"job">): Promise<ListedJob | undefined>;
-  /** Returns the simulation run that simulateFirst made for a job. */
+  /** Returns the simulation run that was made before a job, because its submission had set `simulateFirst`. */
   findSimulationRun(id: Id<"job">): Promise<ListedJob | undefined>;
   /** Returns the jobs that match, newest first, beginning after the id `after`. */
   list(filter: JobFilter, page: JobPosition): Promise<ListedJob[]>;

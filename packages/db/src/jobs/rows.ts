@@ -14,10 +14,10 @@ type JobRowBlock = { readonly number: number; readonly data: Buffer };
 type RowRuns = { readonly firsts: readonly number[]; readonly lasts: readonly number[] };
 
 /**
- * Uses the primary key. It needs one lookup for each requested range of row numbers, and one for each block of rows that the range touches.
- * Each block is returned once.
- * The first row of a range is in the last block that starts at or before this row. The statement adds up the lengths of the blocks first,
- * so that it does not read blocks beyond the limit.
+ * Reads a job's stored rows, which are stored in blocks of consecutive rows. Uses the primary key. It needs one lookup for each requested
+ * range of row numbers, and one for each block in the range. Each block is returned once. The first row of a range is in the last block
+ * that starts at or before this row. The statement adds up the lengths of the blocks first, so that it does not read blocks beyond the
+ * limit.
  */
 const selectBlocks = statement<JobRowBlock>(
   "read_job_row_blocks",
@@ -57,7 +57,10 @@ export type NewJobRow = ValuesOf<typeof rowFields>;
  */
 export type JobSetRowChange = ValuesOf<typeof setRowFields>;
 
-/** Finds rows and their positions by their primary keys. */
+/**
+ * Stores new rows of a job, and stores or changes the positions and states of rows in sets (lists of rows that steps made). Finds existing
+ * positions by their primary key.
+ */
 const writeRows = compose(
   "write_job_rows",
   { of: values({ jobId: idOf("job") }), rows: rows(rowFields), setRows: rows(setRowFields) },
@@ -157,7 +160,7 @@ const clearSets = statement<{ set_id: string }>(
   "delete from job_set_rows where job_id = $1::uuid and set_id = any($2::text[])",
 );
 
-/** Clears sets of a job. Their rows stay, because other sets may contain them. */
+/** Empties sets (lists of rows that steps made) of a job. The rows stay stored, because further sets may contain them. */
 export async function clearJobSets(tx: Executor, jobId: Id<"job">, setIds: readonly string[]): Promise<void> {
   await clearSets(tx, [uuidOfId(jobId), arrayLiteral(setIds)]);
 }

@@ -28,8 +28,9 @@ type RawSetRow = RawRow<Omit<JobSetRow, "block" | "data">> &
   Pick<JobSetRow, "block" | "data"> & { readonly found: number };
 
 /**
- * Wraps the query `page` so that its rows have about `$5` bytes in total. The row that reaches `$5` bytes is still returned; later rows are
- * not. `found`: number of rows of `page` before this cut. Only the sizes of later rows are read, not their content.
+ * Wraps the query `page`, so that the returned rows have about `$5` bytes in total. Rows are returned until their sizes add up to `$5`
+ * bytes; the row with which they reach it is the last. `found`: number of rows of `page` without this limit. Of the omitted rows only the
+ * sizes are read, not the content.
  */
 const withinBytes = (page: string) => `select * from (
      select p.*, (count(*) over ())::int4 as found, coalesce(sum(coalesce(octet_length(p.outputs), 0) + coalesce(octet_length(p.data), 0))

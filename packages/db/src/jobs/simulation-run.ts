@@ -28,7 +28,9 @@ const selectReceipts = statement<RawRow<Row<typeof jobs, "receipt" | "estimate">
    where ${filterBy("project_id", "$1::uuid")} and simulated_from = any($2::uuid[]) and receipt is not null`,
 );
 
-/** Returns the receipts of simulation runs. The key of each receipt is the job that the simulation run was made for. */
+/**
+ * Returns the receipts (summaries of ended jobs) of simulation runs. The key is the id of the job for which the simulation run was made.
+ */
 export async function readSimulationReceipts(
   db: Executor,
   projectId: ProjectId,

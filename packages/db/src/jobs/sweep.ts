@@ -78,8 +78,8 @@ const lockEnded = statement<{ id: string; last_seq: number; twins: string[] }>(
 );
 
 /**
- * Deletes ended jobs. `is_swept` shows that their rows, sets and undo entries are already deleted. Uses the primary key of jobs and an
- * index by job for the other tables.
+ * Deletes ended jobs. A job's rows, sets (the rows that one step made) and undo entries are deleted earlier, and `is_swept` marks such a
+ * job. Uses the primary key of jobs, and an index by job for each table that refers to jobs.
  */
 const deleteEnded = statement<{ id: string }>(
   "delete_ended_jobs",

@@ -13,9 +13,9 @@ type JobUndoEntry = Row<typeof jobUndoEntries>;
 const columns = selectList(jobUndoEntries, namesBut(jobUndoEntries, "jobId"));
 
 /**
- * Reads the primary key from its upper end. The entries still to undo (`armed`) are at this end, because entries are undone from the
- * highest number down. The condition names a range of the key. With a condition on the job alone and without statistics, PostgreSQL read
- * and sorted all entries of the job.
+ * Finds the next undo entries (stored ways to undo one call) of a job. Entries are undone from the highest number down, so the statement
+ * reads the primary key from its upper end. The condition names a range of the key. With a condition on the job alone and without
+ * statistics, PostgreSQL read and sorted all entries of the job.
  */
 const selectUndo = statement<RawRow<Omit<JobUndoEntry, "jobId">>>(
   "next_job_undo_entries",

@@ -125,7 +125,7 @@ function endKeys(tx: Executor, isMeant: SQL, nowMs: number): Promise<{ projectId
     .returning({ projectId: apiKeys.projectId, keyId: apiKeys.id });
 }
 
-/** Stores that keys were used at `nowMs`. A later time that is already stored stays. */
+/** Stores that keys were used at `nowMs`. If a later time of use is already stored, it stays. */
 export async function touchApiKeys(db: Executor, ids: readonly KeyId[], nowMs: number): Promise<void> {
   const uuids = arrayLiteral(ids.map(uuidOfId));
   await db.orm

@@ -25,7 +25,10 @@ type ConfirmPolicies = PlanPolicy & { readonly byKeys: readonly ConfirmRule[] };
 
 const columns = selectList(projectPolicies, ["projectId", "planApproval", "confirm"]);
 
-/** Reads policies and keys, both by primary key. A row of a policy has no `keyId`. svc runs this for every submission of a job. */
+/**
+ * Reads the approval and confirmation rules of projects and of API keys, both by primary key. A result row of a project has no `keyId`. svc
+ * runs this statement for every submission of a job.
+ */
 const selectPolicies = statement<RawRow<PlanPolicy & { projectId: ProjectId }> & { keyId: string | null }>(
   "read_plan_policies",
   `select ${columns.text}, null::uuid as "keyId" from project_policies where project_id = any($1::uuid[])

@@ -67,7 +67,7 @@ const selectGiven = statement<{ id: string; matches: boolean }>(
    where id = any($4::uuid[]) and project_id is not distinct from $5::uuid order by id`,
 );
 
-/** Returns the ids of posts that match and are still in quarantine, oldest first, beginning after the id `after`. */
+/** Returns the ids of posts in quarantine that match the filter, oldest first. The result begins after the id `after`. */
 export async function listHeldQuarantinedPosts(
   db: Executor,
   filter: HeldPostFilter,

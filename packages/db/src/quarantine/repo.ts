@@ -59,8 +59,8 @@ export function listQuarantineSeals(
 }
 
 /**
- * Removes a post's unsealed headers and query, and stores them as `envelope` (sealed). Also replaces the post's detail if `detail` is
- * given. Does nothing if the post already has an envelope.
+ * Removes a quarantined post's unencrypted headers and query, and stores them encrypted as `envelope`. Replaces the text with the reason
+ * for the quarantine if `detail` is given. Does nothing if the post already has an envelope.
  */
 export async function sealQuarantinedPost(
   db: Executor,

@@ -107,7 +107,10 @@ export type ReplayFilter = Pick<
 > &
   Partial<Pick<ReplayRecord, "ofPause">>;
 
-/** The next pairs of event and subscription, in order and before the filters of subscriptions, and the position from which to continue. */
+/**
+ * The next deliveries of a replay, as pairs of event and subscription, in order. The subscriptions' filters are not applied yet. `next`:
+ * the position from which to continue.
+ */
 export type FoundMatches = FoundPairs & {
   /**
    * The last checked pair of an event and a subscription, from which the next search continues. Undefined if the search has reached the
@@ -147,8 +150,9 @@ export async function findReplayMatches(
 }
 
 /**
- * Result of a count, before the filters of subscriptions. `counts`: number of matching pairs by subscription. `next`: the event from which to
- * continue counting; undefined if all are counted. `hasFilters`: true if a counted subscription has a filter.
+ * Result of counting the deliveries of a replay, before the subscriptions' filters are applied. `counts`: for each subscription, the number
+ * of events that match it. `next`: the event from which to continue counting; undefined if all events are counted. `hasFilters`: true if a
+ * counted subscription has a filter.
  */
 export type CountedMatches = {
   readonly counts: ReadonlyMap<SubscriptionId, number>;

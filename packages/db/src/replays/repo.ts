@@ -75,8 +75,9 @@ export type ReplayChange = Partial<
 /** The throttled replays of one project. */
 type ReplayRepository = {
   /**
-   * Starts a replay, unless another one to the same subscription is unfinished, or the project has `most` unfinished replays. Replays of
-   * pauses do not count. The replay's task is due at its `createdAt`.
+   * Starts a replay (repeated deliveries of past events). Does nothing if an unfinished replay to the same subscription exists, or if the
+   * project has `most` unfinished replays. Replays that only deliver the events of a pause do not count. The replay's task is due at its
+   * `createdAt`.
    */
   start(replay: NewReplay, most: number): Promise<ReplayStart>;
   find(id: ReplayId): Promise<ReplayRecord | undefined>;
@@ -98,7 +99,7 @@ const lockStarts = statement<{ locked: string }>(
   "select pg_advisory_xact_lock(hashtextextended('svc.replays.' || $1::uuid, 0))::text as locked",
 );
 
-/** Returns the repository of one project's throttled replays. */
+/** Returns the repository of one project's throttled replays (repeated deliveries of past events that are spread over time). */
 export function replaysForProject(db: Executor, projectId: ProjectId): ReplayRepository {
   const own = (id: ReplayId) => and(eq(replays.projectId, projectId), eq(replays.id, id));
   return {

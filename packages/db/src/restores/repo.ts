@@ -11,7 +11,7 @@ export type Restore = typeof restores.$inferSelect;
 /** A restore of the database from a backup. `key`: the key of the restore. `backupEndsAt`: the end of the backup. */
 export type RestoreNote = Pick<Restore, "key" | "backupEndsAt">;
 
-/** Numbers of deliveries and jobs that a restored database holds back. */
+/** Numbers of deliveries and jobs that wait, because svc sends nothing after a restore of the database until an operator resumes it. */
 export type PausedWork = { readonly deliveries: number; readonly jobs: number };
 
 /** Stores a restore, so that the database holds back its work from now on. Does nothing if the restore is already stored. */

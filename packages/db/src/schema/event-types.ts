@@ -18,7 +18,7 @@ export const eventTypes = pgTable(
     description: text("description").notNull(),
     /** An example of a payload, as JSON text. Empty if svc could not make one from the schema. */
     sample: text("sample").notNull(),
-    /** Time from which the type refuses new events; null if it accepts them. */
+    /** Time from which the event type refuses new events. Null if the event type accepts them. */
     archivedAt: time("archived_at"),
     /** True if the project offers the type to its customers. */
     offered: boolean("offered").notNull(),

@@ -5,8 +5,9 @@ import { erasedTables } from "./erased-tables.ts";
 type Columns = Readonly<Record<string, readonly string[]>>;
 
 /**
- * Sealed columns that an export of an entity contains in clear, by table: messages and results. Values that tool schemas mark as secret
- * were already masked when they were stored. A test fails if a sealed column is neither here nor in `closedColumns`.
+ * Encrypted columns that an export of an entity (customer or user) contains decrypted, by table: messages and results. Values that tool
+ * schemas mark as secret were already masked when they were stored. Each encrypted column must be in this list or in `closedColumns`;
+ * otherwise a test fails.
  */
 export const openedColumns: Columns = {
   tool_calls: ["result", "sealed_message"],

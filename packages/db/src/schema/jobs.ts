@@ -113,7 +113,7 @@ export const jobs = pgTable(
      * recognized, so calls of the new run are not taken for repeats.
      */
     generation: integer("generation").notNull().default(1),
-    /** Index of the next step in the program's flat order of steps. */
+    /** Index of the next step in the list of all the program's steps, in which inner steps follow the step that contains them. */
     position: integer("position").notNull().default(0),
     /** Sealed state of the current step, for example the page token from which it continues. */
     progress: bytes("progress"),

@@ -34,7 +34,7 @@ export type SealedTable = {
   readonly project: RowProject;
   readonly columns: readonly SealedColumn[];
   /**
-   * Columns whose values occur in an encryption context. The context is the text for which a value is sealed, for example
+   * Columns whose values occur in an encryption context. The context is the text to which an encrypted value is bound, for example
    * `<project>/secrets/<name>`. The keys are the names of the columns in code.
    */
   readonly named: Readonly<Record<string, Column>>;

@@ -395,7 +395,10 @@ export const standingArrivals = pgTable(
     projectId: idColumn("prj")("project_id").notNull(),
     eventId: idColumn("evt")("event_id").notNull(),
     triggerSlug: text("trigger_slug").notNull(),
-    /** Routing version of the project at the time the event was stored. */
+    /**
+     * Routing version of the project at the time the event was stored. This number grows with each change of the subscriptions of the
+     * project.
+     */
     routingVersion: bigint("routing_version", { mode: "number" }).notNull(),
     attempt: integer("attempt").notNull().default(0),
     leaseOwner: idColumn("node")("lease_owner"),

@@ -16,10 +16,11 @@ import {
 } from "./words.ts";
 
 /**
- * Content of the dedupe index: the first 16 bytes of the SHA-256 of project, trigger and key. Keys arrive in random order. So in a large
- * database each post changes another index page, and after a checkpoint PostgreSQL writes the whole page to the log. An entry takes 24
- * bytes instead of 80 to 280, so the index needs a quarter of the pages. Computing the digest takes one microsecond per key. Backslashes
- * are doubled because of bytea; an index allows no other cast from text to bytes.
+ * Content of the index that recognizes repeated posts: the first 16 bytes of the SHA-256 of project, trigger and dedupe key. The digest
+ * keeps the index small: an entry takes 24 bytes, and the key itself would take 80 to 280. The size matters because keys arrive in random
+ * order. In a large database, each post then changes a different index page. After a checkpoint, PostgreSQL writes such a page to its log
+ * as a whole. Computing the digest takes one microsecond per key. The expression doubles backslashes, because the cast to bytea reads a
+ * backslash as an escape. This cast is the only one from text to bytes that PostgreSQL allows in an index.
  */
 export const dedupeDigest = String.raw`(encode(substr(sha256(replace(project_id::text || '/' || trigger_slug || '/' || dedupe_key, '\', '\\')::bytea), 1, 16), 'hex')::uuid)`;
 
@@ -188,7 +189,7 @@ export const deliveryTasks = pgTable(
     projectId: idColumn("prj")("project_id").notNull(),
     subscriptionId: idColumn("sub")("subscription_id").notNull(),
     eventId: idColumn("evt")("event_id").notNull(),
-    /** Number of attempts that count for the retry schedule. Attempts of TryNow do not count. */
+    /** Number of attempts that count for the retry schedule. Attempts that a caller requested with TryNow do not count. */
     attempts: integer("attempts").notNull().default(0),
     dueAt: time("due_at").notNull(),
     leaseOwner: idColumn("node")("lease_owner"),
@@ -256,14 +257,14 @@ export const quarantinedPosts = pgTable(
     detail: text("detail").notNull(),
     /** Headers of a post from a version before 0.2, until they are sealed in `envelope`. Empty in all other rows. */
     headers: document(headersDocument)("headers").notNull(),
-    /** Query of a post from a version before 0.2, until it is sealed in `envelope`. Empty in all other rows. */
+    /** Query parameters of a post that a version before 0.2 stored, until svc encrypts them in `envelope`. Empty in all other rows. */
     query: document(queryDocument)("query").notNull(),
     /**
      * Headers and query, sealed for the context `<project, or deployment>/quarantined_posts/<id>/envelope`. Null in rows of versions before
      * 0.2 that are not sealed yet.
      */
     envelope: bytes("envelope"),
-    /** The raw body, sealed for the context `<project, or deployment>/quarantined_posts/<id>`. */
+    /** Raw body of the post, encrypted. The encryption binds it to the name `<project, or deployment>/quarantined_posts/<id>`. */
     body: bytes("body").notNull(),
     bodyBytes: integer("body_bytes").notNull(),
     receivedAt: time("received_at").notNull(),
@@ -316,7 +317,10 @@ export const replays = pgTable(
       .notNull()
       .references(() => projects.id),
     state: oneOf(replayStates)("state").notNull(),
-    /** Why the replay queues no deliveries at present, or why it was cancelled. Empty if nothing blocks it. */
+    /**
+     * Reason why the replay (repeated deliveries of past events) queues no deliveries at present, or why it was cancelled. Empty if nothing
+     * blocks it.
+     */
     reason: oneOf(replayReasons)("reason").notNull().default(""),
     /** The subscription that the replay waits for; null if it waits for none. */
     waitsForId: idColumn("sub")("waits_for_id"),
@@ -345,8 +349,8 @@ export const replays = pgTable(
     uncountedFromId: idColumn("evt")("uncounted_from_id"),
     queued: count("queued"),
     /**
-     * Position of the replay: all pairs of event and subscription up to this event and `positionSubscriptionId` are processed. The position
-     * is only a bound, so the event and the subscription need not exist.
+     * Position of a replay, which repeats deliveries. The pairs of event and subscription are processed in order, up to this event and
+     * `positionSubscriptionId`. The pair only marks the position, so its event and its subscription may be deleted.
      */
     positionEventId: idColumn("evt")("position_event_id").notNull(),
     positionSubscriptionId: idColumn("sub")("position_subscription_id").notNull(),

@@ -1,7 +1,8 @@
 /**
  * Status of a job. `simulating`: a simulation run comes first. `pending_plan_approval`: people must approve the plan. `queued`: accepted.
- * `running`: a driver works on it. `parked`: waits for a person or a time; `park.reason` says why. `compensating`: the saga undoes calls.
- * From `succeeded` on, the job has ended, and its finishedAt and receipt are final. packages/jobs defines the transitions.
+ * `running`: a node works on it. `parked`: waits for a person or a time; `park.reason` says why. `compensating`: svc undoes the job's
+ * calls, because a step failed or the job is aborted. From `succeeded` on, the job has ended, and its finishedAt and receipt (summary) are
+ * final. packages/jobs defines the transitions.
  */
 export const jobStatuses = [
   "simulating",
@@ -272,8 +273,8 @@ export const backfillReasons = ["", "waiting", "undecided", "requested", "delete
 export type BackfillReason = (typeof backfillReasons)[number];
 
 /**
- * Types of posts that ask endpoints can receive. An endpoint that names no type receives asks only. The other types are operational events
- * about a standing program, in a form of their own: it paused itself, it missed times, its budget delays runs, or its runs cannot start.
+ * Types of posts that ask endpoints can receive. An endpoint that names no type receives asks (questions of jobs) only. The types after
+ * `ask_raised` report about a standing program. It paused itself, it missed due times, its budget delays runs, or its runs cannot start.
  */
 export const askEndpointEventTypes = [
   "ask_raised",
@@ -293,7 +294,8 @@ export const overlapPolicies = ["skip", "queueOne", "queueAll", "cancelRunning",
 export type OverlapPolicy = (typeof overlapPolicies)[number];
 
 /**
- * Why a standing program's subscription to a trigger ended. Empty while it is open. `updated`: another version of the program replaced it.
+ * Reason why a standing program's subscription to a trigger ended. Empty while the subscription is open. `paused`, `deleted`: the program
+ * was paused or deleted. `updated`: a new version of the program has a new subscription.
  */
 export const subscriptionEndReasons = ["", "paused", "deleted", "updated"] as const;
 

@@ -7,7 +7,7 @@ import { type ArrayElement, arrayLiteral, bytesArrayLiteral, plainArrayLiteral }
 export type Codec<Value> = {
   /** SQL type of a parameter, for example `uuid`. */
   readonly type: string;
-  /** SQL type of an array of such parameters, for example `uuid[]`. */
+  /** SQL type of an array whose elements have `type`, for example `uuid[]`. */
   readonly arrayType: string;
   /** The column's name in SQL; undefined if the value is not a column. */
   readonly name: string | undefined;
@@ -45,7 +45,7 @@ type WrittenValue<Value> = Value extends Buffer
 /** Codecs (encoders of parameters) by the names that the values have in code. */
 export type Fields = Readonly<Record<string, Codec<never>>>;
 
-/** An object with a value for each field. The codec of the field encodes the value. */
+/** Values for the fields of `Shape`, one for each field. The codec (encoder) of a field encodes the field's value. */
 export type ValuesOf<Shape extends Fields> = {
   readonly [Name in keyof Shape]: Shape[Name] extends Codec<infer Value> ? Value : never;
 };
@@ -122,7 +122,7 @@ export function json<Value>({ write }: { write(value: Value): string }): Codec<V
 
 let latest = { ms: 0, text: isoTime(0) };
 
-/** Returns a time as RFC 3339 text. Remembers the latest text, because most times of a batch are equal. */
+/** Returns a time as RFC 3339 text. Remembers the latest text, because rows that are written together mostly have equal times. */
 function timeText(ms: number): string {
   if (ms !== latest.ms) latest = { ms, text: isoTime(ms) };
   return latest.text;

@@ -13,7 +13,10 @@ export type PartNames<Given extends Parts> = {
   readonly [Key in keyof Given]: Given[Key] extends StatementPart<never, infer Names> ? Names : never;
 };
 
-/** The values of a statement's parameters, by the name of the part (group of parameters) that they belong to. */
+/**
+ * Values for the parameters of a composed statement. The parameters are in groups (parts). Each key is the name of a group, and its value
+ * has the parameters of this group.
+ */
 export type PartValues<Given extends Parts> = {
   readonly [Key in keyof Given]: Given[Key] extends StatementPart<infer Value, unknown> ? Value : never;
 };

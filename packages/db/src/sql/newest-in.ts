@@ -25,10 +25,11 @@ type NewestOptions = {
 };
 
 /**
- * Returns the query for the ids of the newest rows in one range of an index. It is a backward scan that stops when the page is full. A list
- * with optional filters merges several such scans, one for each value of the columns without a filter. So one index serves all combinations
- * of filters on its columns, and no scan reads rows of other values. Whole rows are compared in the order of the index, so that PostgreSQL
- * uses this index with any statistics. With `project_id = …`, a generic plan may use the primary key and read all rows of other projects.
+ * Returns the query for the ids of the newest rows in one range of an index. The query scans the index backward and stops when the page is
+ * full. A list with optional filters merges several such scans, one for each value of a column that has no filter. So one index serves all
+ * combinations of filters on its columns, and no scan reads unwanted rows. The condition compares all columns of the index together, so
+ * that PostgreSQL uses this index even if its statistics are wrong. With `project_id = …`, a generic plan may use the primary key and read
+ * all rows of other projects.
  */
 export function newestIn(table: string, options: NewestOptions): string {
   const { key, condition, filter, from = `'${firstUuid}'::uuid`, before = "$2::uuid", limit = "$3::int4" } = options;

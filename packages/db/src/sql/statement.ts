@@ -44,7 +44,10 @@ export function statementNames(): string[] {
   return [...names].sort();
 }
 
-/** All values are sent as untyped text, because the driver keys its prepared statements by the types of their values. */
+/**
+ * Returns a parameter as untyped text. All parameters are sent in this form, because the database driver prepares a statement again for
+ * each combination of value types.
+ */
 function parameterText(value: StatementParameter): string | null {
   if (typeof value === "string" || value === null) return value;
   if (value instanceof Uint8Array) {

@@ -170,8 +170,9 @@ export async function renameSourceRuns(
 }
 
 /**
- * Uses the index events_trigger. The two conditions compare all columns of this index together, so that PostgreSQL can use no other index.
- * Events of other accounts count towards the limit too, so the cost is limited even if few events match.
+ * Reads the events that a backfill (runs for past events) considers. Uses the index events_trigger. The two row comparisons cover all
+ * columns of this index, so that PostgreSQL chooses no different index. Events of other accounts count towards the limit. So the cost is
+ * limited even if few events match.
  */
 const walkEvents = statement<{ id: string; isOwn: boolean; receivedAt: number }>(
   "walk_backfill_events",
@@ -214,7 +215,10 @@ const countEvents = statement<{ count: number; walked: number; last: string | nu
      order by e.trigger_slug, e.project_id, e.id limit $6::int4 offset 0) e`,
 );
 
-/** Returns the number of matching events that one statement finds. `last`: the last scanned event, if there may be more events after it. */
+/**
+ * Counts the events that a backfill (runs for past events) would use, with one statement that scans at most `limit` events. `last`: the
+ * last scanned event, if there may be more events after it.
+ */
 export async function countBackfillEvents(
   db: Executor,
   walk: BackfillWalk,

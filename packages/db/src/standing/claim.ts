@@ -42,11 +42,13 @@ const claimed = selectList(
 );
 
 /**
- * Claims due tasks. Every project gets its first task before any project gets a second. First, due_tasks_due shows which projects have due
- * tasks, however many tasks one project has (10,000 take 2 ms). If nothing is due, this reads one page. Then due_tasks_project gives the
- * oldest tasks of each project; all projects share one maximum number. Each task is looked up by its key (`is true` prevents PostgreSQL
- * from using the due time for this lookup). SKIP LOCKED: nodes never wait for each other. No index has a column of the lease, so the update
- * is HOT.
+ * Claims due tasks (takes them and leases them to this node). Every project gets its first task before any project gets a second.
+ * - First, the index due_tasks_due shows which projects have due tasks, however many tasks one project has (10,000 take 2 ms). If nothing
+ *   is due, this reads one page.
+ * - Then due_tasks_project gives the oldest tasks of each project. All projects share one maximum number.
+ * - Each task is looked up by its key. `is true` prevents PostgreSQL from using the due time for this lookup.
+ * - With SKIP LOCKED, nodes never wait for each other.
+ * - No index has a column of the lease. So the update is HOT (PostgreSQL changes no index).
  */
 const claimTasks = statement<RawRow<Omit<ClaimedDueTask, "dueOfProject">> & Pick<ClaimedDueTask, "dueOfProject">>(
   "claim_due_tasks",

@@ -116,7 +116,10 @@ export async function listWaitingConcurrencyKeys(
   return found.map(({ programId, lane }) => ({ programId: idOfUuid("stp", programId), lane }));
 }
 
-/** A concurrency key of a program. `room`: maximum number of queued runs of this key to read. */
+/**
+ * A concurrency key of a program: runs with the same key run one after another. `room`: maximum number of queued runs with this key to
+ * read.
+ */
 export type ConcurrencyKeySlots = ConcurrencyKey & { readonly room: number };
 
 /** Reads the oldest queued runs of each concurrency key, in the order of the index standing_runs_queued. */
@@ -129,7 +132,10 @@ const readQueued = compose(
     order by r.program_id, r.id`,
 );
 
-/** Returns the oldest queued runs of concurrency keys, oldest first. `room` limits the number for each key. */
+/**
+ * Returns queued runs of the given concurrency keys, oldest first. Runs with the same concurrency key (a value of the event) run one after
+ * another. `room` limits the number for each key.
+ */
 export async function readQueuedStandingRuns(
   tx: Executor,
   lanes: readonly ConcurrencyKeySlots[],
@@ -196,7 +202,10 @@ const skipLate = compose(
     returning r.program_id::text as "programId"`,
 );
 
-/** Skips queued runs that have waited too long, oldest first. Returns one program id per skipped run. */
+/**
+ * Skips queued runs that have waited longer than their schedule allows, oldest first. Returns the schedule's id for each skipped run, so an
+ * id may occur several times.
+ */
 export async function skipLateStandingRuns(
   tx: Executor,
   bounds: readonly LatenessLimit[],

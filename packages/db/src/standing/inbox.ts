@@ -35,7 +35,10 @@ export type InboxClaimRequest = DueClaimRequest & {
 export type InboxClaim = {
   /** The claimed events, oldest first. */
   readonly events: readonly ClaimedInboxEvent[];
-  /** Project after which the next claim begins. Undefined if this claim visited the last project. */
+  /**
+   * Project after which the next claim of inbox events begins, so that each project gets its turn. Undefined if this claim has already
+   * visited the last project.
+   */
   readonly next: ProjectId | undefined;
 };
 
@@ -55,10 +58,13 @@ type ClaimRow = RawRow<ClaimedInboxEvent> & {
 };
 
 /**
- * Claims the oldest inbox events of each project. Every project gets its first event before any project gets a second. The statement uses
- * only the primary key. It goes from project to project with one index lookup each, up to the claim's limit. In each project, it reads from
- * the oldest event up to the project's share of the window. So 10,000 events of one project do not slow down the others. SKIP LOCKED: nodes
- * never wait for each other. The key has no lease column, so the update is HOT. The result always has a row with the last visited project.
+ * Claims the oldest inbox events of each project (takes them and leases them to this node). Every project gets its first event before any
+ * project gets a second.
+ * - The statement uses only the primary key. It goes from project to project with one index lookup each, up to the claim's limit.
+ * - In each project, it reads from the oldest event up to the project's share. So 10,000 events of one project do not slow down the others.
+ * - With SKIP LOCKED, nodes never wait for each other.
+ * - The key has no lease column. So the update is HOT (PostgreSQL changes no index).
+ * - The result always has a row with the last visited project.
  */
 const claimDue = statement<ClaimRow>(
   "claim_standing_arrivals",

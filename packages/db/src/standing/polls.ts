@@ -163,7 +163,7 @@ export async function forgetKnownIds(
   return (await forgetOldest(tx, [uuidOfId(programId), generation, before, limit])).length;
 }
 
-/** Finds row ids by the primary key, which begins with the program. */
+/** Deletes outdated ids of polled rows. Finds them by the primary key, which begins with the program. */
 const removeStale = statement<{ gone: number }>(
   "remove_stale_standing_seen",
   `delete from standing_seen where ctid = any(array(
@@ -194,7 +194,7 @@ const deleteOrphaned = statement<{ gone: number }>(
    returning 1 as gone`,
 );
 
-/** Removes a batch of row ids of deleted programs. Returns the number of removed ids. */
+/** Removes a batch of ids of polled rows whose programs were deleted. Returns the number of removed ids. */
 export async function sweepKnownIds(db: Executor, limit: number): Promise<number> {
   return (await deleteOrphaned(db, [limit])).length;
 }

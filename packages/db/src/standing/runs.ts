@@ -216,8 +216,9 @@ export type StandingRunRepository = {
 };
 
 /**
- * Uses the indexes standing_runs_queued and standing_runs_closing to find the runs, then the primary key to change them. The statement
- * repeats the exact conditions of these indexes. When the states were parameters, PostgreSQL read all runs of the program.
+ * Skips the runs of a program that have not started. Uses the indexes standing_runs_queued and standing_runs_closing to find the runs, then
+ * the primary key to change them. The statement contains the exact conditions of these indexes. If the states were parameters, PostgreSQL
+ * would read all runs of the program.
  */
 const skipOpen = statement<{ id: string }>(
   "skip_open_standing_runs",
@@ -229,7 +230,10 @@ const skipOpen = statement<{ id: string }>(
    returning id::text as id`,
 );
 
-/** Uses the index standing_runs_running. The statement repeats the exact condition of this index. */
+/**
+ * Lists the jobs that runs of a standing program have started. Uses the index standing_runs_running. The statement repeats the exact
+ * condition of this index, because PostgreSQL uses the index only then.
+ */
 const listStarted = statement<{ jobId: string }>(
   "list_started_standing_jobs",
   `select job_id::text as "jobId" from (

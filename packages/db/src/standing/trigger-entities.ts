@@ -3,7 +3,10 @@ import type { Executor } from "../connect.ts";
 import { filterBy } from "../sql/filter.ts";
 import { statement } from "../sql/statement.ts";
 
-/** Maximum number of events scanned to count those of other entities. */
+/**
+ * Maximum number of events that the query scans. It counts the events whose entity (customer or user) differs from the one that the program
+ * is limited to.
+ */
 const walkedMax = 1_000;
 
 /**

@@ -153,14 +153,20 @@ export async function insertStandingRunEvents(
   if (list.length > 0) await insertEvents(tx, list);
 }
 
-/** This statement reads the events of each run in the order of the index standing_run_events_run, so it need not sort them. */
+/**
+ * Reads the events that collecting runs of a standing program have gathered. Reads them in the order of the index standing_run_events_run,
+ * so that no sorting is needed.
+ */
 const readRunEvents = statement<{ run: string; event: string }>(
   "read_standing_run_events",
   `select w.id::text as run, e.event_id::text as event from unnest($1::uuid[]) as w(id) cross join lateral (
      select event_id from standing_run_events where run_id = w.id order by event_id limit $2::int4 offset 0) e`,
 );
 
-/** Returns the first `most` events of each window, in the order in which svc received them. */
+/**
+ * Returns the first `most` events of each collect window (a run that gathers events until a set time), in the order in which svc received
+ * them.
+ */
 export async function readStandingRunEvents(
   db: Executor,
   ids: readonly StandingRunId[],
@@ -207,7 +213,7 @@ const selectKnown = compose(
       select * from standing_dedupe where program_id = w.program_id and key = w.key offset 0) d`,
 );
 
-/** Returns the deduplication keys, among the given keys, that locked programs remember. */
+/** Returns those of the given deduplication keys that are already stored for their locked programs. */
 export async function readKnownKeys(
   tx: Executor,
   keys: readonly { readonly programId: StandingProgramId; readonly key: string }[],

@@ -136,8 +136,8 @@ export function agentSubscriptionsForProject(db: Executor, projectId: ProjectId)
 }
 
 /**
- * Changes that a refresh makes to the health columns of a subscription. If the subscription is inactive, they are reset; if it is active,
- * they stay unchanged.
+ * Changes of the health columns of a subscription (such as its failures) when an agent renews the subscription. If the subscription is
+ * inactive, the columns are reset. If it is active, they stay unchanged.
  */
 const onlyWhereInactive = Object.fromEntries(
   Object.keys(freshHealth).map((name) => {

@@ -6,8 +6,8 @@ import type { AskEndpointEventType } from "../schema/words.ts";
 import type { NewSubscription, Subscription } from "./repo.ts";
 
 /**
- * The ask endpoints of one project, to which svc publishes the project's asks. Deliveries and endpoint health work as for subscriptions to
- * events, but the routing of events does not contain them.
+ * The ask endpoints of one project, to which svc sends the project's asks (questions of jobs to people). Deliveries and endpoint health
+ * work as for subscriptions to events. But no event is ever sent to an ask endpoint.
  */
 type AskEndpointRepository = {
   create(

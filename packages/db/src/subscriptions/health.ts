@@ -7,7 +7,7 @@ import { compose, query } from "../sql/compose.ts";
 import { type RawRow, rows, selectList, values } from "../sql/select-list.ts";
 import { arrayLiteral, statement } from "../sql/statement.ts";
 
-/** Maximum pending tasks of a subscription that are scanned to find the oldest event. */
+/** Maximum number of pending deliveries of a subscription that are scanned to find the oldest event. */
 const scannedTasksMax = 20_000;
 
 /** Finds the pending deliveries of a subscription by the primary key of delivery_tasks, in each of its epochs (parts of the queue). */
@@ -103,7 +103,7 @@ export async function reportSubscriptionRecoveries(
 /** Failed attempts of one subscription in one batch. */
 export type SubscriptionFailures = {
   subscriptionId: SubscriptionId;
-  /** Start of the latest of these attempts, epoch milliseconds. */
+  /** Time at which the latest of the failed delivery attempts began, in epoch milliseconds. */
   startedAtMs: number;
   /** Delay that the endpoint requested by Retry-After, milliseconds; 0 if it requested none. */
   retryAfterMs: number;
@@ -152,9 +152,10 @@ type FailureRow = RawRow<EndpointTurn & Pick<SubscriptionHealth, "inactiveReason
 };
 
 /**
- * Sets the backoff of failing subscriptions, and deactivates those that have failed or been gone for too long.
- * - The backoff doubles only for an attempt that began after the backoff was set. So sixteen deliveries that fail together count once.
- * - Before a deactivation, it checks deliveries_subscription for a success that another node had in the meantime.
+ * Sets the backoff (pause before the next attempt) of failing subscriptions. Deactivates subscriptions that have failed for too long, or
+ * whose endpoint has answered 410 too often.
+ * - The backoff doubles only for an attempt that began after the backoff was set. So several deliveries that fail together count once.
+ * - Before a deactivation, the statement checks deliveries_subscription for a success that another node had in the meantime.
  * - A deactivation increments the project's routing version in the same commit.
  */
 const recordFailures = compose(

@@ -125,7 +125,7 @@ function isLockTimeout(error: unknown): boolean {
 /** Reads the current epoch (the number at the start of the key of delivery_tasks). The table has one row. */
 const readEpoch = statement<{ epoch: number }>("read_delivery_epoch", "select epoch from delivery_epoch where id = 1");
 
-/** Finds the only row by the primary key. */
+/** Finds the only row of the table delivery_epoch by its primary key. */
 const nextEpoch = statement<{ epoch: number }>(
   "advance_delivery_epoch",
   "update delivery_epoch set epoch = epoch + 1 where id = 1 and epoch = $1::int4 returning epoch",
@@ -142,7 +142,10 @@ const countAlive = statement<{ count: number }>(
   "select count(*)::int4 as count from (select from delivery_tasks where epoch = any(array[$1::int4, -$1::int4]) limit $2::int4) t",
 );
 
-/** Returns the current epoch of delivery_tasks. */
+/**
+ * Returns the current epoch of delivery_tasks. An epoch is a number in the table's key that separates current tasks from dead rows of the
+ * past.
+ */
 export async function readDeliveryEpoch(db: Executor): Promise<number> {
   return (await readEpoch(db, []))[0]?.epoch ?? 1;
 }

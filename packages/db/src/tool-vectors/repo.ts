@@ -60,7 +60,10 @@ const keepVectors = statement(
    from unnest($1::text[], $2::bytea[]) as i(digest, vector) where v.digest = i.digest`,
 );
 
-/** Stores the vectors of texts that this node reserved. Vectors whose project was deleted in the meantime are not stored. */
+/**
+ * Stores the vectors of texts that this node had claimed, so that only this node requests these vectors. Vectors whose project was deleted
+ * in the meantime are not stored.
+ */
 export async function keepToolVectors(
   db: Executor,
   vectors: readonly { readonly digest: string; readonly vector: Uint8Array }[],
@@ -75,7 +78,7 @@ const releaseTexts = statement(
   "delete from tool_vectors where digest = any($1::text[]) and vector is null",
 );
 
-/** Releases texts that this node reserved, so that any node may request their vectors at once. */
+/** Gives up this node's claim to request the vectors of these texts, so that any node may request them at once. */
 export async function releaseToolVectors(db: Executor, digests: readonly string[]): Promise<void> {
   await releaseTexts(db, [arrayLiteral(digests)]);
 }

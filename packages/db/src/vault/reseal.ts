@@ -6,7 +6,7 @@ import { arrayLiteral, bytesArrayLiteral } from "../sql/statement.ts";
 /** A value that an old key sealed, and the context that the value is bound to. */
 export type OldValue = { readonly sealed: Buffer; readonly context: string };
 
-/** Position in the scan of a table: the key of the last scanned row as JSON text. Empty at the start. */
+/** Position in the scan of a table whose values are encrypted again: the key of the last scanned row as JSON text. Empty at the start. */
 export type WalkPosition = string;
 
 /** A page of rows of a table, in the order of the table's primary key. */

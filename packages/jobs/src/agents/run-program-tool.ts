@@ -139,8 +139,8 @@ function progressOf(context: AgentJobsContext, jobId: Id<"job">, { principal, pr
 }
 
 /**
- * Returns the answer about an unfinished job for a client without tasks: its state, and what to do next. If the job waits for a person, the
- * text asks the client not to call again before the answer.
+ * Returns the answer about an unfinished job for an MCP client that does not support tasks: the job's state, and what to do next. If the
+ * job waits for a person, the text asks the client not to call again before the person answers.
  */
 async function openAnswer(context: AgentJobsContext, job: ListedJob): Promise<ToolAnswer> {
   const asked = await findTaskAsk(context, job);

@@ -43,8 +43,8 @@ const busyPollMs = 1_000;
 const idlePollMs = 5_000;
 
 /**
- * Returns a job as a task of the protocol's extension. A failed job is `completed`, with a result that reports the failure, because
- * `failed` is only for protocol errors. A question that the caller's user may answer gives `input_required`; any other open job is
+ * Returns a job as a task of the MCP tasks extension. A failed job is `completed`, with a result that reports the failure, because MCP uses
+ * `failed` only for protocol errors. A job with a question that the caller's user may answer is `input_required`. Any other open job is
  * `working`.
  */
 export async function taskOf(context: AgentJobsContext, job: ListedJob, follower: Follower): Promise<Params> {

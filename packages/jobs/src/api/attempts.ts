@@ -24,7 +24,7 @@ const charactersMax = 65_536;
 
 type Methods = Pick<ServiceImpl<typeof JobsService>, "retryJob" | "rerunJob">;
 
-/** Returns the methods RetryJob and RerunJob. */
+/** Returns the handlers of the API methods RetryJob (continue an ended job) and RerunJob (run a job's steps again). */
 export function attemptMethods(context: JobsContext): Methods {
   const { engine, hints } = context;
   return {

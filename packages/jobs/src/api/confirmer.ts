@@ -38,7 +38,7 @@ type Plan = {
   readonly estimate: ProgramEstimate;
   /** True if the program of one of the plan's skills has a rule (`approval`) by which the plan needs an approval. */
   readonly demandsApproval: boolean;
-  /** Place of a skill that asks for an approval while it runs, for example `skills/tidy`. */
+  /** Path of a step in a skill (a program that is used as a tool) that asks for an approval while it runs, for example `skills/tidy`. */
   readonly skillGate?: string | undefined;
 };
 

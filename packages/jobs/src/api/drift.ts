@@ -7,7 +7,8 @@ import { mask } from "@svc/tools";
 export type Drift = {
   readonly toolSlug: string;
   /**
-   * The part of the tool that differs: `version`, `accessClass`, `inputSchema` or `outputSchema`; or `gone` if the tool no longer exists.
+   * Part of the tool's definition that has changed since the definition was stored with the program: `version`, `accessClass`,
+   * `inputSchema` or `outputSchema`; or `gone` if the tool no longer exists.
    */
   readonly what: string;
   readonly before: string;

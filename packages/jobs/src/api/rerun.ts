@@ -50,7 +50,10 @@ export type RerunResult = { readonly id: Id<"job">; readonly drift: readonly Dri
 
 const isRehearsal = "is a rehearsal: it only asked people about a standing program, and no call was made";
 
-/** Codes of the checks that apply if a job runs again with the old job's pinned tool definitions. Faults with other codes are ignored. */
+/**
+ * Codes of the faults that prevent a rerun of a job with the tool definitions that were stored with the job. Faults with codes outside this
+ * list are ignored.
+ */
 const heldCodes: ReadonlySet<string> = new Set([
   "PROGRAM_ACCOUNT_MISSING",
   "PROGRAM_CONTACT_UNKNOWN",
@@ -61,8 +64,8 @@ const heldCodes: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Submits the program of a job again, under the rules of SubmitJob. Returns the new job's id and the differences of its tools. Throws the
- * errors of SubmitJob.
+ * Submits the program of a job again, under the rules of SubmitJob. Returns the new job's id. Returns how the program's tools have changed
+ * since the old job was submitted. Throws the errors of SubmitJob.
  */
 export async function rerunJob(context: JobsContext, rerun: Rerun): Promise<RerunResult> {
   const { db, views } = context;

@@ -31,7 +31,7 @@ export type JobWaits = {
    * Rejects if the signal of the wait aborts, with the reason of that signal.
    */
   until(wait: JobWait): Promise<JobEnd | undefined>;
-  /** Ends all waits. From now on, `until` resolves at once. */
+  /** Ends all pending waits for the ends of jobs. From now on, `until` resolves at once. */
   end(): void;
 };
 

@@ -42,7 +42,7 @@ import { type RetryOfJob, type RetryResult, retryChild, retryJob, whyNotTakenOn 
 import { takeJob } from "./store/open.ts";
 import type { ProgramCache } from "./store/stored-program.ts";
 
-/** The default limits. */
+/** Default limits of the job engine, such as the lease of a job and the interval between searches for due jobs. */
 const defaultEngineLimits: EngineLimits = {
   leaseMs: 30_000,
   pollMs: 1_000,

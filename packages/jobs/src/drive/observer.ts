@@ -50,7 +50,7 @@ export type EngineObserver = {
   failed(what: "claim" | "renew" | "drive" | "park" | "task" | "sweep", error: unknown): void;
 };
 
-/** An observer that ignores everything. */
+/** An observer of the job engine that ignores every report. */
 export const silentObserver: EngineObserver = {
   ended: () => {},
   parked: () => {},

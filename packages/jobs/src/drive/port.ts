@@ -73,7 +73,7 @@ type ClosedAsks = { readonly events: PreparedAsk["events"]; readonly asks: reado
 
 /** Operations under the lock of the job's row, in one transaction. */
 export type LockedJob = {
-  /** Sequence number of the last log entry. While the lock is held, no other writer can add an entry. */
+  /** Sequence number of the job's last log entry. The job's row is locked, so no other writer can add an entry. */
   readonly lastSeq: number;
   /** True if a pause of the job is requested. */
   readonly isPaused: boolean;
@@ -96,7 +96,10 @@ export type Port = Omit<StepEffects, "mustPause" | "mustEnd"> & {
   atWork(): void;
   /** Longest time that a driver works while other jobs wait, in milliseconds. */
   readonly sliceMs: number;
-  /** Number of consecutive leases without progress after which a job is parked. */
+  /**
+   * Number of times that a job may lose its lease in a row without progress. A job loses its lease if its node dies or hangs. After that,
+   * svc parks the job, so that no node works on it.
+   */
   readonly lossesMax: number;
   /** Maximum number of attempts of an undo call. */
   readonly undoTries: number;
@@ -107,8 +110,8 @@ export type Port = Omit<StepEffects, "mustPause" | "mustEnd"> & {
    */
   ready(state: JobState, invocation: Invocation, turn: CallTurn): Promise<ReadyAttempt | undefined>;
   /**
-   * Returns the contact who must confirm the job before it calls a tool of an access class. Returns undefined if no confirmation is
-   * necessary.
+   * Returns the contact (person) who must confirm the job before the job calls a tool of this access class (read, write or destructive).
+   * Returns undefined if no confirmation is necessary.
    */
   confirmerOf: ConfirmGate["confirmerOf"];
   /** Commits the changes of a job (`work`) to the database. Throws LeaseLostError if another node has taken over the job. */
@@ -132,8 +135,8 @@ export type Port = Omit<StepEffects, "mustPause" | "mustEnd"> & {
   /** Requests that child jobs end. */
   cancelChildren(state: JobState, ids: readonly Id<"job">[], chain: readonly string[]): Promise<void>;
   /**
-   * Returns the state of the job's simulation run. While the simulation runs, the work is committed and the job's task ends; the end of the
-   * simulation makes the task due again.
+   * Returns the state of the job's simulation run. If the simulation run has not ended, commits the job and ends its task. The end of the
+   * simulation run makes the job due again.
    */
   waitForTwin(work: WorkingJob): Promise<SimulationRun>;
   /** Requests that the simulation run ends. */
@@ -159,7 +162,10 @@ export class LeaseLostError extends Error {
   }
 }
 
-/** Requests to a driver from outside its job. The driver checks them between any two step actions. */
+/**
+ * Requests from outside a job to its driver (the loop that runs one job's steps), such as to stop, cancel or pause. The driver checks these
+ * requests between two actions of steps.
+ */
 export type Interrupts = {
   readonly isStopping: boolean;
   /** True if the node knows that the job is to be cancelled. The next commit reads the stored request. */
@@ -182,5 +188,8 @@ export type Driver = {
   isSliceOver(): boolean;
 };
 
-/** The part of a driver that applies one change to a job and commits it, without running further steps. */
+/**
+ * The part of a driver (the loop that runs one job's steps) that applies one change to the job and commits it, without running further
+ * steps.
+ */
 export type Follower = Pick<Driver, "port" | "startedMs" | "isSliceOver">;

@@ -35,7 +35,7 @@ export type Chooser = {
   endOfChild?(): ChildEnd;
 };
 
-/** Thrown when the simulated node dies. Its memory is lost, and its commits are kept. */
+/** For tests: thrown when a simulated node dies. The node's memory is lost, and its committed changes stay. */
 export class NodeDied extends Error {}
 
 /** The part of a log entry that tests read. */
@@ -58,7 +58,7 @@ export type Memory = {
   cancel: JobState["cancel"];
   /** Set if a pause of the job was requested. */
   pause: JobState["pause"];
-  /** State of the run task after the last commit: due at a time, held by the driver, or ended. */
+  /** State of the task of running the job after the last commit. The task is due at a time, is being worked on, or has ended. */
   task: CommitParts["task"];
   /** Returns the job in its state of the last commit. */
   reopen(): WorkingJob;
@@ -77,7 +77,7 @@ export function deskTools(): ReadonlyMap<string, PinnedTool> {
   return tools;
 }
 
-/** Returns a queued job of a program, together with its database, app and clock in memory. */
+/** For tests: returns a queued job of a program with all that it needs to run in memory, such as a database, an app and a clock. */
 export function createMemory(program: object, chooser: Chooser, tools: ReadonlyMap<string, PinnedTool>): Memory {
   const parsed = parseCheckedProgram(JSON.stringify({ version: 1, title: "Test", ...program }));
   let stored = firstState(parsed, tools);

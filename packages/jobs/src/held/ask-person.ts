@@ -12,8 +12,8 @@ import { isEnd } from "../state/statuses.ts";
 type Values = Readonly<Record<string, unknown>>;
 
 /**
- * Returns the text of a program that makes exactly one call. Equal calls give equal texts. Values that the tool marks as sensitive are not
- * written into the steps. They become the program's input.
+ * Returns the text of a program that makes exactly one tool call: the call that a person must confirm. Equal calls give equal texts. Values
+ * that the tool marks as sensitive are not written into the steps. They become the program's input.
  */
 function heldProgramText({ action, args, entityId }: PersonalCall): string {
   const schemas = propertiesOf(action);

@@ -96,7 +96,7 @@ function propertiesOf({ properties }: JsonSchema): ReadonlyMap<string, JsonSchem
   return new Map(entries.flatMap(([name, schema]) => (isObject(schema) ? [[name, schema] as const] : [])));
 }
 
-/** Returns the names that a keyword such as `type` or `required` lists. */
+/** Returns the names that a keyword of a JSON schema, such as `type` or `required`, lists. */
 function namesOf(names: unknown): string[] {
   return [names].flat().filter((name) => typeof name === "string");
 }
@@ -198,7 +198,10 @@ async function addSkill(
   }
 }
 
-/** Throws SKILL_INCOMPATIBLE if the new schema may refuse an input that the schema of the newest version accepts. */
+/**
+ * Throws SKILL_INCOMPATIBLE if a new version of a skill (a program that is used as a tool) is too strict. This is the case if its input
+ * schema may refuse an input that the newest version accepts.
+ */
 function checkCompatible(before: { slug: string; version: number; inputSchema: string }, after: JsonSchema): void {
   const schema = readJsonObject(before.inputSchema, "the input schema of a skill");
   const differences = inputDifferences(schema, after);

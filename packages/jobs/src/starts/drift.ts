@@ -31,8 +31,8 @@ const keptMax = 50_000;
 type DriftCache = { readonly programs: Map<string, readonly Drift[]>; readonly pins: Map<string, readonly Drift[]> };
 
 /**
- * Creates a reader of the differences between a program's pinned definitions and the present tools. Several programs may share the same
- * pinned definitions. They are then compared only once for each state of the catalog.
+ * Creates a reader of tool changes. It compares a program's pins (the tool definitions stored with the program) with the tools' present
+ * definitions. Several programs may have the same pins. The reader compares such pins only once for each version of the tool catalog.
  */
 export function createDriftReader({ db, views }: DriftContext): DriftReader {
   const reader = createPinReader();

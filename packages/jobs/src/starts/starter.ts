@@ -81,7 +81,10 @@ export type Start = {
   readonly programHash: string;
   readonly digest: Buffer;
   readonly estimate: EstimateDocument;
-  /** The approval that covers all starts of the plan. Empty if the plan needs no approval. */
+  /**
+   * Id of the approval that people gave for all starts of this plan, for example all runs of a schedule. Empty if the plan needs no
+   * approval.
+   */
   readonly grantedId: string;
   /** The input of the job. Undefined to use the program's own input. */
   readonly input: JsonObject | undefined;

@@ -545,7 +545,10 @@ function makeRows(draft: Draft, { setId, rows, looked }: Extract<Edit, { kind: "
   patch(draft, setId, () => ({ rows: { ...counts, in: counts.in + looked, ok: counts.ok + rows.length } }));
 }
 
-/** Appends a range of rows to a set. If the range directly follows the last pending range of the same set, the two ranges become one. */
+/**
+ * Appends rows to a set (the rows that a step has made). If they directly follow the last pending rows of the same set, both become one
+ * range.
+ */
 function placeRows({ pending: { runs } }: Draft, run: JobSetRun): void {
   if (run.rowNumbers.length === 0) return;
   const last = runs.at(-1);

@@ -26,7 +26,7 @@ export type LogNote = {
 export type MappedRow = {
   readonly ordinal: number;
   readonly rowNumber: number;
-  /** State of the row. It is `in` until the row has ended. */
+  /** State of the row that a `map` step processes. It is `in` as long as the step still processes the row. */
   readonly state: "in" | RowState;
   readonly doneCalls: number;
   readonly errorCode: string;
@@ -200,7 +200,10 @@ export type RetriedChild = {
 /** Place in the parent job at which a child job runs: the step, the number of the row, and the call. */
 type CallPlace = { readonly stepId: string; readonly ordinal: number; readonly callId: string };
 
-/** A child job and the state in which the parent has read it. If the state differs later, the parent reads the child again. */
+/**
+ * A child job, and the state in which its parent job has last read it. If the child's state has changed since, the parent job reads the
+ * child again.
+ */
 export type ChildStanding = { readonly id: Id<"job">; readonly standing: string };
 
 /** A question that the job is about to ask a person. */

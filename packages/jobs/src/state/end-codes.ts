@@ -12,7 +12,9 @@ export function endCodeOf(cause: string): string {
   return codes[cause] ?? cause;
 }
 
-/** True if the code only reports that the job ended before the step. False for an error of the step itself. */
+/**
+ * True if the error code of a step means that the job ended before this step could end. False if the code is an error of the step itself.
+ */
 export function isEndCode(code: string): boolean {
   return known.has(code);
 }

@@ -52,7 +52,7 @@ export type AgainInstruction = FlowPlace & {
   readonly step: StepOf<"until">;
   readonly from: number;
   readonly to: number;
-  /** All steps that a round runs, including those inside blocks. */
+  /** All steps that one round of an `until` step (a loop) runs, including those inside blocks (steps that contain steps). */
   readonly steps: readonly Step[];
 };
 

@@ -54,7 +54,8 @@ export type JobFacts = {
   /** Number of the job's attempt, from 1. */
   readonly attempt: number;
   /**
-   * The causes of the actions that the program takes by itself: the caller that submitted the job, and the caller that began this attempt.
+   * The callers on whose behalf the program acts: the caller that submitted the job, and the caller that began the job's current attempt.
+   * svc records them as the cause of the program's actions.
    */
   readonly principalChain: readonly string[];
   /** The caller that submitted the job. */
@@ -106,12 +107,17 @@ export type DerivedState = {
   readonly lostSets: ReadonlySet<string>;
 };
 
-/** The state of a job as its database rows contain it. */
+/** The state of a job as its database rows contain it: its status, positions, blocks, and the progress of its steps. */
 export type StoredState = JobFacts & {
   readonly status: JobStatus;
-  /** The job's positions: usually one; inside a `parallel`, one for each branch, in the order of the branches. */
+  /**
+   * Positions of the job in its program. Usually there is one position. Inside a `parallel` step, there is one for each branch, in the
+   * order of the branches.
+   */
   readonly positions: readonly Position[];
-  /** State of the steps that contain other steps (for example `if` or `parallel`) and have not ended, by step id. */
+  /**
+   * State of each running step that contains steps (for example `if` or `parallel`), by step id. Steps that have ended are not included.
+   */
   readonly blocks: Blocks;
   /**
    * Record of what happens to the job's plan before and after its approval. It is present while the plan is simulated, and while people are
@@ -123,7 +129,7 @@ export type StoredState = JobFacts & {
   /** The steps by id, in the order in which they began. */
   readonly steps: ReadonlyMap<string, StepEntry>;
   readonly params: JsonObject;
-  /** Arguments from people's answers that replace those of the program, by step. */
+  /** Arguments that people changed in their answers to questions, by step. They replace the program's arguments. */
   readonly stepArgs: Readonly<Record<string, JsonObject>>;
   /**
    * Number of the job's current call round. It grows when calls are to be made again: a call with another generation counts as a new call,
@@ -146,7 +152,7 @@ export type StoredState = JobFacts & {
   readonly cancel: JobRequest | undefined;
   /** Present while the job is paused or a pause is requested. */
   readonly pause: JobRequest | undefined;
-  /** When any driver last logged the progress of a step, in epoch milliseconds. 0 before the first entry and after the job's end. */
+  /** Time at which the progress of a step was last logged, in epoch milliseconds. 0 before the first entry and after the job's end. */
   readonly progressLoggedAt: number;
 };
 

@@ -7,7 +7,10 @@ import { readProgress } from "./stored-progress.ts";
 /** Decrypts parts of a job. `place`: names the column and the row for which a part was encrypted. */
 export type Opener = {
   open(this: void, place: string, sealed: Uint8Array): JsonValue;
-  /** Decrypts a value and returns it as a JSON object. Throws an Error if the decrypted value is not an object. */
+  /**
+   * Decrypts a value that was encrypted for `place` (column and row), and returns it as a JSON object. Throws an Error if the decrypted
+   * value is not an object.
+   */
   openObject(this: void, place: string, sealed: Uint8Array): JsonObject;
 };
 

@@ -93,8 +93,8 @@ type ProgressFields = {
 };
 
 /**
- * State of a value that is computed over rows (for example a sum) after some of the rows. `text` and `list`: the contents so far. `bytes`:
- * their size.
+ * Intermediate state of a value (for example a sum) that is computed over rows, after some of the rows. `text` and `list`: the contents so
+ * far. `bytes`: their size.
  */
 export type Total = {
   readonly count: number;
@@ -179,9 +179,9 @@ export type PlanProgress = {
 
 /** Progress of undoing a job's calls. */
 export type UndoProgress = {
-  /** The step of the undo entry that is being undone. Empty before the first entry. */
+  /** The step whose undo entry (the stored way to undo one call) is being undone. Empty before the first entry. */
   readonly stepId: string;
-  /** Number of the undo entry that is being undone. */
+  /** Number of the undo entry that is being undone. An undo entry is the stored way to undo one call of the job. */
   readonly entry?: number;
   readonly retry?: RetryProgress;
   /** Number of the undo entry that a person decided not to undo. */
@@ -189,7 +189,10 @@ export type UndoProgress = {
   readonly askId?: string;
 };
 
-/** A position of a job: its index in the flow, and the progress of its step. */
+/**
+ * A position of a job: the index of an instruction in the program's flow (the list of its instructions), and the progress of the step at
+ * this index.
+ */
 export type BegunPosition = {
   readonly index: number;
   readonly progress?: StepProgress;

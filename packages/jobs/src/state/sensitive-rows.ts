@@ -56,7 +56,10 @@ export function isSensitiveField(rows: RowProgram, setId: string, field: Path): 
   }
 }
 
-/** True if a field of a `map` step's rows is sensitive. The field comes from the answer of a call or from the source row. */
+/**
+ * True if a field of the rows that a `map` step makes is sensitive. The field comes from the answer of a call, or from the row that the
+ * step read.
+ */
 function isSensitiveInMap(rows: RowProgram, { source, keep, calls }: StepOf<"map">, field: Path): boolean {
   const [name, ...rest] = field;
   const [callId, ...path] = keep.find(([known]) => known === name)?.[1] ?? [];

@@ -25,8 +25,8 @@ const callsMax = 10;
 const charactersMax = 65_536;
 
 /**
- * True if the plan of a simulated job may show the content of one more unsent write of this call. False if it already shows the maximum for
- * the call (10).
+ * True if the plan of a simulated job may show the content of a further unsent write of this call. The plan shows at most 10 writes of each
+ * call.
  */
 export function showsMore(simulated: SimulatedCalls, stepId: string, callId: string): boolean {
   const shown = simulated[stepId]?.first.filter((call) => call.callId === callId) ?? [];

@@ -39,7 +39,7 @@ function tooLarge(what: string, { values, characters }: typeof requestBounds): {
 
 type Computing = Pick<StepEffects, "compute">;
 
-/** Returns the scope together with the computed values of all expressions in the templates. */
+/** Returns the values that templates can use (the scope), together with the computed values of all expressions in the templates. */
 export async function withComputed(
   templates: readonly ValueTemplate[],
   scope: RunScope,
@@ -130,8 +130,8 @@ function filled({ call: { http }, args, secretUses, inputSchema }: Filling, read
 }
 
 /**
- * A call that succeeded. `scope`: the names that its undo call can use: the row, the answers so far, and as `output` the answer of this
- * call.
+ * A call that succeeded. `scope`: the values that the call's undo call can use: the row, the answers of the row's calls so far, and the
+ * answer of this call (as `output`).
  */
 export type DoneCall = {
   readonly call: MapCall;

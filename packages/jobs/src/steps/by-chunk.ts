@@ -6,7 +6,7 @@ import type { StepAt, StepKind } from "./step-kind.ts";
 
 type ChunkedKind = "filter" | "compute" | "reduce";
 
-/** Result of one chunk (group of consecutive rows): the edits that the step makes, or the failure at one of the rows. */
+/** Result of processing one chunk (group of consecutive rows): the changes to job state (edits), or the failure at one of the rows. */
 export type MadeOfChunk =
   | { readonly failed: Next }
   | {

@@ -148,8 +148,8 @@ function takeAnswer(
 }
 
 /**
- * Returns the fault of a call as people may see it. If the answer becomes rows, the app's own message is left out, because it may contain
- * values of rows.
+ * Returns the error of a tool call in the form that people may see. If the call's answer becomes rows (records that the job processes), the
+ * app's own message is left out, because it may contain values of rows.
  */
 function toldOf(step: MapCall, fault: CallFault): CallFault {
   return step.rows === undefined ? fault : { ...fault, message: fault.plain };

@@ -91,8 +91,8 @@ export function withUsed(room: ChildLimits, used: ChildLimits): ChildLimits {
 }
 
 /**
- * Returns, for each limit, the smaller of two values. `room`: the amount that the parent job has left. `most`: the maximum for one child.
- * The rest of `room` stays available for other children.
+ * Returns the limits that a child job may reserve: for each limit, the smaller of `room` (what the parent job has left) and `most` (the
+ * maximum for one child). What is left of `room` stays available for more child jobs.
  */
 export function withinMost(room: ChildLimits, most: ChildLimits): ChildLimits {
   const within = (name: LimitName) => Math.min(room[name], most[name]);
@@ -199,8 +199,8 @@ const endCodes: Readonly<Partial<Record<JobStatus, string>>> = {
 };
 
 /**
- * Returns the reason why a child failed, or undefined if it succeeded. A child also counts as failed if its declared result could not be
- * computed.
+ * Returns the error with which a child job failed, or undefined if it succeeded. A child job counts as failed if its program declares a
+ * result and the result could not be computed.
  */
 export function childFault(child: Child, name: string): CallFault | undefined {
   const { id, status, lastError, resultJson } = child;

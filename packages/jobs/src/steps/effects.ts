@@ -85,7 +85,7 @@ export type ChunkRange = {
 /** A chunk: a group of consecutive rows of a set, as many as fit into the limits. */
 export type SetChunk = {
   readonly rows: readonly ReadRow[];
-  /** Ordinal (number in the set) at which the next chunk begins. Undefined at the end of the set. */
+  /** Number of the set's row at which the next chunk (group of consecutive rows) begins. Undefined at the end of the set. */
   readonly next: number | undefined;
   /** Approximate memory of the rows, in bytes. */
   readonly bytes: number;
@@ -140,7 +140,7 @@ export type AttemptResult =
       readonly retryAfterMs: number | undefined;
       readonly providerStatus: number;
       readonly faults: readonly { readonly pointer: string; readonly message: string }[];
-      /** True if the answer was recorded for an earlier call with the same key, and nothing was sent now. */
+      /** True if the answer is the recorded answer of an earlier tool call with the same idempotency key, and nothing was sent now. */
       readonly isReplay: boolean;
     };
 
@@ -148,8 +148,8 @@ export type AttemptResult =
 export type TakeRecord = (record: CallRecord) => void;
 
 /**
- * One attempt of a call. `attempt`: number of earlier attempts. `takeRecord`: receives the ledger row; if it is absent, the result is
- * committed to the ledger before it is returned.
+ * One attempt of a tool call. `attempt`: number of earlier attempts. `takeRecord`: receives the call's ledger row (stored record of a tool
+ * call), so that the caller commits it. If absent, the row is committed before the result is returned.
  */
 export type CallTurn = {
   readonly tool: PinnedTool;
@@ -179,7 +179,7 @@ export type Child = {
   readonly outcome: "complete" | "partial" | "none" | "";
   readonly resultJson: string;
   readonly lastError: string;
-  /** True if the child succeeded and can be undone. */
+  /** True if the child job succeeded and its calls can be undone. */
   readonly isUndoable: boolean;
 };
 
@@ -187,8 +187,8 @@ export type Child = {
 export type LoadedSkill = { readonly skill: PinnedSkill; readonly loaded: LoadedProgram };
 
 /**
- * Keys of the rows in a set, as one driver has read them. A fetched item whose key is among them is already in the set and is left out.
- * `rows`: number of rows in the set when the keys were read.
+ * Keys of the rows in a step's set (the rows that the step has made), as read by one driver (the loop that runs one job's steps). A fetched
+ * item whose key is among them is already in the set and is left out. `rows`: number of rows in the set when the keys were read.
  */
 export type KnownKeys = { rows: number; readonly keys: Set<string> };
 
@@ -220,17 +220,20 @@ export type StepEffects = {
    * this promise has resolved.
    */
   inTurns<T>(work: Iterator<Promise<void> | undefined, T>): Promise<T>;
-  /** Returns undefined if this job may work on the node's thread now. Otherwise returns a promise that resolves when it may. */
+  /** Returns undefined if this job may use the node's processor now. Otherwise returns a promise that resolves when the job may use it. */
   spareTime(): Promise<void> | undefined;
   /** Opens an account for memory that a step action holds, for example for all rows of a set. The memory counts for the job's project. */
   holdMemory(): MemoryHold;
   /** Maximum time that a step action waits while it keeps the job, in milliseconds. For a longer wait, the job is given back. */
   readonly patienceMs: number;
-  /** Pause before svc checks a call again that may still run on a lost node, in milliseconds. */
+  /** Pause in milliseconds before svc checks again if a call that another node began has ended. That node may have died. */
   readonly busyPollMs: number;
   /** Makes one attempt of a tool call. For a write, each attempt has its own key, which is committed before the write is sent. */
   call(state: JobState, invocation: Invocation, turn: CallTurn): Promise<AttemptResult>;
-  /** Writes ledger rows of calls whose step action could not be committed. If a row cannot be written now either, it is dropped. */
+  /**
+   * Stores the ledger rows (records of tool calls) of calls whose results could not be committed with the job. If a row cannot be stored
+   * now, it is dropped.
+   */
   saveRecords(records: readonly CallRecord[]): Promise<void>;
   /**
    * Evaluates a condition and returns its outcome. `at`: for a call of a row, the row and the answers of its calls so far; the caller must

@@ -51,8 +51,8 @@ export function newTally(all?: UsedCalls): Tally {
 }
 
 /**
- * Values that `invoke` needs from its caller: the job, the counts of the step action (`tally`), and the number of earlier attempts of this
- * call by any driver.
+ * Values that `invoke` (makes a tool call) needs from its caller: the job, the counts of the current step action (`tally`), and the number
+ * of earlier attempts of this call on all nodes.
  */
 export type CallerState = {
   readonly state: JobState;

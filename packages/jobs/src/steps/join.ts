@@ -139,8 +139,8 @@ function advanceJoin(at: StepAt<"join">, effects: StepEffects, keep: PartialComm
 }
 
 /**
- * Approximate memory in bytes for each distinct combination of compared values (`keyBytes`) and for each kept row of the right set
- * (`rightBytes`). The memory of the kept fields is added to this.
+ * Approximate memory in bytes that a `join` step needs. `keyBytes`: for each distinct combination of compared values. `rightBytes`: for
+ * each row of the right side. The memory of the kept fields is added to these.
  */
 const keyBytes = 96;
 const rightBytes = 96;

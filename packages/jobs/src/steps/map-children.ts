@@ -28,24 +28,30 @@ type RunCall = Extract<RowStep, { readonly kind: "run" }>;
 const whenOneEnds: RowEnd = { fullUntilMs: Number.POSITIVE_INFINITY };
 
 /**
- * The child jobs of a map's rows. Each row that runs has at most one. Each child reserves the maximum that its skill may use of the job's
- * limits. If less is left, a new child waits until no child runs, and then gets what is left.
+ * The child jobs of the rows that a `map` step processes, at most one running child for each row. A child job runs a skill (a program that
+ * is used as a tool). It reserves the maximum that the skill may use of the parent job's limits. If less than this maximum is left, a new
+ * child waits until no child runs, and then gets what is left.
  */
 export class RowChildren {
   readonly #at: MapAt;
   readonly #effects: StepEffects;
   readonly #most: number;
   /**
-   * Children that were running when the step action began. The key is `<ordinal>/<call>`: the row's number in the set, and the index of the
-   * call.
+   * Child jobs that were running when the current action of the `map` step began. The key is `<ordinal>/<call>`: the row's number among the
+   * rows of the step, and the index of the call.
    */
   readonly #open = new Map<string, Child>();
   readonly #begun = new Map<string, NewChild>();
-  /** Ended children that this step action retries. `ended`: the child as it was when it ended. */
+  /**
+   * Ended child jobs that the current action of the `map` step retries, by row and call. `ended`: the child job as it was when it ended.
+   */
   readonly #takenOn = new Map<string, { readonly ended: Child; readonly retried: RetriedChild }>();
   readonly #ended = new Map<string, Child>();
   readonly #gone = new Set<string>();
-  /** Use of the job's limits since the step action began: by children (used or reserved), and by the rows' own calls. */
+  /**
+   * Use of the job's limits by the current action of the `map` step. It contains what child jobs have used or reserved, and the calls of
+   * the rows.
+   */
   readonly used = { toolCalls: 0, writes: 0, rows: 0, asks: 0 };
 
   constructor(at: MapAt, effects: StepEffects, found: readonly Child[]) {

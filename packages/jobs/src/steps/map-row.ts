@@ -56,7 +56,10 @@ export type RowWork = {
    * repeated.
    */
   appGeneration?: number | undefined;
-  /** The next call of the row runs a skill as a child job. If that child job failed, this is its id. */
+  /**
+   * Id of a failed child job. It is set if the row's next call runs a skill (a program that is used as a tool) as a child job, and that job
+   * failed.
+   */
   childId?: Id<"job"> | undefined;
   /** Present if the row's next call is to be retried: the number of its attempts, and when it is due. */
   retry?: RetryProgress | undefined;

@@ -83,7 +83,7 @@ export class RowsRun {
   #isReading = false;
   /** True if a row waits for free time on the node's thread. */
   #isInLine = false;
-  /** True if no row is ready to begin and no row is being read. */
+  /** True if no row of the `map` step is ready to begin and no row is being read. Then this object has only running rows left. */
   #isDry = false;
   /** Number of the map's rows that have ended since this object began to run rows. */
   #endedCount = 0;
@@ -95,7 +95,7 @@ export class RowsRun {
   #moved = Promise.withResolvers<void>();
   #isPressing = new AbortController();
 
-  /** `window`: the rows to run. */
+  /** `window`: supplies the rows whose calls this object runs. */
   constructor(at: MapAt, window: RowWindow, context: RowsContext) {
     const { step, state } = at;
     this.#at = at;

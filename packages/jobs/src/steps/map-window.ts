@@ -9,7 +9,7 @@ import { newTally, noUsedCalls, type UsedCalls } from "./invoke.ts";
 import { handBytesMax, type MapMemory } from "./map-memory.ts";
 import { answersOf, type MapAt, type RowWork, rowWorkOf } from "./map-row.ts";
 
-/** Approximate maximum of encrypted bytes of rows that are read together. A larger row is read alone. */
+/** Approximate maximum of encrypted bytes in the rows of a `map` step that are read together. A larger row is read alone. */
 const pageBytesMax = 1_048_576;
 
 /** Maximum number of rows that are in memory and have not ended. */

@@ -17,7 +17,10 @@ import { overrideEdits } from "./overrides.ts";
 import { pointQuestion } from "./questions.ts";
 import type { JobRetry, PartialCommit, RetriedAt, SettledQuestion, StepAt, StepKind } from "./step-kind.ts";
 
-/** Step kind `map`: makes calls for each row of a set. One step action runs as many rows as it can, and stores them part by part. */
+/**
+ * Step kind `map`: makes calls for each row of a set (the rows that an earlier step made). One action of the step runs as many rows as it
+ * can. It stores their results in several commits, so that little is lost if the node dies.
+ */
 export const mapKind: StepKind<"map"> = {
   needs: "commit",
   set: "in",
@@ -264,7 +267,10 @@ function askAbout(
   return { edits, next: { kind: "fail", stepId: step.id, code, message } };
 }
 
-/** Returns the change that applies an answer about failed rows or rows in doubt. Afterwards the step checks its rows again. */
+/**
+ * Returns the change to job state after a person answered the question of a `map` step. The question was about rows that failed, or rows
+ * whose writes have an unknown outcome. Afterwards the step checks its rows again.
+ */
 function answerRows(at: StepAt<"map">, settled: SettledQuestion): Change {
   const { step, instruction, progress } = at;
   const about = settled.kind === "unknown" ? "unknown" : "failed";

@@ -6,8 +6,8 @@ import type { Edit } from "../state/change.ts";
 const namesMax = 50;
 
 /**
- * Returns the edits that a `retry-with` answer makes to params or to the arguments of one step. The values were checked when the answer was
- * given.
+ * Returns the changes to job state (edits) for a `retry-with` answer, with which a person changes params or the arguments of one step. The
+ * new values were checked when the person answered.
  */
 export function overrideEdits(
   stepId: string,

@@ -1,7 +1,10 @@
 import type { Change } from "../state/change.ts";
 import type { StepAt, StepKind } from "./step-kind.ts";
 
-/** The step kind `parallel`: splits the job's position into one for each branch. The driver joins the branches at their end. */
+/**
+ * The step kind `parallel`, which runs branches of steps at the same time. It replaces the job's position in the program by one position
+ * for each branch. When the branches have ended, the driver (the loop that runs one job's steps) joins them into one position.
+ */
 export const parallelKind: StepKind<"parallel"> = {
   needs: "nothing",
   set: undefined,

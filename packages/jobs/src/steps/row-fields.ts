@@ -11,7 +11,7 @@ type Path = readonly (string | number)[];
  */
 const keyCharactersMax = 64;
 
-/** Returns the kept fields of an item as a row. If the item is not an object, the row has one field, `value`. */
+/** Returns a row with those fields of a list item that the step keeps. If the item is not an object, the row has one field, `value`. */
 export function pickFields(item: JsonValue, keep: readonly string[]): JsonObject {
   const fields: JsonObject = isObject(item) ? item : { value: item };
   return Object.fromEntries(
@@ -146,8 +146,8 @@ function beginningOf(text: string): string {
 }
 
 /**
- * Returns a function that compares two rows key by key. The rows are given as indexes into the columns. Numbers come before texts, and
- * texts before other values. Absent values come last in both directions.
+ * Returns a function that compares two rows key by key. Its two arguments are the positions of the rows in the columns. Numbers come before
+ * texts, and texts before values of any other type. Absent values come last in both directions.
  */
 function compareBy(by: readonly SortKey[], columns: readonly SortValue[][]): (a: number, b: number) => number {
   const keys = by.map(({ isDescending }, index) => ({ isDescending, column: columns[index] ?? [] }));
@@ -181,7 +181,7 @@ function rankOf(value: Present): number {
   return typeof value === "string" ? 1 : 0;
 }
 
-/** Number of rows that are sorted without a pause. The time is also checked each time this number of rows has been moved. */
+/** Number of rows that are sorted at once, without a pause. `movesAtOnce`: number of rows that are merged between two pauses. */
 const runRows = 128;
 const movesAtOnce = 1_000;
 

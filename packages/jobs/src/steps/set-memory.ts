@@ -58,8 +58,9 @@ export class SetMemory {
   }
 
   /**
-   * Runs `act`, a step action over a chunk of large rows, as soon as there is memory for the chunk. If the driver must stop first, returns
-   * a change that commits the edits `begun`. If no memory becomes free, the step tries again later.
+   * Runs `act`, an action over a chunk of large rows, as soon as memory for the chunk is free. If the driver (the loop that runs one job's
+   * steps) must stop first, returns a change that commits `begun` (changes that begin the step). If no memory becomes free, the step tries
+   * again later.
    */
   static whilePassing(
     at: Pick<StepAt, "state" | "step">,

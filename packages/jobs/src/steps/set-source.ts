@@ -6,7 +6,7 @@ import { keyOfRow, pickFields } from "./row-fields.ts";
 import { SetMemory } from "./set-memory.ts";
 import type { CallAt } from "./step-kind.ts";
 
-/** Selects the rows of a set to read. `withData`: false if their fields are not needed. */
+/** Selection of the rows to read from a set (the rows that one step has made). `withData`: false if the rows' fields are not needed. */
 type SetPart = Omit<ChunkRange, "fromOrdinal">;
 
 /**
@@ -51,10 +51,16 @@ export async function eachChunk(
 
 /** Approximate memory in bytes for the key of one row (the value that identifies the row in its set). */
 const keyBytes = 160;
-/** Maximum number of keys that a driver keeps in memory between two pages. For a larger set, the keys are read again for each page. */
+/**
+ * Maximum number of row keys that a driver (the loop that runs one job's steps) keeps in memory between two pages of a set. For a larger
+ * set, the keys are read again for each page.
+ */
 const knownKeysMax = 10_000;
 
-/** The new rows of a page. If the keys of the rows do not fit into memory, `stopped` says what the job does next. */
+/**
+ * The rows of a page that are not yet in the step's set (the rows that the step has made). If the keys of the set's rows do not fit into
+ * memory, the result is `stopped`: what the job does next.
+ */
 type NewRows = { readonly rows: readonly JsonObject[] } | { readonly stopped: Next };
 
 /**

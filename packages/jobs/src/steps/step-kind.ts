@@ -42,8 +42,9 @@ export type PartialCommit = (edits: readonly Edit[]) => Promise<JobState>;
  */
 export type StepKind<Kind extends Step["kind"]> = {
   /**
-   * Changes that must be committed before a step action. `nothing`: none. `rows`: new rows of sets, because the action reads them.
-   * `commit`: all changes, including the step's beginning, because the action makes calls; the driver begins the step.
+   * Changes of the job that must be committed before an action of this kind of step. `nothing`: none. `rows`: new rows, because the action
+   * reads them. `commit`: all changes, because the action makes calls. With `commit`, the driver (the loop that runs one job's steps)
+   * begins the step itself.
    */
   readonly needs: "nothing" | "rows" | "commit";
   /**
@@ -56,14 +57,18 @@ export type StepKind<Kind extends Step["kind"]> = {
    */
   readonly beginsWith?: RowCounts;
   /**
-   * Returns the first call of the next step action, or undefined if it is not certain. The driver begins this call in the commit before the
-   * action. Absent if this kind never lets the driver begin its calls.
+   * Returns the first call of the step's next action, or undefined if the call is not known before the action. The driver (the loop that
+   * runs one job's steps) then stores the beginning of this call together with its previous commit. Absent if calls of this kind of step
+   * are never begun in this way.
    */
   readonly firstCall?: (
     at: StepAt<Kind>,
     effects: Pick<StepEffects, "compute">,
   ) => Promise<FirstCall | undefined> | FirstCall | undefined;
-  /** Runs one step action. If the step has not begun, the edits of the action begin it. */
+  /**
+   * Runs the next action of a step, such as one call, and returns the change to job state. If the step has not begun, the change begins the
+   * step.
+   */
   advance(at: StepAt<Kind>, effects: StepEffects, keep: PartialCommit): Promise<Change> | Change;
   /**
    * For a step kind that repeats its inner steps (for example `until`): returns the change at the end of a round, so that another round
@@ -77,8 +82,8 @@ export type StepKind<Kind extends Step["kind"]> = {
    */
   readonly retried: ((at: RetriedAt<Kind>, retry: JobRetry) => StepProgress | undefined) | "anew";
   /**
-   * Returns the change that applies the answer to the step's question. The answer `abort` is handled elsewhere. Undefined for a kind that
-   * asks no questions.
+   * Returns the change to job state after a person has answered the step's question. The answer `abort` never reaches this function.
+   * Undefined for a kind of step that asks no questions.
    */
   readonly answer:
     | ((at: StepAt<Kind>, settled: SettledQuestion, effects: Pick<StepEffects, "compute">) => Change | Promise<Change>)

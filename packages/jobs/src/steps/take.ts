@@ -44,8 +44,8 @@ async function advanceTake(at: StepAt<"take">, effects: StepEffects, keep: Parti
 }
 
 /**
- * Returns the items of the list as rows with the kept fields. If several items have the same key, it returns only the first. The same list
- * always gives the same rows.
+ * Returns the items of a list as rows that have only the fields that the step keeps. If several items have the same key, only the first
+ * becomes a row. The same list always gives the same rows.
  */
 function* newItems({ key, keep }: StepAt<"take">["step"], list: readonly JsonValue[]) {
   const seen = new Set<string>();

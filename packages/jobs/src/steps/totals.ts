@@ -31,7 +31,10 @@ type Of<Kind extends Reduction["kind"]> = Extract<Reduction, { readonly kind: Ki
 /** Maximum size of a text or list that is computed over rows, in bytes. The value of a step has the same limit. */
 const bytesMax = 65_536;
 
-/** Returns the state of a value that is computed over rows, continued from its stored form. Without a stored form, the state is empty. */
+/**
+ * Returns the state from which a value (such as a sum) is computed over rows. The computation continues from the stored state. If no state
+ * is stored, the state is empty.
+ */
 export function runningTotal({ count, sum, best, text = "", list = [], bytes = 0 }: Total = nothing): RunningTotal {
   return { count, sum, best, text, list: [...list], bytes };
 }

@@ -21,7 +21,10 @@ export const untilKind: StepKind<"until"> = {
   answer: undefined,
 };
 
-/** Returns the change at the end of a round. If it was the last round, the step ends. Otherwise the next round begins after the pause. */
+/**
+ * Returns the change at the end of a round of an `until` step (a loop). If it was the last round, the step ends. Otherwise the next round
+ * begins after the step's pause.
+ */
 async function endRound(at: StepAt<"until">, round: AgainInstruction, effects: StepEffects): Promise<Change> {
   const { state, step } = at;
   const { rounds, wakeAt } = roundsOf(at);
@@ -76,7 +79,10 @@ function leave({ step }: StepAt<"until">, { index }: AgainInstruction, to: numbe
   ];
 }
 
-/** Returns the edits that begin a round. They remove the results of the last round, and the calls of this round count as new calls. */
+/**
+ * Returns the changes to job state (edits) that begin the next round of an `until` step (a loop). They remove the results of the previous
+ * round. Calls of the new round count as new calls.
+ */
 function beginRound({ step }: StepAt<"until">, { index, from, steps }: AgainInstruction, rounds: number): Edit[] {
   return [
     { kind: "receipt", stepId: step.id, isNewAttempt: true },

@@ -130,7 +130,7 @@ function checkSkip({ program, point, use: { step, list }, leftOut }: AskedPoint,
   faults.addYounger("PROGRAM_POINT_INVALID", path, message, hint);
 }
 
-/** Adds a note about writes that still run if the answer is `skip`. */
+/** Adds a note for the author of a program. The note lists writes that still run if a person answers a question with `skip`. */
 function noteSkip(
   point: Point,
   next: Step,
@@ -254,8 +254,8 @@ function writesAfterSkip(program: Program, judge: Step, next: Step, check: Check
 }
 
 /**
- * Returns the steps that run after a step. First come the later steps of the same list. If a block contains this list, the steps after the
- * block follow, then the steps after the block around that block, and so on.
+ * Returns the steps that run after a given step. First come the later steps of its own list. If the list belongs to a block (a step that
+ * contains steps), the steps after this block follow. The same applies to each enclosing block.
  */
 function followersOf(list: readonly Step[], sought: Step): readonly Step[] {
   for (const [index, step] of list.entries()) {
@@ -302,8 +302,8 @@ function checkQuestion(asked: AskedQuestion, check: Check): void {
 }
 
 /**
- * True if an input field may be absent: the program gives no value for it, its schema neither requires it nor has a default, and no
- * condition checks that it exists.
+ * True if an input field that a question uses may be absent. This is the case if the program gives no value for it, and its schema neither
+ * requires it nor has a default. A condition of a step that names the field makes the result false.
  */
 function mayLack(reference: Reference, { program }: AskedQuestion, { isInputMade }: Check): boolean {
   const { root, path, text } = reference;

@@ -13,8 +13,8 @@ import type { Constants, Scope } from "../types/scope.ts";
 import { type ConstantFault, faultOfZone, takesZone } from "./constant-arguments.ts";
 
 /**
- * Maximum evaluation steps (units of work, see run/cost-of-text.ts) of a constant that the check evaluates. So many steps take at most 1
- * ms.
+ * Maximum evaluation steps (units of work, see run/cost-of-text.ts) of a constant expression that the check of a program evaluates. So many
+ * steps take at most 1 ms.
  */
 const stepsMax = 100_000;
 
@@ -133,8 +133,8 @@ function filledPart(part: ValueTemplate, constants: Constants): ValueTemplate {
 }
 
 /**
- * Maximum size of a constant that the check writes into the program in place of a reference. `values`: number of values inside it.
- * `characters`: its length. A larger constant replaces its reference only at run time, within the limits of the run.
+ * Maximum size of a constant with which the check replaces a reference in the program. `values`: number of values inside the constant.
+ * `characters`: its length. A reference to a larger constant is replaced only when the program runs, within the limits of the run.
  */
 const filledMax = { values: 1_000, characters: 10_000 };
 

@@ -10,8 +10,8 @@ export type AccountQuestion = { readonly toolkit: Toolkit; readonly entity: stri
 export type CheckContext = {
   readonly view: CatalogView;
   /**
-   * Returns for each question, in the same order, true if the project has the account that the question describes. Called at most once for
-   * each program, and not at all without questions. No question occurs twice.
+   * For each question, returns true if the project has the account that the question describes. The results are in the order of the
+   * questions. Called at most once for each program, and not at all without questions. No question occurs twice.
    */
   hasAccounts(questions: readonly AccountQuestion[]): Promise<readonly boolean[]>;
   /**

@@ -73,12 +73,12 @@ export function hintOfName(name: string, whole: string, scope: Scope): string {
 type Side = { readonly node: Expr | undefined; readonly type: ValueType };
 
 /**
- * The reason why a comparison is never true. `isNote`: true if it is reported as a note and not as a fault. It is a note if the compared
- * value comes from a tool's argument, because the app may answer with values that the tool's definition does not list.
+ * Reason why a comparison is never true. `isNote`: true if svc reports the reason as a note, not as a fault. It is a note if the compared
+ * value comes from a tool's argument. The app may answer with values that the tool's definition does not list.
  */
 type MemberFault = ConstantFault & { readonly isNote?: boolean };
 
-/** Maximum values of an enum that a hint lists. */
+/** Maximum values of an enum that the hint in an error about a comparison lists. */
 const namedMax = 20;
 
 /**

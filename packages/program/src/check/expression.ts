@@ -28,8 +28,8 @@ export function checkExpression(expression: Expression, scope: Scope, faults: Fa
 }
 
 /**
- * Checks the condition of a step, and that it can be true. A condition in an error handler is reported if it can be true only when the
- * handled step did not fail.
+ * Checks the condition of a step. Reports a fault if the condition can never be true. In an error handler, this is the case if the
+ * condition requires that the failed step succeeded.
  */
 export function checkCondition(expression: Expression, scope: Scope, faults: FaultList): void {
   checkExpression(expression, scope, faults);

@@ -143,8 +143,8 @@ function checkOverrideTarget(
 }
 
 /**
- * True if an answer would show the value of a sensitive argument. False if the argument is not sensitive, or if the answer's schema marks
- * the value as sensitive.
+ * True if a person's answer to a question would show the value of a sensitive argument. False if the argument is not sensitive, or if the
+ * schema of the answer marks the value as sensitive.
  */
 function isShown(name: string, schema: unknown, { type }: Target): boolean {
   if (type === undefined || !holdsSensitivePlace(placeAt(schemaPlace(type), name))) return false;

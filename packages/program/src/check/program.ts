@@ -106,7 +106,9 @@ async function checkWhole(programJson: string, context: CheckContext): Promise<C
   return accepted;
 }
 
-/** Facts that the check of a program without faults has found. */
+/**
+ * Results of the check of a program that has no faults, such as the types of its values and its skills (programs that are used as tools).
+ */
 type CheckFindings = {
   readonly scope: Scope;
   readonly check: Check;
@@ -174,8 +176,8 @@ function classOf(actions: Check["actions"]): ClassOf {
 }
 
 /**
- * Returns the names that expressions can use at the start of the program. Steps that could not be read get an unknown result, so that using
- * their names is not reported as a second fault.
+ * Returns the names that expressions can use at the start of the program. A step that could not be read has a result of unknown type. So a
+ * use of its name is not reported as a fault in addition to the step's own fault.
  */
 function startOf({ program, leftOut, faults }: ReadProgram): Scope {
   const unknown: StepOutcome = { value: { type: undefined }, set: "any", maySkip: false };
@@ -326,8 +328,8 @@ function createCheck(
 }
 
 /**
- * Returns a validator for a part of a schema. If the part cannot be compiled by itself, the validator accepts everything, and values are
- * only validated at run time.
+ * Returns a validator that never throws for a part of the program's input schema. If the part cannot be compiled by itself, the validator
+ * accepts everything. The values are then validated only when the program runs.
  */
 function lenient(validator: SchemaValidator): SchemaValidator {
   return (value) => {

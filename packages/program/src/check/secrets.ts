@@ -27,7 +27,7 @@ export function hostsOf({ steps }: Program): readonly string[] {
 /** Maximum allowed hosts that a hint lists. */
 const namedMax = 10;
 
-/** Asks the context which hosts the project allows, and records a fault for each request to another host. */
+/** Reads which hosts the project allows, and records a fault for each HTTP request of the program to a host that is not allowed. */
 export async function askHosts(program: Program, { faults }: Check, context: CheckContext): Promise<void> {
   if (hostsOf(program).length === 0) return;
   const allowed = await context.httpHosts();
@@ -115,8 +115,9 @@ function keyOf({ toolkit, entity }: AccountQuestion): string {
 type Need = { readonly path: Path; readonly question: AccountQuestion };
 
 /**
- * Returns the accounts that the calls of the steps need. An undo call adds an account only if it uses another account than the call that it
- * undoes. A call with an empty entity adds no account, because the fault of its entity is already recorded.
+ * Returns the connected accounts that the calls of the steps need. An undo call adds an account only if its account differs from that of
+ * the call that it undoes. A call with an empty entity (customer or user) adds no account, because an earlier check has already recorded
+ * this fault.
  */
 function neededBy(steps: readonly Step[], { view, actions }: Pick<Check, "view" | "actions">): Need[] {
   const toolkitOf = (tool: string) => view.toolkits.get(actions.get(tool)?.toolkitSlug ?? "");

@@ -29,7 +29,10 @@ export type CompiledBody = {
 /** A body, or why it cannot be made. */
 export type RenderedBody = { readonly body: string } | { readonly fault: string };
 
-/** Maximum size of a template and of a body in bytes, and number of expressions. */
+/**
+ * Limits of a delivery's body that a subscription's template defines. `template`: size of the template in bytes. `body`: size of the body
+ * in bytes. `expressions`: number of expressions in the template.
+ */
 const bodyMax = { template: 65_536, body: 262_144, expressions: 50 };
 
 /**

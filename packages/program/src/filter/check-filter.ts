@@ -112,7 +112,10 @@ const largestPayload: Extent = {
 /** Longest text among the other fields of an event, such as an entity id. */
 const otherText = 1_000;
 
-/** Returns the maximum evaluation steps of an expression for a payload of `filterPayloadBytes` of this type. */
+/**
+ * Returns the maximum number of evaluation steps (units of work) that a filter expression needs. The event's payload has this type and the
+ * maximum size that filters read.
+ */
 export function costOfExpression(source: string, payload: ValueType): number {
   const parsed = parseExpression(source);
   if ("fault" in parsed) return 0;

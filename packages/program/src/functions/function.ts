@@ -126,7 +126,10 @@ export function textExtent(text: number): Extent {
   return { items: 0, text, total: 1 + text / 16, depth: 0 };
 }
 
-/** Returns the signature of a method: the kinds of its receiver, its arguments and its result. */
+/**
+ * Returns the signature of a method that expressions can call: the type of the value on which it is called, the types of its arguments, and
+ * the type of its result.
+ */
 export function method(on: CelKind, takes: readonly CelKind[], gives: Signature["gives"]): Signature {
   return { on: [on], takes: takes.map((kind) => [kind]), gives };
 }

@@ -32,8 +32,8 @@ function mayLack(type: ValueType, path: Path): boolean {
 }
 
 /**
- * A template that is filled in with values from outside a program, such as the time that starts the program. Its paths start with the names
- * of those values. Internally the values are fields of `input`.
+ * A template that is filled in with values from outside a program, such as the time that starts the program. The paths in the template
+ * start with the names of these values. For evaluation, svc treats the values as fields of the program's `input`.
  */
 export type GivenTemplate = { readonly template: ValueTemplate; readonly scope: Scope };
 
@@ -138,7 +138,7 @@ function asGiven(message: string): string {
   return message.replace(/\binput\.(?=[a-z])/g, "").replace(/^input /, "what is given ");
 }
 
-/** The known type of each given value, by name. */
+/** The known type of each value that a program gets from outside (for example the time that starts it), by name. */
 export type GivenTypes = ReadonlyMap<string, ValueType>;
 
 /**

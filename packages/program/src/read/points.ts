@@ -114,7 +114,10 @@ const continuationTexts = [
   "abort: everywhere the job undoes all calls that the saga covers, and ends as aborted.",
 ].join(" ");
 
-/** Fields of a question that are only allowed with an escalation. An approval gate does not have them. */
+/**
+ * Fields of a judgment point (question to people) that are allowed only with an escalation (a list of contacts whom svc asks in turn). An
+ * approval gate (a question that an approver answers with yes or no) does not have these fields.
+ */
 const ladderFields = {
   continuations: {
     description: `Possible answers. ${continuationTexts}`,

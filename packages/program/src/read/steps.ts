@@ -165,7 +165,7 @@ function meantKind(value: JsonObject, kinds: readonly Step["kind"][]): Step["kin
 type UnknownStep = {
   readonly message: string;
   readonly near: readonly Step["kind"][];
-  /** Advice that is shown if no kind of step does what the author wants. */
+  /** Advice in the error about an unknown kind of step, if no existing kind does what the author probably wants. */
   readonly instead?: string | undefined;
 };
 

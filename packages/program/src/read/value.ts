@@ -28,8 +28,8 @@ export function readValue({ value, path }: ShapeNode, faults: FaultList): ValueT
 }
 
 /**
- * Returns a hint that says what to write at a path. If the path is inside a text that becomes one expression, the expression replaces the
- * whole text.
+ * Returns a hint that says what to write at a path. If the path is a text with references that must become one expression, the hint says
+ * that the expression replaces the whole text.
  */
 function writeForm(at: Path, meant: string): string {
   const isWhole = at.at(-1) === "$text" && meant.startsWith('{"$cel"');
@@ -89,7 +89,10 @@ function isPathOfStates(name: string, value: JsonValue): value is string {
 
 const doubledPath = "has a path in double braces, which mean one literal brace: its name would be sent";
 
-/** Records a fault for each constant text that looks like a path of the program. svc would send the text and not the value at the path. */
+/**
+ * Adds a fault for each text in a program's constants that looks like a path of the program, such as `{row.name}`. svc would send the text
+ * itself, not the value at the path.
+ */
 export function lookForPlaces(value: JsonValue, path: Path, faults: FaultList): void {
   if (typeof value === "string") {
     if (!namesPlace(value)) return;

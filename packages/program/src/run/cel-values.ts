@@ -22,7 +22,7 @@ import { longNumberOf, noteLongNumbers } from "./long-numbers.ts";
 export type CelValues = Readonly<Record<string, CelInput>>;
 
 const known = new WeakMap<object, CelInput>();
-/** Objects that contain a number with more digits than any number type of the evaluator can hold. */
+/** Objects that contain a number with more digits than the expression evaluator (CEL) can hold. Such numbers need special treatment. */
 const long = new WeakSet<object>();
 
 /**

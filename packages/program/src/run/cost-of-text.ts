@@ -11,13 +11,13 @@ export const stepsOf = {
   node: 50,
   /** Steps (units of about 10 ns) for a call of a function or operator. The evaluator searches for it by the types of its arguments. */
   call: 200,
-  /** Steps (units of about 10 ns) for one field or item that the evaluator converts or compares. */
+  /** Cost of one field or item that the evaluator of expressions converts or compares. The unit is a step of about 10 ns. */
   value: 40,
   /** Steps (units of about 10 ns) for one character that a pattern reads, for each instruction of the pattern. */
   pattern: 8,
   /** Steps (units of about 10 ns) for one character that is copied or compared. */
   character: 1 / 16,
-  /** Steps (units of about 10 ns) for one character that is counted, or read as part of a number or time. */
+  /** Cost of reading one character as part of a number or time, or of counting one character. The unit is a step of about 10 ns. */
   read: 2,
   /**
    * Cost of one character that a function makes or reads, in evaluation steps (units of about 10 ns). The limit on steps stops expensive
@@ -39,8 +39,8 @@ export const stepsOf = {
 let stepsLeft = Number.POSITIVE_INFINITY;
 
 /**
- * Thrown when an evaluation has used all its evaluation steps. The evaluator treats it like any other error; only `meteredEach` recognizes
- * it.
+ * Thrown when an evaluation has used all its evaluation steps (units of work). The expression evaluator treats it as an ordinary error of
+ * the expression. Only the function `meteredEach` distinguishes it.
  */
 class StepsSpentError extends Error {}
 

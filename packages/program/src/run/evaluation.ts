@@ -15,8 +15,8 @@ import { timeParts } from "./time-parts.ts";
 const namedMax = 3;
 
 /**
- * Returns a function that names the fields of an expression that are absent in given values, for an error message. It returns only names,
- * never values, and "" if there are none.
+ * Returns a function for an error message. Given the values of an evaluation, it names the fields that the expression reads and that are
+ * absent in these values. It returns only names, never values. It returns "" if no field is absent.
  */
 function absentFieldsOf(env: CelEnv, tree: Expr): (values: CelValues) => string {
   let chains: readonly (readonly Field[])[] | undefined;
@@ -151,9 +151,9 @@ function patternOf(pattern: string): LinearRegExp {
 const { BOOL, INT, STRING } = CelScalar;
 
 /**
- * The functions that expressions can call. A function that is slow for long texts takes its evaluation steps (units of work) from the
- * budget before it runs. The steps are computed as in cost.ts, so an expression whose computed cost is within the limit is never stopped.
- * Each regular expression is compiled once.
+ * The functions that expressions can call. A function that is slow for long texts first takes its cost from the budget of the evaluation,
+ * in steps (units of work). The check of a program computes the cost in the same way (cost.ts). So an expression whose checked cost is
+ * within the limit is never stopped. Each regular expression is compiled once.
  */
 export const meteredEnv = celEnv({
   funcs: [

@@ -41,8 +41,8 @@ export function extentOf(value: unknown): Extent {
 }
 
 /**
- * The size of the values to which a chain of names such as `row.a.b` leads. If the chain starts from several values (one for each row), the
- * size is large enough for each of them.
+ * Size of the values that an expression reads with a chain of names such as `row.a.b`. If `row` can be any of several rows, the size is the
+ * largest of their values.
  */
 export type PathExtent = {
   /**
@@ -141,7 +141,10 @@ function largestOf(list: readonly unknown[]): Extent {
   return { ...largest, depth: 0 };
 }
 
-/** Adds the size of a value to `measured`. Returns false if the value is too large to be measured, true otherwise. */
+/**
+ * Adds the size of a value to `measured`, which estimates the cost of an expression. Returns false if the value is too large to be
+ * measured, true otherwise.
+ */
 function measure(value: unknown, measured: MeasureState): boolean {
   measured.total++;
   if (typeof value === "string") {

@@ -34,16 +34,16 @@ export function noteLongNumbers(values: object, given: readonly unknown[]): void
 }
 
 /**
- * Must be called before an expression is evaluated with `values`. For these values, JSON numbers with more digits than a double can hold
- * were recorded. From this call on, results can contain all digits of these numbers.
+ * Must be called before an expression is evaluated with `values`, if `values` contain JSON numbers with more digits than a double can hold.
+ * These numbers must have been found before. From this call on, results of the expression can contain all digits of these numbers.
  */
 export function beginWith(values: object): void {
   current = known.get(values);
 }
 
 /**
- * Returns the longer number that a double replaces in the current evaluation. Returns undefined if the double replaces none, and `unclear`
- * if it replaces several.
+ * Returns the long number for which a double was used in the current evaluation. Undefined if the double was used for no long number, and
+ * `unclear` if it was used for several.
  */
 export function longNumberOf(double: number): RawNumber | "unclear" | undefined {
   return current?.get(double);

@@ -32,7 +32,7 @@ export type RunScope = {
   readonly computed?: Computed;
 };
 
-/** Values of expressions, as `computeExpressions` returns them. */
+/** The computed values of expressions, by expression. */
 export type Computed = ReadonlyMap<Expression, JsonValue>;
 
 /** The reason why a value cannot be filled in. `message`: names paths and types, and never quotes data. */

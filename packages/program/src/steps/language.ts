@@ -23,7 +23,7 @@ export type AnyStep = StepBase & { readonly kind: string };
  * programs only uses these definitions, and has no code for a single kind.
  */
 export type StepLanguage<S extends AnyStep, Inner extends AnyStep = never> = {
-  /** The form of the step: its fields. The step is recognized by the required field that has the same name as the kind. */
+  /** Allowed fields of this kind of step. svc recognizes the kind by a required field that has the kind's name, such as `call`. */
   readonly form: ObjectForm;
   /** The form of the step as a call in a `map` step. Undefined for a kind that is not allowed in a `map` step. */
   readonly formInMap: ObjectForm | undefined;
@@ -46,7 +46,10 @@ export type StepLanguage<S extends AnyStep, Inner extends AnyStep = never> = {
    * pins, accounts, overrides and approvals that a program needs.
    */
   calls(step: S): readonly StepCall[];
-  /** Returns the skills that the step runs itself, by the program's names for them. Absent for a kind that runs no skills. */
+  /**
+   * Returns the skills (programs that are used as tools) that a step runs by itself. They have the names that the program gives them.
+   * Absent for a kind of step that runs no skills.
+   */
   runs?(step: S): readonly string[];
   /** Returns the judgment points (questions to people) that this step may ask, for example if it fails. */
   asks(step: S): readonly StepPoint[];
@@ -111,7 +114,10 @@ export type StepOutcomes = { readonly own: StepOutcome; readonly inner: readonly
 /** A judgment point (question to people) that a step may ask, and the subject of the question. */
 export type StepPoint = {
   readonly point: string;
-  /** The subject of the question: the plan at this step (`step`), or the rows of the step that failed or whose outcome is unknown. */
+  /**
+   * Subject of the question: what the step is about to do (`step`), or the rows of the step that failed (`failed`) or whose outcome is
+   * unknown (`unknown`).
+   */
   readonly about: "step" | "failed" | "unknown";
   /** The path of the field in which the step names the judgment point (question to people). */
   readonly field: Path;

@@ -22,7 +22,10 @@ export type CelKind =
 export type Signature = {
   readonly on?: readonly CelKind[];
   readonly takes: readonly (readonly CelKind[])[];
-  /** The kind of the result. `first`: the same kind and type as the receiver, or as the first argument if there is no receiver. */
+  /**
+   * Type of the function's result. `first`: the same type as the value on which the function is called, or as the first argument of a
+   * function that is called on no value.
+   */
   readonly gives: CelKind | "first";
   /** If the result is a list: the known type of its items. */
   readonly items?: JsonSchema;

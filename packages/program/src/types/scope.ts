@@ -49,7 +49,8 @@ export type ScopeHints = {
 };
 
 /**
- * Known values that the check may evaluate before a program runs, and a budget of evaluations, steps and characters.
+ * Constants that the check of a program may evaluate before the program runs, and the remaining budget of evaluations, steps and characters
+ * for it.
  */
 export type Constants = {
   readonly params: JsonObject;
@@ -66,13 +67,13 @@ export type Scope = {
    * must compute no values.
    */
   readonly constants?: Constants | undefined;
-  /** The steps that have ended before the checked place of the program, by step id. */
+  /** Steps that have certainly ended before this place of the program runs, by step id. Expressions at this place can use their results. */
   readonly ended: ReadonlyMap<string, StepOutcome>;
   /** Ids of all steps of the program. A step whose id is not in `ended` has not ended before the checked place. */
   readonly ids: ReadonlySet<string>;
   /**
-   * Steps that have failed at the checked place, because a condition around the place tests that `steps.<id>.error` exists. So expressions
-   * there may use the errors of these steps.
+   * Steps that have certainly failed when this place of the program runs. The reason is a surrounding condition that tests if
+   * `steps.<id>.error` exists. So expressions at this place may use the errors of these steps.
    */
   readonly asked?: ReadonlySet<string> | undefined;
   /**
@@ -205,8 +206,9 @@ function hintOfStart(name: string): string {
 }
 
 /**
- * Returns a hint for a step that is used as a set (list of rows) but leaves none. If the step's answer contains a list, the hint shows the
- * field `rows` that makes a set from it. Otherwise, the hint is `sets`.
+ * Returns a hint for a step whose name is used as a set (list of rows) although the step makes no set. If the step's answer contains a
+ * list, the hint shows the field `rows` with which the step makes a set from the list. In all cases the hint ends with `sets`, which says
+ * what sets there are.
  */
 function hintOfNoSet(name: string, { value }: StepOutcome, sets: string): string {
   const type = value === "none" ? undefined : value.type;

@@ -13,7 +13,7 @@ export function badRequest(faults: readonly string[]): AppRefusal {
   return { status: 400, faults };
 }
 
-/** Returns the refusal for a path that the app does not serve, or an object that does not exist. */
+/** Returns the sandbox app's 404 answer for a path that the app does not serve, or an object that does not exist. */
 export function notFound(fault: string): AppRefusal {
   return { status: 404, faults: [fault] };
 }

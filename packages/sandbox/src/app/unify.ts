@@ -127,8 +127,8 @@ export class Unifier {
   }
 
   /**
-   * Adds a fault if a required field is missing. A field may be missing if its template uses an argument that may be missing. An object
-   * with a constant in it is always required.
+   * Adds a fault for a required field that a request lacks. A field of the request may be missing only if its template uses an argument
+   * that may be missing. An object that contains a constant is always required.
    */
   #absent(tree: TemplateTree, place: string): void {
     if (tree.kind === "object") {
@@ -258,9 +258,9 @@ function wrong(what: string): never {
 }
 
 /**
- * Splits a text at the literal pieces of a template, and returns each placeholder with its text. The text must start with the first piece
- * and end with the last one. Each other piece is matched at its first occurrence. Takes linear time. Returns undefined if the text does not
- * match.
+ * Splits a text at the fixed parts of a template, and returns each placeholder with the text at its position. The text must start with the
+ * first fixed part and end with the last one. The fixed parts between them are matched at their first occurrence. Takes linear time.
+ * Returns undefined if the text does not match.
  */
 function splitText({ parts }: Template, text: string): [Placeholder, string][] | undefined {
   const found: [Placeholder, string][] = [];

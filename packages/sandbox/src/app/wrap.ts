@@ -6,8 +6,8 @@ import { type AnyObject, propertiesOf } from "./refusal.ts";
 export type AppReply = { readonly status: number; readonly body: unknown };
 
 /**
- * Returns a result in the form of the app's response. The result is placed where the definition reads it. Next to it are the fields that
- * the definition's error rule checks.
+ * Returns a result in the form of the app's response. The result is at the path from which the tool's definition reads results. The
+ * response contains the fields that the definition's error rule checks.
  */
 export function replyWith(action: Action, result: unknown): AppReply {
   const { unwrap, under, error } = action.response;

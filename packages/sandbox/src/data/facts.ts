@@ -9,7 +9,7 @@ import { plainName, wordsOf } from "./words.ts";
  */
 export type Facts = Readonly<Record<string, unknown>>;
 
-/** Names of objects in a body that contain the fields and are not fields themselves. */
+/** Names of objects in a request body that only wrap the fields of a record, such as `data`. These names are not names of fields. */
 const wrappers = new Set(["variables", "input", "data", "attributes", "fields"]);
 const depthMax = 4;
 

@@ -27,8 +27,8 @@ export type ResultPlan = {
    */
   readonly refer: (field: { owner: string; shown: ShownObject; path: readonly string[]; schema: AnyObject }) => unknown;
   /**
-   * Values that follow from the call, for example a name in its arguments. They fill those fields of the answer that belong neither to
-   * `entity` nor to `items`.
+   * Values that follow from the call, for example a name in its arguments. They fill the fields of the answer that are outside `entity` and
+   * `items`.
    */
   readonly facts: Facts;
   readonly layout: Layout;
@@ -67,7 +67,10 @@ const valuesMax = 50_000;
  */
 const envelopes = new Set(["data", "result", "resource", "response", "report", "node", "payload"]);
 
-/** Returns a result that fits a schema. The values come from the plan, or are made up if the plan does not know them. */
+/**
+ * Returns a made-up result of a tool that fits a schema. A value comes from the plan (what the sandbox knows about the call), or is
+ * invented if the plan does not contain it.
+ */
 export function makeResult(schema: AnyObject, plan: ResultPlan): unknown {
   const shown: ShownObject = { id: undefined, seed: plan.seed, facts: plan.facts };
   const budget = { left: valuesMax };

@@ -24,7 +24,10 @@ export type ToolRole = {
   readonly idArgument: string | undefined;
   /** The noun in the tool's name, as words in the singular. */
   readonly noun: readonly string[];
-  /** Arguments that contain ids of objects. If such an object was deleted, the answer to the call is "not found". */
+  /**
+   * Arguments of the tool that contain ids of existing objects in the sandbox app. If such an object was deleted, the call is answered with
+   * "not found".
+   */
   readonly subjects: readonly { readonly kind: Kind; readonly argument: string }[];
 };
 

@@ -17,5 +17,5 @@ export type ShownObject = {
   readonly changedMs?: number | undefined;
 };
 
-/** Stands for the value of a field that could refer to another object, but refers to none. */
+/** Placeholder for the value of a field that could refer to an object, but refers to none. */
 export const nothing = Symbol("nothing");

@@ -1,4 +1,7 @@
-/** The facts of a private toolkit, which the sandbox cannot find by its slug. The requests that connect an account carry these facts. */
+/**
+ * The name of a private toolkit's app, and if it refreshes tokens. The sandbox's authorization server cannot look this up by the toolkit's
+ * slug. So the requests that connect an account carry it, encrypted.
+ */
 export type SealedApp = { readonly toolkit: string; readonly name: string; readonly refreshes: boolean };
 
 /** The contents of the texts that the authorization server seals. Other parties can neither make nor read these texts. */
@@ -24,8 +27,8 @@ export type AuthorizationRequest = {
 };
 
 /**
- * Seals and opens texts. Each text is sealed for one purpose, so a code cannot be used as a token. Other sealed values of the service
- * cannot be used as codes or tokens.
+ * Encrypts and decrypts authorization codes and tokens of the sandbox. Each text is encrypted for one purpose, so an authorization code
+ * cannot be used as a token. Encrypted values from elsewhere in the service cannot be used as codes or tokens.
  */
 export type TokenSeals = {
   seal<Purpose extends keyof Sealed>(purpose: Purpose, content: Sealed[Purpose]): string;

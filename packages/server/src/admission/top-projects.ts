@@ -11,8 +11,8 @@ const namedMax = 20;
 /** Factor by which a project's earlier activity is multiplied at each count. */
 const forgetting = 0.5;
 /**
- * Number of times that another project must be as active as a project with its own label to replace it. If the labels changed often, graphs
- * would be useless.
+ * Factor that decides when a project replaces another among the named projects of a metric. The new project must be this many times as
+ * active. If the names changed often, graphs would be useless.
  */
 const lead = 2;
 

@@ -9,7 +9,10 @@ import type { AuditEvent } from "@svc/db/audit/list";
  */
 export type ChainKey = KeyObject;
 
-/** Returns the sealing context (name to which an encrypted value is bound) for the key of a project's chain. */
+/**
+ * Returns the sealing context (name to which an encrypted value is bound) for the key of a project's audit chain. The chain makes later
+ * changes to the project's audit log visible.
+ */
 export function chainContext(projectId: ProjectId): string {
   return `deployment/audit_chains/${projectId}`;
 }
@@ -35,7 +38,10 @@ export function linkHash(key: ChainKey, before: Buffer, mac: Buffer): Buffer {
   return hmac(key, "link", `${before.toString("hex")}/${mac.toString("hex")}`);
 }
 
-/** Returns the MAC (keyed hash) of the end of a chain. Attackers who remove the last rows cannot compute the MAC of the new end. */
+/**
+ * Returns the MAC (keyed hash) of the end of an audit chain (hashes that link the rows of an audit log). Attackers who remove the last rows
+ * cannot compute the MAC of the new end.
+ */
 export function headMac(key: ChainKey, { length, hash }: Pick<AuditChain, "length" | "hash">): Buffer {
   return hmac(key, "head", `${length}/${hash.toString("hex")}`);
 }

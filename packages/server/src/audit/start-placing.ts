@@ -7,8 +7,8 @@ import { placeEvents } from "./place-events.ts";
 const everyMs = 2_000;
 
 /**
- * Starts to give each new row of the audit log a position in its chain. A chain links rows by hashes, so that a removed row is noticed. A
- * row gets its position within two seconds; its removal before that is not noticed.
+ * Starts to give each new row of the audit log a position in its project's chain. A chain links rows by hashes, so that a removed row is
+ * noticed. A row gets its position within two seconds. If a row is removed before it has a position, the removal is not noticed.
  */
 export function startPlacing(options: {
   readonly db: Database;

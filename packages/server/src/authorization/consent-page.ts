@@ -149,8 +149,8 @@ export function errorPage(status: number, message: string, help = ""): HtmlPage 
 }
 
 /**
- * Returns the page for a request that cannot be granted. The page has a link back to the client instead of a redirect, because anyone can
- * register an address.
+ * Returns the error page for an authorization request that svc cannot grant. The page has a link back to the client and does not redirect.
+ * A redirect would be unsafe, because anyone can register a client with any redirect address.
  */
 export function refusalPage(request: RefusedRequest): HtmlPage {
   const { refusal, redirectUri } = request;

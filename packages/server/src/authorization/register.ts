@@ -37,8 +37,8 @@ const unusedMax = 1_000;
 const perAddressMax = 20;
 
 /**
- * Creates the handler that registers a client without a metadata document (RFC 7591). The client receives an id but no secret, because the
- * code verifier alone protects its codes.
+ * Creates the handler that registers an OAuth client without a metadata document (RFC 7591). The client receives an id but no secret. A
+ * secret is not needed, because PKCE (the code verifier) protects the client's authorization codes.
  */
 export function createRegister(options: RegisterOptions): (req: IncomingMessage, res: ServerResponse) => Promise<void> {
   const { db, clock, sealer } = options;

@@ -83,7 +83,10 @@ export function serve(
   };
 }
 
-/** Maximum bytes of a request body. A client's description, or a form with a sealed request, has a few kilobytes. */
+/**
+ * Maximum bytes of a request body. A client's description has a few kilobytes. So has a form that contains an encrypted authorization
+ * request.
+ */
 const bodyBytesMax = 16_384;
 const depthMax = 8;
 

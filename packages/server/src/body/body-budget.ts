@@ -83,7 +83,10 @@ const keylessBytesDefault = 64 * 1024;
  */
 const slowMs = 2_000;
 
-/** Body bytes that one address uses in one share. `arriving`: the incomplete bodies of this address, oldest first. */
+/**
+ * Request body bytes that one client address keeps in memory, in one share of the memory budget (for example the share of requests without
+ * a key). `arriving`: the incomplete bodies of this address, oldest first.
+ */
 type Holder = {
   readonly share: Share;
   readonly address: string;
@@ -212,7 +215,10 @@ class Budget {
   }
 }
 
-/** Returns the holder with the most bytes, among those that have an incomplete body to discard. Undefined if none has one. */
+/**
+ * Returns the holder (one client address and its buffered body bytes) that has the most bytes, among those with an incomplete body that may
+ * be discarded. Undefined if no holder has an incomplete body.
+ */
 function largestOf(holders: Iterable<Holder>): Holder | undefined {
   return largestBy([...holders].filter(({ arriving }) => arriving.size > 0));
 }

@@ -214,7 +214,7 @@ class ArrivingBody {
     return whole;
   }
 
-  /** Frees all memory blocks that contain the bytes of the arriving body. */
+  /** Frees all memory blocks that contain bytes of a request body that is still arriving. */
   drop(): void {
     for (const piece of this.#pieces.splice(0)) free(piece);
   }

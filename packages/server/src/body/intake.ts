@@ -59,8 +59,8 @@ export async function pauseBeforeRefusal(error: unknown): Promise<void> {
 }
 
 /**
- * Maximum time, in milliseconds, for which bytes above the limit of an address wait for the lookup of a key. It is many times the normal
- * duration of a lookup.
+ * Maximum time in milliseconds to wait for the lookup of a request's key, if its body is larger than an address without a known key may
+ * keep in memory. It is many times the normal duration of a lookup.
  */
 const lookupMs = 250;
 

@@ -99,7 +99,7 @@ export type Config = {
 /** Folders from which relative paths start. Paths in variables start at the working folder; default paths start at the checkout. */
 export type ConfigFolders = {
   readonly workingDir: string;
-  /** Folder of the checkout, or of an installed package. */
+  /** Folder of the source repository, or of the installed package. */
   readonly checkout: string;
   readonly isRoot: boolean;
   /**

@@ -14,7 +14,10 @@ export function readEmbeddings(reader: ConfigReader): EmbeddingsTarget | undefin
   return url === undefined || model === undefined ? undefined : { url, model };
 }
 
-/** Returns the address of the endpoint. The text may contain a password, so error messages do not contain it. */
+/**
+ * Returns the checked address of the endpoint that computes vectors of texts. Throws an Error for a wrong address. The text may contain a
+ * password, so error messages do not contain the text.
+ */
 function parseUrl(text: string): string {
   const url = URL.parse(text);
   const isPlain = url !== null && /^https?:$/.test(url.protocol) && url.username === "" && url.password === "";

@@ -79,7 +79,10 @@ type SecretChange = { readonly variable: string; readonly secrets: number };
 type Reload = {
   /** Variables of webhook secrets that changed. */
   readonly changed: readonly SecretChange[];
-  /** Variables whose values in the file differ from those that the server started with. Such a change takes effect after a restart. */
+  /**
+   * Variables whose values in the file SVC_ENV_FILE differ from the values with which the server started. The new values take effect after
+   * a restart.
+   */
   readonly waiting: readonly string[];
 };
 

@@ -19,8 +19,9 @@ export type Sessions = {
    */
   open(proof: SessionProof, wait?: KeyLookupWait): Promise<ConsoleSession>;
   /**
-   * Returns the principal of the seat (key of the session, or administrator) that makes a call. Rejects like `open`, and with
-   * SESSION_INVALID if the seat no longer exists.
+   * Returns the principal (the session's API key, or the administrator) as which a browser session makes a call. Rejects with
+   * SESSION_INVALID or ORIGIN_REFUSED, if the database is unavailable, or with the error of `wait`. Rejects with SESSION_INVALID if the
+   * session's key no longer exists.
    */
   authenticate(proof: SessionProof, wait?: KeyLookupWait): Promise<Principal>;
   /**

@@ -2,7 +2,10 @@ import { type Clock, Fault, LeastRecentlyUsed } from "@svc/core";
 import { createMinuteCount } from "../minute-count.ts";
 import { consoleFaults } from "./errors.ts";
 
-/** Limits on actions that no project's quota covers: attempts with secrets whose owner is not known yet, and actions through links. */
+/**
+ * Limits of actions that no project's quota covers: attempts to use a secret whose owner is not known yet, and actions with links that svc
+ * has sent, such as links to questions.
+ */
 export type SignInLimit = {
   /**
    * Runs `work`, in which an address tries to use a secret, and returns its result. Rejects with SIGN_INS_EXCEEDED, without running `work`,
@@ -29,7 +32,7 @@ const shownMax = 100;
 /** Maximum answers or connections through one link per minute, whether accepted or refused. */
 const actsMax = 10;
 
-/** Maximum attempts of an address that wait for other attempts of the same address. */
+/** Maximum number of sign-in attempts of one address that may wait for running attempts of the same address. */
 const waitingMax = 100;
 const busyWaitMs = 1_000;
 

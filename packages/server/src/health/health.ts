@@ -15,7 +15,7 @@ export type Health = {
    * starts while one is running. Never rejects.
    */
   check(): Promise<HealthStatus>;
-  /** True after `drain` was called. */
+  /** True after `drain` was called, because the server is stopping. */
   readonly isDraining: boolean;
   /** Sets the state to `draining`. The state does not change any more. */
   drain(): void;

@@ -234,7 +234,10 @@ function answerOutcome(
   }
 }
 
-/** Answers a handshake. A header forbids browsers to guess the content type, so that they never show the text as a page. */
+/**
+ * Answers the request with which an app verifies a webhook address (handshake). The header `nosniff` forbids browsers to guess the content
+ * type, so that they never show the answered text as a page.
+ */
 function answerHandshake(
   res: ServerResponse,
   { status, contentType, body }: Extract<IngestOutcome, { outcome: "challenge" }>["answer"],

@@ -79,8 +79,8 @@ const keyedReserve = 0.25;
  */
 const burstMax = 64;
 /**
- * `punish` closes a connection that caused too much work. If svc closes at least this many connections of one address in this way within a
- * second, it reads the address's new connections only a few at a time.
+ * Number of connections that svc must close because they caused too much work, all from one address and within a second. From then on, svc
+ * reads new connections of this address only a few at a time.
  */
 const punishedMax = 8;
 const punishedWithinMs = 1_000;
@@ -251,8 +251,8 @@ export function createConnections(limits: ConnectionLimits): Connections {
 }
 
 /**
- * Holds back new connections of some addresses without reading them, and releases a few of each address at a time. So a request with a key
- * is delayed but not lost.
+ * Delays new connections of addresses that caused too much work. It does not read such a connection at first, and releases a few
+ * connections of each address at a time. So a request with a valid key is delayed but not lost.
  */
 function createHolding(): { add(address: string, socket: Socket): void } {
   const held = new Map<string, Set<Socket>>();

@@ -14,8 +14,8 @@ export type DoorOptions = {
   /** Host names of SVC_HOSTS, in the form that URL uses. */
   hosts: readonly string[];
   /**
-   * True if the listener has a loopback address. Any other host name in a request is then foreign. If false, foreign names can be detected
-   * only if `hosts` lists the server's own names.
+   * True if the server listens on a loopback address. Then each host name in a request that is not a loopback name counts as foreign. If
+   * false, a name counts as foreign only if `hosts` lists the server's own names without this name.
    */
   isLoopbackOnly: boolean;
   clock: Clock;

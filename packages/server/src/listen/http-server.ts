@@ -48,7 +48,10 @@ export type HttpServerOptions = {
   mcp: McpHandler | undefined;
   /** The console. Undefined if it is disabled, and on a node without this role. */
   console: Console | undefined;
-  /** The documentation. Undefined if the configuration disables it, or if this node's role does not serve it (for example a worker). */
+  /**
+   * The documentation. Undefined if the configuration disables it, or if this node does not serve it because it only works on jobs (role
+   * `worker`).
+   */
   docs: Docs | undefined;
   isDraining: () => boolean;
   clock: Clock;

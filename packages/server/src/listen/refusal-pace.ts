@@ -18,8 +18,8 @@ type Bounds = { readonly atOnce: number; readonly perSecond: number; readonly wa
 /** Limits for one address. Only an address with two thousand running requests waits for 10 s. */
 const ofAddress: Bounds = { atOnce: 32, perSecond: 200, waitMaxMs: 10_000 };
 /**
- * Limits for the refusals to all client addresses together. On a node with two cores, sending refusals at these limits needs only part of
- * one core.
+ * Limits of one node for sending refusals of requests, to all client addresses together. On a node with two cores, sending refusals at
+ * these limits needs only part of one core.
  */
 const ofNode: Bounds = { atOnce: 200, perSecond: 1_000, waitMaxMs: 1_000 };
 const addressesMax = 10_000;

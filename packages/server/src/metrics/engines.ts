@@ -204,7 +204,7 @@ export function registerEvents(
   };
 }
 
-/** Registers the metrics of throttled replays. */
+/** Registers the metrics of throttled replays (repeated deliveries that are spread over time). */
 export function registerReplays(registers: Registry[]): Pick<Metrics, "replayStepped" | "replayFailed"> {
   const queued = new Counter({
     name: "svc_replay_queued_total",

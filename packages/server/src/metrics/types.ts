@@ -53,11 +53,14 @@ export type Metrics = {
   jobLeaseLost(): void;
   /** Records that the event loop was blocked, with the cause. */
   heldLoop(held: BlockedLoop): void;
-  /** Counts a failure of the job engine. `what`: the work that failed, such as claiming or renewing. */
+  /** Counts a failure of the job engine. `what`: the work that failed, such as claiming due jobs or renewing leases. */
   jobEngineFailed(what: string): void;
   /** Counts an ask that was answered, or to which its default was applied. */
   askSettled(ask: AskObservation): void;
-  /** Counts a decision about a run of a standing program. */
+  /**
+   * Counts a decision if a run of a standing program (a program that starts jobs on a schedule or event) starts, waits, is skipped or is
+   * refused.
+   */
   standingDecided(run: DecidedRun): void;
   /** Counts a finished poll of a standing program. */
   standingPolled(outcome: string): void;

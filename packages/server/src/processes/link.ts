@@ -5,7 +5,10 @@ import type { ProcessShare } from "./share.ts";
 
 /** A process's side of the channel to its supervisor. */
 export type ProcessLink = {
-  /** Resolves with the data that the supervisor shares. */
+  /**
+   * Resolves with the data that the supervisor (the parent process) shares: the prepared database, the ports, and access to the metrics of
+   * all processes.
+   */
   readonly share: Promise<ProcessShare>;
   /** Resolves when the supervisor requests that this process finishes its work and ends. */
   readonly stopped: Promise<void>;

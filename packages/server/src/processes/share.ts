@@ -5,7 +5,7 @@ import type { HeldStore } from "../start/store.ts";
 
 /** Data that the supervisor shares with a process: the prepared database, the ports, and access to the metrics of all processes. */
 export type ProcessShare = PreparedStore & {
-  /** True for one of the processes only. It reports the facts that are the same for all processes. */
+  /** True for exactly one of the server's processes. This process reports the metrics that are the same for all processes. */
   readonly isFirst: boolean;
   readonly store: Pick<HeldStore, "url" | "isEmbedded">;
   /**

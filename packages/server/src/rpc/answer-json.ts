@@ -1,7 +1,10 @@
 import { type DescField, type DescMessage, type JsonValue, type Message, toJson } from "@bufbuild/protobuf";
 import { isShared } from "@svc/core";
 
-/** Called between the parts of a long answer. Resolves when the writer may continue; undefined if it may continue at once. */
+/**
+ * Called between the parts of a long API answer that is written as JSON, so that other work can run. Resolves when the writing may
+ * continue. Undefined if it may continue at once.
+ */
 export type TakeTurn = () => Promise<void> | undefined;
 
 /** Options of writing messages as JSON. */

@@ -39,7 +39,7 @@ function endOfText(json: Uint8Array, start: number): number {
   return at;
 }
 
-/** A call whose body must be read, and the meter that measures this work. */
+/** An API call whose body must be read, and the meter that counts the time for reading it as work of the caller's project. */
 type ReceivedCall = { readonly call: Call; readonly body: CallBody; readonly meter: WorkMeter };
 
 /**

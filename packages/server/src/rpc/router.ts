@@ -40,8 +40,8 @@ export type CallRouter = Pick<ConnectRouter, "handlers"> & {
 };
 
 /**
- * Creates the calls of one node, with the gate and the interceptors. Throws an Error if a call of svc.v1 has no declared role, no rule for
- * scoped keys, or no audit rule.
+ * Creates the API calls of one node, with the gate (checks the key and its rights) and the interceptors. Throws an Error if a call of
+ * svc.v1 has no declared role, no rule for scoped keys, or no audit rule.
  */
 export function createRouter({
   bodyBytesMax,

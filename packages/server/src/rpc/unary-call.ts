@@ -45,7 +45,10 @@ export type ArrivedCall = {
   readonly ending: AbortController;
 };
 
-/** Outcome of a call. `header`: the headers that the method added; undefined if there are none. */
+/**
+ * Outcome of an API call. `answer` or `error`: its result. `header`: the headers that the handler of the call added; undefined if the
+ * handler added none.
+ */
 export type UnaryOutcome = { readonly header: Headers | undefined } & (
   | { readonly answer: Answer; readonly error?: undefined }
   | { readonly error: WireError }

@@ -24,7 +24,7 @@ export function exposureText({ host, adminListen, tls, publicUrl, role }: Config
 
 /** State of a database with regard to a restore: if it was restored from a backup, and when it may send requests again. */
 export type RestoredStore = {
-  /** Returns the last restore that this node knows; undefined if there was none. */
+  /** Returns the last restore of the database from a backup that this node knows; undefined if there was none. */
   readonly last: () => Restore | undefined;
   /** Resolves when an operator resumes the held database, so that it may send again; undefined if the database is not held. */
   readonly released: Promise<void> | undefined;

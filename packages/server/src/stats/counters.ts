@@ -12,7 +12,7 @@ export type Counters = {
   jobEnded(job: EndedJob): void;
   /** Returns the counts by minute, and removes them here. Each combination of minute, project, series, subject and outcome occurs once. */
   take(): ActivityCount[];
-  /** Adds counts back to the counters, because they could not be stored. */
+  /** Adds activity counts (such as numbers of events and calls) back to the counters, because they could not be stored in the database. */
   giveBack(counts: readonly ActivityCount[]): void;
 };
 

@@ -4,8 +4,8 @@ import { type Database, withTransaction } from "@svc/db/connect";
 import type { Counters } from "./counters.ts";
 
 /**
- * Dependencies of the loop that stores a node's activity counts in the database. `onError`: called if a round of the loop fails. The counts
- * of that round are stored with the next round.
+ * Dependencies of the loop that stores a node's activity counts (such as numbers of events and calls) in the database. `onError`: called if
+ * one round of the loop fails. The counts of that round are stored with the next round.
  */
 export type FlushOptions = {
   readonly db: Database;

@@ -37,8 +37,8 @@ const kindNumbers = {
 const backMaxMs = 600_000;
 const lateMs = 5_000;
 /**
- * Maximum number of rounds (one read of changes a second) whose messages wait for a slow caller. If there are more, one message with a gap
- * replaces them. A gap says that changes were left out.
+ * Maximum number of rounds (one read of changes each second) whose messages svc keeps for a slow caller. If there are more, one message
+ * with `gap` replaces the messages. `gap` says that changes were left out.
  */
 const waitingMax = 30;
 

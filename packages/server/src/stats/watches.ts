@@ -35,7 +35,8 @@ export type WatchesOptions = { readonly db: Executor; readonly clock: Clock; rea
 
 const watchersMax = 100;
 /**
- * Maximum delay, in milliseconds, between the time in a row's id and the commit of the row. A row that is committed later may be missed.
+ * Maximum delay, in milliseconds, between the creation of a row's id and the commit of the row. Watchers may miss a row that is committed
+ * later.
  */
 const lateMs = 5_000;
 /**

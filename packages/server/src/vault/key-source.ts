@@ -8,7 +8,9 @@ import { readIfThere, readVaultKeys } from "../start/vault-key.ts";
 export type KeySource = {
   /** Returns the keys of the configuration, or the keys that are now in the key file. Throws ConfigError. */
   read(): Promise<readonly VaultKey[]>;
-  /** Adds a new vault key. Only for a key file. */
+  /**
+   * Adds a new vault key (a key that encrypts stored credentials) to the key file. Undefined if the vault keys come from the configuration.
+   */
   readonly add?: () => Promise<void>;
   /** Moves retired keys to the file `vault-key.old` in the same folder, because earlier backups need them. Only for a key file. */
   readonly retire?: (ids: ReadonlySet<string>) => Promise<void>;
@@ -74,7 +76,7 @@ export type VaultLimits = {
   readonly graceMs: number;
   /** Duration in milliseconds of the lease with which a node does the work of a rotation. */
   readonly leaseMs: number;
-  /** Number of rows that are encrypted again in one batch. */
+  /** Number of table rows that a rotation of the vault key encrypts again in one batch. */
   readonly pageRows: number;
 };
 

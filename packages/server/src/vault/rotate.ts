@@ -135,7 +135,8 @@ async function awaitNodes(context: VaultContext, rotation: VaultRotation): Promi
 }
 
 /**
- * Ends the rotation in one transaction. Afterwards, no data key is wrapped with another vault key, and all replaced data keys are deleted.
+ * Ends the rotation of the vault key in one transaction. Afterwards, every data key is encrypted with the new vault key, and all replaced
+ * data keys are deleted.
  */
 async function finish(context: VaultContext, rotation: VaultRotation): Promise<boolean> {
   const { db, clock, state, onFaultPoint, logger } = context;

@@ -103,7 +103,7 @@ export async function plantSealedRows(
   return planted;
 }
 
-/** In a table of which some rows have no project, each second row has none. */
+/** Returns true if row `n` gets no project in the test data. In tables whose rows may have no project, this is every second row. */
 function isOfNoProject(name: string, n: number): boolean {
   const project = sealedTables.find((table) => table.name === name)?.project;
   return typeof project === "object" && "isOptional" in project && n % 2 === 1;

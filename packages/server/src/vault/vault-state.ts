@@ -16,7 +16,10 @@ type StateOptions = Pick<VaultOptions, "db" | "clock" | "nodeId" | "keys" | "log
   readonly sealer: Keyring;
 };
 
-/** Creates this process's copy of the vault's state. The copy is empty until `sync` reads the database. */
+/**
+ * Creates this process's copy of the vault's state, which says which keys encrypt and decrypt. The copy is empty until `sync` reads the
+ * database.
+ */
 export function createVaultState({ db, clock, nodeId, keys, logger, limits, sealer }: StateOptions): VaultState {
   let version: VaultVersion | undefined;
   let known = new Map<string, VaultKey>();

@@ -40,8 +40,8 @@ export function readFilesOf(root: string): readonly string[] {
 }
 
 /**
- * Returns a function that returns the address in the site for a link of a page. It returns undefined if the link's target is not in the
- * site and has no other address.
+ * Returns a function that resolves the links of a documentation page. The function returns the link's address on the site. It returns
+ * undefined if the target is not on the site and has no address elsewhere.
  */
 export function linksOf(
   pages: readonly SitePage[],

@@ -55,7 +55,7 @@ const weights: readonly (readonly [start: string, weight: number])[] = [
 const sameWeight = 0.5;
 /** A page may contain only a synonym of a word in the question. The word then counts as answered by this share (1 is the whole word). */
 const sameShare = 0.8;
-/** Number of sections of a page in which the words of the question are searched, to rank the page. The page's best sections are used. */
+/** Number of sections of a page in which the words of the search are counted, to rank the page. The page's best sections are used. */
 const sectionsRead = 4;
 /** The score of a page in a search is the score of its best section plus this share of the scores of its further matching sections. */
 const otherSectionsShare = 0.3;

@@ -40,7 +40,7 @@ export type PreparedBackfill = {
    */
   readonly version: LoadedVersion | undefined;
   readonly items: readonly PastCandidate[];
-  /** True if the range has no further items after `items`. */
+  /** True if the backfill's range has no further items (times or events) after `items`. */
   readonly isWhole: boolean;
   /** Allowance of the backfill's pace (runs per minute). Its `count` is the number of runs that may start now. */
   readonly allowance: Allowance;
@@ -206,7 +206,9 @@ function stepBackfill(
  */
 const keptMs = 30 * 86_400_000;
 
-/** The result of one step of a backfill (a step decides the next few items). */
+/**
+ * Result of one step of a backfill (runs for past times or events). In a step, svc decides for the next few times or events if runs start.
+ */
 type BackfillStep = {
   readonly move: BackfillMove;
   /** Earlier runs that new runs replace. Each earlier run gets a new source key, so that the new run can use the original one. */
@@ -215,7 +217,10 @@ type BackfillStep = {
   readonly dueAt: number | null;
 };
 
-/** Pause in milliseconds between two steps of a backfill. Each step decides about some past times or events of the program. */
+/**
+ * Pause in milliseconds between two steps of a backfill (runs for past times or events). In each step, svc decides for some past times or
+ * events if a run starts.
+ */
 const stepMs = 1_000;
 /** Pause before the next step, in milliseconds, if the program has too many waiting runs or an event is not decided yet. */
 const waitMs = 2_000;
@@ -247,8 +252,8 @@ function decideBackfill(decisions: DecisionContext, due: DueBackfill): BackfillS
 }
 
 /**
- * Reason why a step of a backfill stops before its last item. `waiting`: the program has too many waiting runs. `undecided`: an event is
- * not decided yet. `pace`: the backfill's pace allows no more runs now.
+ * Reason why a backfill (runs for past times or events) pauses before its last item. `waiting`: the program has too many waiting runs.
+ * `undecided`: svc has not yet decided if an event of the range starts a regular run. `pace`: the backfill's pace allows no more runs now.
  */
 type Hindrance = Extract<BackfillReason, "waiting" | "undecided"> | "pace";
 
@@ -322,8 +327,8 @@ class Step {
   }
 
   /**
-   * True if svc may have deleted an earlier run for this occurrence. False if svc still keeps all runs of that time. Always false if the
-   * backfill runs occurrences a second time (`again`).
+   * True if svc may have deleted an earlier run for the due occurrence (time or event) of this backfill. False if svc still keeps all runs
+   * of the occurrence's time. Always false if the backfill is to run occurrences a second time (`again`).
    */
   #mayHaveHadOne({ fireAt }: DueCandidate["occurrence"]): boolean {
     const { record, keptFrom } = this.#due;

@@ -24,7 +24,10 @@ type BackfillPosition = Pick<BackfillRecord, "positionAt" | "positionEventId">;
 export type PastItem = {
   /** The position that the backfill has after this item is decided. */
   readonly position: BackfillPosition;
-  /** The item's occurrence. Undefined if the item is not for the program (for example an event of another account). */
+  /**
+   * The occurrence (due time or event) for which the backfill starts the program. Undefined if the item does not start the program, for
+   * example an event of another account.
+   */
   readonly occurrence: Occurrence | undefined;
   /** The event and the time at which svc received it (epoch milliseconds). Undefined if the item is a time of a schedule. */
   readonly event: { readonly id: EventId; readonly receivedAt: number } | undefined;

@@ -8,8 +8,8 @@ const delayMaxMs = 5_000;
  */
 const usualPace = 2;
 /**
- * Factor for the measured start speed (programs that start per millisecond, on all nodes). svc calculates with 0.8 of this speed, so jobs
- * are delayed longer. Jobs that begin too early take processor time from programs that have not started yet.
+ * Factor for the measured start speed (programs that start per millisecond, on all nodes). With 0.8 of the measured speed, svc delays jobs
+ * a little longer than the measurement requires. Jobs that begin too early would take processor time from programs that are still to start.
  */
 const paceShare = 0.8;
 
@@ -42,8 +42,8 @@ export class Bursts {
   }
 
   /**
-   * Returns the pace of a project: how many of its programs start per millisecond, on all nodes together. `left`: programs that are still
-   * due after this claim.
+   * Returns the pace of a project: how many of its programs start per millisecond, on all nodes together. `left`: number of the project's
+   * programs that are still due after this node has claimed some.
    */
   #paceOf(projectId: ProjectId, left: number, atMs: number): number {
     const before = this.#last.due.get(projectId);

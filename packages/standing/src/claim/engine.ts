@@ -25,7 +25,7 @@ import { rearmZones } from "./zones.ts";
 export type StandingEngine = {
   /** Starts to claim due tasks and events, and to decide about them. */
   start(): void;
-  /** Claims at once. The caller uses it after a commit that made a task or an event due. */
+  /** Makes the engine look for due tasks and events at once. The caller uses it after a commit that made a task or an event due. */
   wake(): void;
   /**
    * Handles a call that starts a standing program now. It decides at once whether the new run starts, waits, is skipped or is refused, and
@@ -38,7 +38,9 @@ export type StandingEngine = {
 
 const retryMinMs = 1_000;
 const retryMaxMs = 60_000;
-/** Maximum attempts to decide about an event or a time of a schedule. After the last failed attempt, svc refuses the runs. */
+/**
+ * Maximum number of attempts to decide if an event or a scheduled time starts a run. After the last failed attempt, svc refuses the run.
+ */
 const attemptsMax = 5;
 /** Interval in milliseconds between checks for schedules that have no task for their next time. */
 const rearmMs = 60_000;
@@ -163,8 +165,9 @@ type ClaimedWork<Item> = {
 };
 
 /**
- * Makes one decision about all claimed items. If that fails, makes one for each group, and then one for each item, so that only the failing
- * item is delayed. svc retries that item after a growing pause. After too many attempts, svc refuses its runs.
+ * Decides in one transaction, for all claimed items (due times and events), which runs start. If that fails, decides for each group, and
+ * then for each item, so that only the failing item is delayed. svc retries that item after a growing pause. After too many attempts, svc
+ * refuses its runs.
  */
 async function decideOrSplit<Item extends { readonly attempt: number }>(
   context: StandingContext,
@@ -197,8 +200,8 @@ async function decideOrSplit<Item extends { readonly attempt: number }>(
 type EventClaim = { after: ProjectId | undefined };
 
 /**
- * Decides about a batch that has only one program. If a run of the batch cannot be started, repeats the decision without it: this run
- * waits, and svc decides about all other runs. Returns the decided programs.
+ * Decides which runs of a batch start. If a run's start fails, decides again for the whole batch, with this run waiting. Returns the
+ * decided programs.
  */
 async function decideWithoutFailed(context: StandingContext, batch: DecisionBatch): Promise<readonly DecidedProgram[]> {
   try {
@@ -318,7 +321,7 @@ function reportPoll(
   observer.polled({ programId, projectId, version, outcome, code, pages, rows, found, failuresInRow, durationMs });
 }
 
-/** Maximum failed starts of runs that one transaction records. */
+/** Maximum number of runs that failed to start and that one transaction records. */
 const unstartedMax = 10;
 
 /**

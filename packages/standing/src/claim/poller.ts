@@ -19,9 +19,12 @@ export type Poller = {
  */
 const runningMax = 32;
 const runningOfProjectMax = 8;
-/** Maximum tasks that wait for a free slot on this node. The node keeps their leases while they wait. */
+/**
+ * Maximum number of polls that wait on this node until one of its running polls ends. The node keeps the leases of these polls while they
+ * wait.
+ */
 const waitingMax = 200;
-/** Time in milliseconds after which a task that this node released is due again. */
+/** Time in milliseconds until a poll task is due again that this node released, because it has no free slot for the task. */
 const givenBackMs = 5_000;
 const retryMinMs = 1_000;
 const retryMaxMs = 60_000;

@@ -2,8 +2,8 @@ import type { StandingRunId } from "@svc/core";
 import type { NewStandingRun, StandingRunChange, StandingRunRecord } from "@svc/db/standing/runs";
 
 /**
- * The runs about which one decision context (all decisions about one program in one transaction) decides. If it decides several times about
- * one run, only the last decision is written.
+ * The runs of one standing program (a program that starts jobs on a schedule or event) about which svc decides in one transaction. If svc
+ * decides several times about one run, only the last decision is written.
  */
 export class DecidedRuns {
   /** New runs, in the order of their decisions. */

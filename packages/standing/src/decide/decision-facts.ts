@@ -43,8 +43,8 @@ const startRetryMaxMs = 300_000;
 export const startFailuresMax = 8;
 
 /**
- * Returns the decision to let a run wait after its start has failed, with the error text. Returns undefined for a run whose start did not
- * fail. `startFailures`: number of failed starts, including this one; the caller refuses the run if there are too many.
+ * Returns the decision that a run must wait, because its start has failed, with the error text. Returns undefined for a run whose start did
+ * not fail. `startFailures`: number of failed starts, including this one. If there are too many, the caller refuses the run.
  */
 export function heldBack({ unstarted, nowMs }: DecisionFacts, sourceKey: string, startFailures: number) {
   const detail = unstarted.get(sourceKey);

@@ -32,7 +32,7 @@ export type StartFacts = {
   readonly isWaiting: boolean;
 };
 
-/** Decision about a run. */
+/** Decision about a run of a standing program: start it, queue it, or skip it. */
 export type RunDecision =
   | { readonly kind: "start" }
   | {

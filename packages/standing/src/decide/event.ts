@@ -28,7 +28,10 @@ export function givenOfEvents(events: readonly JsonObject[]): JsonObject {
   return { ...(event !== undefined && { event }), events };
 }
 
-/** Returns the occurrence of an event. */
+/**
+ * Returns the occurrence for an event: the data with which the event starts a run of a standing program (a program that starts jobs on a
+ * schedule or event).
+ */
 export function occurrenceOfEvent({ id, receivedAt, payload }: InboxEvent, event: JsonObject): Occurrence {
   return {
     kind: "event",

@@ -90,8 +90,8 @@ export async function loadBatch(
 }
 
 /**
- * Returns the windows (times in which events are collected for one run) that may still close, because no event was added to them after the
- * preparation.
+ * Returns the collect windows (runs that gather events until a set time) that svc may close now. A window to which an event was added since
+ * svc prepared this decision stays open.
  */
 async function stillClosing(
   tx: Executor,

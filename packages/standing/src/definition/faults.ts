@@ -83,7 +83,10 @@ type NotedDefinition = {
 /** Pattern for `fire.localDate` and `fire.localTime`, whose values depend on the time zone. */
 const localNames = /\bfire\.local(?:Date|Time)\b/;
 
-/** Adds a note if local times of a definition are in UTC only because the definition declares no time zone. */
+/**
+ * Adds a note if a schedule's definition uses local times without a time zone. The local times are then in UTC, which the author may not
+ * want.
+ */
 export function noteZone({ definition: { source }, document }: NotedDefinition, faults: StandingFaults): void {
   if (Object.hasOwn(document, "timeZone")) return;
   const hint =

@@ -46,7 +46,8 @@ const kinds = ["schedule", "trigger", "poll"] as const;
 const standingSchemaPath = "/schemas/standing.v1.json";
 
 /**
- * Fields of a definition and of its program, but not the fields inside the program's parts. Used to say where a misplaced field belongs.
+ * The fields that a schedule's definition and its program may have. Fields inside steps and points are not included. A hint uses them to
+ * say where a misplaced field belongs.
  */
 const definitionPlaces: JsonSchema = {
   properties: {

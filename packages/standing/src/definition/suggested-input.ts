@@ -35,7 +35,10 @@ function pathTo(name: string, given: JsonSchema): GivenPath | undefined {
   return undefined;
 }
 
-/** Returns the path under which most programs find the values that they need, such as the path of the event's payload. */
+/**
+ * Returns the path under which a program usually finds the values that started it, for a suggested value. Example: `event.payload.<field>`
+ * for a program that an event starts.
+ */
 function whereToLook({ properties }: JsonSchema): string {
   const names = Object.keys(isObject(properties) ? properties : {});
   if (names.includes("row")) return "row.<field>";

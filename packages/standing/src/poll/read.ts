@@ -4,10 +4,13 @@ import type { JsonObject, JsonValue, ShapeNode, ShapeReader } from "@svc/program
 import { bounds, cursorForm, firstForm, pollForm } from "../definition/forms.ts";
 import type { Poll, PollFirst } from "./definition.ts";
 
-/** Maximum number of fields that the poll keeps of each row. */
+/** Maximum number of fields that a poll of a tool's list keeps of each found row. */
 const keptMax = 100;
 
-/** Reads a polling source. Records its faults, and returns undefined if there are any. */
+/**
+ * Reads the part of a schedule's definition that declares a poll (regular call of a tool that finds new rows). Records its faults. Returns
+ * undefined if there are any.
+ */
 export function readPoll(node: ShapeNode, reader: ShapeReader): Poll | undefined {
   const before = reader.faults.count;
   const fields = reader.fields(node, pollForm);

@@ -119,8 +119,8 @@ type StateBefore = {
 };
 
 /**
- * Runs one poll of a program: reads its list, and returns the new rows and the changes to store. It writes nothing itself. Returns
- * undefined if the program no longer polls.
+ * Runs one poll of a program: reads the tool's list, and returns the new rows and the changes to store. It stores nothing itself. Returns
+ * undefined if the program no longer polls, for example because it is paused.
  */
 export async function runPoll(
   context: StandingContext,
@@ -166,8 +166,8 @@ export async function runPoll(
 }
 
 /**
- * Returns the program for which to poll. If its tools changed and the program follows them, it first gets a new version. If the program
- * must pause instead, `drifted` contains the reason.
+ * Returns the program for which to poll a tool's list. If the program's tools changed and the program follows such changes, the program
+ * first gets a new version. If the program must be paused because of the change, `drifted` contains the reason.
  */
 async function findPolling(
   context: StandingContext,

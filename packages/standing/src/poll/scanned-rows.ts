@@ -62,7 +62,10 @@ const turnRows = 200;
  */
 export class ScannedRows {
   readonly found: FoundRow[] = [];
-  /** Rows that svc must store so that later polls recognize them: rows with unknown ids, and known rows whose kept fields have changed. */
+  /**
+   * Rows of the polled list that svc must store, so that later polls recognize them. They are rows with unknown ids, and known rows in
+   * which a field that the program uses has changed.
+   */
   readonly remembered = new Map<string, RememberedRow>();
   /** Known ids that were scanned again. The new time of their last scan must be stored. */
   readonly refreshed: string[] = [];

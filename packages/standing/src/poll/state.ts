@@ -130,10 +130,10 @@ export const dayMs = 86_400_000;
 const rememberMs = 7 * dayMs;
 
 /**
- * Returns the recorded whole walks (readings of the complete list by a poll) with this one added. Also returns the time before which ids
- * are forgotten.
+ * Adds a whole walk (a reading of the complete list by a poll) to the recorded ones, and returns them. Returns the time before which row
+ * ids are forgotten.
  * - An id is forgotten if no whole walk of the last week found it.
- * - The time at which an id was last found is stored only once a day. So the real time may be up to a day later than the stored one.
+ * - svc stores the time at which an id was last found only once a day. So the real time may be up to a day later than the stored one.
  */
 export function afterWholeWalk(
   walks: readonly number[],

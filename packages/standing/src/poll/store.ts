@@ -37,7 +37,7 @@ export type FinishedPoll = {
    * first. False if svc keeps all ids.
    */
   readonly isTrimmed: boolean;
-  /** The row to store. Its count of remembered ids does not include this poll yet. */
+  /** The row about the program's polls that is to be stored. Its count of known row ids does not include this poll yet. */
   readonly record: StandingPollRecord;
   /** Number of failed polls in a row: `before` this poll, and `now` (with this poll). */
   readonly failures: { readonly before: number; readonly now: number };
@@ -91,7 +91,7 @@ function contextOf({ projectId, programId }: PollName): string {
   return `${projectId}/standing_polls/${programId}`;
 }
 
-/** Returns the encrypted state of polls, as it is stored. */
+/** Encrypts the state of a program's polls, such as the position in the polled list and the known row ids. Returns it as it is stored. */
 export function sealPollState(sealer: Sealer, name: PollName, state: PollState): Buffer {
   return sealer.seal(Buffer.from(JSON.stringify(state), "utf8"), contextOf(name));
 }

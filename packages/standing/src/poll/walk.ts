@@ -56,8 +56,8 @@ export type PollResult =
       readonly kind: "read";
       readonly found: readonly FoundRow[];
       /**
-       * Row ids that the poll must store: ids of rows that are new, and ids of known rows whose kept fields (the fields that the program
-       * wants) have changed.
+       * Ids of list rows that the poll must store. They are ids of new rows, and ids of known rows in which a field that the program uses
+       * has changed.
        */
       readonly remembered: readonly RememberedRow[];
       /** Number of ids in `remembered` that were not known before this poll. */
@@ -72,7 +72,7 @@ export type PollResult =
       readonly hasMore: boolean;
       readonly pages: number;
       readonly rows: number;
-      /** Ids that were last scanned before this time are forgotten. Undefined means that no id is forgotten. */
+      /** Known row ids that no poll has found since this time are deleted. Undefined means that no id is deleted. */
       readonly forgetBefore: number | undefined;
     }
   | { readonly kind: "failed"; readonly fault: ReadFault };
@@ -236,8 +236,8 @@ class Walker {
   }
 
   /**
-   * Returns the result of a walk that has ended. `goesOn`: true if the list has more rows. Then the next poll starts at once. It reads the
-   * list from a new bound (for example the greatest time that this walk has read).
+   * Returns the result of a poll when its reading of the tool's list has ended. `goesOn`: true if the list has more rows to read. Then the
+   * next poll starts at once. It reads the list from a new start value, for example the greatest time that this poll has read.
    */
   #finish(goesOn: boolean): PollResult {
     const { spec, state, nowMs } = this.#asked;

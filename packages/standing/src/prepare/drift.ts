@@ -14,8 +14,9 @@ export type DriftHold = { readonly version: number; readonly detail: string };
 const detailMax = 8_000;
 
 /**
- * Finds programs whose tools have changed since the program's version was made. If the definition says `follow`, such a program gets a new
- * version with the changed tools. Programs that may not start are added to `drifts`. Returns the ids of the programs with a new version.
+ * Finds standing programs (programs that start jobs on a schedule or event) whose tools have changed since the program's version was made.
+ * If a definition says `follow`, its program gets a new version with the changed tools. A program that may no longer start, because of a
+ * changed tool, is added to `drifts`. Returns the ids of the programs with a new version.
  */
 export async function findDrifts(
   context: StandingContext,

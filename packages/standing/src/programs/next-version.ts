@@ -28,7 +28,10 @@ import { dailyMax } from "../schedule/catch-up.ts";
 import { type LoadedVersion, sealDefinition, titleOf } from "../versions.ts";
 import { activate, supersede, takeOver } from "./activate.ts";
 
-/** Number of the newest events among which svc searches for one of the entity that a definition names. */
+/**
+ * Number of newest events among which svc searches for an example event. If the schedule's definition names an entity (customer or user),
+ * the example must belong to this entity.
+ */
 const eventsMax = 20;
 
 /** A version that people are asked to approve. */
@@ -138,7 +141,8 @@ export async function makeNextVersion(
 }
 
 /**
- * True if a version may run, because its plan needs no approval or was approved. False if the approval is pending, rejected or superseded.
+ * True if a version of a schedule may run: its plan needs no approval, or people approved it. False if the approval is pending, rejected or
+ * superseded.
  */
 function mayRun(approval: StandingVersionRecord["approval"]): boolean {
   return approval === "" || approval === "granted";

@@ -101,8 +101,8 @@ const storedForm =
   /^(\d{4})-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-4]):([0-5]\d)(?::([0-5]\d)(?:\.(\d{1,9}))?)?(?:Z|([+-])([01]\d|2[0-3]):([0-5]\d))$/;
 
 /**
- * Returns the time in epoch milliseconds for a text that only version 0.1 accepted. Such a text has no seconds, has the time 24:00, or
- * names a day that the month does not have. The day is then counted into the next month.
+ * Returns the time in epoch milliseconds for a stored text that only version 0.1 accepted. Such a text has no seconds, has the time 24:00,
+ * or names a day that the month does not have. Such a day counts into the next month.
  */
 function storedTime(text: string): number | undefined {
   const found = storedForm.exec(text);

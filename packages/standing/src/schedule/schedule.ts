@@ -71,7 +71,9 @@ export function assertCron(expression: string): void {
   new Cron(expression, { ...reading, mode: "5-part" });
 }
 
-/** Number of years that one step of a search covers. Each step checks every day and takes up to 2 ms per year. */
+/**
+ * Number of years that one step of the search for a schedule's due time covers. Each step checks every day and takes up to 2 ms per year.
+ */
 const yearsAtOnce = 2;
 /**
  * Maximum number of years that a search covers. Every 40 years contain all combinations of year length and first weekday, so a longer

@@ -39,7 +39,10 @@ const runStates: Readonly<Record<StandingRunState, StandingRunStateMessage>> = {
   refused: StandingRunStateMessage.REFUSED,
 };
 
-/** Returns the program state that a list filter names. Returns undefined for UNSPECIFIED. */
+/**
+ * Returns the state of standing programs (schedules) by which a request filters a list. Returns undefined for UNSPECIFIED, which means all
+ * states.
+ */
 export function stateOfFilter(state: StandingStateMessage): StandingState | undefined {
   return keyOf(states, state);
 }

@@ -122,7 +122,10 @@ async function dueTimesOf(
   return { occurrences, missed, nextAt, dueAt };
 }
 
-/** Returns the prepared occurrences of a locked program. Throws StaleBatchError if the program has changed since the preparation. */
+/**
+ * Returns the occurrences (due times) that were computed for a program before it was locked. Throws StaleBatchError if the program has
+ * changed since then.
+ */
 function currentOf(
   prepared: ReadonlyMap<StandingProgramId, PreparedSchedule>,
   { id, version, nextAt, previousAt }: StandingProgramRecord,

@@ -33,7 +33,10 @@ export type DecisionBatch = {
    * maximum number of runs. Default false.
    */
   readonly isAlone?: boolean;
-  /** Delay of new jobs in milliseconds, by project. Jobs of a project are delayed while many of its programs are due. Default 0. */
+  /**
+   * Delay in milliseconds before new jobs begin, by project. Jobs of a project are delayed while many of its standing programs (programs
+   * that start jobs on a schedule or event) wait to be started. Default 0.
+   */
   readonly delayMs?: ReadonlyMap<ProjectId, number> | undefined;
 };
 
@@ -61,7 +64,7 @@ export type Source = (
  * Result of preparing one source of due occurrences (schedule, trigger, poll or backfill). It is computed before the programs are locked.
  */
 type PreparedSource = {
-  /** Programs to lock in addition to those of the batch's tasks and calls. */
+  /** Programs that must be locked for the decision, in addition to the programs of the claimed tasks and calls. */
   readonly programIds?: readonly StandingProgramId[];
   /** Events that did not fit into this batch. Their leases are released, so that a later batch decides them. */
   readonly left?: readonly ClaimedInboxEvent[];
@@ -83,13 +86,13 @@ type LockedPrograms = {
   isHeld(kind: DueTaskKind, programId: StandingProgramId): boolean;
 };
 
-/** The occurrences of one source that are due for a locked program. */
+/** The occurrences (due times or events) of one source of runs, such as a schedule or a poll, that are due for a locked program. */
 export type SourceDue = {
   /** Occurrences about which the program's policies must decide. */
   readonly candidates: readonly DueCandidate[];
   /**
-   * True if a run may start from these occurrences. If the program must not start runs, svc then pauses the program. False if no run can
-   * start anyway, so that the program need not be paused.
+   * True if a run may start from these occurrences (due times or events). Then svc pauses a program that must not start runs, for example
+   * because its tools changed. False if no run would start.
    */
   readonly isDue: boolean;
   /**
@@ -129,8 +132,8 @@ export type PreparedDecision = {
 export const nothingPrepared: PreparedSource = { due: async () => new Map() };
 
 /**
- * Returns the result of a source: the occurrences (for example times or events) for which runs may start, and the function that decides
- * about them.
+ * Returns the due occurrences of a source of runs (a schedule, events, or a poll): the times or events for which runs may start, and the
+ * function that decides about them.
  */
 export function dueCandidates(candidates: readonly DueCandidate[], decide: SourceDue["decide"]): SourceDue {
   return { candidates, isDue: candidates.some(isWanted), decide };

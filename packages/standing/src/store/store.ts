@@ -152,7 +152,7 @@ async function storeStarts(
   }
 }
 
-/** Creates the jobs of runs that start. Stores the jobs that fit into their projects' quotas; the other runs wait. */
+/** Creates the jobs of runs that start. Stores the jobs that fit into their projects' quotas. Runs whose jobs do not fit must wait. */
 async function storeJobs(
   context: StandingContext,
   tx: Executor,
@@ -306,7 +306,10 @@ function closeTimeOf(next: NextClose | undefined, nowMs: number): number | undef
   return next?.isHeld === true ? Math.max(next.at, nowMs + windowRecheckMs) : next?.at;
 }
 
-/** Returns when the waiting runs of each program must be checked again. Only programs whose `admit` task was due are included. */
+/**
+ * Returns the time at which the waiting runs of each program must be checked again. Only programs whose waiting runs were checked in this
+ * transaction are included.
+ */
 async function wakeTimesOf(
   tx: Executor,
   decided: readonly DecidedProgram[],

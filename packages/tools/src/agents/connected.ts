@@ -10,14 +10,20 @@ import type { ToolAnswer } from "./answer.ts";
  */
 type ConnectedApp = { readonly toolkit: string; readonly entityIds: readonly string[]; readonly hasMore: boolean };
 
-/** The caller of a search, and the tools whose apps are checked for connected accounts. */
+/**
+ * The tools that a search found, and the caller of the search. svc checks which apps of these tools have connected accounts that the caller
+ * may use.
+ */
 export type ConnectedQuery = {
   readonly view: CatalogView;
   readonly principal: Pick<ProjectPrincipal, "projectId" | "binding">;
   readonly slugs: readonly string[];
 };
 
-/** Limits of one answer. `toolkitsMax`: apps that are checked. `entitiesMax`: entities named for each app. */
+/**
+ * Limits of the connected accounts that one tool answer lists. `toolkitsMax`: apps whose accounts are looked up. `entitiesMax`: entities
+ * (customers or users) named for each app.
+ */
 const toolkitsMax = 5;
 const entitiesMax = 5;
 const accountsMax = 20;

@@ -32,7 +32,10 @@ export function directName(slug: string): string {
   return `${name.slice(0, nameMax - 9)}_${digest}`;
 }
 
-/** Returns the meta-tools to list. They are all meta-tools, or only those that the address names if it lists tools directly. */
+/**
+ * Returns the meta-tools that svc lists to an MCP client. Meta-tools such as `search_tools` and `call_tool` give access to all tools. If
+ * the MCP address lists tools directly, only the meta-tools that it names are returned. Otherwise all are returned.
+ */
 export function listedMetaTools(address: McpAddress): readonly ListedTool<MetaToolName>[] {
   return isDirect(address) ? metaTools.filter(({ name }) => address.tools.includes(name)) : metaTools;
 }

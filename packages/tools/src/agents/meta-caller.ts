@@ -28,7 +28,10 @@ type CallArguments = {
   readonly max_bytes?: number;
 };
 
-/** Context of an agent's call, in addition to its arguments. */
+/**
+ * Data about an agent's tool call, without its arguments: the caller, advice for the agent, and the confirmations that the agent's client
+ * can get.
+ */
 type AgentCall = {
   readonly caller: ToolCaller;
   readonly principal: ProjectPrincipal;
@@ -78,7 +81,10 @@ export async function answerCall(
 /** Arguments of read_tool after its schema accepted them. */
 type ReadArguments = Omit<CallArguments, "idempotency_key" | "dry_run">;
 
-/** Calls a reading tool and returns its result. Throws TOOL_NOT_FOUND and TOOL_NOT_READ; otherwise rejects with the errors of CallTool. */
+/**
+ * Calls a tool of access class `read` and returns its result. Throws TOOL_NOT_FOUND if the tool does not exist, and TOOL_NOT_READ if the
+ * tool can write. Rejects with the errors of CallTool.
+ */
 async function answerRead(view: CatalogView, args: ReadArguments, call: AgentCall): Promise<ToolAnswer> {
   const tool = view.tools.get(args.slug);
   const toolkit = tool && view.toolkits.get(tool.toolkitSlug);

@@ -15,8 +15,8 @@ import { instructions, type ListedTool, type MetaToolName, metaTools } from "./m
 import { answerRefusal } from "./words.ts";
 
 /**
- * Creates the features that svc offers to agents over MCP: the meta-tools and the granted agent tools. If the client's address names tools,
- * these tools are offered instead.
+ * Creates the features that svc offers to agents over MCP: the meta-tools (search, describe, read and call any tool), and the tools that
+ * the key or grant adds. If the MCP address of the client names tools, these tools are offered in place of the meta-tools.
  */
 export function createToolsOffer(options: ToolsOfferOptions): McpOffer {
   const { agentTools = [] } = options;

@@ -52,7 +52,7 @@ export async function answerSearch(
   );
 }
 
-/** Advice to an agent for each confidence. */
+/** Advice to an agent about the tools that a search found, for each level of confidence that the first tool is right. */
 const adviceFor: Readonly<Record<Confidence, string>> = {
   high: "high. Take the first.",
   medium: "medium. Describe two of them and compare before you call one.",

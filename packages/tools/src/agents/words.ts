@@ -57,7 +57,7 @@ function spokenName(named: string): string {
   return Object.hasOwn(words, name) ? [words[name], ...how].join(" ") : named;
 }
 
-/** Returns a text made of parts, with API names replaced by names that an agent knows. */
+/** Returns a text of several parts as one text, in which names of API calls are replaced by names that an agent knows. */
 export function spokenText(said: PartedText): string {
   return renderText(said, (_kind, name) => spokenName(name));
 }

@@ -38,8 +38,8 @@ type CallOfJob = {
    */
   readonly restoredFrom?: number | undefined;
   /**
-   * Receives the call's ledger row when the call ends. The job then commits the row together with its own changes. Default: svc commits the
-   * row at once.
+   * Receives the call's ledger row (the stored record of a tool call) when the call ends. The job then commits the row together with its
+   * own changes. Default: svc commits the row at once.
    */
   readonly takeRecord?: ((record: CallRecord) => void) | undefined;
 };

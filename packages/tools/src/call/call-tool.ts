@@ -23,7 +23,9 @@ export type ToolCaller = {
 
 /** Makes tool calls and tracks those that are still running. */
 export type DrainingToolCaller = ToolCaller & {
-  /** Resolves when no call is running. Each call then has an answer, and its outcome is recorded if the database accepted the outcome. */
+  /**
+   * Resolves when no tool call is running on this node. Each call then has an answer. Its outcome is stored, unless the database failed.
+   */
   drain(): Promise<void>;
 };
 

@@ -74,7 +74,7 @@ export type TestNode = {
   readonly ledger: Ledger;
   readonly views: CatalogViews;
   readonly caller: DrainingToolCaller;
-  /** Calls reported to the ledger's observer. */
+  /** Tool calls that were reported to the test's observer of the ledger (the stored record of every tool call). */
   readonly observed: CallObservation[];
   /** Ids of calls whose outcome could not be recorded. */
   readonly unrecorded: readonly string[];

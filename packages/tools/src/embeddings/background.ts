@@ -56,8 +56,9 @@ export function createVectorKeeper(options: VectorKeeperOptions): VectorKeeper {
   const lines = new ToolkitLines(waitingMax);
   const closing = new AbortController();
   /**
-   * Failures of requesting the vectors for texts without meaning, and the time of the next try. These texts describe no tool, so a
-   * similarity that they also reach means nothing. Their vectors are requested before those of any toolkit.
+   * Number of failed requests for the vectors of meaningless texts, and the time of the next request. Meaningless texts describe no tool.
+   * If a query is as similar to such a text as to a tool, the similarity to the tool means nothing. These vectors are requested before
+   * those of any toolkit.
    */
   const ownPace: LinePace = { failures: 0, notBeforeMs: 0 };
   let senseless: readonly Vector[] | undefined;

@@ -19,8 +19,8 @@ export type EmbeddingsEndpoint = EmbeddingsTarget & {
 };
 
 /**
- * Error for a failed request to the endpoint. The message is the end of a sentence about the endpoint, and quotes neither the request nor
- * the answer.
+ * Error for a failed request to the embeddings endpoint (which computes vectors of texts). The message completes a sentence about the
+ * endpoint. It quotes neither the request nor the answer.
  */
 export class EmbeddingsError extends Error {
   override readonly name = "EmbeddingsError";

@@ -131,7 +131,7 @@ async function nearnessOf(known: KnownVectors, query: Vector): Promise<Nearness>
 /** Number of toolkits that are compared before the event loop runs other work. A toolkit has at most 200 tools. */
 const toolkitsAtOnce = 16;
 /**
- * Minimum distance between the usual similarity of texts without meaning and the similarity above which a tool counts as similar (the
- * floor).
+ * Minimum distance between two similarities to a query: the usual one of meaningless texts, and the one above which a tool counts as
+ * similar (the floor).
  */
 const spreadMin = 0.05;

@@ -54,7 +54,7 @@ function textOf(tool: ToolDefinition, toolkit: Toolkit): string {
   return text.slice(0, charactersMax).toWellFormed();
 }
 
-/** Returns an example phrase with only the first alternative of each choice, as a person would say it. */
+/** Returns an example phrase of a tool, in which each choice such as `(show|list)` is replaced by its first alternative. */
 function firstChoices(saying: string): string {
   return saying.replaceAll(/\(([^()|]*)[^()]*\)/g, "$1");
 }
@@ -72,8 +72,8 @@ export const othersMs = 1_000;
 type TextGroup = { readonly texts: readonly ToolText[]; readonly owner: Toolkit["ownerProjectId"] };
 
 /**
- * Result of one lookup. `found`: the vectors found so far. `next`: `done` if nothing is missing, `others` if other nodes are requesting the
- * missing vectors, `more` if this node must request more of them.
+ * Result of looking up the vectors of texts. `found`: the vectors found so far. `next`: `done` if none is missing, `others` if other nodes
+ * are requesting the missing vectors, `more` if this node must request more of them.
  */
 export type VectorLookup = { readonly found: ReadonlyMap<string, Vector>; readonly next: "done" | "others" | "more" };
 

@@ -66,8 +66,9 @@ export class ToolkitLines {
   }
 
   /**
-   * Returns the next toolkit that needs vectors. `pace`: the number of failures of the toolkit's owner, and the time of the owner's next
-   * turn. The owner then moves to the end of the queue. Returns undefined if no owner may have a turn now.
+   * Returns the next toolkit whose tools need vectors, and moves the toolkit's owner (a project or the shared catalog) to the end of the
+   * queue. `pace`: how often requests for this owner failed in a row, and the earliest time of the next request. Returns undefined if every
+   * owner must still wait.
    */
   next(nowMs: number): { readonly toolkit: Toolkit; readonly pace: LinePace } | undefined {
     for (const [owner, line] of this.#lines) {

@@ -40,7 +40,10 @@ function isJson(text: string): boolean {
   }
 }
 
-/** Dependencies of preparing the requests of programs. `hostTransport` reaches projects' hosts, also in the sandbox. */
+/**
+ * Dependencies of preparing HTTP requests that programs make themselves, without a tool. `hostTransport`: sends requests to the hosts that
+ * a project allows, even if the job's tool calls go to the sandbox (test apps).
+ */
 export type HttpContext = {
   readonly db: Database;
   readonly vault: SecretVault;

@@ -103,8 +103,8 @@ export function roomOf(
 }
 
 /**
- * Activity of one node at a limiter. `began`: number of calls that start now. `held`: slots that its calls occupy. `wanted`: calls that
- * wait.
+ * Activity of one node under one call limit. `began`: number of calls that start now. `held`: number of its calls that are running.
+ * `wanted`: number of its calls that wait.
  */
 type NodeShare = {
   readonly node: string;

@@ -41,7 +41,10 @@ const retryMs = { held: 1_000, paused: 30_000, job: 100, pausedJob: 2_000 };
  * only once, calls that arrive later could always be faster.
  */
 const jobPatienceMs = 100;
-/** Interval at which this node renews the lease of its slots, in milliseconds. It is a third of the lease. */
+/**
+ * Interval in milliseconds at which this node renews its slots. A slot is the permission to run one call of a limited account. The lease of
+ * a slot is the time after which an unrenewed slot becomes free. The interval is a third of the lease.
+ */
 const renewMs = leaseMs / 3;
 const failurePauseMs = 1_000;
 
@@ -193,8 +196,8 @@ export class Pacer {
   }
 
   /**
-   * Reads the rows of limiters whose state this node does not know. Also reads rows of full limiters, because other nodes may have released
-   * slots.
+   * Reads the database rows of limiters (state of one call limit for one account or value) that this node does not know yet. Reads rows of
+   * full limiters again, because other nodes may have ended calls.
    */
   async #read(limiters: Iterable<Limiter>, nowMs: number): Promise<void> {
     const unread = [...limiters].filter((limiter) => {
@@ -220,7 +223,10 @@ export class Pacer {
     return { limiter, room: roomOf(known?.pace, rules, { node: this.#node, held, nowMs }), began: 0, wanted: 0 };
   }
 
-  /** Writes the changed limiters to the database. Returns the limiters that another node changed in the meantime. */
+  /**
+   * Writes the changed limiters (state of one call limit for one account or value) to the database. Returns the limiters that another node
+   * changed in the meantime.
+   */
   async #write(turns: readonly LimiterRound[], nowMs: number): Promise<ReadonlySet<Limiter>> {
     const due = turns.filter(({ limiter, began, wanted }) => {
       const { reported } = limiter;

@@ -38,8 +38,8 @@ export type McpContext = {
   readonly principal: ProjectPrincipal;
   readonly address: McpAddress;
   /**
-   * The kinds of questions that the client accepts, for example `{ elicitation: {} }`. Undefined if the client cannot be asked. Clients of
-   * the older revision can never be asked, because their answer may reach another node.
+   * The kinds of questions that the MCP client accepts, for example `{ elicitation: {} }`. Undefined if the client cannot be asked. A
+   * client of MCP revision 2025-11-25 or earlier can never be asked, because its answer may reach a node that does not know the question.
    */
   readonly client: Params | undefined;
   /** Aborted when the exchange (the POST and its answer) ends. */
@@ -59,8 +59,8 @@ export type McpContext = {
 };
 
 /**
- * Outcome of a request. `input_required`: the client must answer questions first; only for clients that accept questions. `task`: the
- * request continues as a task; only for clients that support tasks.
+ * Outcome of an MCP request. `complete`: it has a result. `task`: it continues as a task; only for clients that support tasks.
+ * `input_required`: the client must answer questions first; only for clients that accept questions. `error`: it failed.
  */
 export type McpOutcome =
   | { readonly type: "complete"; readonly result: Params }

@@ -68,7 +68,7 @@ export function invalidRequest(why: string): McpError {
   return { code: codes.invalidRequest, message: `Invalid Request: ${why}` };
 }
 
-/** Returns the error for a method that does not exist in this revision. */
+/** Returns the MCP error for a method that does not exist in the client's protocol revision. */
 export function methodNotFound(method: string): McpError {
   return { code: codes.methodNotFound, message: `Method not found: ${method.slice(0, 80)}` };
 }

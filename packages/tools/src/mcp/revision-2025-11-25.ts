@@ -87,5 +87,8 @@ function ownMethods(served: Omit<ServedProtocol, "methods">): Readonly<Record<st
   };
 }
 
-/** The revision 2025-11-25, the last one with a handshake. It also serves clients of the earlier revisions. */
+/**
+ * Handler for revision 2025-11-25 of MCP (Model Context Protocol), the last revision with a handshake. It serves clients of earlier
+ * revisions as well.
+ */
 export const olderRevision: RevisionCarrier = { revision: "2025-11-25", ownMethods, answer, faultOf };

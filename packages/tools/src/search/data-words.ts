@@ -32,7 +32,10 @@ const apps: ReadonlySet<string> = new Set(vocabulary.apps);
  */
 const dictatedName =
   /^\s*(?:\p{Lu}[\p{L}\p{N}'’&-]*|\p{N}+)(?:\s(?:(?:of|and|the|for|&|de|la|und|der)\s)?(?:\p{Lu}[\p{L}\p{N}'’&-]*|\p{N}+))*(?=[,;]?\s+\p{Ll})/u;
-/** Minimum number of words that describe the request before a dictated text. If there are fewer, the text itself is the request. */
+/**
+ * Minimum number of words of the request in a search query, before the text that the tool is to write (such as the words after `saying`).
+ * If there are fewer, that text counts as the request.
+ */
 const tellingWordsMin = 2;
 /**
  * Maximum number of words before a colon that can be the name of an app to which the user speaks. Example: in `task app: add a section`,
@@ -41,8 +44,9 @@ const tellingWordsMin = 2;
 const addressMax = 4;
 
 /**
- * Returns a query split into the request and its data. If a query consists only of data, the data is the request. `isAddressed`: true if
- * the query is addressed to a marked name (such as `@petra`); dictated text may then follow directly after the verb.
+ * Returns a search query, split into the request and the data for the tool (ids, numbers, times, and texts to write). If a query consists
+ * only of data, the data is the request. `isAddressed`: true if the query is addressed to a marked name (such as `@petra`). Then a text to
+ * write may follow directly after the verb.
  */
 export function partText(text: string, isAddressed: boolean): SplitQuery {
   const data: string[] = [];

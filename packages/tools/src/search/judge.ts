@@ -45,8 +45,9 @@ export function confidenceOf(share: number, saidShare: number): Confidence | und
 type Fits = Readonly<Record<Exclude<Confidence, "low">, number>>;
 
 /**
- * Minimum scores for a tool whose toolkit has example phrases. They were chosen with 800 requests for which a tool exists and 160 everyday
- * requests for which none exists. Of the 160 requests, 4 in 5 score below `medium` and 1 in 50 reaches `high`.
+ * Minimum scores for the confidence levels `high` and `medium`, for a tool whose toolkit has example phrases. A lower score means low
+ * confidence. The scores were chosen with 800 requests for which a tool exists, and 160 everyday requests for which none exists. Of the 160
+ * requests, 4 in 5 score below `medium` and 1 in 50 reaches `high`.
  */
 const saidFits: Fits = { high: 16.6, medium: 9.8 };
 /**
@@ -109,7 +110,10 @@ type Grounds = {
 /** Result of a search that found no tools. */
 export const noneFound: FoundTools = { confidence: undefined, results: [] };
 
-/** Share of the first tool's score above which the second tool may be the right one. The confidence is then lower. */
+/**
+ * Share of the first tool's score. If the second tool reaches this share, it may be the right one. The confidence in the first tool is then
+ * lower.
+ */
 const tieShare = 0.9;
 /** Maximum number of tools in an answer, if the best tool contains little of the query. */
 const lowMax = 3;
@@ -158,8 +162,8 @@ function confidenceIn(
 }
 
 /**
- * Returns a number that says how well the first tool fits the query. It starts with the tool's score. The influence of data words (such as
- * ids) and of unconnected accounts is removed. Words of the query that no tool contains lower the number.
+ * Returns a number that says how well the first tool found fits the search query. It is the tool's score, without the influence of data in
+ * the query (such as ids) and of accounts that are not connected. Words of the query that no tool contains lower the number.
  */
 function fitOf(first: ScoredTool, { view, shareOf, known, worthOfAll }: Grounds): number {
   const plain = known.filter(({ isData }) => !isData);
@@ -168,7 +172,10 @@ function fitOf(first: ScoredTool, { view, shareOf, known, worthOfAll }: Grounds)
   return (first.score * likeness * knownShare) / (shareOf(first) || 1) / view.rarestWorth;
 }
 
-/** True if the second tool fits about as well as the first, so that the first may be wrong. False if the first is clearly better. */
+/**
+ * True if the second tool fits the search query about as well as the first, so that the first may be the wrong one. False if the first fits
+ * clearly better.
+ */
 function isTied([first, second]: readonly ScoredTool[]): boolean {
   return first !== undefined && second !== undefined && second.score > tieShare * first.score;
 }

@@ -3,7 +3,7 @@ import vocabulary from "./vocabulary.json" with { type: "json" };
 import { isTelling } from "./words.ts";
 
 /**
- * Kinds of names with a sign that a query contains. `hasChannel`: a channel such as `#general`. `hasPerson`: a person such as `@petra`.
+ * Kinds of marked names that a search query contains. `hasChannel`: a channel such as `#general`. `hasPerson`: a person such as `@petra`.
  * `hasKey`: the key of a record such as `WEB-204`.
  */
 export type Marks = { readonly hasChannel: boolean; readonly hasPerson: boolean; readonly hasKey: boolean };

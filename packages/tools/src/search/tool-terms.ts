@@ -56,8 +56,9 @@ const lengthShare = 0.4;
 const said = { weight: 5, saturation: 0.4 };
 
 /**
- * Returns how strongly each term describes a tool: BM25 (a ranking formula) summed over the tool's fields, without the rarity of the term.
- * The result depends only on the toolkit, because field lengths are compared with fixed values and not with an average over all tools.
+ * Returns how strongly each term describes a tool: the ranking formula BM25 summed over the tool's fields. The rarity of the term among all
+ * tools is not included. Field lengths are compared with fixed values, not with an average over all tools. So the result depends only on
+ * the tool's toolkit.
  */
 export function weighTerms(tool: ToolDefinition, toolkit: Toolkit): ReadonlyMap<string, number> {
   const strengths = new Map<string, number>();

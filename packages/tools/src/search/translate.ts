@@ -155,7 +155,10 @@ function formsOf({ endings }: Language, word: string): readonly string[] {
   return ends.filter((end) => endings.has(word.slice(end))).map((end) => word.slice(0, end));
 }
 
-/** Returns the meaning of a word with one of its endings removed. If several stems are known, the longest is used. */
+/**
+ * Returns the English meaning of a foreign word, by removing one of the language's endings. If several stems are known, the longest is
+ * used.
+ */
 function stemMeaning({ stems, endings }: Language, word: string): string | undefined {
   if (word.length > wordMax) return undefined;
   for (let end = word.length; end >= partMin - 1; end--) {

@@ -27,10 +27,10 @@ export type Term = {
 /** Callable tools of all toolkits of a view in one index. */
 export type ViewIndex = {
   readonly tools: readonly IndexedTool[];
-  /** For each tool, the position of its toolkit in the view. */
+  /** For each tool, the position of its toolkit in `toolkits`. */
   readonly toolkitOf: Uint32Array;
   readonly toolkits: readonly ToolkitIndex[];
-  /** Share of the view's tools that have example phrases, from 0 to 1. */
+  /** Share of the tools that have example phrases, from 0 to 1. It counts the tools that one caller may see (the view). */
   readonly saidShare: number;
   /** Weight of a term that only one tool contains. */
   readonly rarestWorth: number;
@@ -90,7 +90,7 @@ function joinPostings(term: string, indexes: readonly ToolkitIndex[], toolCount:
   return { worth: worthOf(held, toolCount), postings };
 }
 
-/** Returns the weight of a term that is contained in `held` tools. */
+/** Returns the weight of a search term that occurs in `held` tools. The weight is higher for a term that few tools contain. */
 function worthOf(held: number, toolCount: number): number {
   return Math.log(1 + (toolCount - held + 0.5) / (held + 0.5)) ** rarityExponent;
 }

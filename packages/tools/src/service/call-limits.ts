@@ -59,7 +59,7 @@ export type CallLimitsContext = {
   readonly db: Database;
 };
 
-/** Cache of limits. After a change, `forget` is called, so that this node applies the change at once. */
+/** Maximum number of call limits that a project may have. */
 const limitsMax = 100;
 
 /** Returns the methods of ToolsService for call limits. */

@@ -33,7 +33,7 @@ export function subscriptionNotFound(): McpError {
   return { code: codes.notFound, message, data: { kind: "subscription" } };
 }
 
-/** Returns the error that the caller may not receive these events. */
+/** Returns the MCP error that the caller may not receive the requested events. `reason` says why. */
 export function forbidden(reason: string): McpError {
   return { code: codes.forbidden, message: `Forbidden: ${reason}`, data: { reason } };
 }

@@ -18,7 +18,7 @@ import { createSubscribe } from "./subscribe.ts";
 import { readName } from "./subscribe-request.ts";
 import { isOffered } from "./target.ts";
 
-/** JSON Schema of the arguments that every event accepts. */
+/** JSON Schema of the arguments with which an agent subscribes to any kind of event over MCP. */
 const inputSchema = {
   type: "object",
   additionalProperties: false,

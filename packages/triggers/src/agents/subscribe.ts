@@ -96,7 +96,7 @@ const perKeyMax = 100;
  * A client that requests a subscription without an end gets the maximum lifetime.
  */
 const ttl = { minMs: 60_000, defaultMs: 3_600_000, maxMs: 86_400_000 };
-/** Milliseconds after a change of the secret in which deliveries are also signed with the previous secret. */
+/** Milliseconds after a change of a subscription's signing secret in which deliveries are signed with the previous secret as well. */
 const formerMs = 600_000;
 
 type SubscribeContext = AgentEventsContext & { readonly challenge: Challenge };
@@ -214,8 +214,8 @@ function answerOf(
 }
 
 /**
- * Returns a position before which no delivery is pending: the position of the oldest pending delivery, or, if none is pending, a position
- * some time before now.
+ * Returns the position in a subscription's events before which all events were delivered. It is the position of the oldest pending
+ * delivery. If no delivery is pending, it is a time shortly before now.
  */
 async function watermarkOf(
   { db, clock, sealer }: AgentEventsContext,

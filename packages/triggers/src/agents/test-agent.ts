@@ -82,7 +82,10 @@ export function agentSecret(bytes = 32): string {
   return `whsec_${randomBytes(bytes).toString("base64")}`;
 }
 
-/** Starts a callback for tests. It confirms challenges and records every other request. */
+/**
+ * Starts an MCP event receiver for tests. It answers svc's verification requests (challenges), and records all requests that are not
+ * challenges.
+ */
 export async function startTestCallback(): Promise<
   TestReceiver & { /** Requests that are not challenges. */ posted(): TestReceiver["requests"] }
 > {

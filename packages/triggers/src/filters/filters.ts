@@ -62,7 +62,7 @@ export type Filters = {
 
 /** Maximum number of compiled filters that a node keeps. */
 const compiledMax = 10_000;
-/** Maximum number of subscriptions whose faults wait to be stored. Further counts are lost. */
+/** Maximum number of subscriptions whose filter faults wait to be counted in the database. Faults of more subscriptions are not counted. */
 const waitingMax = 10_000;
 
 /** Creates the filters of a node. */

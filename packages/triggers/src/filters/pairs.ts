@@ -19,8 +19,8 @@ export type FilteringContext = { readonly db: Executor; readonly filters: Pick<F
 const readMax = { events: 200, bytes: 2_097_152 };
 
 /**
- * Returns those pairs of event and subscription in which the subscription's filter accepts the event. A subscription without a filter
- * accepts every event. Pairs of deleted events are left out.
+ * Returns the pairs of event and subscription that are to be delivered: those in which the subscription's filter accepts the event. A
+ * subscription without a filter accepts every event. Pairs of deleted events are left out.
  */
 export async function acceptedPairs(
   { db, filters }: FilteringContext,

@@ -18,7 +18,7 @@ export type Receipt = { readonly id: EventId; readonly receivedAtMs: number };
 
 /** The results of the filters of a batch of posts. */
 export type FilteredPosts = {
-  /** Returns the result of a filter for the event of a post and a receiver. */
+  /** Returns the result of a filter for the event that a project receives from a post. */
   outcome(post: FilterablePost, receiver: ReceivingProject, filter: string): FilterOutcome["outcome"];
   /**
    * Returns the event id and the time of receipt that were used when filters were evaluated for this post and project. The event must be

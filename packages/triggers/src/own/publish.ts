@@ -183,7 +183,7 @@ async function store({ storeEvent }: PublishContext, event: NormalizedEvent): Pr
 /** Number of tries to find or store an event that repeats an earlier one, which retention may delete at the same time. */
 const lookupsMax = 5;
 
-/** Returns the results with the ids of the earlier events of duplicates. */
+/** Returns the results of publishing events. The result of a duplicate contains the id of the earlier event that it repeats. */
 async function findDuplicates(
   context: PublishContext,
   projectId: ProjectId,

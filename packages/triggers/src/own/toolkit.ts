@@ -101,7 +101,10 @@ function operationalTrigger(name: OperationalEventName): Trigger {
   };
 }
 
-/** Returns a trigger whose events no app posts, without its schema. `sample` returns the payload of a sample event. */
+/**
+ * Returns a trigger (kind of event) whose events the project publishes itself, so that no app posts them. Its schema is not included.
+ * `sample` returns the payload of a sample event.
+ */
 function ownTrigger({
   sample,
   ...own

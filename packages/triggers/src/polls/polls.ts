@@ -7,7 +7,10 @@ import { type CursorScope, type EventPosition, positionAt, settledMs, uuidOfHex 
 
 /** Data about a poll for events that svc answered. */
 export type EventPollObservation = {
-  /** `unheld`: the poll asked to wait for events, but this node already held the maximum number of waiting polls. */
+  /**
+   * Outcome of a poll for events. `events`: it returned events. `empty`: there were none. `truncated`: events after the requested position
+   * may be missing. `unheld`: the poll asked to wait for events, but this node already held the maximum number of waiting polls.
+   */
   readonly outcome: "events" | "empty" | "truncated" | "unheld";
   /** Number of events that svc scanned for the poll. */
   readonly scanned: number;

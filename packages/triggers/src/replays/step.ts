@@ -87,8 +87,8 @@ const unparkedMax = 2_000;
 const inactiveWaitMs = 5_000;
 
 /**
- * The task of a replay in one turn. A turn is the time, with several steps, in which a node holds the task. `untilMs`: end of the turn;
- * undefined before its first step.
+ * The task of a replay (repeated deliveries of past events) in one turn. In a turn, a node holds the task and makes several steps.
+ * `untilMs`: end of the turn; undefined before its first step.
  */
 export type ReplayTurn = { readonly task: ClaimedReplay; readonly untilMs?: number };
 

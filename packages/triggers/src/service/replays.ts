@@ -179,7 +179,10 @@ async function filterOf(
   };
 }
 
-/** Returns the filter that selects the matches of a replay. It selects the same events as ReplayEvents does. */
+/**
+ * Returns the condition for the deliveries that a replay repeats: pairs of event and subscription. It selects the same events as
+ * ReplayEvents does.
+ */
 function matchesOf({ since, until, toolkitSlug, triggerSlug, subscriptionId, onlyUndelivered }: StartedFilter) {
   const range = { fromUuid: firstUuidAt(since), toUuid: firstUuidAt(until) };
   return { ...range, toolkitSlug, triggerSlug, subscriptionId: subscriptionId ?? undefined, onlyUndelivered };

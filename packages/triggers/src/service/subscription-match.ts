@@ -5,7 +5,7 @@ import { checkFilter } from "@svc/program";
 import { triggerFaults } from "../errors.ts";
 import { triggerSlugOf } from "./request.ts";
 
-/** The part `match` of a request. */
+/** The field `match` of a subscription request: the triggers (kinds of events) and the filter that select events. */
 export type SentMatch = { readonly triggerSlugs: readonly string[]; readonly filter: string };
 
 /** The columns that select the events of a subscription. */
@@ -90,8 +90,9 @@ export function payloadsOf(
 }
 
 /**
- * Throws SUBSCRIPTION_FILTER_INVALID or SUBSCRIPTION_FILTER_TOO_EXPENSIVE if a filter is refused. `path`: the field with the filter.
- * `payloads`: the payload schemas of the events that the filter can get; empty if they may have any form.
+ * Checks the filter of a subscription. Throws SUBSCRIPTION_FILTER_INVALID or SUBSCRIPTION_FILTER_TOO_EXPENSIVE if the filter is refused.
+ * `path`: the field with the filter. `payloads`: the payload schemas of the events that the filter can get; empty if payloads may have any
+ * form.
  */
 export function requireFilter(path: string, filter: string, payloads: readonly JsonSchema[]): void {
   if (!isStorable(filter))

@@ -70,8 +70,8 @@ type Parents = AsyncDisposable & {
 };
 
 /**
- * Returns the parent folders of toolkits, because the loader reads only folders that contain toolkits. If the user named the folder of a
- * single toolkit, the function creates a temporary parent folder that contains only this toolkit.
+ * Returns the folders that contain the toolkits' folders, because the loader reads only such parent folders. If the user named the folder
+ * of a single toolkit, the function creates a temporary parent folder that contains only this toolkit.
  */
 async function openParents(folders: readonly string[]): Promise<Parents> {
   if (!folders.some(isToolkit)) {

@@ -136,8 +136,8 @@ function collect(text: string, before: readonly TypedArgument[]): TypedArgument[
 }
 
 /**
- * Returns a function that returns the line in the file for a JSON Pointer (RFC 6901). If the pointer's value does not exist, the function
- * returns the line of the value that would contain it.
+ * Returns a function that finds a value of a program in its file. The function takes a JSON Pointer (RFC 6901) and returns the line of its
+ * value as text. If the value does not exist, the function returns the line of the value that would contain it.
  */
 async function createLocator({ name, text, set }: ProgramFile): Promise<(pointer: string) => string> {
   const { LineCounter, parseDocument } = await import("yaml");

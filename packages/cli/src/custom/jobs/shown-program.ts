@@ -83,7 +83,7 @@ function readStep(step: Json, { kinds, depth, branch }: ShownStepContext): Progr
   return { id, kind, toolSlug, source: textOf(step[kind]), depth, branch };
 }
 
-/** Returns the tool of a call. For an HTTP request, returns the name that receipts use. */
+/** Returns the tool that a step calls. For an HTTP request that the step makes itself, returns `http`. */
 function toolOf(step: Json): string {
   return textOf(step["call"]) || ("http" in step ? "http" : "");
 }

@@ -88,7 +88,7 @@ function AccountBody({ projectId, account }: { projectId: string; account: Conne
   );
 }
 
-/** Draws the facts of an account, except its scopes and its references. */
+/** Draws the properties of a connected account, except its scopes and its references (ids in webhook posts that identify the account). */
 function AccountFacts({ projectId, account }: { projectId: string; account: ConnectedAccount }) {
   const { id, toolkitSlug, entityId, scheme, accountVariables, expiresAt, createdAt, updatedAt, sandbox } = account;
   const facts: readonly (readonly [string, ReactNode])[] = [

@@ -14,7 +14,7 @@ export const eventsSearch = listSearch(
   {
     toolkit: textParam,
     trigger: textParam,
-    /** Entity whose account the payload names. */
+    /** Shows only events of this entity (the customer or user to whose account an event belongs). */
     entity: textParam,
     /** Text that the payload contains, with the same upper and lower case. */
     text: (value: string) => textParam(value.slice(0, textMax)),

@@ -40,8 +40,8 @@ function mergedOf(spans: readonly { from: number; to: number }[]): { from: numbe
 }
 
 /**
- * Returns a function that converts a time to a position on the time axis of a job's bars. Long gaps without work are shortened on this
- * axis. The position is in milliseconds from the start of the axis.
+ * Returns a function that converts a time to a position on the time axis of a chart. The chart shows the steps of a job as bars. The axis
+ * shortens long gaps without work. The position is in milliseconds from the start of the axis.
  */
 function foldedTime(busy: readonly { from: number; to: number }[], gapMax: number): (at: number) => number {
   return (at) => {

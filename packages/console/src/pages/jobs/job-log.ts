@@ -54,7 +54,7 @@ async function readBriefly<Message>(
   }
 }
 
-/** The log as loaded so far. It begins with the first entry and has no gaps. */
+/** Entries of the job's log that are loaded so far. They begin with the first entry and have no gaps. */
 export type JobLogState = {
   readonly entries: readonly JobEvent[];
   /** `opening`: before the first entry. `ended`: the job has ended and its last entry is loaded. */
@@ -78,10 +78,12 @@ const gatherMs = 60;
 const lookAgainMs = 2_000;
 
 /**
- * Creates a reader that follows the log of a job. If a stream breaks (for example because the service restarts), it is opened again after
- * the last received entry, so that no entry is lost or repeated. While the tab is hidden, no stream is open. If the browser's few slots for
- * streams are taken, no stream stays open. `onEntries` receives the new entries. `isOver` is called after a stream ended, and returns
- * whether the job has ended.
+ * Creates a reader that follows the log of a job.
+ * - If a stream breaks (for example because the service restarts), it is opened again after the last received entry. So no entry is lost or
+ *   repeated.
+ * - While the browser tab is hidden, no stream is open.
+ * - A browser allows only a few streams at a time. If all are in use, the reader reads the log at intervals without an open stream.
+ * - `onEntries` receives the new entries. `isOver` is called after a stream has ended, and returns true if the job has ended.
  */
 export function createJobLog(
   transport: Transport,

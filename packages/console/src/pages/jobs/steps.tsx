@@ -114,7 +114,7 @@ function Ran({ now: { step, endedAt } }: { now: StepNow }) {
   return <>{durationWords(Math.max(0, to - timestampMs(step.startedAt)))}</>;
 }
 
-/** Kinds of steps during which nothing runs. On the time axis, the gaps of such steps are shortened. */
+/** Kinds of steps that only wait or ask. The time axis of the job's chart shows their long gaps shortened. */
 const idle = ["wait", "judge", "fail"];
 
 /** Draws the steps of a job in the program's order. A step that is inside another step is indented behind a line. */

@@ -71,7 +71,10 @@ export function newDraft(timeZone: string): Draft {
   return { ...draftOf({}), timeZone, cron: "0 9 * * 1-5" };
 }
 
-/** Reads an existing definition for editing: its fields, the text of its program, and the whole object (`kept`). */
+/**
+ * Reads an existing definition for editing: its fields, the text of its program, and the complete definition (`kept`), so that fields
+ * unknown to the form are not lost.
+ */
 export function readDefinition(definitionJson: string): { draft: Draft; programText: string; kept: Json } {
   const definition = objectOf(parseExact(definitionJson));
   const { from, to } = locatePointer(definitionJson, "/program");

@@ -72,8 +72,8 @@ export function summaryWords(data: ChartData, zone: Zone): string {
 }
 
 /**
- * Returns the step to which a pressed key moves the selection; undefined if the key does not move it. `step`: the selected step. `steps`:
- * the number of steps.
+ * Returns the position in a chart to which a pressed key moves the selection; undefined if the key does not move it. `step`: the selected
+ * position. `steps`: the number of positions.
  */
 export function pointOfKey(key: string, step: number | undefined, steps: number): number | undefined {
   const last = steps - 1;

@@ -8,7 +8,7 @@ import { type ChartData, dashOf, stepAt } from "./chart-data.ts";
 export type Plot = {
   /** Shows new values. `data` must have the lines with which the chart was created. */
   update: (data: ChartData) => void;
-  /** Marks a step. Undefined removes the mark. */
+  /** Marks the point at this position of the chart. Undefined removes the mark. */
   mark: (step: number | undefined) => void;
   /** Draws the chart again, in the current colours. */
   redraw: () => void;

@@ -25,7 +25,7 @@ export function GridRow<Row>({
   onPress,
 }: {
   index: number;
-  /** Distance from the start of the list, in pixels. */
+  /** Distance of the row from the start of the list, in pixels. */
   start: number;
   row: Row;
   columns: readonly Column<Row>[];

@@ -55,7 +55,7 @@ function answeredPlan(
   };
 }
 
-/** Returns the change that follows the answer to a running job's confirmation question: the job continues, or it ends. */
+/** Returns the change to a running job after a person answered its confirmation question: the job continues, or it ends. */
 function answeredConfirmation(state: JobState, { decision, chain }: PlanAnswer): Change {
   const { park, saga, plan } = state;
   const to = park?.before?.status;

@@ -27,7 +27,7 @@ export function parkOn(
   return { reason: parkReasons[kind], stepId, since: nowMs, judgment: { ...raised, ...(counts && { counts }) } };
 }
 
-/** Returns a question in the form that the asks package takes. */
+/** Returns a job's question in the form that packages/asks (which sends questions to people) takes. */
 export function askInput(
   { id: jobId, projectId, keyId, loaded, standingProgramId, principalChain }: Omit<JobFacts, "input">,
   asked: JobQuestion,

@@ -42,8 +42,8 @@ async function beginStep(work: WorkingJob, step: Step, port: Port, seen?: SeenAc
 }
 
 /**
- * Begins a step that makes calls, and commits that. Returns the committed job and the prepared first call. The call is undefined if another
- * driver has already stored a call with the same key.
+ * Commits the beginning of a step that makes calls. Returns the committed job and its prepared first call. The call is undefined if another
+ * driver (loop that runs one job's steps) has already stored a call with the same key.
  */
 export async function beginCommitted(work: WorkingJob, step: Step, port: Port): Promise<JobBeginning> {
   const { begun, first } = await firstOf(work, step, port);
@@ -231,7 +231,7 @@ async function advanceWithCall(
 
 /**
  * Returns the change at the end of a round of a step that repeats its inner steps (for example `until`). `state`: the job with the results
- * that these inner steps can use.
+ * of these inner steps.
  */
 export async function endRound(state: JobState, round: AgainInstruction, effects: StepEffects): Promise<Change> {
   const { again } = kindOf(round.step);

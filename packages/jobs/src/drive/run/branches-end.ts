@@ -9,7 +9,10 @@ import { askOf } from "../ask/branch-asks.ts";
 import type { Port } from "../port.ts";
 import { endChildren, type OpenChild, openChildren } from "./children.ts";
 
-/** Result of running a job's branches: the job, and the change to apply to it. Undefined if the job is already parked and committed. */
+/**
+ * Result of running the branches of a `parallel` step: the job, and the next change to apply to it. Undefined if the job is already stored
+ * as waiting.
+ */
 export type BranchesEnd = { readonly work: WorkingJob; readonly change: Change } | undefined;
 
 /**

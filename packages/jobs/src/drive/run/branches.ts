@@ -40,8 +40,8 @@ class BranchesRun {
   #queue: Promise<unknown> = Promise.resolve();
   #lookedAtMs = Number.NEGATIVE_INFINITY;
   /**
-   * The next action of the job after its parallel branches, if one branch has required that all branches end. Undefined while the branches
-   * run.
+   * Next action of the job after its parallel branches, if one branch made all branches end (for example because it failed). Undefined
+   * while the branches run.
    */
   #ending: Next | undefined;
   #failure: { readonly error: unknown } | undefined;
@@ -92,7 +92,10 @@ class BranchesRun {
     this.#acting.set(branch, acting);
   }
 
-  /** Waits until a branch stops, a branch is due, or it is time to check for an answer. */
+  /**
+   * Waits until a branch of the `parallel` step finishes its action, a waiting branch is due, or it is time to check if a person has
+   * answered.
+   */
   async #untilMoved(): Promise<void> {
     const { clock, busyPollMs } = this.#port;
     const dues = this.#listBlocked().map(({ atMs }) => atMs);

@@ -131,7 +131,10 @@ function handle(state: JobState, handling: Handling): Edit[] {
   ];
 }
 
-/** Returns the edits that fail the running steps inside a failing block. */
+/**
+ * Returns the changes to job state (edits) that mark running steps as failed. These steps are inside a failing block (a step that contains
+ * steps, such as `if`).
+ */
 function closeInside({ steps, blocks, loaded: { flow } }: JobState, { handler, stepId, failure }: Handling): Edit[] {
   const { index: from, end } = handler;
   const isInside = (id: string) => {
@@ -152,8 +155,8 @@ function closeInside({ steps, blocks, loaded: { flow } }: JobState, { handler, s
 }
 
 /**
- * Returns the change after a step's error handler, which ends at the index `from`, is over. The job continues at the index `to`, or the
- * step fails if its handler does not let the job continue.
+ * Returns the change that follows when a step's error handler has run. `from`: the index at which the handler ends. The job continues at
+ * the index `to`. If the handler does not let the job continue, the step fails.
  */
 export function afterHandling(state: JobState, stepId: string, { from, to }: { from: number; to: number }): Change {
   const block = state.blocks[stepId];

@@ -87,7 +87,10 @@ async function act(work: WorkingJob, confirmer: string | undefined, driver: Driv
   return moveOn(work, confirmer, driver);
 }
 
-/** Parks the job at its current place, unless the pause was withdrawn meanwhile. */
+/**
+ * Parks the job (stores it as waiting, so that no node works on it) because a pause was requested. Continues the job if the pause was
+ * withdrawn meanwhile.
+ */
 async function pause(work: WorkingJob, driver: Driver): Promise<WorkingJob | undefined> {
   const { interrupts, port } = driver;
   // A pause was requested, but the job's state may have been read before the request was stored. So a commit reads the job's row again. The
@@ -232,8 +235,8 @@ async function runIfDue(
 }
 
 /**
- * Prepares the current step of a job. If the step makes calls, commits the beginning of the step. If the step reads rows that are not
- * stored yet, commits these rows. Returns the job, and the step's first call if it was prepared.
+ * Makes the job ready for its current step. If the step makes calls, its beginning is committed. If the step reads rows that are not stored
+ * yet, these rows are committed. Returns the job, and the step's first call if that call is known and prepared.
  */
 async function readied(work: WorkingJob, step: Step, driver: Driver): Promise<JobBeginning> {
   const { placed, runs, clearedSets, made } = work.pending;

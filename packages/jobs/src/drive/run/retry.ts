@@ -188,7 +188,10 @@ function reopenBranches({ blocks }: JobState): Edit[] {
   });
 }
 
-/** Returns the edits that reopen the enclosing blocks of a step that continues. These blocks failed when the attempt ended. */
+/**
+ * Returns the changes to job state (edits) that set failed blocks back to running, because a new attempt of the job continues inside them.
+ * A block is a step that contains steps, such as `if`. The blocks failed when the previous attempt ended.
+ */
 function reopenBlocks({ steps }: JobState, instruction: Instruction): Edit[] {
   // Only those enclosing steps (for example an `if`) are reopened whose normal branches contain the step. If the step is in an enclosing
   // step's error handler, that enclosing step has failed and stays failed.

@@ -56,8 +56,8 @@ export function releaseJob(
 }
 
 /**
- * Counts that a job blocked its node's event loop. Returns true if the allowed number is reached and the job was parked, and false
- * otherwise.
+ * Counts that a job has blocked its node's event loop. If this has happened too often, parks the job (stores it as waiting, with no node
+ * working on it) and returns true. Otherwise returns false.
  */
 export function countLoopHold(context: EngineContext, jobId: Id<"job">, ms: number): Promise<boolean> {
   return withTransaction(context.db, async (tx) => {

@@ -55,7 +55,7 @@ export class HeldTasks {
     for (const { interrupts } of this.#held.values()) interrupts.isStopping = true;
   }
 
-  /** Notifies the driver of a job that the job is to be cancelled. */
+  /** Notifies the driver (the loop that runs one job's steps) that its job is to be cancelled. */
   cancel(jobId: Id<"job">): void {
     this.#interrupt(jobId, "isCancelSeen");
   }
@@ -173,7 +173,7 @@ export class Slots {
     return new Set([...this.#used].filter(([, count]) => count >= share).map(([id]) => id));
   }
 
-  /** True if a project may use one more slot. */
+  /** True if the node has a free slot (right to run one job) and the project uses fewer slots than its share. */
   hasRoomFor(project: ProjectId): boolean {
     return this.free > 0 && (this.#used.get(project) ?? 0) < this.share;
   }

@@ -53,8 +53,8 @@ export function hold(state: JobState, { reason, chain, lastError }: Hold, nowMs:
 export const waitForRelease: Change = { edits: [], next: { kind: "until", atMs: never } };
 
 /**
- * Returns the change that gives a parked job its earlier status and last error back and makes it due at once. Throws an Error if the job
- * was parked by its own program, not by an outside request.
+ * Returns the change that makes a parked job (stored as waiting, with no node working on it) due at once. The job gets back the status and
+ * the last error that it had before. Throws an Error if the job was parked by its own program, not by an outside request.
  */
 export function release(
   { park }: JobState,

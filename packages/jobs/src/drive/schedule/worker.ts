@@ -16,7 +16,10 @@ import { jobSeals } from "../store/seals.ts";
 import type { CheckedRecord } from "../store/stored-program.ts";
 import { type HeldTask, HeldTasks, Slots } from "./held-tasks.ts";
 
-/** Does the work of a task that is not the run of a job, and settles the task under its lease. */
+/**
+ * Does the work of a task of a job, and ends the task if this node still has its lease. It is used for tasks such as asking a person, not
+ * for running the job's steps.
+ */
 export type TaskHandler = (task: ClaimedJobTask) => Promise<void>;
 
 /** Handlers for the tasks that do not run a job, by task kind. */
@@ -56,7 +59,10 @@ const claimMax = 200;
 const sparePlaces = 64;
 const retryMinMs = 1_000;
 const retryMaxMs = 60_000;
-/** Claims due tasks and runs them. At most `runsMax` tasks run at the same time, and each project gets at most its share. */
+/**
+ * Takes due tasks of jobs and runs them. At most `runsMax` tasks run at the same time on this node. A project gets at most its share of
+ * them, so that all projects advance.
+ */
 export class Worker {
   /** Dependencies of the jobs that this worker runs: database, clock, limits and more. */
   readonly context: EngineContext;
@@ -71,7 +77,10 @@ export class Worker {
   readonly #stopped = new AbortController();
   #pause = new AbortController();
   #isStopping = false;
-  /** True if the last claim filled all free slots of the node. Other tasks may then wait for a slot. */
+  /**
+   * True if the last claim filled all free slots of the node. A claim takes due tasks for this node. A slot is the right to run one task.
+   * More due tasks may then wait for a slot.
+   */
   #isFull = false;
   /** Maximum number of spare tasks (due tasks of a project beyond its share) that the next claim may take. */
   #spare = 0;
@@ -87,7 +96,7 @@ export class Worker {
   readonly #onDueElsewhere: () => void;
   readonly #places: Slots;
 
-  /** `onDueElsewhere`: called instead of a claim if this worker claims no tasks. */
+  /** `onDueElsewhere`: called when a task becomes due, if this worker takes no tasks itself. */
   constructor(parts: Omit<EngineContext, "onDue">, handlers: TaskHandlers, onDueElsewhere: () => void = () => {}) {
     this.#onDueElsewhere = onDueElsewhere;
     this.context = { ...parts, onDue: this.#noteDue };
@@ -293,8 +302,8 @@ export class Worker {
   }
 
   /**
-   * Gives a task back after an error. The task is due again after a pause that doubles with each attempt. The error is an unavailable
-   * database or an error in the engine itself.
+   * Releases a task of a job after an error, so that any node may take it. The task is due again after a pause that doubles with each
+   * attempt. The error is an unavailable database or an error in the engine itself.
    */
   async #giveBack(task: ClaimedJobTask, error: unknown): Promise<void> {
     const { db, clock, observer } = this.context;

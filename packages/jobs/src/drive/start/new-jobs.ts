@@ -39,7 +39,9 @@ export type JobSubmission = {
   readonly programJson: string;
   readonly programHash: string;
   readonly program: Program;
-  /** The pinned definitions as JSON text. */
+  /**
+   * The definitions of the program's tools at the time of the submission, as JSON text. The job keeps using them if a tool changes later.
+   */
   readonly pins: string;
   /** The programs of the skills that the job runs. */
   readonly skills: readonly SkillProgram[];
@@ -155,8 +157,8 @@ function planOf(
 }
 
 /**
- * Returns a function that stores the job's ask and the programs of its skills in the same transaction as the job. Returns undefined if the
- * job has neither.
+ * Returns a function that stores what must be committed together with a new job: its ask (question to a person), and the programs of its
+ * skills (programs that are used as tools). Returns undefined if the job has no ask and no skills.
  */
 function alsoOf(
   { sealer }: Pick<NewJobsContext, "sealer">,

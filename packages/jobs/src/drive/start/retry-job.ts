@@ -272,8 +272,8 @@ function faultsOf(children: EndedChildren): ReadonlyMap<Id<"job">, string | unde
 }
 
 /**
- * Retries a child job, in the transaction of its waiting parent job. If the child job can no longer be retried, the parent's task becomes
- * due. The parent then finds that the child job has ended.
+ * Starts an ended child job again, in the transaction of its waiting parent job. If the child job can no longer be started again, the
+ * parent job becomes due. The parent job then reads the child job and finds that it has ended.
  */
 export async function retryChild(
   context: EngineContext,

@@ -109,7 +109,10 @@ async function storeAndDrive(
   return { isDriven: kept !== undefined };
 }
 
-/** Returns the first call of a planned job. A call that only reads is prepared here, while the database stores the job. */
+/**
+ * Returns the first call of a job that begins immediately after its submission. If this call only reads, it is prepared here, while the
+ * database stores the job.
+ */
 async function readyFirst({ beginning: { call, ready } }: PlannedJob): Promise<ReadyAttempt | undefined> {
   if (ready === undefined) return call;
   await setImmediate();

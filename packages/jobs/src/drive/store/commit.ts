@@ -124,8 +124,8 @@ function tellOfHold(observer: EngineObserver, { id: jobId, projectId, park, last
 }
 
 /**
- * True if a commit made progress. A commit that only gives the job back until a later time (`isWait`) is not progress, because it could
- * repeat forever. A log entry of type `step-progress` is not progress either, because it only depends on the clock.
+ * True if a commit made progress in the job. A commit that only postpones the job until a later time (`isWait`) is not progress, because it
+ * could repeat forever. A log entry of type `step-progress` is not progress, because it only depends on the clock.
  */
 function isProgress({ state, committed, pending }: WorkingJob, { isWait = false }: CommitParts): boolean {
   if (state === committed) return false;
@@ -158,12 +158,12 @@ function endedJob(state: JobState, { outcome, calls, rows, asks }: ReceiptDocume
   };
 }
 
-/** Dependencies of the writes of a commit. */
+/** Dependencies of writing a job's changes to the database. */
 type WriteContext = Pick<EngineContext, "clock" | "sealer" | "onRehearsed" | "retryChild">;
 
 /**
- * Returns the data that a commit writes to the database. Rows, outputs and progress are encrypted; each value can be decrypted only for its
- * own place (column and row).
+ * Returns the data that a commit of a job writes to the database. Rows, outputs and progress of the job are encrypted. Each encrypted value
+ * can be decrypted only for the column and row in which it is stored.
  */
 export function changeOf(
   work: WorkingJob,

@@ -11,7 +11,10 @@ import type { JobSeals } from "./seals.ts";
 const blocksBytesMax = 1_048_576;
 const runsMax = 1_000;
 
-/** Source of a job's stored rows for a driver. */
+/**
+ * Data with which the driver (the loop that runs one job's steps) reads the job's stored rows: the database, the keys for decryption, and
+ * the job's id.
+ */
 export type StoredRowSource = {
   readonly db: Executor;
   readonly seals: JobSeals;

@@ -55,7 +55,7 @@ function contextOf({ projectId, programDigest }: ProgramPlace): string {
   return `${projectId}/job_programs/${hexOf(programDigest)}`;
 }
 
-/** A program that was just checked, with the values that are stored with it. */
+/** A program that was just checked, with its hash and its pins (the tool definitions that are stored with it). */
 export type CheckedRecord = Pick<JobProgramRecord, "programHash" | "pins"> & { readonly program: Program };
 
 /** A program from the database. `isOld`: true if a version before 0.2 stored it. */

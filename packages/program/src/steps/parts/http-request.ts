@@ -136,8 +136,8 @@ export function readRequest(node: ShapeNode, reader: ShapeReader): ReadRequest |
 }
 
 /**
- * Returns the fixed texts and the values of a URL in turn, starting with a text. So a filled-in value can be kept apart from the text of
- * the program.
+ * Returns the parts of a URL alternately, starting with a fixed text: fixed text, value, fixed text, and so on. So a filled-in value can be
+ * separated from the program's own text, and be encoded.
  */
 function partsOf({ parts }: TextTemplate): ValueTemplate[] {
   const items: ValueTemplate[] = [];

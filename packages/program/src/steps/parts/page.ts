@@ -200,7 +200,10 @@ export function checkStart(
   faults[isOld ? "add" : "addYounger"]("PROGRAM_MALFORMED", path, "is not allowed next to page.start", hint);
 }
 
-/** Checks that the fields describe exactly one way to request pages. Records every fault. */
+/**
+ * Checks that a step's fields describe exactly one way to request the next page: a position from the answer (`from`), or a counter
+ * (`start`, `by`, `size`). Records every fault.
+ */
 function checkWay({ path }: ShapeNode, fields: ShapeFields, { faults }: ShapeReader): void {
   const add = (name: string, message: string) => faults.add("PROGRAM_MALFORMED", [...path, name], message, shapes);
   if (fields.has("query") && !fields.has("from")) add("query", "query is given without from");

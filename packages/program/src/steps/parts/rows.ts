@@ -13,7 +13,10 @@ import { type PageSpec, readPage } from "./page.ts";
 export type ItemRows = {
   /** The field that identifies a row. Undefined if the position of the row identifies it. */
   readonly key: string | undefined;
-  /** The fields of an item that its row keeps, including the key. If an item is not an object, its row has the single field `value`. */
+  /**
+   * Fields of a list item that the row made from it keeps, including the key. If an item is not an object, its row has the single field
+   * `value`.
+   */
   readonly keep: readonly string[];
 };
 
@@ -135,8 +138,8 @@ function readListPath(node: ShapeNode, reader: ShapeReader): Path | undefined {
 }
 
 /**
- * Checks the field `rows` of a call step against the output schema of the step's tool. The part `page` of the field is not checked here.
- * Records every fault. Returns the set of rows that the step makes.
+ * Checks the field `rows` of a call step (the rule by which the tool's answer becomes rows) against the output schema of the tool. Does not
+ * check its part `page`. Records every fault. Returns the set of rows that the step makes.
  */
 export function setOfRows(
   rows: RowsSpec,

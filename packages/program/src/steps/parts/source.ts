@@ -31,7 +31,7 @@ export const sourceOptions = {
   },
 };
 
-/** Reads the set that a step names in `field`, and which of its rows the step reads. */
+/** Reads a step's field `field`, which names a set (the rows of an earlier step), and the states of the rows that the step reads. */
 export function readSource(fields: ShapeFields, field: string, reader: ShapeReader): RowSource | undefined {
   const source = readName(fields.at(field), reader);
   const states = fields.has("states")

@@ -164,8 +164,8 @@ export function checkToolCall(
 }
 
 /**
- * Returns the places where a call may use secrets: arguments that its tool marks as sensitive. An undo call may not use secrets, because
- * all its arguments are stored before it is sent.
+ * Returns a test for the arguments in which a call may use secrets. These are the arguments that its tool marks as sensitive. A call that
+ * undoes an earlier call may not use secrets, because all its arguments are stored before it is sent.
  */
 function secretPlaces(action: Action | undefined, { output }: Scope): SecretPlaces {
   if (output !== undefined) {

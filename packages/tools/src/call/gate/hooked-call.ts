@@ -36,7 +36,10 @@ export async function reviewed(context: HookContext & PrepareContext, made: Made
   return { hooks, entry: { ...entry, args }, plan: again, prepared: unlessInvalid(await prepareCall(context, again)) };
 }
 
-/** Ends a call if arguments that hooks changed do not match the tool's schema. The caller could not correct such arguments. */
+/**
+ * Ends a tool call if the project's hooks (URLs that svc asks about tool calls) changed its arguments to values that do not match the
+ * tool's schema. The caller could not correct such arguments.
+ */
 function unlessInvalid(prepared: PreparedCall | EndedCall): PreparedCall | EndedCall {
   if ("action" in prepared || prepared.result.outcome !== "invalid_arguments") return prepared;
   const message = `hooks of the project changed the arguments to values that the tool refuses: ${prepared.result.message}`;
@@ -52,7 +55,10 @@ function hookedCall({ entry, plan, prepared }: MadeCall): HookedCall {
   return { entry, action, isDryRun, isEditable, secrets };
 }
 
-/** Returns the function that asks hooks about a result; undefined if no hook is to be asked. */
+/**
+ * Returns the function that sends a call's result to the project's hooks (URLs that svc asks about tool calls). Undefined if no hook is to
+ * be asked about the result.
+ */
 export function reviewOf({ hooks: asker }: HookContext, { entry, prepared, hooks }: MadeCall<PreparedCall>) {
   if (hooks === undefined || hooks.after.length === 0 || asker === undefined) return undefined;
   const call: HookedCall = {

@@ -62,7 +62,7 @@ export function digestCall(parts: {
   return hash("sha256", canonicalJson([parts.toolSlug, parts.account, args]), "buffer");
 }
 
-/** Converts the digest of a call to a protected form that may be stored and shown. */
+/** Protects the digest of a tool call with a secret key, so that the digest may be stored and shown. */
 export type DigestKeys = {
   /**
    * Returns the HMAC-SHA-256 of project and digest, with a key from the vault. Outsiders can neither guess the values nor see that two

@@ -95,7 +95,10 @@ export function dryRun({ isSandbox }: Pick<EndContext, "isSandbox">, prepared: P
   return { callId: undefined, result, isSandbox, isReplay: false, ...personal(prepared) };
 }
 
-/** Records a call that is not sent and returns its reply. If a person must confirm the call, asks the person first. */
+/**
+ * Records a tool call that svc does not send, for example a refused call, and returns the reply to the caller. If a person must confirm the
+ * call, asks the person first.
+ */
 export async function endUnsent(
   context: EndContext & PersonContext,
   entry: LedgerEntry,

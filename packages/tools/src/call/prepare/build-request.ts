@@ -11,7 +11,7 @@ import type { AppRequest, CallableAccount } from "@svc/connections";
 import { formatValue } from "@svc/core";
 import type { CallOutcome } from "../../outcome.ts";
 
-/** The reason why a request cannot be built. `outcome`: the outcome that the call then has. */
+/** Reason why the request of a tool call cannot be built. `outcome`: the outcome with which the tool call ends. */
 export type RequestFault = { readonly outcome: CallOutcome; readonly message: string };
 
 /** Name with which svc identifies itself to the app (user-agent header). Definitions and arguments cannot replace it. */

@@ -11,7 +11,9 @@ export type CallPlan = CallRequest & {
   readonly tool: Tool;
   /** Faults of excess arguments that were removed. */
   readonly excess: readonly SchemaFault[];
-  /** Digest of the tool, the account and the arguments. */
+  /**
+   * Digest (hash) of the tool, the account and the arguments. It recognizes the same call, for example if an idempotency key is used again.
+   */
   readonly callDigest: Buffer;
   /** Idempotency key for the app. Empty if the tool takes no key. */
   readonly appKey: string;

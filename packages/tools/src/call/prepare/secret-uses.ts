@@ -2,8 +2,8 @@ import type { SecretVault } from "@svc/connections";
 import { isObject, type ProjectId } from "@svc/core";
 
 /**
- * Position of a project's secret in the arguments of a call. `path`: the way to the argument. `prefix`: text that precedes the secret in
- * the argument.
+ * Use of a project's secret in the arguments of a tool call. `name`: the secret. `path`: path of the argument. `prefix`: text before the
+ * secret in the argument.
  */
 export type SecretUse = { readonly name: string; readonly prefix: string; readonly path: readonly (string | number)[] };
 

@@ -62,7 +62,10 @@ const linger = { ms: 1, fromSize: 16 };
 export type Ledger = {
   /** Returns the row to store in the ledger (the table of calls) for a call that is about to be sent. */
   begun(entry: LedgerEntry, accountId: AccountId | undefined, isSandbox: boolean): CallRecord;
-  /** Commits that a call is about to be sent. */
+  /**
+   * Stores that a tool call is about to be sent, and resolves when this is committed. So a call that was sent is known even if the node
+   * dies.
+   */
   begin(entry: LedgerEntry, accountId: AccountId | undefined, isSandbox: boolean): Promise<void>;
   /**
    * Commits the outcome of a call. If the call has a function `takeRecord`, the ledger row is passed to that function instead. `bindsKey`:
@@ -81,7 +84,10 @@ export type Ledger = {
   bound(entry: LedgerEntry, ended: CallRecord, result: CallResult): CallRecord;
   /** Commits a ledger row. The row must be a result of the method `ended` or of the method `bound`. */
   put(ended: CallRecord): Promise<void>;
-  /** True if a digest stored in the ledger belongs to this call. False if it belongs to a different call. */
+  /**
+   * True if a stored digest of a tool call belongs to this call. False if it belongs to a different call, so that an idempotency key is
+   * used for two calls.
+   */
   isSameCall(entry: LedgerEntry, digest: Buffer): boolean;
   openReplay(id: Id<"call">, projectId: ProjectId, sealed: Uint8Array): Replay;
   openText(

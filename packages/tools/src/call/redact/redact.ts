@@ -132,7 +132,10 @@ function* redacted(text: string, secrets: readonly SecretForms[], budget: Escape
   return shown.length === 0 ? text : shown.join("") + text.slice(end);
 }
 
-/** Yields the ranges of secrets in a part of a text. Returns undefined if the part has too many escapes. */
+/**
+ * Finds the parts of a text that are secrets. Returns them as ranges of positions. Returns undefined if the text has too many escapes to be
+ * searched. Yields during the search, so that other work can run.
+ */
 function* rangesIn(
   text: string,
   secrets: readonly SecretForms[],

@@ -95,8 +95,8 @@ export function secretFormsOf(text: string): SecretForms {
 }
 
 /**
- * Maximum length of one character of a secret that is escaped twice. `escapedCodeMax`: the same maximum for a character of hexadecimal or
- * base64 text. `reachMax`: maximum length of the longest form of a secret; a greater length is reduced to it.
+ * Maximum length that one character of a secret can have after it is escaped twice. `escapedCodeMax`: the same maximum for a character of
+ * hexadecimal or base64 text. `reachMax`: upper limit for the length of a secret's longest form, even if the computed length is greater.
  */
 const escapedMax = 24;
 const escapedCodeMax = 3;

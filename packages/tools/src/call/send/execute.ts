@@ -80,8 +80,8 @@ export async function executeCall(
 }
 
 /**
- * Returns the redactor for a call. In the sandbox, the credential and the project's secrets are not removed: they are placeholders, which
- * are common words, and no app got a real value.
+ * Returns the redactor, which removes secrets from the answer of a call. In the sandbox, it does not remove the credential and the
+ * project's secrets. There they are placeholders made of common words, and no app got a real value.
  */
 function redactorOf({ prepared, credentials }: Execution): Redactor {
   return createRedactor([...prepared.vaulted, ...(prepared.way.isSandbox ? [] : credentials)]);

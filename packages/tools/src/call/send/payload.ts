@@ -128,7 +128,10 @@ export function* readPayload(action: Action, body: unknown): Generator<undefined
 
 const namesMax = 5;
 
-/** Returns a warning if an answer has content but none of the fields that the result names. Returns an empty list otherwise. */
+/**
+ * Returns a warning if an app's answer has content but none of the fields that the tool's definition reads as its result. Returns an empty
+ * list otherwise.
+ */
 function unnamedWarning(content: unknown): string[] {
   const names = isObject(content) ? Object.keys(content) : [];
   const hasContent = isObject(content) ? names.length > 0 : content !== undefined && content !== null;

@@ -85,7 +85,7 @@ function createDescriber(program: ShownProgram): (event: JobEvent) => string | u
   };
 }
 
-/** Reasons that give no information in addition to the status. */
+/** Reasons for a job's status change that give no information beyond the status itself. */
 const plainReasons: ReadonlySet<string> = new Set(["", "started", "finished"]);
 
 function otherText({ type, stepId }: JobEvent, payload: Payload): string | undefined {

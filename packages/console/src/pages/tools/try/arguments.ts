@@ -2,7 +2,10 @@ import { isExactDouble } from "@svc/core/number-text";
 import { type Values, valuesOf } from "../../../form/value.ts";
 import { prettyJson } from "../../../words/pretty-json.ts";
 
-/** The arguments of a call as the user writes them: values of the form, or JSON text. svc receives JSON text unchanged. */
+/**
+ * The arguments of a tool call as the user writes them in the console: values of the form on the page, or JSON text. svc receives JSON text
+ * unchanged.
+ */
 export type TypedArguments =
   | { readonly mode: "form"; readonly values: Values }
   | { readonly mode: "json"; readonly text: string };

@@ -8,7 +8,7 @@ export type KeptInput = { readonly entity: string; readonly values: Values };
 const storedAs = keptNames.input;
 /** Maximum number of tools whose input is kept. The browser keeps the input of the tools used last. */
 const toolsMax = 40;
-/** Maximum length of kept input, in characters of its JSON text. */
+/** Maximum length of a tool's input that the browser keeps for the next visit, in characters of the input's JSON text. */
 const textMax = 20_000;
 
 function read(): Record<string, KeptInput> {

@@ -31,8 +31,9 @@ export type ClaimerOptions = {
 };
 
 /**
- * Result of one claim of deliveries. `hadRoom`: false if a project or a queue could take no delivery. `next`: subscription after which the
- * next claim continues. `hasBehind`: true if throttled replays have queued deliveries.
+ * Result of one claim (due deliveries that only this node may send now). `hadRoom`: false if a project or a queue could take no delivery.
+ * `next`: subscription after which the next claim continues. `hasBehind`: true if throttled replays, which deliver events again slowly,
+ * have queued deliveries.
  */
 type Look = { foundSome: boolean; hadRoom: boolean; next: SubscriptionId | undefined; hasBehind: boolean };
 
@@ -70,8 +71,8 @@ export class Claimer {
   /** True if more deliveries were stored in the database while the present round of claims runs. */
   #hasNews = false;
   /**
-   * True if a claim of the current round ended the maximum number of tasks (`endedMax`). More tasks of inactive subscriptions may remain,
-   * so the next round begins at once.
+   * True if a claim of the present round has removed the maximum number of tasks of inactive subscriptions (`endedMax`). More such tasks
+   * may remain, so the next round begins at once.
    */
   #hasMoreToEnd = false;
   /** True if the last search for due deliveries found deliveries of throttled replays. */
@@ -108,7 +109,7 @@ export class Claimer {
     this.#hasNews = true;
   }
 
-  /** Makes the next claim at the time `ms` (epoch milliseconds) or earlier. */
+  /** Makes the claimer look for due deliveries at the time `ms` (epoch milliseconds) or earlier. */
   wakeAt(ms: number): void {
     if (ms >= this.#nextDueMs) return;
     this.#nextDueMs = ms;
@@ -137,8 +138,8 @@ export class Claimer {
   }
 
   /**
-   * Makes one round of claims that reaches every queue once. The round begins at the queue where the last round stopped because the node
-   * had no more room.
+   * Claims due deliveries from every subscription's queue once, with several claims if needed. Begins at the queue where the last round
+   * stopped because the node could take no more deliveries.
    */
   async #goRound(): Promise<void> {
     const from = this.#live.cursor;

@@ -287,8 +287,8 @@ class Engine implements Dispatcher {
   }
 
   /**
-   * Called when a failed attempt has been stored. If all failed attempts of the endpoint are now stored, claims due deliveries at once.
-   * Until then, svc claimed no deliveries for this endpoint, and some may have become due.
+   * Called when a failed attempt has been stored. While failed attempts of an endpoint are not stored yet, svc claims no deliveries for
+   * this endpoint. After the last of them is stored, this function claims at once, because deliveries may have become due.
    */
   #failureReported(queue: EndpointQueue): void {
     queue.unreportedFailures--;

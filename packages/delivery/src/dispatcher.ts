@@ -7,7 +7,7 @@ import type { BodyRenderer, OutgoingDelivery } from "./outgoing.ts";
 import type { Attempt } from "./send.ts";
 import type { Message } from "./sender.ts";
 
-/** Dependencies of a dispatcher, and its settings. */
+/** Settings and dependencies of a dispatcher (it claims and sends the due deliveries of one node). */
 export type DispatcherOptions = {
   db: Executor;
   clock: Clock;

@@ -180,11 +180,11 @@ export class EndpointQueues {
   }
 
   /**
-   * Returns the maximum number of deliveries to claim for each subscription that does not have the default number. Removes unused queues
-   * first.
+   * Returns, for each subscription whose number differs from the default, the maximum number of deliveries that the node may claim. Removes
+   * unused queues first.
    * - Subscriptions of `fullProjects` are left out.
-   * - A subscription whose endpoint fails and that has no waiting deliveries is also left out. For it, the database allows one test
-   *   delivery.
+   * - A subscription whose endpoint fails and that has no waiting deliveries is left out. For such a subscription, the database allows one
+   *   test delivery.
    */
   claimRooms(fullProjects: ReadonlySet<ProjectId>, behind = false): Map<SubscriptionId, number> {
     const nowMs = this.#clock.now();

@@ -13,7 +13,8 @@ export type DeliveredEvent = {
   triggerSlug: string;
   entityId: string;
   /**
-   * JSON text of the payload, inserted unchanged. For an ask and a notice it is an object whose fields follow `id` and `type` in the body.
+   * JSON text of the payload, inserted unchanged into the body. For a question to a person or a notice (a report to the same endpoints), it
+   * is an object. Its fields follow `id` and `type` in the body.
    */
   payload: string;
   occurredAtMs: number;

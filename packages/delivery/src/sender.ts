@@ -16,8 +16,9 @@ import { type BodyRenderer, bodyFor, type DeliveredEvent, type OutgoingDelivery 
 import { type Attempt, abortedAttempt, bodilessAttempt, send, unauthorizedAttempt } from "./send.ts";
 
 /**
- * Returns the headers of one attempt as a flat list: name, value, name, value. In svc's own form they are `signedHeaders`. In every other
- * form they are those of Standard Webhooks; an agent's receiver also gets the id of its subscription.
+ * Returns the headers of one attempt as a flat list: name, value, name, value. For endpoints with the standard body of svc, these are
+ * `signedHeaders`. For endpoints with a chosen format, and for agents, these are the headers of Standard Webhooks. An agent gets the id of
+ * its subscription in a further header.
  */
 function headersFor(
   { keys, former, agent, format }: Pick<Endpoint, "keys" | "former" | "agent" | "format">,

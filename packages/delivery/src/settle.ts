@@ -18,7 +18,10 @@ export type EndedAttempt = {
   /** True if the endpoint was already failing, as far as this node knows. */
   wasFailing: boolean;
   leaseUntilMs: number;
-  /** True if an agent's receiver refuses only this event. The endpoint then counts as healthy. False for any other result. */
+  /**
+   * True if the endpoint of an agent's subscription refuses only this event. The endpoint then counts as healthy. False if the endpoint
+   * accepted the event or failed.
+   */
   isUnwanted: boolean;
   /**
    * True if svc sent nothing because the subscription itself has an error (for example in its template). The attempt then does not count
@@ -29,7 +32,7 @@ export type EndedAttempt = {
   giveUpAfterMs?: number | null | undefined;
 };
 
-/** Dependencies of the recorder. */
+/** Dependencies of the recorder, which stores the results of delivery attempts. */
 export type RecorderOptions = {
   db: Executor;
   clock: Clock;

@@ -178,7 +178,10 @@ export class Holdings {
     this.#limits = limits;
   }
 
-  /** Returns how many further deliveries the node can take. Throttled replays (`behind`) may fill only half of the node's limit. */
+  /**
+   * Returns how many further deliveries the node can take. `behind`: true for deliveries of throttled replays (they deliver events again
+   * slowly), which may fill only half of the node's limit.
+   */
   free(behind = false): number {
     const { heldMax, heldBytesMax } = this.#limits;
     if (this.#bytes >= heldBytesMax) return 0;

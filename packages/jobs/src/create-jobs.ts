@@ -171,11 +171,11 @@ export type Jobs = {
   readonly findSkill: CodeFinder;
   /** Asks a person to confirm a call. It submits a job that makes the call after the person has agreed. */
   readonly askPerson: PersonAsker;
-  /** Starts jobs of standing programs. */
+  /** Starts the jobs of standing programs (programs that start jobs on a schedule or event). */
   readonly starter: JobStarter;
   readonly jobsService: ReturnType<typeof createJobsService>;
   readonly contactsService: ReturnType<typeof createContactsService>;
-  /** The methods of AdminService that park and release jobs of any project. */
+  /** The methods of AdminService with which an administrator parks jobs of any project (stops them until release) and releases them. */
   readonly administration: JobAdministration;
   /** Links through which contacts without a key answer. */
   readonly answerLinks: AnswerLinks;

@@ -99,8 +99,8 @@ function createCompactor(db: Executor, table: TaskTable, { compactFrom }: DeadTa
 }
 
 /**
- * Returns the function that begins the next epoch of deliveries if the current epoch has enough dead rows. The live rows move to the new
- * epoch, so queries no longer read the dead rows.
+ * Returns the function that begins the next epoch (numbered part) of the delivery queue if the current epoch has many dead rows. The live
+ * rows move to the new epoch, so queries no longer read the dead rows.
  */
 function createAdvancer(db: Executor, { advanceFrom }: DeadTaskLimits) {
   let known: { epoch: number; deadBefore: number } | undefined;

@@ -28,7 +28,10 @@ export type NodeLimits = {
   readonly postBytesMax?: number;
   /** Limits of the job engine that differ from its defaults. */
   readonly jobs?: Partial<EngineLimits>;
-  /** Limits of the engine of standing programs that differ from its defaults. */
+  /**
+   * Limits of the engine that starts the runs of standing programs (programs that start jobs on a schedule or event). Limits that are not
+   * given have their defaults.
+   */
   readonly standing?: Partial<StandingLimits>;
   /** Memory limits of steps that work on sets of rows. Default: those of `svc serve`. */
   readonly memory?: MemoryBounds;
@@ -123,8 +126,14 @@ export type NodeParts = {
   readonly ledger?: Ledger;
   /** Called at the fault points of the job engine, where tests interrupt it. Default: does nothing. */
   readonly onFaultPoint?: OnFaultPoint;
-  /** Called at the fault points of the engine of standing programs, where tests interrupt it. Default: does nothing. */
+  /**
+   * Called at the points at which tests interrupt the engine of standing programs (programs that start jobs on a schedule or event), to
+   * simulate a crash. Default: does nothing.
+   */
   readonly onStandingFaultPoint?: (point: StandingFaultPoint) => Promise<void> | void;
-  /** Called at the fault points of throttled replays, where tests interrupt them. Default: does nothing. */
+  /**
+   * Called at the points at which tests interrupt a throttled replay (delivering events again slowly), to simulate a crash. Default: does
+   * nothing.
+   */
   readonly onReplayFaultPoint?: (point: ReplayFaultPoint) => Promise<void> | void;
 };

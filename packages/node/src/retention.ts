@@ -7,7 +7,7 @@ export type RetentionOptions = {
   onError(what: string, error: unknown): void;
 };
 
-/** Pause between two batches in milliseconds, so that a round with many rows does not slow down requests. */
+/** Pause in milliseconds between two batches of deleted rows, so that the deletion of many old rows does not slow down requests. */
 const batchPauseMs = 50;
 
 /**

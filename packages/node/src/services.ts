@@ -29,7 +29,10 @@ export type ServicesOptions = NodeParts & {
   readonly finder: ToolFinder;
 };
 
-/** Returns the function that adds the services to a router. Each router gets its own services with the same parts. */
+/**
+ * Returns the function that adds the API services of a node to a router. The services of all routers share the database, the engines and
+ * the caches of the node.
+ */
 export function createServices({
   views,
   apps,

@@ -65,7 +65,10 @@ export type FaultList<Code extends string = ProgramFaultCode> = {
    * only for new programs. So stored programs that break the rule stay valid.
    */
   addYounger(code: Code, path: Path, message: string, hint: FaultText): void;
-  /** Makes all faults that were recorded with `addYounger` count as faults, and also those that `addYounger` records later. */
+  /**
+   * Makes the faults that were recorded with `addYounger` count. These are faults of rules that did not exist in version 0.1. Until this
+   * call they are ignored.
+   */
   takeYounger(): void;
   /** Adds a note, which is not a fault. Only the first 100 notes are kept. */
   note(code: NoteCode, path: Path, message: string, hint: FaultText): void;

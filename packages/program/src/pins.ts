@@ -65,7 +65,7 @@ export function pinsOf(actions: readonly Action[], { toolkits }: Pick<Catalog, "
 /** The pinned definition of a tool that a job calls, with its toolkit. */
 export type PinnedTool = { readonly toolkit: Toolkit; readonly action: Action };
 
-/** The tools of one job's pins by slug. */
+/** The tools whose definitions were stored with one job's program, by slug. */
 export type PinnedTools = ReadonlyMap<string, PinnedTool>;
 
 /**

@@ -5,8 +5,8 @@ import type { TextTemplate } from "./template.ts";
 export type Continuation = "proceed" | "retry-with" | "skip" | "abort";
 
 /**
- * A question that a step may ask people (a judgment point). An approval gate is such a question without an escalation, with only the
- * continuations `proceed` and `abort`.
+ * A question that a step of a program may ask people (a judgment point). An approval gate is a question without an escalation that allows
+ * only the answers `proceed` and `abort`.
  */
 export type Point = {
   readonly id: string;

@@ -117,7 +117,10 @@ function givesRefreshTokens(toolkit: Pick<Toolkit, "auth"> | undefined): boolean
   return !schemes.some((scheme) => scheme.type === "oauth2" && !scheme.refresh);
 }
 
-/** Creates the seals. Their keys are derived from the service's keys and are used only here. */
+/**
+ * Creates the functions that encrypt and decrypt the sandbox's OAuth codes and tokens. Their keys are derived from the service's keys and
+ * are used only here.
+ */
 function createSeals(sealer: Sealer): TokenSeals {
   const own = createSealer(sealer.subkeys("sandbox oauth"));
   const contextOf = (purpose: keyof Sealed) => `sandbox/oauth/${purpose}`;

@@ -17,7 +17,10 @@ export type Scenario =
 
 const prefix = "sandbox:";
 
-/** Maximum number of pages that a scenario may ask for. */
+/**
+ * Maximum number of pages that the name of a scenario may ask for. A scenario is a special behaviour of the sandbox, which the caller
+ * selects by the name of the entity.
+ */
 const pagesMax = 10_000;
 /** Maximum number of calls that a scenario may ask for, before the usual answers follow. */
 const timesMax = 99;

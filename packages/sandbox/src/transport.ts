@@ -233,7 +233,10 @@ function refuseKey(
   return hasForm(given, value) ? undefined : unauthorized(`${place} must have the form ${formOf(value)}`);
 }
 
-/** True if a key has the form of its template: the fixed parts are in their places, and there is a text for every placeholder. */
+/**
+ * True if a credential has the form of its template in the definition: the fixed parts are in their places, and there is a text for every
+ * placeholder.
+ */
 function hasForm(given: string, tree: TemplateTree): boolean {
   if (tree.kind !== "text") return tree.kind === "constant" && given === String(tree.value);
   const pieces = tree.template.parts.map((part) => (typeof part === "string" ? part : undefined));

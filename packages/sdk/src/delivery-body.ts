@@ -36,7 +36,7 @@ export type AskDeliveryBody = {
   type: "ask_raised";
   /** Id of this message to the endpoint, `evt_…`. Each sending of the question has its own id. */
   id: string;
-  /** Id of the job that asks; AnswerAsk takes it together with `ask.requestId`. */
+  /** Id of the job that asks the question. To answer, send it in AnswerAsk together with `ask.requestId`. */
   jobId: string;
   /** The question, as it was when it was sent to the endpoint. */
   ask: Ask;

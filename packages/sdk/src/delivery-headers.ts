@@ -16,7 +16,10 @@ export type ClaimedDelivery = {
   standard: StandardSignature | undefined;
 };
 
-/** Reads the headers of a delivery. Throws a DeliveryVerificationError if no signature is complete, or if the two delivery ids differ. */
+/**
+ * Reads the headers of a webhook delivery. Throws a DeliveryVerificationError if no signature is complete, or if the headers `webhook-id`
+ * and `x-svc-delivery-id` differ.
+ */
 export function readDeliveryHeaders(headers: DeliveryHeaders): ClaimedDelivery {
   const read = headerReader(headers);
   const bodySignatures = ["x-svc-signature", "x-svc-signature-next"].flatMap((name) => read(name) ?? []);

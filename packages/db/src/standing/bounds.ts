@@ -46,7 +46,10 @@ const writeRates = compose(
   ({ rates }) => query`${rates.insertInto(standingRates)} on conflict (program_id, key) do update set at = excluded.at`,
 );
 
-/** Stores rate limit states of keys of locked programs. */
+/**
+ * Stores the state of rate limits of standing programs (programs that start jobs on a schedule or event). The caller's transaction must
+ * hold the locks on the programs.
+ */
 export async function writeStandingRates(tx: Executor, rates: readonly NewRow<typeof standingRates>[]): Promise<void> {
   if (rates.length > 0) await writeRates(tx, { rates });
 }

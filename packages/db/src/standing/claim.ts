@@ -6,7 +6,10 @@ import type { Row } from "../sql/codec.ts";
 import { type RawRow, selectList } from "../sql/select-list.ts";
 import { statement } from "../sql/statement.ts";
 
-/** A task of a standing program that this node holds from now on. `attempt`: number of claims up to now, including this claim. */
+/**
+ * A task of a standing program (a program that starts jobs on a schedule or event) that only this node may work on from now on. `attempt`:
+ * number of times the task was claimed up to now.
+ */
 export type ClaimedDueTask = Readonly<
   Row<typeof dueTasks, "ownerId" | "kind" | "subject" | "projectId" | "leaseToken" | "attempt" | "dueAt">
 > & {
@@ -77,7 +80,10 @@ const claimTasks = statement<RawRow<Omit<ClaimedDueTask, "dueOfProject">> & Pick
   returning ${claimed.text}, p.tasks::int4 as "dueOfProject"`,
 );
 
-/** Tasks claimed together: of standing programs, and of throttled replays. */
+/**
+ * The tasks that a node has claimed together, so that only this node works on them. `tasks`: of standing programs (programs that start jobs
+ * on a schedule or event). `replays`: of throttled replays, which deliver events again slowly.
+ */
 export type DueClaim = { readonly tasks: readonly ClaimedDueTask[]; readonly replays: readonly ClaimedReplay[] };
 
 /** Claims due tasks of standing programs and of throttled replays for `owner`. */

@@ -10,7 +10,7 @@ import { lastUuid, runColumns, type StandingRunRecord } from "./runs.ts";
 // Queries about concurrency keys (values for which the runs of a program follow one another). Thousands of runs may wait for one key, and
 // every batch of events reads them. So each query reads only as many runs as its decision needs.
 
-/** A concurrency key of a program. */
+/** A concurrency key of a program. Runs of the program with the same key follow one another. */
 export type ConcurrencyKey = { readonly programId: StandingProgramId; readonly lane: string };
 
 /** Numbers and ids of the runs of a concurrency key that have not ended. */
@@ -57,7 +57,10 @@ const readUsages = compose(
       order by program_id desc, lane desc, id desc limit 1 offset 0) n on true`,
 );
 
-/** Returns the open runs (queued or running) of concurrency keys of locked programs. Counts queued runs up to `most`. */
+/**
+ * Returns the open runs (queued or running) of the given concurrency keys. Runs with the same key follow one another. The caller's
+ * transaction must hold the locks on their programs. At most `most` queued runs of a key are counted.
+ */
 export async function readConcurrencyKeyUsages(
   tx: Executor,
   lanes: readonly (ConcurrencyKey & { readonly most: number })[],
@@ -155,7 +158,10 @@ export type StandingWakes = {
   readonly oldestDecidedAt: number | null;
 };
 
-/** Uses the indexes standing_runs_ready and standing_runs_oldest, with one lookup in each. */
+/**
+ * For each given program, reads the next start time of a queued run, if a queued run may start now, and the oldest queued run. Uses the
+ * indexes standing_runs_ready and standing_runs_oldest, with one lookup in each.
+ */
 const readWakes = statement<Omit<StandingWakes, "programId"> & { programId: string }>(
   "read_standing_wakes",
   `select w.id::text as "programId",

@@ -70,8 +70,9 @@ export async function countUnendedStandingRuns(tx: Executor, projectId: ProjectI
 }
 
 /**
- * Takes an advisory lock of the project, which locks no row. Transactions that take it alone count and start the project's runs one after
- * the other. Transactions that take it as a shared lock do not wait for each other.
+ * Takes an advisory lock for the starts of a project's runs; locks no row. A transaction that counts running jobs before it starts runs
+ * takes the exclusive lock, so that such transactions run one after the other. Transactions with the shared lock do not wait for each
+ * other.
  */
 const lockStarts = statement<{ locked: string }>(
   "lock_standing_starts",

@@ -19,7 +19,10 @@ export type ClaimedInboxEvent = Readonly<
   >
 >;
 
-/** Identifies an inbox event and the lease under which a node holds it. */
+/**
+ * Identifies an event in the inbox (stored events that may start standing programs), and the lease (time in which only one node may work on
+ * it).
+ */
 export type InboxLease = Pick<ClaimedInboxEvent, "dueAt" | "projectId" | "eventId" | "leaseToken">;
 
 /** Options of `claimInbox`. */
@@ -43,9 +46,9 @@ export type InboxClaim = {
 };
 
 /**
- * Number of inbox events that a claim scans, as a multiple of the claim's limit. It is more than the limit for two reasons: every project
- * gets its share, and events that other nodes claim at the same moment can be skipped. It is not larger, because each scanned event is
- * looked up a second time: with ten times the limit, these lookups took half the time of a claim.
+ * Number of inbox events that a claim scans, as a multiple of the claim's limit. It is above 1, so that every project gets its share and
+ * events that other nodes claim at the same moment can be skipped. A larger number costs time, because each scanned event is looked up a
+ * second time. With ten times the limit, these lookups took half the time of a claim.
  */
 const windowFactor = 3;
 
@@ -102,8 +105,8 @@ const claimDue = statement<ClaimRow>(
 const zeroUuid = "00000000-0000-0000-0000-000000000000";
 
 /**
- * Claims inbox events for `owner` and returns them. If more projects have events than the limit allows, the next claim visits the remaining
- * projects.
+ * Claims events from the inbox (stored events that may start standing programs) for the node `owner`, and returns them. If more projects
+ * have events than the limit allows, the next claim continues with the remaining projects.
  */
 export async function claimInbox(db: Executor, request: InboxClaimRequest): Promise<InboxClaim> {
   const { owner, nowMs, leaseUntilMs, limit, after } = request;

@@ -6,12 +6,12 @@ import { compose, query } from "../sql/compose.ts";
 import { type RawRow, rows, selectList, values } from "../sql/select-list.ts";
 import { arrayLiteral, statement } from "../sql/statement.ts";
 
-/** Poll state of a standing program. */
+/** The poll state of a standing program: the position in the tool's list that the program reads regularly to find new rows. */
 export type StandingPollRecord = Readonly<Row<typeof standingPolls>>;
 
 const pollColumns = selectList(standingPolls, namesBut(standingPolls), "p");
 
-/** Finds the poll state of each program by its primary key. */
+/** Reads the poll state (position in the tool's list) of each given standing program, by primary key. */
 const readPolls = statement<RawRow<StandingPollRecord>>(
   "read_standing_polls",
   `select ${pollColumns.text} from standing_polls p where p.program_id = any($1::uuid[])`,
@@ -43,7 +43,10 @@ export async function writeStandingPoll(tx: Executor, poll: StandingPollRecord):
   await writePoll(tx, { polls: [poll] });
 }
 
-/** Identifies the row ids that a program knows in one generation. */
+/**
+ * Selects the row ids that a standing program's polls have already seen. They are stored under a generation (a number). If svc must forget
+ * all of them, the program gets the next generation.
+ */
 export type KnownIdSet = { readonly programId: StandingProgramId; readonly generation: number };
 
 /**
@@ -55,7 +58,10 @@ export type KnownId = { readonly digest: string; readonly content: string; reado
 const ofKnown = fieldsOf(standingSeen, "programId", "generation");
 const knownColumns = selectList(standingSeen, ["digest", "content", "seenAt"], "s");
 
-/** Finds known rows by the primary key of `standing_seen`, with one index lookup for each requested row id. */
+/**
+ * Finds which of the requested row ids a poll has already seen. Uses the primary key of `standing_seen`, with one index lookup for each
+ * requested row id.
+ */
 const selectKnown = compose(
   "find_standing_seen",
   { of: values(ofKnown), ids: rows(fieldsOf(standingSeen, "digest")) },

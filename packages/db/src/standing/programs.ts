@@ -47,7 +47,10 @@ const lockPrograms = statement<RawRow<StandingProgramRecord>>(
   `select ${columns.text} from standing_programs where id = any($1::uuid[]) order by id for no key update`,
 );
 
-/** Locks programs until the end of the transaction, and returns them. No other transaction decides about their occurrences until then. */
+/**
+ * Locks standing programs (programs that start jobs on a schedule or event) until the end of the transaction, and returns them. Until then,
+ * no other transaction can decide which of their runs start.
+ */
 export async function lockStandingPrograms(
   tx: Executor,
   ids: readonly StandingProgramId[],
@@ -61,7 +64,10 @@ const readPrograms = statement<RawRow<StandingProgramRecord>>(
   `select ${columns.text} from standing_programs where id = any($1::uuid[])`,
 );
 
-/** Returns programs without a lock. Lock programs before you decide about their occurrences. */
+/**
+ * Returns standing programs (programs that start jobs on a schedule or event) without a lock. To decide which of their runs start, use
+ * `lockStandingPrograms`.
+ */
 export async function readStandingPrograms(
   db: Executor,
   ids: readonly StandingProgramId[],
@@ -97,7 +103,7 @@ const changePrograms = compose(
     query`update standing_programs p set ${changes.set("i", changedNames)} from ${changes.from("i")} where p.id = i.id`,
 );
 
-/** Stores the changes that decisions made to locked programs. */
+/** Stores changes to standing programs, such as a new next due time. The caller's transaction must hold the locks on the programs. */
 export async function changeStandingPrograms(tx: Executor, changes: readonly StandingProgramChange[]): Promise<void> {
   if (changes.length > 0) await changePrograms(tx, { changes });
 }
@@ -206,7 +212,7 @@ export function standingProgramsForProject(db: Executor, projectId: ProjectId): 
   };
 }
 
-/** Columns of a version that decisions of people change. */
+/** The columns of a program version that change when people approve or reject the version. */
 export type StandingVersionDecision = Partial<
   Pick<StandingVersionRecord, "approval" | "approvalId" | "grantedVersion">
 >;

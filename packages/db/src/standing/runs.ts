@@ -107,7 +107,7 @@ export async function changeStandingRuns(tx: Executor, changes: readonly Standin
   if (changes.length > 0) await changeRuns(tx, { changes });
 }
 
-/** An ended run that is counted now, for the program's failures in a row and its budget. */
+/** An ended run that is now being added to its program's daily usage and its number of failures in a row. */
 export type RunToCount = {
   readonly programId: StandingProgramId;
   readonly jobStatus: string;
@@ -134,7 +134,10 @@ const countEnded = statement<{
      r.tool_calls as "toolCalls", r.writes, case when r.reason = 'fail_step' then r.detail else '' end as "pauseText"`,
 );
 
-/** Marks the ended runs of locked programs as counted, and returns them in the order of their ends. */
+/**
+ * Marks ended runs as counted (added to the program's daily usage and its failures in a row). Returns them in the order of their ends. The
+ * caller's transaction must hold the locks on the programs.
+ */
 export async function countEndedStandingRuns(tx: Executor, ids: readonly StandingProgramId[]): Promise<RunToCount[]> {
   if (ids.length === 0) return [];
   const found = await countEnded(tx, [arrayLiteral(ids.map(uuidOfId))]);

@@ -51,7 +51,10 @@ export async function sweepStandingPrograms(db: Executor, beforeMs: number, limi
   return (await sweepPrograms(db, [isoTime(beforeMs), limit])).length;
 }
 
-/** Uses the index standing_programs_armed to find the programs, and the primary key to find their tasks. */
+/**
+ * Creates the task of active standing programs whose due task is missing. Uses the index standing_programs_armed to find the programs, and
+ * the primary key to find their tasks.
+ */
 const armLost = statement<{ id: string }>(
   "arm_lost_standing_programs",
   `insert into due_tasks (owner_id, kind, subject, project_id, due_at)

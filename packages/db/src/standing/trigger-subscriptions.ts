@@ -12,7 +12,10 @@ import { statement } from "../sql/statement.ts";
 /** The subscription of a program's version to a trigger. It may be open or ended. */
 export type TriggerSubscription = Readonly<Row<typeof standingListeners>>;
 
-/** A trigger of a project, and the project's routing version at which events of this trigger were stored. */
+/**
+ * A trigger of a project, and the version of the project's routing (a counter of changes to it) with which events of this trigger were
+ * stored.
+ */
 export type SubscribedTrigger = {
   readonly projectId: ProjectId;
   readonly triggerSlug: string;
@@ -55,8 +58,9 @@ export async function findTriggerSubscriptions(
 export type NewTriggerSubscription = Pick<TriggerSubscription, "programId" | "projectId" | "triggerSlug" | "version">;
 
 /**
- * Subscribes a locked program to a trigger, from the end of this transaction on. The program does not receive events stored before that. An
- * event stored later has a new routing version, by which svc finds the subscription.
+ * Subscribes a standing program to the events of a trigger, from the end of this transaction on. Events that were stored before then do not
+ * start the program. The transaction increments the version of the project's routing. Later events have a version from which svc knows that
+ * the subscription applies. The transaction must hold the lock on the program.
  */
 export async function openTriggerSubscription(tx: Executor, listener: NewTriggerSubscription): Promise<void> {
   const fromVersion = await touchProjectRouting(tx, listener.projectId);
@@ -101,8 +105,8 @@ export function countTriggerSubscriptions(db: Executor, projectId: ProjectId, tr
 }
 
 /**
- * Uses the index standing_listeners_ended. When a subscription is removed, all events stored during the subscription have a decision, or no
- * program receives them.
+ * Deletes ended subscriptions of standing programs to triggers, after a retention time. By then, svc has decided about all events that were
+ * stored during the subscription. Uses the index standing_listeners_ended.
  */
 const deleteEndedSubscriptions = statement<{ id: string }>(
   "sweep_standing_listeners",

@@ -32,9 +32,9 @@ export async function readStandingWindows(tx: Executor, keys: readonly WindowKey
 }
 
 /**
- * SQL subquery for the time at which svc received the oldest event without a decision, in the project of the program. `w` is the program's
- * row in the outer query. An event whose decision has failed does not count, so it cannot keep a window open. Uses the index
- * standing_arrivals_key.
+ * SQL subquery for the time at which svc received the oldest event of the project that is still to be processed. `w` is the program's row
+ * in the outer query. Events whose processing has failed are left out, so that they do not delay the end of a collect window (the time in
+ * which events are gathered). Uses the index standing_arrivals_key.
  */
 const oldestUndecided = `(select a.due_at from standing_arrivals a
     where a.project_id = (select p.project_id from standing_programs p where p.id = w.program_id) and a.attempt < 2
@@ -57,8 +57,8 @@ const readClosing = compose(
 );
 
 /**
- * Returns windows that can close, because their time is over and all their events are collected. Returns at most `most` windows of each
- * program, those that end first.
+ * Returns collect windows (times in which events are gathered into one run) that have ended and have received all their events. Returns at
+ * most `most` windows of each program, those that end first.
  */
 export async function readClosingStandingWindows(
   db: Executor,
@@ -70,7 +70,10 @@ export async function readClosingStandingWindows(
   return (await readClosing(db, { programs })).map((row) => runColumns.read(row));
 }
 
-/** This statement uses the index standing_runs_closing, with one lookup for each program. */
+/**
+ * Returns for each program when its next collect window (the time in which events are gathered into one run) ends, and if older events are
+ * still to be processed. Uses the index standing_runs_closing, with one lookup for each program.
+ */
 const nextCloses = statement<{ id: string; at: number | null; is_held: boolean }>(
   "next_standing_closes",
   `select w.program_id::text as id, (extract(epoch from n.not_before) * 1000)::float8 as at,
@@ -118,12 +121,15 @@ const changedNames = [
 ] as const;
 const changedFields = fieldsOf(standingRuns, "id", ...changedNames);
 
-/** A change of a window: the window collects more events, or it closes and becomes a run. */
+/**
+ * A change of a collect window (the time in which events are gathered into one run). The window gets more events, or it closes and becomes
+ * a run.
+ */
 export type StandingWindowChange = ValuesOf<typeof changedFields>;
 
 /**
- * This statement finds the windows by the primary key of standing_runs. While their programs are locked, no other transaction changes these
- * windows.
+ * Stores changes of collect windows (times in which events are gathered into one run). Finds the windows by the primary key of
+ * standing_runs. No other transaction changes them, because the caller holds the locks on their programs.
  */
 const changeWindows = compose(
   "change_standing_windows",

@@ -31,7 +31,8 @@ export async function raiseStandingTzVersion(db: Executor, version: string): Pro
 }
 
 /**
- * Uses the primary key, from one id to the next. `is true` prevents PostgreSQL from using the index of next times, which has another order.
+ * Lists active schedules in time zones that can change, by the primary key from one id to the next. `is true` prevents PostgreSQL from
+ * using the index of next due times, which has a different order.
  */
 const listZoned = statement<{ id: string }>(
   "list_zoned_standing_programs",
@@ -59,7 +60,10 @@ const movedFields = {
 /** The next due time of a schedule, computed with newer time zone data. */
 export type RearmedSchedule = ValuesOf<typeof movedFields>;
 
-/** Uses the primary keys of programs and tasks. A node that holds such a task has used the old time, so it loses its lease. */
+/**
+ * Stores new next due times of schedules after the time zone data has changed. Uses the primary keys of programs and tasks. A node that
+ * works on such a task has used the old due time, so it loses its lease.
+ */
 const rearm = compose(
   "rearm_standing_schedules",
   { moved: rows(movedFields) },

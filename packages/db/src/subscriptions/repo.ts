@@ -64,8 +64,8 @@ export type SubscriptionRepository = {
 };
 
 /**
- * Columns whose change increments the project's routing version. A document or a secret counts as changed whenever it is set, even to the
- * same value.
+ * Columns of subscriptions whose change increments the version of the project's routing (which subscriptions receive an event). A document
+ * or a secret counts as changed whenever it is set, even to the same value.
  */
 const routed = [
   "active",

@@ -69,11 +69,13 @@ type Compaction = {
 };
 
 /**
- * Removes dead rows that vacuum must keep because of an old snapshot: writes the live rows into a new file, while the table is locked.
- * - `done`: the dead rows are removed. `held`: another session, such as a dump, kept the table locked for longer than `lockMs`. `full`: the
- *   table has more than `rowsMax` live rows.
+ * Removes dead rows that vacuum must keep because of an old snapshot. For this, it writes the live rows into a new file while the table is
+ * locked.
+ * - Result `done`: the dead rows are removed. `held`: another session, such as a dump, kept the table locked for longer than `lockMs`.
+ *   `full`: the table has more than `rowsMax` live rows.
  * - Statements that wait for the lock read the new file, because a statement takes its snapshot after its locks.
- * - A transaction with an older snapshot that reads the table for the first time afterwards finds no rows.
+ * - A transaction whose snapshot is older than the new file can find no rows in the table. This happens only if it has not read the table
+ *   before.
  */
 export async function compactTasks(db: Executor, compaction: Compaction): Promise<"done" | "held" | "full"> {
   const { table, rowsMax, lockMs } = compaction;
@@ -131,7 +133,10 @@ const nextEpoch = statement<{ epoch: number }>(
   "update delivery_epoch set epoch = epoch + 1 where id = 1 and epoch = $1::int4 returning epoch",
 );
 
-/** Moves the tasks of an epoch to the next epoch of the same priority. Uses the first column of delivery_tasks_lane. */
+/**
+ * Moves the delivery tasks of an epoch (a numbered part of the queue) to the next epoch of the same priority. Uses the first column of
+ * delivery_tasks_lane.
+ */
 const moveTasks = statement<Record<never, never>>(
   "move_delivery_tasks",
   "update delivery_tasks set epoch = epoch + sign(epoch)::int4 where epoch = any(array[$1::int4, -$1::int4])",

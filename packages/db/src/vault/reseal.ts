@@ -21,7 +21,10 @@ export type SealedPage = {
 /** A row with values to seal again. `values` has an entry for each sealed column; the entry is undefined if the value stays. */
 export type SealedRow = { readonly key: readonly string[]; readonly values: readonly (OldValue | undefined)[] };
 
-/** Number of first bytes by which two sealed values differ, including the nonce. */
+/**
+ * Number of bytes at the start of an encrypted value that are compared to find out if the value has changed. They include the nonce, so
+ * they differ for any two values.
+ */
 const headBytes = 48;
 /** Maximum size of the sealed values in a page, in bytes. */
 const pageBytesMax = 4_194_304;
@@ -32,9 +35,9 @@ export function sealedTableNames(): readonly string[] {
 }
 
 /**
- * Returns the next rows of a table, at most `limit`. A value is old if its bytes are less than `oldBefore`. Values of vault keys are less
- * than values of data keys, and values of older data keys are less than those of newer ones. The query always uses the primary key,
- * with any statistics of PostgreSQL. Only a rotation of keys runs it.
+ * Returns the next rows of a table, at most `limit`, with the encrypted values that a key rotation must replace. A value must be replaced
+ * if its bytes are less than `oldBefore`, because encrypted values begin with a key number that grows with each new key. The query always
+ * uses the primary key, with any statistics of PostgreSQL. Only a rotation of keys runs it.
  */
 export async function readSealedPage(
   db: Executor,
@@ -57,8 +60,8 @@ export async function readSealedPage(
 }
 
 /**
- * Replaces the old values that were read, and returns how many it replaced. Values that have changed since then stay. Rows that another
- * transaction has locked also stay. So this never waits for a lock: the other transaction may itself wait for a row of this transaction.
+ * Replaces encrypted values by values that are encrypted with the new key. Returns the number of replaced rows. A value that has changed
+ * since it was read is left unchanged. So is a row that another transaction has locked. Waiting for the lock could cause a deadlock.
  */
 export async function writeResealed(
   db: Executor,

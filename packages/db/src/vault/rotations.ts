@@ -8,7 +8,7 @@ export type VaultRotation = Omit<typeof vaultRotations.$inferSelect, "leaseOwner
 
 /** Values by which a node checks if its data about the vault is current. */
 export type VaultVersion = {
-  /** The last rotation; undefined before the first. */
+  /** The last rotation of the vault key (its replacement by a new key). Undefined if the key was never rotated. */
   readonly rotation: Pick<VaultRotation, "number" | "state" | "toKeyId" | "lastOldNumber"> | undefined;
   /**
    * A text made of two numbers: how many data keys exist, and the number of the newest data key. It changes when a data key is created or

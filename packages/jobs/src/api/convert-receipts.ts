@@ -17,7 +17,7 @@ export function toEstimate(estimate: EstimateDocument): Estimate {
   });
 }
 
-/** Returns the receipt of a whole job. */
+/** Returns the API message of a job's receipt (the stored, hashed summary of a finished job). */
 export function toReceipt(receipt: ReceiptDocument): Receipt {
   const { approvals, estimate, limits, ...rest } = receipt;
   return create(ReceiptSchema, {

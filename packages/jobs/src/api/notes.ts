@@ -38,7 +38,7 @@ export type JobHints = {
   subscribe(jobId: Id<"job">, listener: (end?: JobEnd) => void): () => void;
 };
 
-/** Returns the hints of one node. They use memory only for jobs with watchers. */
+/** Creates the notifier of one node, which informs watchers that the log of a job grew. It uses memory only for jobs that have watchers. */
 export function createJobHints(): JobHints {
   const listeners = new Map<Id<"job">, Set<(end?: JobEnd) => void>>();
   return {

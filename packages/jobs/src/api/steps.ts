@@ -76,8 +76,8 @@ function toStep(at: StepInstruction, reading: Reading): MessageInitShape<typeof 
 }
 
 /**
- * Returns the state of a step: waiting, running, not reached, or how it ended. The receipt of an `if` step is final as soon as a branch is
- * chosen. So an `if` step counts as running while the job is still inside one of its branches.
+ * Returns the state of a step: waiting, running, not reached, or how it ended. The receipt (stored summary) of an `if` step is final as
+ * soon as a branch is chosen. So an `if` step counts as running while the job is inside one of its branches.
  */
 function stateOf(at: StepInstruction, state: JobState): string {
   const receipt = state.steps.get(at.step.id)?.receipt;

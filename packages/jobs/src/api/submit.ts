@@ -175,8 +175,8 @@ function bindingDigest({ entityId, accessClasses, toolkitSlugs, accountId }: Job
 }
 
 /**
- * Returns the access classes that decide if a person must confirm a plan: the classes of its calls, and the classes that its private tools
- * count as.
+ * Returns the access classes that decide if a person must confirm a plan. These are the classes of its calls. `destructive` is added if the
+ * plan uses a private tool that counts as destructive for confirmation.
  */
 function classesToConfirm(
   { accessClasses }: Pick<EstimateDocument, "accessClasses">,

@@ -8,11 +8,14 @@ import type { JobHints } from "./notes.ts";
 /** A wait for the end of a job. */
 type JobWait = {
   readonly jobId: Id<"job">;
-  /** Longest time to wait, in milliseconds. */
+  /** Longest time in milliseconds to wait until the job ends or needs an answer. */
   readonly waitMs: number;
-  /** Signal that ends the wait with an error when it aborts. */
+  /** Signal that ends the waiting for a job. When it aborts, the wait rejects. */
   readonly signal: AbortSignal;
-  /** True if this node has just begun to drive the job. Its driver then reports its end, so the job is read seldom. Default false. */
+  /**
+   * True if this node has just begun to run the job's steps. The node then notices the end of the job by itself, so the waiting call reads
+   * the job only rarely. Default false.
+   */
   readonly isDriven?: boolean | undefined;
   /** Called when the log of the job has grown. */
   readonly onGrown?: (() => Promise<void>) | undefined;
@@ -35,7 +38,10 @@ export type JobWaits = {
   end(): void;
 };
 
-/** Shortest and longest pause between two reads of a job while no hint arrives, in milliseconds. After a read without news, it doubles. */
+/**
+ * Shortest and longest pause between two reads of a job that a call waits for, in milliseconds. The pause doubles after each read without
+ * news. When this node reports news of the job, the job is read at once.
+ */
 const pollMsMin = 25;
 const pollMsMax = 500;
 

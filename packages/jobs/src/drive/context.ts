@@ -20,7 +20,10 @@ export type EngineLimits = {
   readonly pollMs: number;
   /** Maximum number of jobs that one node runs at the same time. Default 128. */
   readonly runsMax: number;
-  /** Time slice of a driver: the time after which it gives its job back if other jobs wait. Default 1 s. */
+  /**
+   * Time in milliseconds for which the node runs the steps of one job without a break if other jobs wait. After this time, another job gets
+   * the slot. Default 1 s.
+   */
   readonly sliceMs: number;
   /** Longest wait during which a driver keeps its job. For a longer wait the driver gives the job back. Default 2 s. */
   readonly patienceMs: number;
@@ -48,7 +51,10 @@ export type DryRunEnd = {
   readonly programId: StandingProgramId;
   readonly status: JobStatus;
   readonly planApprovalId: string;
-  /** Reason of a failure. Empty if people approved or rejected the standing program. */
+  /**
+   * Reason why the approval dry run failed. Empty if people approved or rejected the standing program (a program that starts jobs on a
+   * schedule or event).
+   */
   readonly lastError: string;
 };
 
@@ -61,7 +67,7 @@ export type OnDryRunEnd = (tx: Executor, ended: DryRunEnd) => Promise<void>;
 /** Dependencies of running jobs. */
 export type EngineContext = {
   readonly db: Database;
-  /** Reads jobs for their drivers. Jobs that were claimed at the same time are read with one statement. */
+  /** Reads jobs whose steps this node is about to run. Jobs that were claimed at the same time are read with one statement. */
   readonly jobs: Batcher<Id<"job">, JobWithSteps | undefined>;
   readonly clock: Clock;
   readonly sealer: Sealer;
@@ -82,7 +88,7 @@ export type EngineContext = {
   readonly programs: ProgramCache;
   /** Evaluates the expressions of programs. */
   readonly evaluator: Evaluator;
-  /** Meters the work of drivers, by job. */
+  /** Measures and limits the work that this node does for jobs, per job. */
   readonly meter: WorkMeter;
   readonly observer: EngineObserver;
   /** Called when a job gets a new status, so that its watchers read the job. `end`: the job's end, if it has ended. */

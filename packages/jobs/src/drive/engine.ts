@@ -75,7 +75,10 @@ export type JobEngineOptions = {
   readonly programs: ProgramCache;
   readonly evaluator: Evaluator;
   readonly meter: WorkMeter;
-  /** Handlers for the tasks of asks: hops (stages of the escalation), messages to contacts, and publications. */
+  /**
+   * Handlers for the tasks of questions to people: the end of a stage of the escalation, messages to contacts, and posts to endpoints for
+   * questions.
+   */
   readonly handlers: TaskHandlers;
   readonly observer?: EngineObserver;
   /** Called when a job has a new status. */
@@ -122,8 +125,8 @@ export type JobEngine = {
    */
   settled(tx: Executor, jobId: Id<"job">): Promise<void>;
   /**
-   * Parks a job for an administrator. The job may run on any node, even on a node that hangs. That node can no longer write for the job.
-   * `chain`: causes of the request, for the log.
+   * Parks a job: stops it until an administrator releases it. A node that runs the job, even one that hangs, can no longer write for the
+   * job. `chain`: keys that caused the request, for the log.
    */
   park(job: JobOfProject, chain: readonly string[]): Promise<ForceResult>;
   /**
@@ -146,9 +149,9 @@ export type JobEngine = {
    */
   retry(asked: RetryOfJob): Promise<RetryResult>;
   /**
-   * Records that a job blocked this node's event loop for `ms` milliseconds without a break. The database counts this over all nodes, and
-   * the second time parks the job as `poisoned`. Never rejects: if the database is unavailable, the observer is notified and nothing is
-   * counted.
+   * Records that a job blocked this node's event loop for `ms` milliseconds without a break. The database counts such reports of all nodes.
+   * At the second report, the job is parked (stopped until an administrator releases it) as `poisoned`. Never rejects. If the database is
+   * unavailable, the observer is notified and the report is not counted.
    */
   reportHeldLoop(jobId: Id<"job">, ms: number): Promise<void>;
   /** Stops claiming tasks, waits at most `graceMs` for calls in flight, and gives the jobs back. */
@@ -314,8 +317,8 @@ async function settleJob(context: EngineContext, tx: Executor, jobId: Id<"job">)
 }
 
 /**
- * Makes a job's task due now, after people answered the question of one branch while other branches of the job run. The job's driver then
- * reads the answer, even if the job only waits for its child jobs.
+ * Makes a job's task due now, after a person answered the question of one branch while other branches of the job run. A node then reads the
+ * answer, even if the job only waits for its child jobs.
  */
 async function lookForAnswer({ clock, onDue }: EngineContext, tx: Executor, job: JobRecord): Promise<void> {
   const { id: jobId, projectId } = job;

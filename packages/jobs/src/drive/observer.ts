@@ -22,14 +22,14 @@ export type EndedJob = {
   readonly errorCode: string;
 };
 
-/** A job that svc or an administrator parked. Its program did not ask for the park. */
+/** A job that svc or an administrator has parked (stopped until release). Jobs that wait because of their own program are not included. */
 export type ParkedJob = {
   readonly jobId: Id<"job">;
   readonly projectId: ProjectId;
   readonly reason: HoldReason;
   /** The step that the job had begun or was about to begin. Empty if there is no such step. */
   readonly stepId: string;
-  /** The job's status before the park. */
+  /** The job's status before it was parked (stopped until release). */
   readonly status: ParkableStatus;
   /** For the reason `poisoned`: what happened, beginning with a code. Empty for other reasons. */
   readonly why: string;
@@ -39,7 +39,7 @@ export type ParkedJob = {
 export type EngineObserver = {
   /** Called after the end of a job is committed. */
   ended(job: EndedJob): void;
-  /** Called when svc or an administrator parked a job. */
+  /** Called when svc or an administrator has parked a job (stopped it until release). */
   parked(job: ParkedJob): void;
   /**
    * Called when a driver lost its lease (time-limited claim of the job). `taken-over`: the lease expired and another node continues the

@@ -13,8 +13,8 @@ import type { FaultPoint } from "./observer.ts";
 import type { ConfirmGate } from "./run/confirm-gate.ts";
 
 /**
- * State of the run task after a commit. `keep`: the driver keeps the task. `end`: the task ends. `dueAtMs`: the task is given back
- * until that time.
+ * State of the job's run task after a commit. `keep`: this node continues with the job. `end`: the task is deleted. `dueAtMs`: the node
+ * releases the task, which is due again at this time.
  */
 type TaskEnd = "keep" | "end" | { readonly dueAtMs: number };
 
@@ -68,7 +68,10 @@ export type SimulationRun =
       readonly outcome: ReceiptDocument["outcome"] | "";
     };
 
-/** `asks`: all asks of a job, after its pending ask was withdrawn. `events`: the log entries for the withdrawal. */
+/**
+ * Result of ending a job's questions. `asks`: all asks (questions to people) of the job, after the pending one was withdrawn. `events`: the
+ * log entries for the withdrawal.
+ */
 type ClosedAsks = { readonly events: PreparedAsk["events"]; readonly asks: readonly AskView[] };
 
 /** Operations under the lock of the job's row, in one transaction. */
@@ -105,8 +108,8 @@ export type Port = Omit<StepEffects, "mustPause" | "mustEnd"> & {
   readonly undoTries: number;
   readonly undoBackoffMs: number;
   /**
-   * Prepares the first call of a step action, so that it begins in the commit before that action. Returns undefined if the call cannot be
-   * prepared; the step action then makes it with `call`.
+   * Prepares the first call of a step action (one unit of a step's work). The call is then recorded in the commit before the action, and is
+   * sent without a further commit. Returns undefined if the call cannot be prepared. The action then makes the call with `call`.
    */
   ready(state: JobState, invocation: Invocation, turn: CallTurn): Promise<ReadyAttempt | undefined>;
   /**
@@ -125,11 +128,11 @@ export type Port = Omit<StepEffects, "mustPause" | "mustEnd"> & {
   /** Prepares a question. Reads contacts and writes nothing. */
   prepareAsk(input: AskInput): Promise<PreparedAsk>;
   findAsk(state: JobState, askId: string): Promise<AnsweredAsk | undefined>;
-  /** Returns the undo entry of the call that is reversed next. */
+  /** Returns the undo entry (the recorded way to undo one call) that the job carries out next. Undefined if no call is left to undo. */
   nextUndo(state: JobState): Promise<UndoEntry | undefined>;
   /**
-   * Commits the work, and the driver leaves the job. The job's task is due again when a child changes its state, the question is settled,
-   * the given time comes, or the job expires.
+   * Commits the work done so far, and ends this node's work on the job. The job's task is due again in four cases: a child job changes its
+   * state, the question is answered, the given time comes, or the job expires.
    */
   awaitChildren(work: WorkingJob, until: Omit<Extract<Next, { kind: "await" }>, "kind">): Promise<void>;
   /** Requests that child jobs end. */
@@ -147,7 +150,10 @@ export type Port = Omit<StepEffects, "mustPause" | "mustEnd"> & {
   readonly onFaultPoint: ((point: FaultPoint, at: { readonly stepId: string }) => Promise<void> | void) | undefined;
 };
 
-/** Thrown when the lease is lost. This driver's state of the job is then outdated. */
+/**
+ * Thrown when a node has lost the lease of a job (the time in which only this node may work on it). The node's copy of the job's state is
+ * then outdated.
+ */
 export class LeaseLostError extends Error {
   override name = "LeaseLostError";
   /**
@@ -170,7 +176,10 @@ export type Interrupts = {
   readonly isStopping: boolean;
   /** True if the node knows that the job is to be cancelled. The next commit reads the stored request. */
   readonly isCancelSeen: boolean;
-  /** True if the node knows that the job is to be paused. The next commit reads the stored request, or finds that it was withdrawn. */
+  /**
+   * True if this node knows of a request to pause the job. The next commit reads the request from the database, or finds that it was
+   * withdrawn.
+   */
   isPauseSeen: boolean;
   /** True if other jobs wait for a slot on this node. */
   hasOthersWaiting(): boolean;

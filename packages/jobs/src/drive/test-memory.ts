@@ -50,7 +50,7 @@ export type Memory = {
   readonly executed: string[];
   /** The app's answers to writes that it executed or may have executed, by the place of the write in the job. */
   readonly written: Map<string, string[]>;
-  /** Number of writes that child jobs made, by the place of the child in its parent. */
+  /** Number of writes that child jobs made. The key is the call in the parent job that started the child. */
   readonly writtenBySkills: ReadonlyMap<string, number>;
   /** Queues the next attempt of an ended job. Returns the reason if the job cannot have one. */
   retry(request: RetryRequest): string | undefined;

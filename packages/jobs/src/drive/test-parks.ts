@@ -8,7 +8,7 @@ import type { RetryOfJob } from "./start/retry-job.ts";
 
 // Helper functions for tests of jobs that are retried, or that svc or an administrator parked.
 
-/** The cause that these tests give for parks and releases. The log of the job names it. */
+/** The actor whom the tests of this file name when they park a job (stop it) or release it. The log of the job contains this name. */
 export const administrator = ["administrator"];
 
 /** A program with a single read call. */

@@ -19,8 +19,8 @@ export type DriftReader = {
 };
 
 /**
- * Maximum number of entries in the cache of drift (changes of tool definitions since a program was stored). The maximum applies to one
- * state of a catalog. If the cache is full, it is emptied.
+ * Maximum number of entries in the cache of drift (changes of tool definitions since a program was stored). Each version of a project's
+ * catalog has its own cache. If a cache is full, it is emptied.
  */
 const keptMax = 50_000;
 

@@ -181,7 +181,7 @@ export function createJobStarter(context: StarterContext): JobStarter {
   };
 }
 
-/** Returns the pinned definitions with which the program of a start was stored. */
+/** Returns the tool definitions that were stored with the program which is about to be started. */
 async function pinsOf(tx: Executor, { projectId, digest }: Pick<Start, "projectId" | "digest">): Promise<string> {
   const record = await loadJobProgram(tx, projectId, digest);
   if (record === undefined) throw new Error(`the program of a start of ${projectId} is missing in the database`);
@@ -204,7 +204,7 @@ async function check(
   return { program, programHash, estimate, needsApproval, programJson, pins, skills, notes };
 }
 
-/** A single call, not part of a program, that a standing program repeats with the same arguments. */
+/** A single tool call that a standing program makes regularly with the same arguments, to find new rows. */
 type ReadCheck = {
   readonly projectId: ProjectId;
   readonly binding: Binding | null;

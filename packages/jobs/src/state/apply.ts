@@ -35,9 +35,9 @@ export type PendingWrites = {
   readonly events: readonly NewJobEvent[];
   readonly rows: readonly FetchedRow[];
   readonly placed: readonly PlacedRow[];
-  /** Ranges of rows that are appended to sets, each with its first and last row number. */
+  /** Ranges of rows that are appended to sets (lists of rows) of the job. Each range has its first position and its row numbers. */
   readonly runs: readonly JobSetRun[];
-  /** Sets that are emptied before rows are appended. */
+  /** Sets (lists of rows) of the job that are emptied before new rows are appended. */
   readonly clearedSets: readonly string[];
   readonly turned: readonly Extract<Edit, { kind: "turned" }>[];
   readonly armed: readonly ArmedUndo[];
@@ -107,7 +107,7 @@ function followingFrom({ input, params, steps: entries, loaded: { flow } }: Stor
 
 const none: ReadonlySet<string> = new Set();
 
-/** Returns the ids of the steps whose sets may lack rows (lost sets). */
+/** Returns the ids of the steps whose sets (lists of rows) may be incomplete because the step failed. */
 function lostSetsOf(entries: JobState["steps"], flow: Flow): ReadonlySet<string> {
   if (![...entries.values()].some(hasFailedHandled)) return none;
   return new Set([...flow.indexOf.keys()].filter((id) => isLostSet(entries, flow, id)));
@@ -151,8 +151,8 @@ export function committedWork(
 }
 
 /**
- * Returns the job with the edits applied, in their order. Only this function creates a new state of a running job. Throws an Error for a
- * status change that `transitions` does not allow.
+ * Applies changes to a job's state in their order, and returns the job. Only this function creates a new state of a running job. Throws an
+ * Error if a change of the job's status is not allowed.
  */
 export function apply(work: WorkingJob, edits: readonly Edit[], nowMs: number): WorkingJob {
   if (edits.length === 0) return work;

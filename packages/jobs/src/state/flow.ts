@@ -1,8 +1,8 @@
 import type { Step, StepOf } from "@svc/program";
 
 /**
- * Name of the row count that gives the number of rows in the step's set (the rows that the step makes). `in`: all rows that the step took.
- * `ok`: rows that succeeded. Undefined if the step makes no set.
+ * Says how many rows the set (the list of rows that a step makes) has. `in`: as many as the step took. `ok`: as many as succeeded.
+ * Undefined if the step makes no set.
  */
 export type SetSize = "in" | "ok" | undefined;
 
@@ -32,7 +32,10 @@ export type StepInstruction = FlowPlace & {
   readonly end: number;
   /** Index of the step's error handler in the flat list. Undefined if the step has no handler. */
   readonly handler: number | undefined;
-  /** The count of rows that is the size of the step's set. Undefined if the step makes no set. */
+  /**
+   * Says how many rows the step's set (the list of rows that it makes) has: `in` for all rows that the step took, `ok` for those that
+   * succeeded. Undefined if the step makes no set.
+   */
   readonly set: SetSize;
   /** True if the step makes calls, by itself or through a child job. */
   readonly calls: boolean;
@@ -181,7 +184,10 @@ function layBlock(step: Step, within: readonly EnclosingStep[], laying: FlowBuil
   }
 }
 
-/** Adds the error handler of a step, after a jump over the handler. Returns the handler's first index. */
+/**
+ * Adds the steps of a step's error handler to the flat list. A jump instruction comes first, so that the handler is skipped if the step
+ * succeeds. Returns the handler's first index.
+ */
 function layHandler(step: Step, inside: readonly EnclosingStep[], laying: FlowBuilder): number | undefined {
   const { instructions } = laying;
   if (step.onError === undefined) return undefined;

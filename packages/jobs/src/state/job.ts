@@ -38,11 +38,14 @@ export type JobFacts = {
   /** The parent job that runs this job as a skill, and the part of the parent's limits that this job may use. Null for a submitted job. */
   readonly parent: (ChildDocument & { readonly jobId: Id<"job"> }) | null;
   readonly standingProgramId: string;
-  /** The run of a standing program that this job belongs to. Null if it belongs to none. */
+  /**
+   * The run of a standing program (a program that starts jobs on a schedule or event) that started this job. Null if a caller submitted the
+   * job.
+   */
   readonly standingRunId: StandingRunId | null;
   /**
-   * Seed from which the keys that apps receive with calls are computed: the job's id, or a value that all jobs of one occurrence of a
-   * standing program share.
+   * Value from which the idempotency keys that apps receive with calls are computed. It is the job's id, or a value that all jobs for one
+   * due time or event of a standing program share.
    */
   readonly callSeed: string;
   /**
@@ -69,8 +72,8 @@ export type JobFacts = {
 
 /**
  * Position of a job in the flat list of its program's steps. `progress`: progress of the step at `index`; undefined if that step has not
- * begun. `generation`: only for a position in a branch; number of the branch's current call round. It keeps repeated calls of one branch
- * separate from those of other branches.
+ * begun. `generation`: only for a branch of a `parallel` step. It grows when calls of this branch are to be made again as new calls,
+ * without an effect on calls of the rest of the branches.
  */
 export type Position = {
   readonly index: number;
@@ -137,7 +140,7 @@ export type StoredState = JobFacts & {
    */
   readonly generation: number;
   readonly used: UsedDocument;
-  /** Number of rows that steps made from other rows, over all sets. Fetched rows are counted in `used`. */
+  /** Number of rows that steps of the job made from existing rows. Rows that calls returned are counted in `used`. */
   readonly rowsMade: number;
   /** The first writes that a simulated job did not send, and their number, by step. */
   readonly simulated: SimulatedCalls;

@@ -52,14 +52,17 @@ type ProgressFields = {
      */
     readonly retries?: Readonly<Record<string, RetryProgress>>;
     /**
-     * Generation (number of the call round) in the keys that the app received. Present if the calls are to be repeated with the same keys.
+     * Number in the idempotency keys that the app received for the step's calls. Present if the calls are to be repeated with the same
+     * keys, so that the app recognizes them.
      */
     readonly appGeneration?: number;
     /** Generation (number of the call round) of the step's calls. Present if an earlier attempt of the job began them. */
     readonly generation?: number;
     /** States of the rows that another attempt of the job runs again, after all rows have ended. */
     readonly redo?: readonly ("failed" | "unknown")[];
-    /** Present if people decided to treat rows in doubt as done. The rows that are still in doubt then become ok. */
+    /**
+     * Present if people decided that rows in doubt (their write may have been executed) count as done. These rows then get the state `ok`.
+     */
     readonly acceptsDoubt?: true;
     /** Child jobs of rows. The key is `<ordinal>/<call>`: the row's number in the set, and the index of the call. */
     readonly children?: Readonly<Record<string, Id<"job">>>;
@@ -68,7 +71,7 @@ type ProgressFields = {
      * call.
      */
     readonly endedChildren?: Readonly<Record<string, Id<"job">>>;
-    /** Present if retried child jobs of rows may send their writes with an unknown outcome a second time. */
+    /** Present if child jobs that run for single rows may, in a retry, send again the writes whose outcome is unknown. */
     readonly resendsUnknown?: true;
   };
   readonly reduce: {
@@ -142,10 +145,10 @@ export type StepFailure = {
 /**
  * Progress of a running block (a step that contains other steps).
  * - `until`: `rounds` is the number of rounds begun; `wakeAt` is the earliest time of the next round, in epoch milliseconds.
- * - `error`: the error of a step whose error handler runs. `failedIn` is the inner step that failed, if it was another step.
- * - `parallel`: `begun` lists branches that have begun a call, `over` lists branches that ended early, and `failed` is the first failure.
- * - `asked`: for a step in a branch that asks people, `park` says why the job waits. The job gets this value when no other branch can
- *   continue.
+ * - `error`: the error of a step whose error handler runs. `failedIn` is the inner step that failed, if it was not the step itself.
+ * - `parallel`: `begun` lists branches that have begun a call. `over` lists branches that ended early. `failed` is the first failure.
+ * - `asked`: for a step in a branch that asks people a question. `park` is the reason why the job waits. It is used for the whole job when
+ *   none of the branches can continue.
  */
 export type BlockProgress =
   | { readonly kind: "until"; readonly rounds: number; readonly wakeAt?: number }
@@ -162,11 +165,11 @@ export type BlockProgress =
 export type Blocks = Readonly<Record<string, BlockProgress>>;
 
 /**
- * Progress of a job's plan before the job may run: its simulation, its approval and its confirmation.
+ * Progress of what must happen before the job may run.
  * - `needsApproval`: for a job that is simulated first, true if an approval must follow.
- * - `askId`: the pending question about the plan.
+ * - `askId`: the pending question to people about the job.
  * - `confirmBy`: the contact who must confirm the job after the approval.
- * - `confirmed`: digest of what a person confirmed (see `confirmationOf`).
+ * - `confirmed`: digest of what a person confirmed.
  * - `changedBy`: keys whose answers or retries changed what the job sends.
  */
 export type PlanProgress = {

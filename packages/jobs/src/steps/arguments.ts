@@ -93,8 +93,9 @@ type FillContext = {
 };
 
 /**
- * Returns the arguments of a call with all references filled in. Arguments that answers changed replace the program's own. Returns a
- * promise only if an expression must be computed. An optional argument that is null is left out if its schema does not accept null.
+ * Returns the arguments of a call with all references filled in. Arguments that a person changed in an answer to a question replace those
+ * of the program. An optional argument that is null is left out if its schema does not accept null. Returns a promise only if an expression
+ * must be computed.
  */
 export function fillCall(
   call: FillableCall,

@@ -24,7 +24,7 @@ export function awaited(child: Pick<Child, "id" | "status" | "parkReason">): Chi
   return { id: child.id, standing: standingOf(child) };
 }
 
-/** True if a child waits for a person: it is parked, and not by a wait step. False otherwise. */
+/** True if a child job waits for a person. A child that waits at a `wait` step, for a time, does not count. */
 export function waitsForPerson({ status, parkReason }: Child): boolean {
   return status === "parked" && parkReason !== "wait";
 }
@@ -148,7 +148,7 @@ export function newChild(
   return { name, skill, program: loaded.program, generation: state.generation, ...parts };
 }
 
-/** Returns the edits that add the calls and the used limits of an ended child to its parent. */
+/** Returns the changes that add the calls and the used limits of an ended child job to its parent. */
 export function countChild(stepId: string, { used, calls = noCalls }: Pick<Child, "used" | "calls">): Edit[] {
   return [
     { kind: "use", used },
@@ -157,8 +157,8 @@ export function countChild(stepId: string, { used, calls = noCalls }: Pick<Child
 }
 
 /**
- * Returns the edits that subtract the calls and the use of an ended child from its parent, because the child continues. When the child ends
- * again, its whole use is added again.
+ * Returns the changes that subtract the calls and used limits of an ended child job from its parent, because the child continues. When the
+ * child ends again, its whole usage is added again.
  */
 export function uncountChild(stepId: string, { used, calls = noCalls }: Child): Edit[] {
   return countChild(stepId, { used: negated(used), calls: negated(calls) });
@@ -182,8 +182,8 @@ export function undoOfChild(
 }
 
 /**
- * Name of the argument in which an undo entry names a child job. Such an entry represents all undo entries of that child. Its slug is the
- * slug of a skill and never of a tool, so it differs from the entry of a call.
+ * Name of the argument by which an undo entry (the recorded way to undo a call) names a child job. The entry then stands for all undo
+ * entries of that child. Its slug is the slug of a skill and never of a tool, so it differs from the entry of a call.
  */
 export const undoneJob = "job_id";
 

@@ -19,7 +19,10 @@ export const distinctKind: StepKind<"distinct"> = {
   answer: undefined,
 };
 
-/** Memory of one combination of values in addition to its text, in bytes. */
+/**
+ * Memory in bytes that is needed for one known combination of values, in addition to its text. Such combinations are kept to find duplicate
+ * rows.
+ */
 const seenBytes = 48;
 
 function advanceDistinct(at: StepAt<"distinct">, effects: StepEffects, keep: PartialCommit): Promise<Change> {

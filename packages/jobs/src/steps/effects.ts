@@ -38,15 +38,15 @@ export type Invocation = {
   readonly place: CallPlace;
   readonly args: JsonObject;
   /**
-   * Number of the job's call round (generation) to which the call belongs. It is the job's present generation, except for a call that began
-   * in an earlier attempt and is continued.
+   * Number that makes repeated calls new calls: if the job decides to make calls again, it gets the next number. A call that began in an
+   * earlier attempt of the job and is continued keeps its number.
    */
   readonly generation: number;
   /** Secrets that are inserted into the arguments when the call is sent. */
   readonly secretUses: readonly SecretSlot[];
   /**
-   * Generation from which svc computes the idempotency key that the app gets. A generation is the number of a job's call round; a rerun of
-   * the job begins a new round. If the app must recognize a repeated call, the generation does not change.
+   * Number from which svc computes the idempotency key that the app gets with the call. It grows when the job decides to make its calls
+   * again as new calls. If the app must recognize a repeated call, the number does not change.
    */
   readonly appGeneration: number;
 };
@@ -144,7 +144,7 @@ export type AttemptResult =
       readonly isReplay: boolean;
     };
 
-/** Receives the ledger row of an ended call, so that it is committed together with the step action. */
+/** Receives the ledger row (stored record) of an ended tool call, so that it is committed together with the results of the step. */
 export type TakeRecord = (record: CallRecord) => void;
 
 /**
@@ -168,7 +168,7 @@ export type Child = {
    * parked.
    */
   readonly parkReason: string;
-  /** True if the clock of the child's deadline is stopped. */
+  /** True if the time until the child job's deadline does not pass at present. */
   readonly isClockStopped: boolean;
   readonly isCancelRequested: boolean;
   readonly used: UsedDocument;
@@ -211,8 +211,8 @@ export type StepEffects = {
    */
   readonly shared?: SharedLimits;
   /**
-   * True if the step action must stop and drop its uncommitted work, because the job must end or pause, or the node stops. False if only
-   * other jobs wait.
+   * True if the current step action (unit of a step's work) must stop without a commit, because the job must end or pause, or the node
+   * stops. False if the only reason to stop is that more jobs wait.
    */
   mustEnd(state: JobState): boolean;
   /**

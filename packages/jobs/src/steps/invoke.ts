@@ -7,7 +7,10 @@ import type { JobState } from "../state/job.ts";
 import type { AttemptResult, Invocation, StepEffects, TakeRecord } from "./effects.ts";
 import { sampleOf } from "./sample.ts";
 
-/** Reason why a call failed. `message` may quote the app. `plain` never quotes it and can be used for calls with rows. */
+/**
+ * Reason why a call failed. `message` may contain text from the app. `plain` never does, so it can be used in places where data of rows
+ * must not appear.
+ */
 export type CallFault = {
   readonly code: string;
   readonly message: string;
@@ -44,7 +47,9 @@ export type Tally = {
 /** Counts of zero calls. */
 export const noUsedCalls: Readonly<UsedCalls> = { toolCalls: 0, writes: 0 };
 
-/** Returns a tally with zero counts. `all`: counts that are shared with other rows that run at the same time. */
+/**
+ * Returns a new counter for the calls of one row, which starts at zero. `all`: counts that are shared with rows that run at the same time.
+ */
 export function newTally(all?: UsedCalls): Tally {
   const used = { ...noUsedCalls };
   return { used, all: all ?? used, calls: { ...noCalls } };
@@ -61,7 +66,7 @@ export type CallerState = {
   readonly attempts: number;
   /** True for an undo call, which counts for no limit. */
   readonly isUndo?: boolean;
-  /** Receives the ledger rows of ended calls, so that they are committed together with the step action. */
+  /** Receives the ledger rows (stored records) of ended tool calls, so that they are committed together with the results of the step. */
   readonly takeRecord?: TakeRecord;
 };
 
@@ -187,8 +192,8 @@ function simulate(tool: PinnedTool, { call, args, secretUses }: Invocation, call
 }
 
 /**
- * True if a failed call may be repeated: the tool's answer allows it, or a write with a key for the app got a server error or no answer.
- * The repeated write has the same key for the app, and a new one in the ledger.
+ * True if a failed call may be repeated. This is so if the tool's answer says it, or if a write with an idempotency key for the app got a
+ * server error or no answer. The repeated write has the same key for the app, and a new key in the ledger (the stored record of calls).
  */
 function isRetryable({ action }: PinnedTool, { retryable, outcome, providerStatus }: Answered): boolean {
   if (retryable) return true;

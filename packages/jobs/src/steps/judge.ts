@@ -43,8 +43,8 @@ function answerJudge(at: StepAt<"judge">, { decision, overridesJson, chain }: Se
 }
 
 /**
- * Returns the edits that skip the step after the judge step. If a jump follows the judge step, they skip the step that the jump leads to.
- * Returns no edits at the end of the step list.
+ * Returns the changes that skip the step after a `judge` step (a question to a person). If a jump follows the `judge` step, the step that
+ * the jump leads to is skipped. Returns an empty list at the end of the step list.
  */
 function skipFollowing({ state, instruction }: StepAt<"judge">): Edit[] {
   const following = followingStep(state.loaded.flow, instruction.next);

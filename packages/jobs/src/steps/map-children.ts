@@ -86,7 +86,7 @@ export class RowChildren {
     return this.#ended.size + this.#gone.size > 0;
   }
 
-  /** True if the step action began or retried a child. */
+  /** True if at least one child job was begun or retried for a row in the current step action (unit of a step's work). */
   get hasBegun(): boolean {
     return this.#newSize > 0;
   }
@@ -103,8 +103,8 @@ export class RowChildren {
   }
 
   /**
-   * Returns the ids of the children, as they are stored in the map's progress after the step action. Returns an empty object if the step
-   * has never begun a child.
+   * Returns the ids of the child jobs that run for rows, in the form in which they are stored in the progress of the map step. Returns an
+   * empty object if the step has never begun a child job.
    */
   known(): Pick<MapAt["progress"], "children"> {
     const before = [...this.#open, ...this.#ended].map(([place, { id }]) => [place, id] as const);
@@ -122,7 +122,10 @@ export class RowChildren {
     return [...begun, ...[...this.#takenOn].map(([place, { ended }]) => [place, ended.id] as const)];
   }
 
-  /** Returns the edits that store the children that the step action began or retries. Only the step's first child gets a log entry. */
+  /**
+   * Returns the changes that store the child jobs which were just begun or retried for rows of the map step. Only the step's first child
+   * job gets a log entry.
+   */
   beginEdits(): Edit[] {
     const [first] = this.#begun.values();
     const isFirst = this.#at.progress.children === undefined;
@@ -148,8 +151,8 @@ export class RowChildren {
   }
 
   /**
-   * Returns the ended child job that belongs to the row's next call. The child job ended in an earlier attempt or step action, because it
-   * failed or its parent job ended. Returns undefined if there is none.
+   * Returns the child job that ran for the row's next call and has ended without success, because it failed or its parent job ended.
+   * Returns undefined if there is none.
    */
   #stoppedAt(work: RowWork): Id<"job"> | undefined {
     return work.childId ?? this.#at.progress.endedChildren?.[placeOf(work)];
@@ -229,7 +232,7 @@ export class RowChildren {
     return undefined;
   }
 
-  /** Returns how long a row must wait before its skill can run, or undefined if it can run now. */
+  /** Returns how long a row must wait before the child job for its call can begin. Returns undefined if the child job can begin now. */
   #isFull(room: ChildLimits, most: ChildLimits): RowEnd {
     if (this.#open.size + this.#newSize >= this.#most) return whenOneEnds;
     if (!isTight(room, most)) return undefined;

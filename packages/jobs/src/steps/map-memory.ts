@@ -28,8 +28,8 @@ export class MapMemory {
   /** Rows whose calls have begun, in the order in which they began. */
   readonly begun = new Set<HeldRow>();
   /**
-   * True if the map has ever used much memory. The code that runs the rows must then call `settle` each time the memory shrinks or a row
-   * ends.
+   * True if the rows of the map step have ever used much memory. The code that runs the rows must then call the method `settle` each time
+   * the memory shrinks or a row ends.
    */
   isWatched = false;
   /**
@@ -43,7 +43,7 @@ export class MapMemory {
   #charging: Promise<boolean> | undefined;
   #changed = Promise.withResolvers<void>();
 
-  /** `isWanted`: returns true if the driver must stop, so that no further call may begin. */
+  /** `isWanted`: returns true if the node must stop its work on the job, so that no further call may begin. */
   constructor(effects: StepEffects, isWanted: () => boolean) {
     this.#effects = effects;
     this.#isWanted = isWanted;
@@ -85,8 +85,8 @@ export class MapMemory {
   }
 
   /**
-   * Waits until the memory is charged to the project, up to the maximum for one step action, and returns true. Returns false if the driver
-   * must stop first.
+   * Waits until the memory is charged to the project, up to the maximum for one step action (unit of a step's work), and returns true.
+   * Returns false if the work on the job must stop first.
    */
   charge(): Promise<boolean> {
     this.isWatched = true;

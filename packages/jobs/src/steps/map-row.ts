@@ -44,7 +44,10 @@ export type RowWork = {
   readonly children: Child[];
   /** How to undo the row's calls that succeeded in this step action. */
   readonly undo: UndoOf[];
-  /** The row's writes in this step action that a simulation did not send. */
+  /**
+   * Writes of the row that were not sent, because the job is a simulation run. Only those of the current step action (unit of a step's
+   * work) are included.
+   */
   readonly unsent: UnsentWrites[];
   /** Use and results of the row's calls in this step action. */
   readonly tally: Tally;
@@ -52,8 +55,8 @@ export type RowWork = {
   state?: RowState;
   fault?: CallFault;
   /**
-   * For a row in doubt: the generation (number of the call round) in the key that the app received. The key stays the same if the call is
-   * repeated.
+   * Set for a row in doubt (its write may have been executed). It is the number in the idempotency key that the app received. If the call
+   * is repeated, the key stays the same.
    */
   appGeneration?: number | undefined;
   /**
@@ -73,8 +76,9 @@ export type RowWork = {
 const stoppedAt = "";
 
 /**
- * Returns the answers of a row's calls that svc must store for a later step action. Returns undefined if no later action needs them. For a
- * row in doubt (its write may have been executed), `appGeneration` is added. For a failed row, `childId` is added.
+ * Returns the answers of a row's calls, if svc must store them because the row is to be continued later. Returns undefined if they are not
+ * needed. If a write of the row may have been executed, the number for its idempotency key is added. If a child job of the row failed, its
+ * id is added.
  */
 function keptOutputs({ state, doneCalls, outputs, appGeneration, childId }: RowWork): JsonObject | undefined {
   if (state === "unknown" && appGeneration !== undefined) return { ...outputs, [stoppedAt]: appGeneration };
@@ -82,7 +86,7 @@ function keptOutputs({ state, doneCalls, outputs, appGeneration, childId }: RowW
   return state !== "ok" && doneCalls > 0 ? outputs : undefined;
 }
 
-/** Returns the row to store after a step action, in a list. The list is empty if the row made no progress. */
+/** Returns the row as it must be stored now, as a list of one. Returns an empty list if the row made no progress. */
 export function mappedRow(
   { keep }: MapAt["step"],
   work: RowWork,
@@ -115,8 +119,8 @@ export function answersOf({ outputs }: Pick<SetRow, "outputs">): JsonObject {
 }
 
 /**
- * Returns a row of a set together with its state in the map: its successful calls with their answers, and its retries. `own`: the data that
- * earlier step actions of this map stored for the row; undefined if there is none.
+ * Returns the work to do for a row of a map step (a step that runs its calls for each row). It includes the answers of calls that have
+ * already succeeded, and the retries. `own`: data that was stored for the row earlier in this step; undefined if there is none.
  */
 export function rowWorkOf(
   row: SetRow,
@@ -161,7 +165,7 @@ export type RowParts = {
   readonly tools: readonly (PinnedTool | undefined)[];
 };
 
-/** The functions of `RowChildren` that a running row needs. */
+/** The functions by which the calls of a row run skills as child jobs. */
 export type RowJobs = {
   has(work: RowWork): boolean;
   run(work: RowWork, call: Extract<RowStep, { readonly kind: "run" }>): Promise<RowEnd | "on">;

@@ -55,8 +55,9 @@ export type RowsContext = {
 };
 
 /**
- * Runs up to `concurrency` rows at a time, and stores ended rows meanwhile. No further row begins if a limit of the job is reached or the
- * driver must pause. If a call limit is full, fewer rows run at a time. The run ends when no row runs; its caller stores the last rows.
+ * Runs up to `concurrency` rows of a map step at a time, and stores ended rows meanwhile. No further row begins if a limit of the job is
+ * reached, or if the work on the job must pause. If a call limit is reached, fewer rows run at a time. The run ends when no row is left
+ * that runs. The caller then stores the last rows.
  */
 export class RowsRun {
   readonly #window: RowWindow;
@@ -210,7 +211,7 @@ export class RowsRun {
     this.#failure ??= { error };
   }
 
-  /** Reads more rows while others run, and begins them. */
+  /** Reads more rows of the set while earlier rows run, so that they can begin. */
   async #read(): Promise<void> {
     this.#isReading = true;
     const { memory } = this.#context;
@@ -296,8 +297,8 @@ export class RowsRun {
   }
 
   /**
-   * Puts a row back because a call limit is full, and runs fewer rows at a time. If no row runs any more, the run ends and the remaining
-   * rows wait until `untilMs`.
+   * Puts a row back into the queue because a call limit is reached, and reduces the number of rows that run at a time. If no row is left
+   * that runs, the remaining rows wait until `untilMs`.
    */
   #wasFull(row: RowWork, untilMs: number): void {
     this.#window.putBack(row);
@@ -330,7 +331,7 @@ function inOrder(works: RowWork[]): RowWork[] {
   return works.sort((a, b) => a.ordinal - b.ordinal);
 }
 
-/** Drops the parts of an ended row that need not be stored. Returns true if the rest is so small that its memory is not counted. */
+/** Removes from an ended row the data that need not be stored. Returns true if the rest is so small that its memory is not counted. */
 function shedEnded(work: RowWork, keep: MapAt["step"]["keep"]): boolean {
   if (keep.length > 0) return false;
   work.row = {};

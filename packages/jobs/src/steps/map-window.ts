@@ -48,7 +48,7 @@ export class RowWindow {
   /** All rows read so far, beginning with the first unfinished row. */
   readonly #entries = new Map<number, Entry>();
   readonly #queue: RowWork[] = [];
-  /** Number of rows read so far. Rows that had already ended in an earlier step action (unit of the step's work) do not count. */
+  /** Number of rows read so far. Rows that had ended before the current step action (unit of a step's work) do not count. */
   #readCount = 0;
   #nextOrdinal: number;
   #isAtEnd = false;
@@ -218,14 +218,14 @@ function retriesOf(works: readonly RowWork[]): Retries {
 }
 
 /**
- * Limits of one step action that changes rows with unknown outcome to `ok`. `limit`: number of rows. `bytesMax`: approximate size of their
- * encrypted data, in bytes.
+ * Limits of one commit that changes rows with unknown outcome to `ok`, because people decided so. `limit`: number of rows. `bytesMax`:
+ * approximate size of their encrypted data, in bytes.
  */
 const atOnce = { limit: 200, bytesMax: 1_048_576 };
 
 /**
- * True if an undo entry is needed for a write that people treat as done although its outcome is unknown. This is the case if the program
- * undoes calls, and at least one call of the map has an undo. False for a simulated job.
+ * True if the write of a row with unknown outcome needs an undo entry when people decide that it counts as done. This is so if the program
+ * undoes its calls after a failure, and at least one call of the map step has an undo. False for a simulated job.
  */
 export function undoesDoubt({ isSimulated, loaded }: JobState, { calls }: MapAt["step"]): boolean {
   if (isSimulated || loaded.program.sagaOn.length === 0) return false;

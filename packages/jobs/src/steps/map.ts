@@ -89,7 +89,7 @@ type RanCalls = {
   readonly isPostponed: boolean;
 };
 
-/** Returns the change at the end of a step action, for a map without skills. */
+/** Returns the change of the job's state after a step action (unit of a step's work) of a map step that runs no skills. */
 function follow(at: MapAt, { end, now, mustPause, isPostponed }: RanCalls, effects: StepEffects): Change {
   const { edits, rows } = partEdits(at, now, end.part);
   if (end.limit !== undefined) return { edits, next: { kind: "limit", stepId: at.step.id, limit: end.limit } };
@@ -103,7 +103,7 @@ function follow(at: MapAt, { end, now, mustPause, isPostponed }: RanCalls, effec
   return { edits: [...edits, ...last], next };
 }
 
-/** Returns the child jobs of a map's rows, or undefined if the map runs no skill. */
+/** Returns the child jobs that run skills for the rows of a map step. Returns undefined if the step runs no skill. */
 async function childrenOf(at: MapAt, effects: StepEffects): Promise<RowChildren | undefined> {
   if (!at.step.calls.some(({ kind }) => kind === "run")) return undefined;
   const ids = Object.values(at.progress.children ?? {});

@@ -7,8 +7,8 @@ import { shownOf } from "../state/shown.ts";
 import { type AskedPlan, planText } from "./plan-text.ts";
 
 /**
- * Returns the question of a judgment point, filled in for a step. `counts`: given if it is about rows. A reference without a value is shown
- * as its name, and a sensitive value as `***`.
+ * Returns the question of a judgment point (the place in a program where a person decides), with the values of the job. `counts`: numbers
+ * of rows, if the question is about rows. A reference without a value is shown as its name, and a sensitive value as `***`.
  */
 export function pointQuestion(
   point: Point,

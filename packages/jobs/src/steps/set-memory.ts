@@ -17,7 +17,7 @@ const mostBytes = 4_194_304;
  */
 export const passingBytesMax = 1_048_576;
 
-/** Interval at which a step action that waits for memory checks if the driver must stop, in milliseconds. */
+/** Interval in milliseconds at which work that waits for memory checks if the job must end or pause. */
 const lookMs = 100;
 const againMs = 500;
 
@@ -91,8 +91,8 @@ export class SetMemory {
   }
 
   /**
-   * Waits until there is memory for a chunk of rows that are only read and passed on, and for a second such chunk that is read at the same
-   * time. Returns false if the step action must end.
+   * Waits until there is memory for two chunks of rows that are only read and passed on. The second chunk is read while the first one is
+   * processed. Returns false if the current work on the step must end.
    */
   hasRoomToPass(bytes: number): Promise<boolean> | boolean {
     const passing = 2 * (bytes - passingBytesMax);
@@ -138,8 +138,8 @@ export class SetMemory {
   }
 
   /**
-   * Returns what the job does after the step action stopped for lack of memory: the driver gives the job back for later, or the step fails
-   * because its rows need too much memory. Returns undefined if the step action stopped only because the driver must stop.
+   * Returns how the job continues after a step action (unit of a step's work) stopped for lack of memory. The job is tried again later, or
+   * the step fails because its rows need too much memory. Returns undefined if there was another reason to stop.
    */
   nextOfStop(): Extract<Change["next"], { kind: "until" | "fail" }> | undefined {
     if (this.#stopped === "wanted") return { kind: "until", atMs: this.#effects.clock.now() + againMs };
@@ -172,8 +172,8 @@ export class SetMemory {
   }
 
   /**
-   * True if the driver must stop waiting for memory: the job must end or pause, or other jobs wait and this step action holds no memory
-   * yet.
+   * True if the step must stop waiting for memory. This is so if the job must end or pause, or if more jobs wait and this step holds no
+   * memory yet.
    */
   #isWanted(): boolean {
     const { state } = this.#at;

@@ -49,7 +49,10 @@ export class SetWriter {
     return this.#size + more > this.#at.state.loaded.program.limits.rows;
   }
 
-  /** Adds existing rows of the job to the set. `looked`: number of rows read to choose them. */
+  /**
+   * Adds existing rows of the job to the set (list of rows) that the step makes. `looked`: number of rows that the step read to choose
+   * these rows.
+   */
   async choose(rowNumbers: readonly number[], looked: number): Promise<void> {
     let left = looked;
     for (let from = 0; from < rowNumbers.length || left > 0; from += chosenAtOnce) {
@@ -65,7 +68,7 @@ export class SetWriter {
     }
   }
 
-  /** Adds new rows to the set. `looked`: number of rows read to make them. */
+  /** Adds new rows to the set (list of rows) that the step makes. `looked`: number of rows that the step read to make these rows. */
   async make(rows: readonly JsonObject[], looked: number): Promise<void> {
     let left = looked;
     let part: JsonObject[] = [];
@@ -119,7 +122,10 @@ export class SetWriter {
     return { edits: this.#edits, next: { kind: "commit" } };
   }
 
-  /** Returns the change that gives the job back until `atMs`, because the step action waits for memory and has made no rows yet. */
+  /**
+   * Returns the change with which the job is released and is due again at `atMs`, because its step waits for memory and has made no rows
+   * yet.
+   */
   async postpone(atMs: number): Promise<Change> {
     await this.#keeping;
     return { edits: [], next: { kind: "until", atMs } };

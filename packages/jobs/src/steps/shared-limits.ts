@@ -13,8 +13,8 @@ const limitNames = ["toolCalls", "writes", "rows", "asks"] as const satisfies re
  */
 export class SharedLimits {
   /**
-   * The job's stored use of its limits, and its use by calls, rows and questions since then. The use of a child is added when the child
-   * ends.
+   * The usage of the job's limits: the stored usage, and the calls, rows and questions that are not stored yet. The usage of a child job is
+   * added when the child ends.
    */
   readonly own: { -readonly [Name in LimitName]: number };
   /** Number of branches of the job that share these limits. */

@@ -26,7 +26,7 @@ export type CallAt = StepAt<"call"> | StepAt<"http">;
 export type SettledQuestion = {
   readonly kind: AskKind;
   readonly stepId: string;
-  /** The decision as people see it, with sensitive values as `***`. */
+  /** A person's decision in the form in which it is shown to people: sensitive values are replaced by `***`. */
   readonly decision: DecisionDocument;
   /** The overrides (changed values) exactly as the person gave them. Empty if the answer has none. */
   readonly overridesJson: string;
@@ -53,7 +53,7 @@ export type StepKind<Kind extends Step["kind"]> = {
    */
   readonly set: SetSize;
   /**
-   * Row counts with which the receipt of the step starts, if the driver begins the step. Undefined if the receipt starts without counts.
+   * Row counts that are stored in the step's receipt (its summary) when the step begins. Undefined if the receipt begins without counts.
    */
   readonly beginsWith?: RowCounts;
   /**

@@ -90,8 +90,8 @@ function checkBranch({ program, point, use: { step } }: AskedPoint, { faults }: 
 }
 
 /**
- * Kinds of steps that only prepare data for later steps. `filter` and `reduce` also prepare data, but version 0.1 allowed programs to skip
- * them, so they are not in this list.
+ * Kinds of steps that only prepare data for later steps. `filter` and `reduce` prepare data as well, but they are not in this list. In
+ * version 0.1, a question could let people skip such a step, and these programs must stay valid.
  */
 const preparing: ReadonlySet<string> = new Set([
   "sort",

@@ -123,8 +123,8 @@ const clauseForms =
   "write %s for any value, %d for an int, %.2f for a double with two digits, and %% for a percent sign";
 
 /**
- * Returns why a format text cannot be used with its values, or undefined if it can. `kinds`: the kinds of the values, or undefined if the
- * program does not list them one by one.
+ * Returns why a format text of the CEL function `format` does not fit its values, or undefined if it fits. `kinds`: the types of the
+ * values, or undefined if the program does not list the values one by one.
  */
 export function faultOfFormat(text: string, kinds: readonly CelKind[] | undefined): ConstantFault | undefined {
   const found = [...text.matchAll(/%(?:\.\d+)?(.?)/gs)].filter(([whole]) => whole !== "%%");

@@ -36,8 +36,8 @@ export type CheckContext = {
   /** True for the stored program of a skill. It was accepted earlier, so rules that were added later do not apply. Default false. */
   readonly isStored?: boolean;
   /**
-   * True if the input is added when the program is started. The program's own `input` may then lack fields that inputSchema requires.
-   * Default false.
+   * True if the input is not a part of the program but is given when the program is started. The program's own `input` may then lack fields
+   * that inputSchema requires. Default false.
    */
   readonly isInputMade?: boolean;
 };
@@ -50,7 +50,7 @@ export type Check = {
   readonly actions: Map<string, Action>;
   /** True if the program was accepted earlier: rules that were added later do not apply. */
   readonly isStored: boolean;
-  /** True if the input is added when the program is started. */
+  /** True if the input is not a part of the program but is given when the program is started. */
   readonly isInputMade: boolean;
   /** The skills that the program names. */
   readonly skills: KnownSkills;

@@ -33,7 +33,7 @@ export type TypedPart = { readonly kind: CelKind; readonly type: ValueType };
 export type ExpressionWalk = {
   readonly scope: Scope;
   readonly locals: ReadonlyMap<string, TypedPart>;
-  /** Records a fault of a rule that did not exist in version 0.1. Such a fault is ignored in programs that are already stored. */
+  /** The names and paths that a condition of the same expression tests with `has`. Reading them is safe, even if they may be absent. */
   readonly guarded: ReadonlySet<string>;
   fault(message: string, hint: string): void;
   /** Records a fault of a rule that did not exist in version 0.1. Such a fault is ignored for programs that are already stored. */

@@ -138,8 +138,9 @@ export function checkWaits({ steps, limits: { deadlineMs } }: Program, scope: Sc
 }
 
 /**
- * Returns the shortest and the longest total wait of a list of steps. The conditions of two steps may exclude each other, so the longest
- * wait contains only one conditional step, in addition to all unconditional steps. A job can certainly take this path.
+ * Returns the shortest and the longest total wait of a list of steps. The longest wait contains the waits of all unconditional steps, and
+ * the longest one of a conditional step. Two conditional steps are not added, because their conditions may exclude each other. So a job can
+ * really have to wait this long.
  */
 function waitedOfList(steps: readonly Step[], ownMs: OwnMs): WaitTimes {
   const each = steps.map((step) => waitedOfStep(step, ownMs));

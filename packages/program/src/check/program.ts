@@ -204,7 +204,7 @@ function constantsOf({ params }: Program): Constants {
   return { params, budget: { ...evaluated } };
 }
 
-/** True if a person's answer to a question may change the program's params. False if no point declares params as its target. */
+/** True if a person's answer to a question may change the program's parameters. False if no question of the program allows it. */
 function changesParams({ points }: Program): boolean {
   return [...points.values()].some(({ overrides }) => overrides?.target.kind === "params");
 }
@@ -341,7 +341,7 @@ function lenient(validator: SchemaValidator): SchemaValidator {
   };
 }
 
-/** Asks the context in one call which secrets exist, and records a fault for each missing secret. */
+/** Finds out with one lookup which of the program's secrets exist, and records a fault for each missing secret. */
 async function askSecrets(program: Program, { faults }: Check, context: CheckContext): Promise<void> {
   const names = secretNamesOf(program);
   if (names.length === 0) return;

@@ -45,7 +45,7 @@ export function principalsOf(program: Program): readonly string[] {
   return [...new Set(hopsOf(program).map(({ principal }) => principal))];
 }
 
-/** Asks the context in one call which contacts exist, and records a fault for each missing contact. */
+/** Finds out with one lookup which of the program's contacts exist, and records a fault for each missing contact. */
 export async function askContacts(program: Program, { faults }: Check, context: CheckContext): Promise<void> {
   const hops = hopsOf(program);
   const principals = principalsOf(program);

@@ -20,8 +20,8 @@ export type BodyFault = { readonly pointer: string; readonly message: string; re
 /** A template of a body that is ready to be filled in. */
 export type CompiledBody = {
   /**
-   * Returns the JSON text of the body for an event, or why it has none, without data of the event. `isLarge`: true if the payload is larger
-   * than `filterPayloadBytes`. `rest` lets other work run between expressions.
+   * Returns the JSON text of the body for an event. If the body cannot be made, returns the reason, which contains no data of the event.
+   * `isLarge`: true if the payload is larger than `filterPayloadBytes`. `rest` lets other work run between expressions.
    */
   render(event: FilteredEvent, isLarge: boolean, rest: () => Promise<void> | undefined): Promise<RenderedBody>;
 };
@@ -111,7 +111,10 @@ function readFor(
 
 const noHints = { values: "", sets: "", rows: "", expressionRows: "" };
 
-/** Returns the template with `input.` before each path, because paths of templates begin with the names of a program. */
+/**
+ * Returns the template with `input.` before each path. The template is then evaluated like a part of a program, in which the event is the
+ * input.
+ */
 function underInput(value: JsonValue): JsonValue {
   if (Array.isArray(value)) return (value as readonly JsonValue[]).map(underInput);
   if (!isObject(value)) return value;

@@ -102,7 +102,7 @@ function meantSource(source: string): string | undefined {
   return meant === source || "fault" in parseExpression(meant) ? undefined : meant;
 }
 
-/** Size of the largest payload in `filterPayloadBytes`, if each value takes at least two bytes of JSON. */
+/** Size limits of the largest payload that fits in `filterPayloadBytes` bytes. Each value takes at least two bytes of JSON. */
 const largestPayload: Extent = {
   items: filterPayloadBytes / 2,
   text: filterPayloadBytes,

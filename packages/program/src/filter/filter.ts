@@ -78,7 +78,9 @@ export function isTooLarge(tree: Expr): (event: FilteredEvent) => boolean {
 
 const values = new WeakMap<FilteredEvent, CelInput>();
 
-/** Returns an event for the evaluator, converted where an expression reads it. */
+/**
+ * Returns an event as a value for the evaluator of expressions. A part of the event is converted only when an expression reads this part.
+ */
 export function convertedEvent(event: FilteredEvent): CelInput {
   const known = values.get(event);
   if (known !== undefined) return known;

@@ -55,7 +55,7 @@ export function hasDoubledPath(text: string): boolean {
 /** Maximum number of characters of the program's text that a hint quotes. */
 const repeatedMax = 300;
 
-/** Returns the correct form for a text that looks like a template. */
+/** Returns advice on how to write a value correctly, for a text that looks like a template of another language. */
 export function rightForm(text: string): string {
   const meant = 'if the braces are part of the text, {"$literal": "…"}';
   const paths = [...text.matchAll(own)].map(([found]) => pathIn(found));

@@ -21,7 +21,10 @@ export function nameSchema(description: string, example: string): JsonSchema {
   return { description, type: "string", pattern: idForm.pattern.source, examples: [example] };
 }
 
-/** Reads the name of a set of rows or of a judgment point. A later check finds out if it exists. */
+/**
+ * Reads the name of a set (list of rows) or of a judgment point (a question to people) in a program. A later check finds out if the name
+ * exists.
+ */
 export function readName(node: ShapeNode, reader: ShapeReader): string | undefined {
   return reader.text(node, { ...idForm, hint: hintOfSet(node.value) });
 }

@@ -67,7 +67,10 @@ function readAnswerSchema(node: ShapeNode, reader: ShapeReader): JsonSchema | un
   return schema;
 }
 
-/** The JSON Schema of the field `answerSchema` of a judgment point. This field contains the schema that a `retry-with` answer must fit. */
+/**
+ * The JSON Schema of the field `answerSchema` of a judgment point (a question to people). This field contains the schema that a
+ * `retry-with` answer must satisfy.
+ */
 const answerSchema: JsonSchema = {
   ...ref("schema"),
   description: "Form of a retry-with answer, closed with additionalProperties: false.",
@@ -106,7 +109,10 @@ const defaultForm: ObjectForm = {
   examples: [{ continuation: "abort" }],
 };
 
-/** Descriptions of the continuations; the same texts as in docs/reference/program/points.md. */
+/**
+ * Descriptions of the continuations (the ways in which a job can continue after an answer). docs/reference/program/points.md has the same
+ * texts.
+ */
 const continuationTexts = [
   "proceed: at a judge the job continues; failed rows are accepted as failed, unknown ones count as done.",
   "retry-with: the overrides are applied; at a judge the job goes back to rerunFrom, failed rows continue at their first call that did not end well, unknown ones only if the tool takes an idempotency key.",
@@ -249,7 +255,7 @@ function readPoint(id: string, node: ShapeNode, reader: ShapeReader): Point | un
   };
 }
 
-/** Reads an approval gate: a judgment point that waits for an approver and declares only its question. */
+/** Reads an approval gate: a question that only an approver can answer, and that declares nothing except its text. */
 function readGate(base: Pick<Point, "id" | "pointer" | "question">, fields: ShapeFields, reader: ShapeReader): Point {
   for (const name of Object.keys(ladderFields)) {
     if (!fields.has(name)) continue;

@@ -115,8 +115,8 @@ function readOnError(fields: ShapeFields, standing: ListPlace, walk: Walk): OnEr
 }
 
 /**
- * Returns the kind of a step. The kind follows from the field that only this kind has (such as `call`). If only one kind is allowed at the
- * place, every step counts as that kind.
+ * Returns the kind of a step. The kind follows from the field that only this kind has (such as `call`). If only one kind is allowed at
+ * `place`, the step is read as that kind without a look at its fields.
  */
 function kindOf(node: ShapeNode, place: StepPlace, walk: Walk): Step["kind"] | undefined {
   const { faults } = walk.reader;
@@ -169,7 +169,7 @@ type UnknownStep = {
   readonly instead?: string | undefined;
 };
 
-/** Maximum number of similar kinds that a message names. */
+/** Maximum number of similar kinds of steps that an error message suggests. */
 const nearMax = 3;
 
 function togetherOf(named: readonly Step["kind"][], value: JsonObject): UnknownStep {

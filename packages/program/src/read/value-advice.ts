@@ -7,7 +7,10 @@ import { parsePath, referenceRoots } from "./reference.ts";
 /** Maximum number of characters of a program's text that a hint quotes. */
 const repeatedMax = 300;
 
-/** Keys that other workflow languages use for an expression. The constants below contain their keys for joined texts, paths and times. */
+/**
+ * Keys of other workflow languages that users write by mistake, so that an error can say what to write. The first set has keys for
+ * expressions, the next sets have keys for joined texts, paths and times.
+ */
 const expressionKeys = new Set(["$expr", "$expression", "$eval", "$js", "$jsonata", "$jq", "$fn", "$compute"]);
 const joinKeys = new Set(["$concat", "$join", "$template", "$format", "Fn::Join", "Fn::Sub", "$string"]);
 const pathKeys = new Set(["$var", "$path", "$get", "$param", "$params", "$input", "$step", "$steps", "$row", "$from"]);
@@ -105,8 +108,8 @@ export function pathOfWords(text: string): string | undefined {
 }
 
 /**
- * Returns the form to write for two kinds of wrong paths: paths to the start of a program, and paths that continue after the name of a set.
- * Returns undefined for other paths.
+ * Returns the correct form for two kinds of wrong paths in a program. The first kind are paths to the event that started the program. The
+ * second kind are paths that continue after the name of a set (list of rows). Returns undefined for all other paths.
  */
 export function hintOfForeign(text: string): string | undefined {
   const [, set, field] = /^rows\.(\w{1,64})(?:\[\d{1,6}\])?(?:\.(\w{1,64}))?/.exec(text) ?? [];
@@ -118,7 +121,10 @@ export function hintOfForeign(text: string): string | undefined {
   return `write "input": {"${name}": {"$ref": "${path}"}} in the standing definition, next to program; in the program ${schema}, and input.${name} here`;
 }
 
-/** Returns a hint that says how to read a field of a set's rows at a place where no row is current. */
+/**
+ * Returns a hint for a program that reads a field of a set (list of rows) outside a step that processes the set's rows one by one. The hint
+ * says how to get the field.
+ */
 export function hintOfSetField(set: string, field = "id"): string {
   const list = `{"id": "found", "reduce": "${set}", "as": {"${field}": "list ${field}"}}`;
   return `rows.${set} is the number of rows in the set: make a value of them, ${list} and "steps.found.${field}[0]" for the first, or "sum ${field}" for a total; or name row.${field} in a map, compute or filter of ${set}`;

@@ -60,7 +60,10 @@ function unreadable(kind: string): Error {
   return new Error(`cannot convert to ${kind}`);
 }
 
-/** Returns the text of a double. If the double replaces a number with more digits, the result has all those digits. */
+/**
+ * Returns the text of a double (a 64-bit number). If the number in the JSON had more digits than a double can hold, the text has all its
+ * digits.
+ */
 function textOf(double: number): string {
   const long = longNumberOf(double);
   if (long === "unclear") throw unreadable("string");

@@ -13,7 +13,7 @@ export const stepsOf = {
   call: 200,
   /** Cost of one field or item that the evaluator of expressions converts or compares. The unit is a step of about 10 ns. */
   value: 40,
-  /** Steps (units of about 10 ns) for one character that a pattern reads, for each instruction of the pattern. */
+  /** Cost of a pattern match in steps (units of about 10 ns): for each character that is read, times each instruction of the pattern. */
   pattern: 8,
   /** Steps (units of about 10 ns) for one character that is copied or compared. */
   character: 1 / 16,

@@ -64,7 +64,7 @@ function chainsOf(env: CelEnv, tree: Expr, locals: ReadonlySet<string> = new Set
   return childrenOf(tree).flatMap((child) => chainsOf(env, child, within));
 }
 
-/** Returns the nodes of a chain of names, from the first name to the last. */
+/** Returns the parts of an expression such as `a.b.c`, from the first name to the last. */
 function partsOf(node: Expr): Expr[] {
   const [operand] = childrenOf(node);
   return operand === undefined ? [node] : [...partsOf(operand), node];

@@ -23,8 +23,8 @@ export type Evaluator = {
   /** Evaluates an expression and returns its value. `row`: the current row, if the expression may use it. */
   compute(expression: Expression, bindings: CelBindings, row: CelRow, work: Work): Promise<CelComputed>;
   /**
-   * Returns the values of an expression, one for each row. The order of the values, and the reasons to stop before the last row, are the
-   * same as for `testRows`.
+   * Returns the values of an expression, one for each row, in the order of the rows. It can stop before the last row, as `testRows` does;
+   * the result then has fewer values.
    */
   computeRows(
     expression: Expression,
@@ -93,8 +93,8 @@ export function createEvaluator(pool: ThreadPool | undefined): Evaluator {
     const outcomes: (T | CelFailure)[] = [];
     let isLast = rows.length === 0;
     /**
-     * Evaluates rows on the event loop while they are cheap. Returns the rows that the pool must evaluate. The first of them is expensive.
-     * The list is empty if no row is.
+     * Evaluates rows on the event loop as long as they are cheap. Returns the rows from the first expensive one on, which must be evaluated
+     * in a separate thread. Returns an empty list if all rows are cheap.
      */
     const slice = (): readonly CelRow[] => {
       do {

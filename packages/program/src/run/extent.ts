@@ -46,8 +46,8 @@ export function extentOf(value: unknown): Extent {
  */
 export type PathExtent = {
   /**
-   * A size that is large enough for every value that the chain of names (for example `row.a.b`) can lead to. There may be several values,
-   * because the chain may have several starting values.
+   * A size that is large enough for every value that a path such as `row.a.b` can have. The first name of the path can stand for several
+   * values, for example if it is the variable of a loop.
    */
   readonly extent: Extent;
   /**

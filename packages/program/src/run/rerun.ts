@@ -3,18 +3,18 @@ import { listsOf, type Step, stepsOf } from "../steps/index.ts";
 
 /**
  * Result of a request to run steps again. `steps`: the steps that run again, in the order of the program. `fault`: the reason why this is
- * not possible. For example, `block` means that the judge step (which asks the question) is inside a step other than an `if`, which the job
- * would have to leave.
+ * not possible. `unknown`: there is no such step. `later`: the step comes after the question. `branch`: the step is in a different branch.
+ * `block`: the question is inside a step such as `until`, and the job must not leave this step.
  */
 export type RepeatedSteps =
   | { readonly steps: readonly Step[] }
   | { readonly fault: "unknown" | "later" | "branch" | "block" };
 
 /**
- * Returns the steps that run again if the answer at a judge step sends the job back. They are all steps from `from` to the judge step, both
- * included, with the steps in branches between them. `from` must come before the judge step in the same list. If the judge step is in a
- * branch, `from` may also be in the list of the `if`. The job never leaves a round of an `until` step, because that would mix the states of
- * two rounds.
+ * Returns the steps that run again if the answer to the question of a `judge` step sends the job back. They are all steps from `from` to
+ * the `judge` step, both included, with the steps in branches between them. `from` must come before the `judge` step in the same list. If
+ * the `judge` step is in a branch of an `if`, `from` may be in the list that contains the `if`. The job never leaves a round of an `until`
+ * step, because that would mix the states of two rounds.
  */
 export function rerunOf(program: Program, from: string, judge: string): RepeatedSteps {
   const all = [...stepsOf(program.steps)];

@@ -7,8 +7,8 @@ import type { AnyStep, StepLanguage } from "./language.ts";
 import { noUse } from "./use.ts";
 
 /**
- * Step kind `fail`: ends the job as failed, with a text. `pauses`: true if the standing program that started the job is also paused, with
- * the text as the reason.
+ * Step kind `fail`: ends the job as failed, with a text. `pauses`: true if the step pauses the standing program (schedule) that started the
+ * job, with the text as the reason.
  */
 export type FailStep = AnyStep & { readonly kind: "fail"; readonly text: TextTemplate; readonly pauses: boolean };
 

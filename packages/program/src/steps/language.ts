@@ -27,13 +27,15 @@ export type StepLanguage<S extends AnyStep, Inner extends AnyStep = never> = {
   readonly form: ObjectForm;
   /** The form of the step as a call in a `map` step. Undefined for a kind that is not allowed in a `map` step. */
   readonly formInMap: ObjectForm | undefined;
-  /** The message for a step of this kind that is inside another step of the same kind, at any depth. Undefined if this is allowed. */
+  /** The error for a step of this kind that is inside another step of the same kind, at any depth. Undefined if this nesting is allowed. */
   readonly refusedInItself: StepRefusal | undefined;
   /** True if the step may have an error handler (`onError`). A call in a `map` step never has one. Default false. */
   readonly takesOnError?: boolean;
   /** Definitions that the step's JSON Schema refers to. */
   readonly definitions: Readonly<Record<string, JsonSchema>>;
-  /** Words that hints use for the results of the step, and for the part of the step that can use `row` (the current row of a set). */
+  /**
+   * Words for this kind of step in error hints: a name for its value, a name for its list of rows, and the part in which it can use `row`.
+   */
   readonly named: StepWords;
   /** Reads a step. Returns undefined if the step cannot be used. Records every fault. */
   read(base: StepBase, fields: ShapeFields, reading: StepReadContext<Inner>): S | undefined;
@@ -73,8 +75,8 @@ export type StepWords = {
    */
   readonly value: string | undefined;
   /**
-   * Words for this kind of step, used in a hint about steps that leave a set of rows (for example "a filter"). Undefined if steps of this
-   * kind never leave a set.
+   * The name of this kind of step in an error hint about sets (for example "a filter"). A set is the list of rows that a step makes for
+   * later steps. Undefined if steps of this kind never make a set.
    */
   readonly set: string | undefined;
   /** The part of the step that can use `row`. `isExpression`: true if that part is an expression. */
@@ -97,7 +99,7 @@ export type StepReadContext<Inner extends AnyStep> = {
 /** Functions and data for checking steps. */
 export type StepCheckContext<Inner extends AnyStep> = {
   readonly check: Check;
-  /** The names that the step can use. */
+  /** The names that expressions and references of the step can use, such as `input` or `steps.<id>`. */
   readonly scope: Scope;
   /** Checks a list of steps inside the step. Returns the results of those steps, by id. */
   list(steps: readonly Inner[], scope: Scope): ReadonlyMap<string, StepOutcome>;

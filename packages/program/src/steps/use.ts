@@ -1,6 +1,6 @@
 /**
- * Numbers of calls, rows and questions that steps use. Fields that end with `Min`: the minimum in a run in which every judge step is
- * answered with `proceed`. Fields that end with `Max`: the maximum in any run. Undo calls are not counted.
+ * Numbers of calls, rows and questions that steps use. Fields that end with `Min`: the minimum in a run in which every `judge` step (a
+ * question to a person) is answered with `proceed`. Fields that end with `Max`: the maximum in any run. Undo calls are not counted.
  */
 export type Use = {
   readonly callsMin: number;

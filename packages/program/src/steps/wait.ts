@@ -93,7 +93,8 @@ function spanOf(value: JsonObject): string | undefined {
 }
 
 /**
- * Returns the form to write for a duration or time that comes from a reference or expression. Returns undefined if the value is a constant.
+ * Returns advice on how to write a wait whose duration or time comes from a reference or an expression. Returns undefined if the value is a
+ * constant, for which this advice is not needed.
  */
 function filledOf({ $ref, $cel, $text }: JsonObject): string | undefined {
   const source = typeof $ref === "string" ? $ref : typeof $cel === "string" ? $cel : undefined;

@@ -17,7 +17,10 @@ type KindFault = {
   readonly fault: string;
   readonly hint: string;
   readonly isYounger?: boolean;
-  /** The kind of the call's result, if it is known despite the fault. */
+  /**
+   * The type of the call's result, if it is known although the call has this fault. Without it, further checks of the expression are
+   * skipped.
+   */
   readonly gives?: CelKind;
 };
 

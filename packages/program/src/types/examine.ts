@@ -5,8 +5,8 @@ import { brokenTemplate, type TemplateEntries, type ValueTemplate } from "../tem
 import { branchesOf, faultOfAssignment, timestampType, typesOf, type ValueType } from "./schema-type.ts";
 
 /**
- * A fault of a template against a schema. It occurs for all values of the template's references. `path`: relative to the template.
- * `isYounger`: true if stored programs may have this fault.
+ * A fault of a template (a value with references) against a schema. The fault occurs for all values of the references. `path`: relative to
+ * the template. `isYounger`: true if the rule is newer than some stored programs, in which the fault is ignored.
  */
 export type TemplateFault = { readonly path: Path; readonly message: string; readonly isYounger?: true };
 

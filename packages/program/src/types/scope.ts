@@ -122,8 +122,8 @@ export function firstScope(
 }
 
 /**
- * Returns the names that can be used at a place that is reached only if a condition is true. If the condition tests that an error or a set
- * of rows exists, that error or set certainly exists at the place.
+ * Returns the names that can be used in steps that run only if a condition is true. If the condition tests that a step has an error or a
+ * set of rows, these steps can use the error or the set without a further test.
  */
 export function whereAsked(scope: Scope, { source }: Pick<Expression, "source">): Scope {
   const asked = [...source.matchAll(/\bsteps\.([A-Za-z0-9_]+)\.error\b/g)].map(([, id = ""]) => id);

@@ -169,8 +169,8 @@ function parseBody(body: string): unknown {
 }
 
 /**
- * Returns undefined if `value` is an empty list and the definition declares the list item by item. The empty list means that the call gave
- * no argument for an item. Returns any other value unchanged.
+ * Returns undefined for an empty list if the definition's list has a template for each single item. The list is then empty because the call
+ * gave no argument for any item. Returns any other value unchanged.
  */
 function emptied(own: TemplateTree | undefined, value: unknown): unknown {
   return own?.kind === "list" && Array.isArray(value) && value.length === 0 ? undefined : value;

@@ -32,7 +32,7 @@ export class Unifier {
     this.#required = new Set(Array.isArray(required) ? required.map(String) : []);
   }
 
-  /** Adds the arguments that another Unifier found. */
+  /** Adds the arguments that were found in one part of the request to those found so far. */
   adopt(other: Unifier): void {
     for (const [name, value] of Object.entries(other.args)) define(this.args, name, value);
   }
@@ -285,8 +285,8 @@ function splitText({ parts }: Template, text: string): [Placeholder, string][] |
 }
 
 /**
- * Assigns the items of a received list to the templates from which the list was made. An item is missing if its argument was missing, so
- * the list may be shorter. The order is kept. A template is skipped if the item does not have the template's fixed values. Returns
+ * Assigns the items of a received list to the item templates of the definition, in order. An item is missing if its argument was not given,
+ * so there may be fewer items than templates. A template is skipped if its fixed values differ from those of the next item. Returns
  * undefined if there are more items than templates.
  */
 function alignItems<T>(

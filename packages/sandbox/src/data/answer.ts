@@ -34,7 +34,7 @@ type Work = {
 
 /** The inputs from which answers are made, in addition to the call. */
 export type Sources = Pick<Work, "store" | "seen" | "nowMs" | "baseMs"> & {
-  /** Number of full pages of a list. Undefined means that a list has a single page, which is not full. */
+  /** Number of full pages that a list has. Undefined: the list has only one page, and this page is not full. */
   readonly pages: number | undefined;
 };
 
@@ -204,8 +204,8 @@ function changeOne(
 }
 
 /**
- * Returns the role of a list tool, changed so that the list contains objects of the kind `name` (for example the documents that a search
- * finds). Returns the role unchanged if no tool has this kind.
+ * Returns the role (what a tool does, with which kind of object) of a list tool, changed so that the list contains objects of the kind
+ * `name`. An example is the documents that a search finds. Returns the role unchanged if no tool has this kind.
  */
 function asListOf(toolkit: Toolkit, role: ToolRole, name: string): ToolRole {
   const roles = toolkit.actions.map((action) => roleOf(toolkit, action));

@@ -17,7 +17,10 @@ const directionNames = new Set(["order", "sortdir", "sortdirection", "direction"
  */
 export type CriteriaRow = {
   readonly said: (name: string) => unknown;
-  /** Returns the texts in the row that came from earlier calls. Texts that the sandbox made up are not included. */
+  /**
+   * Returns the texts of an object in a list that came from earlier calls to the sandbox (the apps that svc plays itself). Made-up texts
+   * are left out.
+   */
   readonly texts: () => readonly string[];
   readonly field: (field: Field) => unknown;
 };
@@ -67,8 +70,8 @@ export function askedOf(toolkit: Toolkit, action: Action, args: AnyObject): List
 }
 
 /**
- * Returns the arguments with defaults added. The description of a choice may name the default (for example `Without it triggered and
- * acknowledged ones` or `Without it all but the deleted ones`).
+ * Returns the arguments with default values added. If an argument has a fixed set of values, its description may say which ones apply
+ * without it. Examples are `Without it triggered and acknowledged ones` and `Without it all but the deleted ones`.
  */
 function withUnsaid({ inputSchema }: Action, args: AnyObject): AnyObject {
   const unsaid = propertiesOf(inputSchema).flatMap(([name, { enum: options, description }]) => {
@@ -115,9 +118,9 @@ function plainText(value: unknown): string {
 }
 
 /**
- * Returns the field of an object that an argument refers to. First it searches for a field with the name of the argument, its singular (if
- * the argument has several values), or its name without the noun.
- * Otherwise it takes a field whose path ends with that name (for example `assignee.login` for `login`).
+ * Returns the field of an object that an argument refers to. First looks for a field with one of these names: the argument's name, its
+ * singular, or its name without the kind of object (`title` for `issue_title`). If there is none, looks for a field whose path ends with
+ * one of the names (for example `assignee.login` for `login`).
  */
 function fieldFor(plain: string, fields: ObjectFields, kind: Kind | undefined): Field | undefined {
   const noun = kind?.words.join("") ?? "";
@@ -191,7 +194,10 @@ function isTime([, { path, schema }]: readonly [string, Field]): boolean {
   );
 }
 
-/** Returns the fields to which a limit applies. There are several if an object has a time both as a day and as a point in time. */
+/**
+ * Returns the time fields of an object to which a lower or upper limit in the arguments applies (for example `created_after`). There are
+ * several if an object has a time both as a day and as a point in time.
+ */
 function timeFields({ words, end }: Limit, fields: ObjectFields): readonly [string, Field][] {
   const times = [...fields].filter(isTime);
   const stems = words.map((word) => word.replace(/e?d$|e$/, ""));

@@ -55,7 +55,10 @@ function addBody(facts: Map<string, unknown>, body: AnyObject, own: ReadonlySet<
   if (!isGraphql) addFields(facts, body, "", 0);
 }
 
-/** Adds the fields of an object to `facts`. If a field has a value already, that value is kept. */
+/**
+ * Adds the fields of an object to `facts` (known values by field name, from which answers are made). If a field has a value already, that
+ * value is kept.
+ */
 function addFields(facts: Map<string, unknown>, fields: AnyObject, path: string, depth: number): void {
   for (const [name, value] of Object.entries(fields)) {
     const plain = path + plainName(name);

@@ -86,7 +86,7 @@ function placeOf(place: ResultPlace, list: AnyObject, role: ToolRole): NonNullab
   return { place, idField: own ?? (isOpen ? "id" : undefined), inside };
 }
 
-/** True if a property of a search result contains the found object. */
+/** True if a property of a search result is the place for the found object (for example `item`). */
 function isResult([name, schema]: readonly [string, AnyObject]): boolean {
   return /^(?:item|document|record)$/.test(name) && typesOf(schema).includes("object");
 }
@@ -125,8 +125,8 @@ function findIdField(schema: AnyObject, { words, idArguments }: Kind): string | 
 }
 
 /**
- * Returns the list whose name is the noun of the tool, at any depth. If there is none, returns the first list; shallow lists come before
- * deep ones.
+ * Returns the list in an answer that is named after the kind of object that the tool is about, at any depth. If there is none, returns the
+ * first list; shallow lists come before deep ones.
  */
 function findList(nodes: readonly Node[], role: ToolRole): Layout["list"] {
   const subjects = new Set(role.subjects.map(({ kind }) => kind.words.join("")));

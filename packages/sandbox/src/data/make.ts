@@ -35,8 +35,8 @@ export type ResultPlan = {
   readonly entity: ShownObject | undefined;
   readonly items: readonly ShownObject[] | undefined;
   /**
-   * Returns the value of a field around a list (for example the total, or the token of the next page). Returns an object with the value
-   * undefined if the field is left out, and `undefined` if the field does not concern the page.
+   * Returns the value of an answer's field that describes the page of a list, such as the total or the token of the next page. The value is
+   * in an object, and is undefined if the answer must not have the field. Returns `undefined` for a field that does not describe the page.
    */
   readonly page: (path: ResultPlace, schema: AnyObject) => { readonly value: unknown } | undefined;
 };

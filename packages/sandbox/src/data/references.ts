@@ -11,7 +11,10 @@ import { nothing, type ShownObject } from "./shown.ts";
 import type { Shelf, StoredObject } from "./store.ts";
 import { plainName, singularOf, wordsOf } from "./words.ts";
 
-/** Returns an object if a call made or changed it. Returns undefined for any other object. */
+/**
+ * Returns a stored object of the sandbox by its id. Only objects that a call has made or changed are stored. Returns undefined for any
+ * other id.
+ */
 export type Find = (shelf: Shelf, id: string) => StoredObject | undefined;
 
 /**
@@ -97,8 +100,8 @@ function findReference(toolkit: Toolkit, owner: string, path: readonly string[])
 }
 
 /**
- * Returns the parts of a field's path: the role of another object and its field. For example, `assignee.id` and `assignee_id` are both the
- * id of an assignee, and `assignee.name` is the assignee's name.
+ * Returns the parts of a field's path: the words for the object that it refers to, and the field of this object. For example, `assignee.id`
+ * and `assignee_id` are both the id of an assignee, and `assignee.name` is the assignee's name.
  */
 function splitPath(path: readonly string[]): { base: readonly string[]; words: readonly string[]; leaf: string } {
   const last = path.findLast((step) => !/^\d+$/.test(step)) ?? "";
@@ -195,8 +198,8 @@ function asTyped(id: string | number | undefined, schema: AnyObject): unknown {
 }
 
 /**
- * Returns the value of an object's field, as a list of such objects shows it. If the rows of the list lack the field and the field is a
- * name, another name field is used (for example `summary` for `name`). Returns undefined if no field is found.
+ * Returns the value of an object's field in the form in which the list tool for such objects returns it. If the field is a name and the
+ * list has no such field, a different name field is used (for example `summary` for `name`). Returns undefined if no field is found.
  */
 function fieldOf(toolkit: Toolkit, list: Action, shown: ShownObject, leaf: string): unknown {
   const role = roleOf(toolkit, list);

@@ -232,8 +232,8 @@ function isForeign(
 }
 
 /**
- * True if a noun is the short name of a kind inside the object in the path. For example, the members in `/lists/{list_id}/members` are
- * objects of the kind `list_member`.
+ * True if a word in a tool's path is the short name of a kind of object that is inside the object before it in the path. For example, the
+ * members in `/lists/{list_id}/members` are objects of the kind `list_member`.
  */
 function isInside({ words }: Kind, noun: readonly string[], action: Action): boolean {
   const holders = pathArguments(action).map((name) => wordsOf(name).slice(0, -1).join("_"));

@@ -93,7 +93,10 @@ function note({ call, args, role, store, seen }: ListWork, { id, isMade }: Shown
   seen.put(call.projectId, { shelf, id: String(id), state: "known", facts });
 }
 
-/** True if a list shows the contents of an object that a call made. Such a list has no made-up rows. */
+/**
+ * True if a list shows the contents of an object that a call to the sandbox made. Such a list contains only objects that calls made, and no
+ * invented ones.
+ */
 function isInNew({ call, args, role, store }: ListWork): boolean {
   return role.subjects.some(({ kind, argument }) => {
     const id = String(args[argument]);
@@ -173,8 +176,8 @@ function makeUpRow(
 }
 
 /**
- * Returns the objects that calls made, in the order of their creation. They are limited to the objects whose facts fit the arguments that
- * identify the list.
+ * Returns the objects that calls to the sandbox made, in the order of their creation. Objects are left out if their known values contradict
+ * the arguments that identify the list (for example the id of a folder).
  */
 function findMade({ call, args, role, store }: ListWork, bound: Facts): ShownObject[] {
   if (role.verb !== "list" || role.kind === undefined) return [];

@@ -17,7 +17,10 @@ const usualLimits: StoreLimits = { projectsMax: 1000, objectsPerProjectMax: 10_0
  */
 const factsCharactersMax = 64 * 1024;
 
-/** Assumed memory of one stored object without its known field values. It counts as this number of characters. */
+/**
+ * Assumed size of a stored object without its known values, in characters. It is added to the size of the values when the memory of the
+ * store is limited.
+ */
 const objectCharacters = 512;
 
 /**
@@ -44,8 +47,9 @@ export type StoredObject = {
 type Entry = { readonly object: StoredObject; readonly characters: number };
 
 /**
- * The objects of every project, in memory. They are lost at a restart. If a limit is exceeded, the store removes the objects that were not
- * used for the longest time. A deleted object stays in the store with the state `gone`, so that a read of it is answered with "not found".
+ * The objects that calls to the sandbox (the apps that svc plays itself) made or changed, for every project. They are in memory and are
+ * lost at a restart. If a limit is exceeded, the store removes the objects that were not used for the longest time. A deleted object stays
+ * in the store with the state `gone`, so that a read of it is answered with "not found".
  */
 export class ObjectStore {
   readonly #limits: StoreLimits;

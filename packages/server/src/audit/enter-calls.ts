@@ -8,8 +8,8 @@ import { type AuditRule, readAuditRule } from "./rules.ts";
 type Method = (request: Message, context: HandlerContext) => unknown;
 
 /**
- * Returns a service implementation that records each audited call before its execution, and its outcome afterwards. Throws like
- * `readAuditRule`, for calls of svc.v1.
+ * Returns a service implementation that records each audited call before its execution, and its outcome afterwards. Throws an Error if a
+ * call of svc.v1 has no valid declaration of how it is audited.
  */
 export function enterCalls<Implementation extends object>(
   service: DescService,

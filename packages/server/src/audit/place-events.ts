@@ -68,8 +68,8 @@ function sentUuids(events: readonly AuditEvent[]): string[] {
 }
 
 /**
- * Returns a row in its final form. For a sent tool call, the digest of its entity is computed here, because the statements that record
- * calls do not have the digest's key.
+ * Returns a row of the audit log in the form in which it gets its place in the project's chain of rows. For a sent tool call, the digest of
+ * its entity is computed here. The statements that record calls do not have the key for it.
  */
 function finished(event: AuditEvent, entities: ReadonlyMap<string, string>, { sealer }: PlacingOptions) {
   const entity = event.action === sentAction ? entities.get(uuidOfId(event.id)) : undefined;

@@ -59,7 +59,10 @@ export type IncomingCall = {
  */
 export type Gate = (arrival: IncomingCall) => Promise<Principal | undefined>;
 
-/** Creates the gate. API keys are looked up by digest; the administrator's key is compared in constant time. */
+/**
+ * Creates the gate, which checks the credential of each incoming API call. API keys are looked up by digest; the administrator's key is
+ * compared in constant time.
+ */
 export function createGate(options: GateOptions): Gate {
   const { adminToken, admission, mapError, sessions, openCalls } = options;
   const authenticate = createAuthenticator(options);

@@ -35,7 +35,7 @@ export class ClientDocumentError extends Error {
 const bytesMax = 16_384;
 const depthMax = 8;
 const timeoutDefaultMs = 5_000;
-/** The grant gets the confirmation rules of the key with which the person gave it. */
+/** Maximum number of metadata documents that are read at the same time. `keptMax`: maximum number of clients that are cached. */
 const underWayMax = 16;
 const keptMax = 500;
 /**

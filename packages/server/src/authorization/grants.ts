@@ -22,7 +22,10 @@ export type GrantCache = {
    * slow.
    */
   find(digest: Buffer): Promise<CallerGrant | undefined> | CallerGrant | undefined;
-  /** Removes the grants that use a key, and the grants that were given with it. The node that ends a key or a grant calls this function. */
+  /**
+   * Removes from the cache the OAuth grants that use a key, and those that a person gave with this key. The node that ends a key or a grant
+   * calls this function, so that the end takes effect at once.
+   */
   forget(id: KeyId): void;
   /** Removes the grants of a project. The node that changes the quotas of the project calls this function. */
   forgetProject(id: ProjectId): void;

@@ -22,7 +22,7 @@ export function createAddressLimit(options: {
   return (req) => count(addressGroup(options.addressOf(req)));
 }
 
-/** Dependencies of the registration. */
+/** Dependencies of the endpoint at which OAuth clients register. */
 export type RegisterOptions = AuthorizationOptions & {
   readonly db: Database;
   readonly clock: Clock;

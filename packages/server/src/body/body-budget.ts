@@ -53,7 +53,7 @@ export type BodyCharge = {
 /** Limits of a body budget in bytes. */
 export type BodyBudgetOptions = {
   clock: Clock;
-  /** Maximum for all bodies together, in bytes. */
+  /** Maximum for all request bodies that the node keeps in memory together, in bytes. */
   bytesMax: number;
   /**
    * Maximum for one share (all bodies of one toolkit, project or other kind of sender), in bytes. Default: a third of the maximum for all
@@ -97,10 +97,11 @@ type Share = { readonly name: BodyShare; bytes: number; readonly holders: Map<st
 type ArrivingRequest = { readonly sinceMs: number; readonly giveWay: () => void };
 
 /**
- * Creates a body budget. No bytes are reserved in advance, so a single sender may use a whole share of the budget. A holder is one address
- * in one share. If new bytes do not fit, the largest holder loses its oldest incomplete body (longest queue drop). If the whole node has no
- * free bytes, the largest holder of all shares is chosen, otherwise the largest of the share. If the sender itself is the largest holder,
- * its new body is refused, unless a slow body of it can be discarded.
+ * Creates the memory budget for request bodies. No bytes are reserved in advance, so a single sender may use a whole share of the budget
+ * (for example the share of a project).
+ * - A holder is one sender address in one share. If new bytes do not fit, the largest holder loses its oldest incomplete body.
+ * - If the node is full, the largest holder of all shares loses a body. If only the share is full, the largest holder of this share does.
+ * - If the sender itself is the largest holder, its new body is refused, unless one of its bodies arrives slowly and can be discarded.
  */
 export function createBodyBudget(options: BodyBudgetOptions): BodyBudget {
   const budget = new Budget(options);
@@ -127,8 +128,8 @@ class Budget {
   }
 
   /**
-   * Charges bytes to the address in the share, and discards bodies to make room if necessary. Returns the holder, which counts the bytes of
-   * this address. Undefined if there is no room.
+   * Charges bytes of a request body to one sender address in one share of the budget (for example the share of a project). Discards bodies
+   * to make room if necessary. Returns the holder, which counts the bytes of this address. Undefined if there is no room.
    */
   take(name: BodyShare, address: string, bytes: number): Holder | undefined {
     for (;;) {
@@ -188,9 +189,11 @@ class Budget {
   }
 
   /**
-   * A holder is one sender address, with the bytes of its bodies in one share of the budget (for example the share of a project). Returns
-   * the holder that must lose a body so that `holder` gets the bytes. This is the largest holder of a larger share, or a larger holder of
-   * the same share, or `holder` itself if it has a slow body. Undefined if no body may be discarded.
+   * Returns the holder that must lose a request body so that `holder` gets room for its bytes. A holder is one sender address in one share
+   * of the budget (for example the share of a project).
+   * - If the node or the share has no room, this is the largest holder of a larger share, or else a larger holder of the same share.
+   * - If there is none, or if the address has no room, this is `holder` itself, if one of its bodies arrives slowly.
+   * - Undefined if no body may be discarded.
    */
   #victimOf(holder: Holder, bytes: number): Holder | undefined {
     const itself = this.#isSlow(holder) ? holder : undefined;

@@ -33,7 +33,10 @@ export type Config = {
   readonly deploymentFile: string | undefined;
   /** The projects that receive webhook events, if the deployment file does not say this. Undefined if the variable is not set. */
   readonly webhookAudience: Audience | undefined;
-  /** Vault keys. If undefined, the server uses the key file in `dataDir`. Never undefined if `databaseUrl` is set. */
+  /**
+   * The keys that protect the vault (the encrypted store of credentials). If undefined, the server uses the key file in `dataDir`. If
+   * `databaseUrl` is set, the keys are always given.
+   */
   readonly vaultKeys: readonly VaultKey[] | undefined;
   readonly adminToken: string | undefined;
   readonly bootstrapKey: string | undefined;
@@ -72,7 +75,7 @@ export type Config = {
   readonly eventRetentionMs: number;
   readonly callRetentionMs: number;
   readonly jobRowRetentionMs: number;
-  /** Maximum number of runs of one project's standing programs at the same time. */
+  /** Maximum number of runs of one project's standing programs (schedules and event automations) at the same time. */
   readonly standingRunsMax: number;
   /**
    * True if no runs of standing programs start on this node (SVC_STANDING is `hold`), for example after the database was restored from a

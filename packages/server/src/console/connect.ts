@@ -19,10 +19,10 @@ import { type PageCall, textField } from "./page-call.ts";
 // ORIGIN_REFUSED (403); and the errors of InitiateConnection, such as CREDENTIAL_REFUSED, whose `field` has the name that
 // InitiateConnection uses.
 
-/** Dependencies of connecting through a link. */
+/** Dependencies of the handler by which a person connects an account through a connect link. */
 export type ConnectOptions = LinkOptions & { readonly connectLinks: Node["connectLinks"]; readonly audit: AuditLog };
 
-/** Creates the POST of `/console/connect`. */
+/** Creates the handler for POST requests to `/console/connect`, with which a connect link shows its page and connects an account. */
 export function createConnect(options: ConnectOptions): PageCall {
   const { connectLinks, audit } = options;
   return async (body, req) => {

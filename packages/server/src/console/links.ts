@@ -23,7 +23,7 @@ export function linkHelp(purpose: ConsoleLink["purpose"]): string {
   return helps[purpose];
 }
 
-/** Dependencies of opening links. */
+/** Dependencies of the handlers that open console links (links for one purpose, which work without a key). */
 export type LinkOptions = {
   readonly db: Database;
   readonly clock: Clock;

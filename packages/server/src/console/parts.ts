@@ -32,7 +32,7 @@ export async function readBuiltConsole(
   return readConsole(folder, { base: publicPath(publicUrl, consolePath), isSandbox });
 }
 
-/** Creates the objects that both the calls and the console use. */
+/** Creates the parts of the console that the API calls need as well: the sign-in sessions and the check of a request's origin. */
 export function createConsoleParts({
   config,
   publicUrl,

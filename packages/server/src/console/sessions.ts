@@ -42,7 +42,7 @@ export const sessionLifeMs: number = 7 * 86_400_000;
 export const sessionsOfKeyMax = 50;
 const touchMs = 60_000;
 
-/** Creates the sessions of a database. */
+/** Creates the store of console sign-in sessions, which are kept in the database. */
 export function createSessions({
   db,
   clock,

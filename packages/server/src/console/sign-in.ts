@@ -180,7 +180,10 @@ async function giveUp(seat: string, { id, seats }: ConsoleSession, { db }: SignI
   await endConsoleSeat(db, { id, keyId: key.id });
 }
 
-/** Returns the answer that describes a session to its page. Seats whose keys have ended are omitted. */
+/**
+ * Returns the answer that describes a sign-in session to the console's page. A session has a seat for each project that the user signed in
+ * to. Seats whose keys have ended are left out.
+ */
 async function answerOf(
   session: ConsoleSession,
   proof: Pick<SessionProof, "half"> | undefined,

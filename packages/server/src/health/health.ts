@@ -64,7 +64,10 @@ function askStore(db: Executor): Promise<HealthStatus> {
   );
 }
 
-/** Returns `store_unavailable` if the test takes longer than two seconds. A driver that reconnects may answer late. */
+/**
+ * Returns the status of the health test, or `store_unavailable` if the test takes longer than two seconds. The test can be late because the
+ * database client is reconnecting.
+ */
 async function withinAnswerTime(asked: Promise<HealthStatus>, clock: Clock): Promise<HealthStatus> {
   const done = new AbortController();
   const late = clock.wait(answerMs, done.signal).then(() => "store_unavailable" as const);

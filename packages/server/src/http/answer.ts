@@ -27,8 +27,8 @@ export function answerJson(
 
 /**
  * Answers a request of an unknown caller with an error in the form of the API. `status`: HTTP status; default: the status of the error's
- * code. First waits until svc may send another refusal to this address. It does not wait if the status asks the caller to retry (5xx, 413,
- * 429). The code that chooses such a status delays the answer itself.
+ * code. First waits until svc may send another refusal to this address. Errors that ask the caller to try again (5xx, 413, 429) are sent
+ * without this wait.
  */
 export function answerError(
   res: ServerResponse,
@@ -64,7 +64,7 @@ export function answerCaller(
   );
 }
 
-/** Prepared bodies of faults that svc answers often. */
+/** Bodies of error answers that svc sends often, so that they are made only once. */
 const prepared = new WeakMap<Fault, string>();
 
 /** Prepares the answer body of an error once for all later answers, and returns the error. */

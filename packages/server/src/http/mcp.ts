@@ -108,7 +108,10 @@ function refuse(res: ServerResponse, call: McpCall, { error, status, headers }: 
   answer(res, spokenFault(error), status, headers ?? refusalHeadersOf(error));
 }
 
-/** Returns the headers for a fault. If the database is unavailable, Retry-After reduces the number of requests. */
+/**
+ * Returns the headers of an answer that contains an error. If the database is unavailable, the header Retry-After asks the client to wait
+ * before it tries again.
+ */
 function refusalHeadersOf({ code }: Fault): AnswerHeaders {
   if (code === "unavailable") return retryHeaders;
   return {};

@@ -120,7 +120,7 @@ export function rpc(id: number, method: string, params: object = {}): object {
   return { jsonrpc: "2.0", id, method, params };
 }
 
-/** Returns a JSON-RPC request that calls a meta-tool. */
+/** Returns a JSON-RPC request that calls a meta-tool (such as `call_tool`, through which agents reach all tools). */
 export function toolCall(id: number, name: string, args: object): object {
   return rpc(id, "tools/call", { name, arguments: args });
 }

@@ -24,7 +24,7 @@ export type PostReceiver = {
    * body and calls `accept`.
    */
   admit(toolkitSlug: string, query: URLSearchParams, headers: InboundPost["headers"]): PostAdmission;
-  /** Decides about a post to a private toolkit. */
+  /** Decides if the body of a webhook post to a private toolkit (a toolkit that one project has published) may be read. */
   admitPrivate(post: PrivatePostHead): PostAdmission | Promise<PostAdmission>;
   /** Returns the answer to a request with a method other than POST. */
   greet(method: string, request: PostHead): Greeting;
@@ -48,8 +48,8 @@ export type WebhookOptions = {
   logger: Logger;
   onStoreUnavailable: StoreAlarm;
   /**
-   * Called for each post when its answer is decided. `toolkitSlug` is empty if the toolkit is unknown, and `private` for a private toolkit:
-   * metrics do not name what projects choose.
+   * Called for each webhook post when its answer is decided, for the metrics. `toolkitSlug` is empty if the toolkit is unknown. It is
+   * `private` for a private toolkit, so that names chosen by projects do not appear in metrics.
    */
   onPost: (toolkitSlug: string, outcome: PostOutcome) => void;
 };
@@ -123,7 +123,10 @@ export function createWebhookHandler(options: WebhookOptions): WebhookHandler {
   };
 }
 
-/** Returns the toolkit of a path, and its project for a private toolkit. Undefined if the path is not one of posts. */
+/**
+ * Returns the toolkit that the path of a webhook post names, and its project for a private toolkit. Undefined if the path does not have the
+ * form of such a path.
+ */
 function placeOf(path: string): Pick<PostHead, "toolkitSlug" | "projectId"> | undefined {
   const place = path.slice(webhookPrefix.length);
   const slash = place.indexOf("/");

@@ -13,7 +13,10 @@ export type ClientAddresses = {
   forwardedFor(peer: string, req: IncomingMessage): string;
 };
 
-/** Creates the finder of addresses. `trustedProxies`: valid CIDRs. */
+/**
+ * Creates the functions that find the real address of a client behind proxies. `trustedProxies`: address ranges (CIDRs) of proxies whose
+ * forwarding headers are trusted; they must be valid.
+ */
 export function createClientAddresses(trustedProxies: readonly string[]): ClientAddresses {
   const trusted = new BlockList();
   for (const range of trustedProxies) {

@@ -38,8 +38,8 @@ export type Connections = {
   /** Records that the sender of a connection showed a valid key, or sent a verified post. */
   noteKey(socket: Socket): void;
   /**
-   * Closes a connection that caused excessive cost before anything could be charged for it. Other connections of its address stay open,
-   * because they may have keys. If an address has many such connections, svc reads its new connections a few at a time.
+   * Closes a connection whose sender caused excessive cost before it showed a key or a valid signature. Further connections of its address
+   * stay open, because they may have keys. If an address has many such connections, svc reads its new connections a few at a time.
    */
   punish(socket: Socket): void;
   /** Returns the address under which a request's sender is counted: see `addressGroup`. */
@@ -97,10 +97,13 @@ const heldAtOnce = 2;
 const orderMs = 1_000;
 
 /**
- * Creates the registry of connections. If a limit is reached, a new connection is accepted only if another can be closed, in this order:
- * connections without a request, then connections without a key that keep the node waiting (both after 250 ms, least recently used first);
- * then connections without a key whose answer takes over a second; then the remaining ones of the first two kinds. If there are too many
- * connections with a key, the one that has been idle the longest is closed.
+ * Creates the registry of the node's open connections. If a limit is reached, a new connection is accepted only if an open one can be
+ * closed. Connections are closed in this order:
+ * 1. connections without a request, after 250 ms, least recently used first;
+ * 2. connections without a key that keep the node waiting, after 250 ms, least recently used first;
+ * 3. connections without a key whose answer takes over a second;
+ * 4. younger connections of the first two kinds.
+ * If there are too many connections with a key, the one that has been idle the longest is closed.
  */
 export function createConnections(limits: ConnectionLimits): Connections {
   const { max, perAddressMax, addresses, nowMs: now = () => performance.now() } = limits;

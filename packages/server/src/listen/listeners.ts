@@ -40,7 +40,7 @@ export function joinListeners(
     });
     return urlOf(adminListen.host, bound.port);
   };
-  /** The other processes listen at these addresses. */
+  /** Returns the addresses at which the service listens, for a process that does not listen itself. */
   const closedUrls = (shared: SharedPorts | undefined): ListenerUrls => ({
     url: urlOf(host, shared?.main ?? port),
     adminUrl: adminListen && urlOf(adminListen.host, shared?.admin ?? adminListen.port),

@@ -43,7 +43,10 @@ export function createRefusalPace(nowMs: () => number): RefusalPace {
   };
 }
 
-/** Returns the time at which the next refusal may be answered. `beforeMs`: time of the previous refusal. */
+/**
+ * Returns the time at which the next refusal (error answer to a request without a valid key) may be sent. `beforeMs`: time at which the
+ * previous refusal was sent.
+ */
 function nextAnswerAt(
   beforeMs = Number.NEGATIVE_INFINITY,
   nowMs: number,

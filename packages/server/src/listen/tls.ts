@@ -12,7 +12,10 @@ import { startLoop } from "../loop.ts";
 export type Tls = {
   /** Creates a server for TLS 1.2 or newer. Each handshake uses the current certificate. */
   createServer(options: ServerOptions): Server;
-  /** Reads the files now; svc also reads them every 2 seconds. Never rejects: faults are logged, and the certificate stays in use. */
+  /**
+   * Reads the files of the TLS certificate and key at once. Without this call, svc reads them every 2 seconds. Never rejects: faults are
+   * logged, and the previous certificate stays in use.
+   */
   reload(): Promise<void>;
   /** Stops the repeated reading of the files. */
   stop(): Promise<void>;

@@ -105,7 +105,7 @@ export function registerJobs(
   };
 }
 
-/** Registers the metrics of standing programs. */
+/** Registers the metrics of standing programs (programs that start jobs on a schedule or event). */
 export function registerStanding(
   registers: Registry[],
 ): Pick<Metrics, "standingDecided" | "standingPolled" | "standingPaused" | "standingRearmed" | "standingFailed"> {

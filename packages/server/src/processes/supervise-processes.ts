@@ -22,7 +22,10 @@ export type SuperviseOptions = {
   readonly program: ProcessProgram;
 };
 
-/** Opens the database, prepares the deployment, and runs SVC_PROCESSES processes. It ends like `serve`. */
+/**
+ * Opens the database, prepares the deployment, and runs SVC_PROCESSES processes. When a stop signal arrives, stops them and ends this
+ * process: with 0 after a clean stop, and with 1 if the service cannot start or continue.
+ */
 export async function superviseProcesses({ config, logger, output, ...options }: SuperviseOptions): Promise<never> {
   try {
     // The vault keys are read before the database is created. `readVaultKeys` creates the key file only if the embedded database does not
@@ -80,8 +83,8 @@ async function linkConsole(
 }
 
 /**
- * Returns temporary connections to the database, with which the deployment is prepared. They are closed together with `opened`, because
- * each process opens connections of its own.
+ * Returns temporary connections to the database, with which the deployment is prepared. They are closed together with the stack `opened`,
+ * before the serving processes open their own connections.
  */
 async function joinBriefly(
   opened: AsyncDisposableStack,

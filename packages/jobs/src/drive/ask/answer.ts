@@ -114,8 +114,9 @@ export async function answered(
 }
 
 /**
- * Returns the edit that records the key whose answer changed params or arguments. This key's confirmation rules then apply to the job, and
- * this key may not confirm the job. Returns no edits if nothing was changed.
+ * Returns the change of the job's plan that records a key. It is the key whose answer to a question changed parameters or arguments. This
+ * key's confirmation rules then apply to the job, and this key may not confirm the job. Returns an empty list if the answer changed
+ * nothing.
  */
 function changedBy({ plan }: JobState, edits: readonly Edit[], { keyId }: DecisionDocument): Edit[] {
   const key = parseId("key", keyId);

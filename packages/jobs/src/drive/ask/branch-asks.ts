@@ -31,7 +31,7 @@ export async function withdrawQuestion(work: WorkingJob, parallel: StepInstructi
   });
 }
 
-/** Returns the number of rows that the edits add to the job's fetched rows. */
+/** Returns the number of rows that the given changes of a job's state add to the job's fetched rows. */
 export function rowsIn(edits: readonly Edit[]): number {
   return edits.reduce((sum, edit) => sum + (edit.kind === "fetched" ? edit.rows.length : 0), 0);
 }

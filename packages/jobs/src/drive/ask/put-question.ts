@@ -73,8 +73,8 @@ export function requestConfirmation(
 }
 
 /**
- * Parks a running job before its next call if a contact must confirm the job first. After the confirmation the job continues from the same
- * place. Returns undefined if the job already asks another question.
+ * Parks a running job (stores it as waiting) before its next call, if a contact must confirm the job first. After the confirmation, the job
+ * continues from the same place. Returns undefined if the job already asks another question.
  */
 export async function confirmFirst(state: JobState, port: Port, contact: string): Promise<Change | undefined> {
   const { status, lastError } = state;

@@ -79,8 +79,8 @@ async function commitBesideRead(begun: WorkingJob, { invocation, turn }: FirstCa
 type StepBeginning = { readonly begun: WorkingJob; readonly first: FirstCall | undefined };
 
 /**
- * Returns the job with the step begun, and the first call of the step. The call is undefined if it needs no commit before it is sent. Such
- * a call stores its own beginning.
+ * Returns the job with the step marked as begun, and the first call of the step. The call is undefined if it can be sent without a commit
+ * before it. A call of that kind records its own beginning.
  */
 async function firstOf(work: WorkingJob, step: Step, port: Port): Promise<StepBeginning> {
   const kind = kindOf(step);
@@ -124,9 +124,9 @@ export async function skipUnlessDue(
 }
 
 /**
- * Returns the step at which the job is now. `branch`: index of the branch, if branches of a `parallel` step are running. The value of `now`
- * in expressions is the time when the step began, or `nowMs` before that.
- * Returns undefined after the last step, and if the job is at another instruction than a step (for example a jump).
+ * Returns the step that the job has to run now. Returns undefined after the last step, or if the job is at an instruction that belongs to
+ * no single step (for example a jump). `branch`: index of the branch, if branches of a `parallel` step are running. In the step's
+ * expressions, `now` is the time when the step began, or `nowMs` before that.
  */
 export function stepAtHand({ state }: WorkingJob, nowMs: number, branch = 0): StepAt | undefined {
   const position = state.positions[branch];
@@ -164,8 +164,8 @@ export async function advance({ work, call }: JobBeginning, driver: Driver): Pro
 }
 
 /**
- * Runs one step action. If a call is prepared, it is the action's first call, and its result is committed together with the action's
- * changes. Returns the change.
+ * Runs one step action (one unit of a step's work), and returns the change of the job's state that it causes. `call`: a prepared first call
+ * of the action. Its result is committed together with the change.
  */
 export async function advanceWith(
   at: StepAt,

@@ -40,8 +40,8 @@ type StoppedBranches = {
 };
 
 /**
- * Returns the job and the change to make next, if no branch of the job can run now. Returns undefined if it parked the job because a
- * question is open.
+ * Ends the work on the branches of a `parallel` step, if no branch can run now. Returns the job and its next change. Returns undefined if
+ * the job was parked (stored as waiting) because a question is open.
  */
 export async function endBranches(stopped: StoppedBranches): Promise<BranchesEnd> {
   const { work, port, parallel, ending, dues } = stopped;

@@ -17,8 +17,8 @@ import { afterHandling, failureOf } from "./failure.ts";
 type BranchContext = { readonly port: Port; readonly effects: StepEffects };
 
 /**
- * Runs the branches of a `parallel` step until all have ended, none can continue, or the driver is interrupted. Actions of different
- * branches run at the same time. Their changes are applied and committed one after another.
+ * Runs the branches of a `parallel` step until all have ended, none can continue, or this node must stop its work on the job. Actions of
+ * different branches run at the same time. Their changes are applied and committed one after another.
  */
 export function runBranches(work: WorkingJob, driving: BranchContext): Promise<BranchesEnd> {
   return new BranchesRun(work, driving).run();
@@ -196,8 +196,8 @@ class BranchesRun {
   }
 
   /**
-   * Prepares the next step of a branch as in a job without branches. A step that makes calls is begun and committed first. Before a step
-   * that reads a set, the set's rows are committed.
+   * Prepares the next step of a branch. A step that makes calls is marked as begun, and the mark is committed before the calls. If the step
+   * reads a set (a list of rows), the rows of the set are committed first.
    */
   async #ready(branch: number, step: Step): Promise<void> {
     if (this.#isOver(branch)) return;
@@ -288,8 +288,8 @@ class BranchesRun {
   }
 
   /**
-   * Asks the question of a branch while the other branches continue. The job is parked on the question when the other branches cannot
-   * continue.
+   * Asks the question of a branch while the rest of the branches continue. When they can no longer continue, the job is parked (stored as
+   * waiting) until the question is answered.
    */
   async #ask(branch: number, asked: JobQuestion): Promise<void> {
     const change = await question(this.#work.state, asked, this.#port, { isBeside: true });

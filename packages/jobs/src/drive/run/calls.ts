@@ -102,12 +102,12 @@ type CallKeys = { readonly [Name in "idempotencyKey" | "formerKey" | "appKey"]: 
 const noKeys: CallKeys = { idempotencyKey: undefined, formerKey: undefined, appKey: undefined };
 
 /**
- * Returns the keys of one attempt of a call.
- * - `idempotencyKey`: the ledger's key. A call repeated after a crash finds its recorded result by it. It has 128 bits, because it is part
- *   of an index.
- * - `formerKey`: its earlier, longer form, also looked up for older calls.
- * - `appKey`: sent to the app. It is the same for all attempts of a generation, so that the app executes the call once. Its seed is the
- *   job's id, or for a standing program's run a value that survives a restored backup.
+ * Returns the keys that make one attempt of a call recognizable.
+ * - `idempotencyKey`: key in the ledger (the stored record of tool calls). With it, a call that is repeated after a crash finds its
+ *   recorded result. It has 128 bits, because it is part of an index.
+ * - `formerKey`: a longer form that older versions used. Calls of these versions are found by it.
+ * - `appKey`: sent to the app, so that the app executes the call only once. It stays the same until the job decides to make the call anew.
+ *   Its seed is the job's id. For a run of a standing program, the seed is a value that is the same after a restore from a backup.
  */
 function keysOf(
   { id, callSeed }: JobState,

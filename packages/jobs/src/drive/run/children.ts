@@ -125,8 +125,8 @@ export function openChildren({ positions, loaded }: JobState): readonly OpenChil
 }
 
 /**
- * Returns the change while a job that is to end still has running children: it requests their end, waits for it, and adds their counts.
- * Returns undefined if no child is running.
+ * Returns the next change of a job that must end while its child jobs are running. The change requests their end and waits for it, or adds
+ * the counts of the ended children to the job. Returns undefined if the job has no open child.
  */
 export async function endChildren(state: JobState, chain: readonly string[], port: Port): Promise<Change | undefined> {
   const open = openChildren(state);

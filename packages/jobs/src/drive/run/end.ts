@@ -111,7 +111,7 @@ async function finishLocked(
   await job.commit(ended, { task: "end", receipt });
 }
 
-/** Returns the edits that close the steps that were running when their job ended. These steps did not complete. */
+/** Returns the changes that mark the steps which were running at the end of their job as failed. */
 function closeOpenSteps({ steps, loaded }: JobState, cause: string): Edit[] {
   const open = [...steps].filter(([, { receipt }]) => receipt.state === "");
   if (open.length === 0) return [];
@@ -161,8 +161,8 @@ function faultOfResult({ code, message, pointer }: ResolveFault): string {
 }
 
 /**
- * The parts of a receipt that are not in the job's state. `lastSeq`: number of the log entry that ends the job. `asks`: the asks of the
- * job.
+ * The parts of a job's receipt (its stored summary) that are not in the job's state. `lastSeq`: number of the log entry that ends the job.
+ * `asks`: the job's questions to people.
  */
 type ReceiptParts = { readonly lastSeq: number; readonly asks: readonly AskView[]; readonly resultJson: string };
 

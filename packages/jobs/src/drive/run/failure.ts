@@ -106,8 +106,8 @@ type Handling = {
 };
 
 /**
- * Returns the edits after a step with an error handler has failed. The job continues with the handler's steps. The failed step keeps its
- * error; its output is dropped.
+ * Returns the changes of the job's state after a step with an error handler has failed. The job continues with the handler's steps. The
+ * failed step keeps its error; its output is dropped.
  */
 function handle(state: JobState, handling: Handling): Edit[] {
   const { handler, stepId, failedIn, failure } = handling;

@@ -7,8 +7,8 @@ import { endOf, finish, limitOf } from "./end.ts";
 import { failureOf } from "./failure.ts";
 
 /**
- * Applies a change, and does what the change demands next: ask its question, fail or end the job, or commit. Returns the job after that, or
- * undefined if the driver leaves the job.
+ * Applies a change to the job. Then does what the change demands next: ask its question, fail or end the job, or commit. Returns the
+ * resulting job, or undefined if this node is to stop its work on the job.
  */
 export async function follow(
   before: WorkingJob,
@@ -64,8 +64,8 @@ function parkUntil({ stepId, atMs }: Extract<Next, { kind: "wait" }>, nowMs: num
 }
 
 /**
- * Commits the pending work and gives the job back until the earlier of `atMs` and its deadline. `isWait`: true if giving it back does
- * not count as progress.
+ * Commits the pending work and releases the job, so that its task is due again at `atMs`, or at the job's deadline if that is earlier.
+ * `isWait`: true if the job has not progressed.
  */
 export async function leave(work: WorkingJob, driver: Follower, atMs: number, isWait = false): Promise<undefined> {
   const { deadline } = work.state;

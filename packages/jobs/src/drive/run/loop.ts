@@ -21,7 +21,7 @@ import { afterHandling } from "./failure.ts";
 import { follow, leave } from "./follow.ts";
 import { compensate } from "./undo.ts";
 
-/** Returns a driver whose time slice begins now. */
+/** Creates a driver (the loop that runs one job's steps). Its time slice begins now. */
 export function createDriver(port: Port, interrupts: Interrupts, losses = 0): Driver {
   const driver: Driver = {
     port,
@@ -155,8 +155,9 @@ async function resumeHeld(state: JobState, port: Port): Promise<Change> {
 }
 
 /**
- * Returns the change that continues a parked job after its question was answered. If the question has no answer yet, other branches
- * continue if they are due or have running child jobs. Otherwise the job keeps waiting.
+ * Returns the next change of a parked job (stored as waiting) that asked a question. If the question was answered, the job continues from
+ * there. If the answer is missing, branches of a `parallel` step continue if they are due or have running child jobs. If there are none of
+ * these, the job keeps waiting.
  */
 async function resumeParked(state: JobState, port: Port): Promise<Change> {
   const { wakeAt } = state.park ?? {};
@@ -319,8 +320,8 @@ async function followTwin(work: WorkingJob, port: Port): Promise<Change | undefi
 }
 
 /**
- * Parks the job between two step actions. It locks the job's row first, because the job may have been resumed. Returns true if the job was
- * parked.
+ * Parks the job (stores it as waiting) because a pause was requested. Called between two step actions (units of a step's work). Locks the
+ * job's row first, because the job may have been resumed meanwhile. Returns true if the job was parked.
  */
 function pauseBetweenActs(work: WorkingJob, port: Port): Promise<boolean> {
   return port.locked(async (job) => {

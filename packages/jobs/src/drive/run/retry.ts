@@ -39,9 +39,9 @@ type RetryParts = {
 };
 
 /**
- * Returns the edits that begin another attempt of a job, or a fault. The job continues where it stopped; successful steps keep their
- * results. If the request names a step, the job goes back to it and runs it and the later steps again. A write that was already done is
- * never sent again.
+ * Returns the changes of the job's state that begin another attempt of a job, or a fault if the request is not allowed. The job continues
+ * where it stopped; successful steps keep their results. If the request names a step, the job goes back to it and runs it and the later
+ * steps again. A write that was already done is never sent again.
  */
 export function retryEdits(
   state: JobState,
@@ -177,8 +177,8 @@ function redoHandled(state: JobState, { index, step }: Extract<Instruction, { ki
 }
 
 /**
- * Returns the edits with which the branches of a `parallel` step continue where they are, also those that failed or were given up.
- * Questions that they asked are withdrawn.
+ * Returns the changes with which the branches of a `parallel` step continue at their present position. Branches that failed or were given
+ * up continue as well. Questions that branches asked are withdrawn.
  */
 function reopenBranches({ blocks }: JobState): Edit[] {
   return Object.entries(blocks).flatMap(([stepId, block]): Edit[] => {

@@ -40,8 +40,8 @@ export async function compensate(state: JobState, effects: StepEffects, port: Po
 }
 
 /**
- * Returns the undo call of an entry. It is the entry's own call, or the next undo call of the child job that the entry represents.
- * `callId`: the id under which the call is made.
+ * Returns the next call that carries out an undo entry (the recorded way to undo one call). An entry can stand for a whole child job; its
+ * next call is then the child's next undo call. `callId`: the id under which the call is made.
  */
 function callOf(entry: UndoEntry): { readonly of: UndoEntry; readonly callId: string } {
   const { inner } = entry;
@@ -88,8 +88,8 @@ function takeAnswer(state: JobState, { entry, undo, invoked, nowMs }: Undone): C
 }
 
 /**
- * Returns the change that records the result of an undo call. For an undo call of a child job, only the child's entry is settled; the entry
- * that represents the child stays open.
+ * Returns the change that records the result of an undo call. If the undone call belongs to a child job, only the undo entry of the child
+ * gets the result. The parent's entry for the whole child remains open until all entries of the child have a result.
  */
 function settle(job: JobState, entry: UndoEntry, state: "done" | "failed"): Change {
   const { inner } = entry;

@@ -21,7 +21,7 @@ export type ForceResult =
   | {
       readonly outcome: "refused";
       readonly status: JobStatus;
-      /** Reason of the job's park. Undefined if the job is not parked. */
+      /** Reason why the job is parked (stopped or waiting). Undefined if the job is not parked. */
       readonly parkReason: ParkDocument["reason"] | undefined;
     };
 

@@ -6,7 +6,10 @@ import type { JobTaskLease } from "@svc/db/job-tasks/task";
 import type { EngineContext } from "../context.ts";
 import type { Interrupts } from "../port.ts";
 
-/** A running task of this node, with the flags through which its driver is notified of requests (`interrupts`). */
+/**
+ * A task that this node is running, and the flags by which the job's driver (the loop that runs its steps) learns of requests to stop,
+ * pause or cancel.
+ */
 export type HeldTask = {
   readonly task: ClaimedJobTask;
   /**
@@ -65,7 +68,7 @@ export class HeldTasks {
     this.#interrupt(jobId, "isPauseSeen");
   }
 
-  /** Notifies the driver of a job that another node or an administrator has taken the job. The driver then begins no further work. */
+  /** Makes this node stop its work on a job, because another node or an administrator has taken the job. */
   stop(jobId: Id<"job">): void {
     this.#interrupt(jobId, "isStopping");
   }

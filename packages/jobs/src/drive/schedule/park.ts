@@ -24,16 +24,16 @@ export type Hold = {
   readonly lastError?: string;
 };
 
-/** Causes that the log names for a park that svc itself makes. */
+/** The actor that the log names when svc itself parks a job (stops it until release). */
 const byService: readonly string[] = ["service"];
 
 /** Due time for a task that only a request makes due. The time is never reached. */
 export const never = Date.UTC(9999, 0);
 
 /**
- * Returns the change that parks a job until it is released, cancelled or expired. The clock of its deadline continues. The run task is
- * kept: its lease token then only ever increases, so a hung driver's old token is never valid again. Throws an Error if a job with this
- * status cannot be parked.
+ * Returns the change that parks a job (stops it) until it is released, cancelled or expired. The time until the job's deadline continues to
+ * pass. The job's task is kept, so that its lease token only ever increases. A node that hangs with an old token can then never write
+ * again. Throws an Error if a job with this status cannot be parked.
  */
 export function hold(state: JobState, { reason, chain, lastError }: Hold, nowMs: number): Change {
   const { status } = state;
@@ -49,7 +49,10 @@ export function hold(state: JobState, { reason, chain, lastError }: Hold, nowMs:
   };
 }
 
-/** Change for a parked job that is not released yet. The job stays parked, and nothing is edited. */
+/**
+ * The change for a job that an administrator must release and that is not released yet: the job's state stays as it is, and the job
+ * continues to wait.
+ */
 export const waitForRelease: Change = { edits: [], next: { kind: "until", atMs: never } };
 
 /**

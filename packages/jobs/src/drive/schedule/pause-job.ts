@@ -22,8 +22,9 @@ export type PauseResult =
 type PauseContext = { readonly context: EngineContext; readonly tx: Executor; readonly nowMs: number };
 
 /**
- * Requests a pause of a job. A running job is parked before its next step action. A job that no driver runs is parked at once. A job that
- * already waits stays parked as it is, and is paused when its wait ends. A repeated request changes nothing.
+ * Requests a pause of a job. A running job stops before its next step action (unit of a step's work). A job that no node is running is
+ * stopped at once. A job that waits for a person or a time keeps waiting, and is paused when this wait ends. A repeated request changes
+ * nothing.
  */
 export function pauseJob(context: EngineContext, job: JobOfProject, chain: readonly string[]): Promise<PauseResult> {
   return withJob(context, job, async (found, asked) => {

@@ -36,7 +36,10 @@ export type Reservation = {
    * must be sent or cancelled. `seen`: accounts that the submission has looked up.
    */
   plan(job: JobRecord, program: CheckedRecord, seen?: SeenAccounts): Promise<PlannedJob>;
-  /** Runs the job, after it was stored with the reserved lease. `planned`: the result of `plan`, if it was stored with the job. */
+  /**
+   * Runs the job after the caller has stored it with the reserved lease. `planned`: the first steps of the job as `plan` returned them, if
+   * they were stored with the job.
+   */
   begin(job: JobRecord, planned?: PlannedJob): void;
   /** Releases the reserved slot. Call it if the job was not stored with the reserved lease. */
   cancel(): void;
@@ -131,8 +134,8 @@ export class Worker {
   };
 
   /**
-   * Returns the pause before the next claim, in milliseconds. It ends at the next noted due time, or at the next regular claim.
-   * `lookedAtMs`: the time of the last claim.
+   * Returns the pause until this node looks for due tasks again, in milliseconds. The pause ends at the earliest due time that the node
+   * knows of, or at the next regular look. `lookedAtMs`: time of the last look.
    */
   #pauseMs(lookedAtMs: number): number {
     const { clock, limits } = this.context;
@@ -323,7 +326,10 @@ function readsRows({ steps }: Program): boolean {
   return [...stepsOf(steps)].some((step) => step.kind === "map" || ("rows" in step && step.rows !== undefined));
 }
 
-/** True if at least one project has as many of these tasks as its share of slots allows. More tasks of this project may then be due. */
+/**
+ * True if at least one project has as many of the claimed tasks as its share of the node's slots allows. More tasks of this project may
+ * then be due.
+ */
 function isShared(tasks: readonly ClaimedJobTask[], share: number): boolean {
   return [...Map.groupBy(tasks, ({ projectId }) => projectId).values()].some(({ length }) => length >= share);
 }

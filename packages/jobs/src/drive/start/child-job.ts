@@ -61,8 +61,8 @@ export function childJob(
 }
 
 /**
- * Returns the encrypted confirmation for a child of a confirmed parent, because a person's confirmation also covers the skills. Returns
- * null if the parent is not confirmed.
+ * Returns the encrypted record that a person has confirmed the job, for a child job that runs a skill. A confirmation of the parent covers
+ * its child jobs. Returns null if the parent is not confirmed.
  */
 function confirmedWith(parent: JobState, { seal }: JobSeals): Buffer | null {
   if (!isConfirmed(parent)) return null;

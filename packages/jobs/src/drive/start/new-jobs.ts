@@ -53,7 +53,10 @@ export type JobSubmission = {
    * Default: no contact.
    */
   readonly confirmBy?: string | undefined;
-  /** The text of the question for `confirmBy`. Default: a text that states the maximum of calls and rows of the plan. */
+  /**
+   * The text of the question to the contact `confirmBy`, who must confirm the job. Default: a text that states the maximum number of calls
+   * and rows of the program.
+   */
   readonly confirmText?: string | undefined;
   readonly estimate: EstimateDocument;
   /** The input that a caller of a skill gives. Undefined if the program has its own input. */
@@ -71,8 +74,8 @@ export type JobSubmission = {
 };
 
 /**
- * The standing program and its run that started a job. The run is absent for an approval dry run. `callSeed`: seed of the job's keys for
- * apps, in place of the job's id.
+ * The standing program (a program that starts jobs on a schedule or event) that started a job, and its run. The run is absent for an
+ * approval dry run. `callSeed`: the value, in place of the job's id, from which the idempotency keys sent to apps are made.
  */
 export type StandingOrigin = {
   readonly programId: StandingProgramId;
@@ -146,7 +149,10 @@ export async function newJob(context: NewJobsContext, submission: NewJobFacts, r
   };
 }
 
-/** Returns the plan record of a job that is simulated first, or that a person must approve first. */
+/**
+ * Returns the data about the steps that a job must pass before it may run: a simulation run, an approval, or a confirmation. Returns
+ * undefined if the job may run at once.
+ */
 function planOf(
   { simulateFirst, needsApproval, confirmBy }: NewJobFacts,
   prepared: PreparedAsk | undefined,

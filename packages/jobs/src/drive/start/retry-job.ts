@@ -181,8 +181,8 @@ async function changeOf(
 }
 
 /**
- * Returns the list of keys that changed what the job sends, as the plan keeps it. If the retry has new params, the list also contains the
- * key that requests the retry.
+ * Returns the keys whose answers or retries changed what the job sends. They are stored in the job's plan. If the retry has new parameters,
+ * the key that requests the retry is added.
  */
 function changedBy({ plan }: JobState, { keyId, params }: RetryOfJob): Pick<PlanProgress, "changedBy"> {
   if (Object.keys(params).length === 0) return {};
@@ -211,8 +211,8 @@ async function isApproved(
 }
 
 /**
- * True if a new attempt of the job could exceed the number of writes in the approved estimate, together with the earlier attempts. Child
- * jobs that continue are not counted twice: their writes are already part of what their parent step may write.
+ * True if all attempts of the job together could make more writes than the approved estimate allows. Writes of child jobs that continue are
+ * counted only once, because they are already included in the number that the parent's step may make.
  */
 function mayWriteMore(state: JobState, children: EndedChildren): boolean {
   const { estimate, loaded } = state;
@@ -232,7 +232,10 @@ function mayWriteMore(state: JobState, children: EndedChildren): boolean {
 type EndedChild = { readonly fault: string | undefined; readonly writes: number; readonly mayWriteMore: boolean };
 type EndedChildren = ReadonlyMap<Id<"job">, EndedChild>;
 
-/** Returns the child jobs that were running where a job stopped. Their own children are checked too. */
+/**
+ * Returns the child jobs that were running at the point at which their parent job stopped, and have ended with it. Their own children are
+ * checked as well.
+ */
 async function endedChildren(context: EngineContext, tx: Executor, state: JobState): Promise<EndedChildren> {
   const found = new Map<Id<"job">, EndedChild>();
   for (const { progress } of state.positions) {

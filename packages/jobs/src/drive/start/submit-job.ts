@@ -21,7 +21,10 @@ type SubmitContext = NewJobsContext & {
   readonly engine?: Pick<JobEngine, "reserve" | "wake">;
 };
 
-/** A job that was just stored. `isAlone`: true if it is queued, so that no ask and no simulation run belongs to it. `isDriven`: true if this node drives it now. */
+/**
+ * A job that was just stored. `isAlone`: true if the job is queued, so that nothing else was stored with it, such as a question or a
+ * simulation run. `isDriven`: true if this node has begun to run the job.
+ */
 export type SubmittedJob = {
   readonly job: JobRecord;
   readonly programHash: string;

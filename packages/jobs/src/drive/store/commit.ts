@@ -22,7 +22,7 @@ import { sealRows } from "./row-blocks.ts";
 import type { JobSeals } from "./seals.ts";
 import { saveRecords } from "./stored-program.ts";
 
-/** Dependencies of commits. */
+/** The functions and values that are needed to commit the changes of a job. */
 export type CommitContext = {
   readonly context: EngineContext;
   readonly lease: RunLease;
@@ -40,7 +40,7 @@ export type Commits = Pick<Port, "commitUnlessLogged"> & {
   commit(work: WorkingJob, parts: CommitParts, tx?: Executor): Promise<CommittedWork>;
 };
 
-/** Returns the commit functions of one driver. */
+/** Returns the functions that commit the changes of one job under its lease (the time in which only this node may work on it). */
 export function createCommit({ context, lease, seals, db, onCommitted }: CommitContext): Commits {
   const { clock, observer, onFaultPoint, onDue, onMoved } = context;
   const write = async (work: WorkingJob, parts: CommitParts, tx: Executor, expectedSeq: number | undefined) => {
@@ -294,8 +294,8 @@ function endedRun(state: JobState): EndedStandingRun | undefined {
 }
 
 /**
- * Returns the text with which the job's `fail` step requests a pause of its standing program. Returns undefined if the job did not end in
- * such a step.
+ * Returns the text with which the job's `fail` step requests a pause of the schedule that started the job. Returns undefined if the job did
+ * not end in such a step.
  */
 function pauseAskedBy({ status, lastError, loaded }: JobState): string | undefined {
   const [, stepId = "", text] = /^FAIL_STEP: step (\w+): (.*)$/s.exec(lastError) ?? [];

@@ -25,8 +25,8 @@ export type PlannedJob = {
 };
 
 /**
- * Reads a job for the driver that holds its run task. Returns undefined if the job has nothing left to run. `onCommitted`: called after
- * each commit of the driver.
+ * Reads a job for the node that has claimed its run task. Returns undefined if the job has nothing left to run. `onCommitted`: called after
+ * each commit of the job's changes.
  */
 export async function openJob(
   context: EngineContext,

@@ -91,7 +91,7 @@ function chunkOf(
 /** Longest time for which one step action evaluates rows, in milliseconds. Then its results are committed. */
 const evaluatingMs = 1_000;
 
-/** Returns the functions through which a driver with a lease reads and changes the database and calls apps. */
+/** Returns the functions through which a node runs one job: they read and change the database and call apps. */
 export function createStorePort(committing: CommitContext, work: Work): Port {
   const { context, lease, seals, db } = committing;
   const { clock, limits, asks, evaluator, onFaultPoint } = context;
@@ -179,8 +179,8 @@ async function runInTurns<T>(parts: Iterator<Promise<void> | undefined, T>, work
 }
 
 /**
- * Returns the state of the job's simulation run. The row of the simulation is locked first: if the simulation ends at the same time, its
- * end waits until this function has committed, and then makes the job's task due.
+ * Returns the state of the job's simulation run. Locks the row of the simulation run first. If the simulation ends at the same moment, its
+ * end is committed after this function's transaction. The end then makes the job's task due, so that no end is missed.
  */
 async function waitForTwin(db: Executor, work: JobWork, commit: Commits["commit"]): Promise<SimulationRun> {
   const id = await findSimulationRun(db, work.state.id);
@@ -207,7 +207,7 @@ function createUndoReader({ context, db }: CommitContext): Pick<Port, "nextUndo"
     const seals = jobSeals(context.sealer, projectId, jobId);
     return { entry, stepId, toolSlug, entityId, args: seals.openObject(`undo/${entry}`, args) };
   };
-  /** Returns the next undo entry within a child job or within its own children, at any depth. */
+  /** Returns the next undo entry (the recorded way to undo one call) of a child job or of its own children, at any depth. */
   const within = async (projectId: JobState["projectId"], jobId: Child["id"]): Promise<InnerUndo> => {
     const entry = await next(projectId, jobId);
     if (entry === undefined) return { kind: "over", hasFailed: await hasFailedUndo(db, jobId) };

@@ -85,8 +85,8 @@ export function withKept(
 }
 
 /**
- * `kept`: the fields that a step adds to the set `row`, with their types. `path`: where the step names them. `replaced`: a field of the set
- * that the step removes.
+ * The fields that a step adds to the rows of a set (a list of rows). `row`: the set. `kept`: the added fields with their types. `path`:
+ * place of their names in the program. `replaced`: a field that the step removes from the rows.
  */
 export type KeptFields = {
   readonly row: RowSet;

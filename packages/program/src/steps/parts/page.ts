@@ -33,8 +33,8 @@ export type Paging =
     };
 
 /**
- * How the pages of a list are read. `max`: maximum number of pages. `paging`: how pages are requested; undefined means as the tool declares
- * it. `unclear`: the reason why the fields of `page` cannot be used; the hint depends on the tool.
+ * How a `call` step reads the pages of a list. `max`: maximum number of pages. `paging`: how pages are requested; undefined means as the
+ * tool declares it. `unclear`: the reason why the fields of `page` in the program cannot be used.
  */
 export type PageSpec = { readonly max: number; readonly paging: Paging | undefined; readonly unclear?: string };
 

@@ -110,8 +110,8 @@ export function readItemRows(fields: ShapeFields, reader: ShapeReader): ItemRows
 }
 
 /**
- * Returns the hint for a field that a row cannot keep. For a path such as `owner.name`, the hint says to keep the whole field `owner`, and
- * to write `row.owner.name` later.
+ * Returns the hint for a name that cannot be the name of a row's field. For a path such as `owner.name`, the hint says to keep the whole
+ * field `owner`, and to write `row.owner.name` later.
  */
 function hintOfField(value: ShapeNode["value"]): string {
   const [, field] = typeof value === "string" ? (/^([A-Za-z_]\w{0,63})[.[]/.exec(value) ?? []) : [];

@@ -45,8 +45,9 @@ export async function readAskFates(
 }
 
 /**
- * Returns the publication state of each ask, in the order of the asks. It is `dead-letter` if any delivery is dead, otherwise `pending` if
- * any is pending, otherwise `delivered`. If the deliveries are already deleted, it comes from the job's log.
+ * Returns for each question if it was delivered to the project's endpoints, in the order of `asks`. The state is `dead-letter` if svc gave
+ * up any of its deliveries, otherwise `pending` if any is not delivered yet, otherwise `delivered`. If the deliveries are already deleted,
+ * the state comes from the job's log.
  */
 export async function readAskDeliveries(
   db: Executor,

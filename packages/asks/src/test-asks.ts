@@ -36,7 +36,10 @@ export type AskBench = {
    * `changes` replaces parts of the question.
    */
   raise(jobId: Id<"job">, changes?: Partial<AskInput>): Promise<Id<"ask">>;
-  /** Answers in the name of `lead`, with the approver's key to which the job belongs. `changes` replaces parts of the answer. */
+  /**
+   * Answers the job's question as the person `lead`. Uses the key with the role approver that submitted the job. `changes` replaces parts
+   * of the answer.
+   */
   answer(jobId: Id<"job">, changes?: Partial<AnswerRequest>): Promise<void>;
   ask(jobId: Id<"job">, id: Id<"ask">): Promise<AskRecord>;
   log(jobId: Id<"job">): Promise<JobEventRecord[]>;
@@ -202,7 +205,7 @@ const answerSchema = {
   properties: { minGuests: { type: "number" } },
 };
 
-/** Adds another project to the test's database. */
+/** Adds a project to the database of a test that already has one. */
 export async function addProject(db: Database, nowMs: number): Promise<ProjectId> {
   return (await createProject(db, `other-${createId("evt", nowMs)}`, nowMs)).id;
 }

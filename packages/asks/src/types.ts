@@ -71,12 +71,12 @@ export type AskView = {
 };
 
 /**
- * A settled ask with the overrides exactly as the person gave them. `overridesJson` is empty if there are none. `decision` shows sensitive
- * overrides as `***`.
+ * A question with its answer. `overridesJson`: the changes of arguments exactly as the person gave them; empty if there are none. In
+ * `decision`, sensitive values are shown as `***`.
  */
 export type AnsweredAsk = AskView & { readonly overridesJson: string };
 
-/** The functions of asks that the engine needs. asks/context.ts implements them. */
+/** The functions for questions to people that the job engine needs. asks/context.ts implements them. */
 export type AskPort = {
   /** Prepares a question. Reads contacts and writes nothing. */
   prepare(db: Executor, input: AskInput): Promise<PreparedAsk>;

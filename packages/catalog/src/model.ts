@@ -265,7 +265,10 @@ export type Action = ToolDefinition & {
    * copy of the definition that is stored with a job.
    */
   readonly poll?: PollDocument | undefined;
-  /** Slug of the tool that replaces this deprecated tool. Undefined if the tool is not deprecated, and in snapshots. */
+  /**
+   * Slug of the tool that replaces this deprecated tool. Undefined if the tool is not deprecated. Undefined, too, in the copy of the
+   * definition that is stored with a job.
+   */
   readonly replacedBy?: string | undefined;
   /** Returns the errors of the arguments. The input schema is compiled at the first call of this function. */
   readonly validateInput: SchemaValidator;

@@ -39,7 +39,7 @@ export type CallableAccount = {
 /** Why a call cannot use an account. `message`: the reason and what to do. */
 export type AccountFault = { readonly kind: "no_account" | "account_unusable"; readonly message: string };
 
-/** Access of calls to connected accounts. */
+/** Gives tool calls the connected account that they need, and its credential. */
 export type AccountAccess = {
   /** Returns the account for a call. It never belongs to another project, or to another definition with the same slug. */
   resolve(query: AccountQuery): Promise<CallableAccount | AccountFault>;

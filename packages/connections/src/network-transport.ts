@@ -159,9 +159,10 @@ type Parts = {
 };
 
 /**
- * Creates the transport that sends requests to apps. Each connection must pass the address guard. Each project has its own connections and
- * slots, so a project never waits for calls of another. A GET follows up to 3 redirects within its origin; other redirects are returned
- * unchanged. An answer is cut off above 8 MiB (before or after decoding), or if memory for it is short.
+ * Creates the transport that sends requests to apps. Each connection must pass the address guard, which refuses private addresses. Each
+ * project has its own connections and its own limit on running requests, so a project never waits for calls of another project. A GET
+ * follows up to 3 redirects within its origin; all further redirects are returned unchanged. An answer is cut off above 8 MiB (before or
+ * after decoding), or if memory for it is short.
  */
 export function createAppTransport(options: {
   guard: AddressGuard;

@@ -10,7 +10,7 @@ const burstMs = 3_000;
  */
 type Pace = { readonly pacedAt: number; readonly perSecond: number };
 
-/** Amount of work that a rate allows now. `count`: number of items. */
+/** Amount of work that a rate limit allows now. `count`: number of items, for example deliveries of a replay. */
 export type Allowance = {
   readonly count: number;
   /** Returns the new value of `pacedAt` (time until which the rate is used up) if `used` items are processed now. In epoch milliseconds. */

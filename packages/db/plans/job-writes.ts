@@ -9,7 +9,7 @@ import { plan } from "./planner/plan.ts";
 import { seededId } from "./planner/seed.ts";
 
 const projectId = seededId("prj", 1);
-/** A seeded job that has thousands of undo entries. */
+/** Id of a job in the test data that has thousands of entries for undoing its calls. */
 const jobId = seededId("job", 1);
 const newJobId = seededId("job", 500_001);
 const digest = Buffer.from("f".repeat(64), "hex");

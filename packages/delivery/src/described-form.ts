@@ -26,7 +26,7 @@ export type FormDescription = {
   readonly text: string;
   /** Returns the schemas of the body's properties, by name, except that of the payload. `type`: name of the event type. */
   properties(event: Slugs & { readonly type: string }): Readonly<Record<string, TextSchema>>;
-  /** Names of properties that a body may lack. */
+  /** Names of properties that are absent from some bodies of deliveries. */
   readonly optional: readonly string[];
   /** Returns a made-up body with a payload, as svc would send it. */
   example(event: Slugs & Pick<DeliveredEvent, "payload">): string;

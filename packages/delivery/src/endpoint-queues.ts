@@ -23,8 +23,9 @@ class QueuePart {
   readonly waiting: OutgoingDelivery[] = [];
   inFlight = 0;
   /**
-   * True if deliveries waited in this queue until too little time of their leases was left for an attempt. The queue then claims no
-   * deliveries before it can send them. This ends when the endpoint answers within two seconds.
+   * True if deliveries waited in this queue for too long: the rest of their lease was too short for an attempt. A lease is the time in
+   * which only this node may send a delivery. The queue then takes deliveries only if it can send them at once. This ends when the endpoint
+   * answers within two seconds.
    */
   wasLate = false;
 
@@ -56,8 +57,8 @@ export class EndpointQueue {
   /** Number of failures of the endpoint that are not stored yet. If it is not 0, the database does not know that the endpoint fails. */
   unreportedFailures = 0;
   /**
-   * A failing endpoint's queue stays closed until this time, in epoch milliseconds. If no news about the endpoint comes before, the queue
-   * opens again.
+   * Time in epoch milliseconds until which this node sends nothing to an endpoint that fails. After it, the node tries again, unless it
+   * learned before that the endpoint works.
    */
   doubtUntilMs = 0;
   lastUsedMs = 0;

@@ -21,8 +21,8 @@ const dedupeMinMs = 7 * 86_400_000;
 const projectsPage = 200;
 
 /**
- * Returns a sweep that runs every 10 minutes. It deletes settled events whose retention is over, one project after another, and then
- * quarantined posts.
+ * Returns the background job that runs every 10 minutes and deletes old data. It deletes events without pending work whose retention time
+ * is over, one project after another, and then quarantined posts.
  */
 export function eventSweep({ db, eventRetentionMs, batchMax = 500 }: EventSweepOptions): Sweep {
   return {

@@ -182,7 +182,10 @@ export class Sender {
     return withoutValues(attempt, given.headers);
   }
 
-  /** Returns the body of a delivery. The body of the subscription's own form is made now, so a corrected template counts. */
+  /**
+   * Returns the body of a delivery. If the subscription has a template for the body, the body is made at each attempt. So after a
+   * correction of the template, the next attempt uses the new one.
+   */
   async #bodyOf({ projectId, endpoint, body, custom }: OutgoingDelivery) {
     if (custom === undefined) return { body };
     const made = await this.#renderBody?.(projectId, endpoint.format?.bodyJson ?? "", custom);

@@ -17,8 +17,8 @@ export type DeadTaskLimits = {
   /** For each task table: number of dead rows above which svc compacts it. */
   readonly compactFrom: Readonly<Record<TaskTable, number>>;
   /**
-   * Number of additional dead rows above which delivery_tasks gets its next epoch, if the table cannot be compacted. The live rows move to
-   * the new epoch, so queries no longer read the dead rows of the old one.
+   * Number of dead rows above which the rows of delivery_tasks get a new value of the key column `epoch`, if the table cannot be compacted.
+   * The live rows then are in another part of the index. So queries no longer read the dead rows of the old part.
    */
   readonly advanceFrom: number;
 };

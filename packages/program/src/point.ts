@@ -26,7 +26,7 @@ export type Point = {
  */
 export type Overrides = { readonly target: OverrideTarget; readonly rerunFrom: string | undefined };
 
-/** The target of an answer's changes: the program's params, or the arguments of one call. */
+/** The target of changes in a person's answer to a question: the inputs of the program, or the arguments of one call. */
 export type OverrideTarget = { readonly kind: "params" } | { readonly kind: "args"; readonly step: string };
 
 /**

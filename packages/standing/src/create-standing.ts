@@ -47,7 +47,7 @@ export type StandingParts = {
   readonly settleRehearsal: (tx: Executor, ended: DryRunEnd) => Promise<void>;
 };
 
-/** Makes the engine and the service of a node's standing programs. The engine is not started. */
+/** Creates the engine and the API service that run the schedules of a node. The engine is not started. */
 export function createStanding({
   observer = silentStandingObserver,
   limits,

@@ -20,7 +20,7 @@ export type DecidedRun = {
   readonly jobId: Id<"job"> | undefined;
   /** The backfill that made the run. Undefined if no backfill made it. */
   readonly backfillId: BackfillId | undefined;
-  /** Time between the due time and the decision, in milliseconds. */
+  /** Time between the time at which the schedule was due and the time at which svc decided about the run, in milliseconds. */
   readonly lagMs: number;
 };
 

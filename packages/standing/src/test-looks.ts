@@ -7,7 +7,10 @@ import { until } from "@svc/testing/until";
  * looked for due tasks.
  */
 export type LookClock = TestClock & {
-  /** Pause of the engine between two claims. No other wait has this duration, so the clock recognizes the engine by it. */
+  /**
+   * Pause of the engine between two searches for due work, as in this test. The test clock recognizes the engine's wait by this duration,
+   * because nothing else waits as long.
+   */
   readonly restMs: number;
   /** Moves the clock to a time. Resolves after the engine of a node has claimed its tasks at this time and waits for its next claim. */
   lookAt(node: TestNode, ms: number): Promise<void>;

@@ -9,7 +9,7 @@ export type Forwarder = AsyncDisposable & {
   close(): Promise<void>;
   /** Holds back sent data and new connections until `release`. The server can be reached but does not answer. */
   hold(): void;
-  /** Forwards the data that was held back. */
+  /** Forwards the data that this test proxy has held back. */
   release(): void;
   /** Accepts connections again. If the server has a new port, `movedUrl` is its new URL. */
   reopen(movedUrl?: string): Promise<void>;

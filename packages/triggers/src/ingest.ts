@@ -45,7 +45,7 @@ export type IngestOptions = {
   filters: Filters;
   /** Largest decoded size of a compressed body, in bytes. */
   bodyBytesMax: number;
-  /** Gives other work a turn. Each part of the work on a large post waits for a turn. */
+  /** Lets the node do other work between the parts of the work on a large post. */
   turns: Pick<Turns, "next">;
   /** Returns the current value of a deployment variable. */
   secretOf(name: string): string | undefined;
@@ -474,8 +474,8 @@ function keptEntries(entries: [string, string][], isSecret: (name: string) => bo
 }
 
 /**
- * Returns a function that returns the secrets of a webhook. It returns the same list object as long as the value of the variable does not
- * change.
+ * Returns a function that returns the secrets by which a webhook's posts are verified. They come from an environment variable. As long as
+ * its value does not change, the function returns the same list object.
  */
 function createSecrets(read: (variable: string) => string | undefined): (webhook: Webhook) => readonly WebhookSecret[] {
   const known = new WeakMap<

@@ -3,8 +3,8 @@ import type { Clock } from "@svc/core";
 /** A number that takes long to read, so its last value is kept for some time. */
 export type MeasuredFigure = {
   /**
-   * True if the last known value of this number was at least `most`. False if it was lower, or if that value is too old. If a new value is
-   * due, it is read in the background. This function never waits for a read.
+   * Returns true if the last known value of the measured number was at least `most`. Returns false if it was lower, or if that value is too
+   * old. If a new value is due, it is read in the background. This function never waits for a read.
    */
   hasReached(most: number): boolean;
   /** Returns the last value read, or 0 before the first read. */

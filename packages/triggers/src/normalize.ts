@@ -44,10 +44,16 @@ export type ItemChoice = { readonly each: string; readonly indexes: readonly num
 
 type Receiving = Toolkit & { readonly webhook: Webhook };
 
-/** Data for reading posts. `secrets`: secrets from which the answers to handshakes are made. */
+/**
+ * Data needed for reading webhook posts. `secrets`: secrets with which svc answers handshakes (requests by which an app tests a new
+ * webhook).
+ */
 export type PostReading = BodyReading & { readonly secrets: readonly WebhookSecret[] };
 
-/** Returns the group of scheduling turns in which posts to a toolkit are read: one of each shared toolkit, and one of each project. */
+/**
+ * Returns the name of the group in which posts to a toolkit wait to be read. Groups take turns, so that a busy one does not delay the rest.
+ * Each shared toolkit has a group. All private toolkits of a project are one group.
+ */
 export function turnGroup({ slug, ownerProjectId }: Toolkit): string {
   return ownerProjectId === "" ? `toolkit:${slug}` : `project:${ownerProjectId}`;
 }

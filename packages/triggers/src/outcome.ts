@@ -31,7 +31,10 @@ export type IngestOutcome =
   | { outcome: "over_quota"; refusal: Fault }
   /** Answer 404: no toolkit of that name takes posts. */
   | { outcome: "unknown_toolkit" }
-  /** Answer 403: the toolkit has no secret. `secretEnv`: the deployment's variable for it; empty for a private toolkit. */
+  /**
+   * The post is answered with status 403, because the toolkit has no secret by which posts are verified. `secretEnv`: the environment
+   * variable for the secret; empty for a private toolkit.
+   */
   | { outcome: "secret_unset"; secretEnv: string }
   /** Answer 503: the endpoint is not ready. `fault`: the reason, as a sentence for the operator. */
   | { outcome: "not_ready"; fault: string }

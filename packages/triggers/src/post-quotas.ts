@@ -54,7 +54,7 @@ export type PostQuotas = {
   admit(receivers: readonly ReceiverQuotas[], isRest?: boolean): PostRefusal | undefined;
   /** Counts a refused post for each project over its quota. A post is counted once, however often svc tried to store it. */
   refused(refusal: PostRefusal): void;
-  /** Records what was stored for a project. */
+  /** Adds what was stored for a project to its counts, which are compared with its quotas. */
   stored(projectId: ProjectId, what: { readonly deliveries: number; readonly bytes: number }): void;
   /** Returns the load of a project, or undefined if it received nothing here. */
   loadOf(projectId: ProjectId): PostLoad | undefined;
@@ -125,7 +125,10 @@ export function createPostQuotas({ db, clock }: { db: Executor; clock: Clock }):
 /** A quota that a project has exceeded, and the error for it. */
 type Excess = { readonly projectId: ProjectId; readonly quota: QuotaName; readonly fault: Fault };
 
-/** Returns the refusal of a post, with the error of the quota that has room again first. Undefined if `over` is empty. */
+/**
+ * Returns why a post is refused: the error of one of the quotas that are reached (`over`). It is the quota under which posts are accepted
+ * again first. Undefined if `over` is empty.
+ */
 function refusalOf(over: readonly Excess[]): PostRefusal | undefined {
   const [first, ...others] = over;
   if (first === undefined) return undefined;

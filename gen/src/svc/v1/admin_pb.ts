@@ -369,9 +369,10 @@ export type ProjectQuotas = Message<"svc.v1.ProjectQuotas"> & {
   concurrentCalls: number;
 
   /**
-   * Webhook posts per second that the project receives on each node. Bursts of up to one second's worth are allowed. Default 20,000. One
-   * post can be for several projects. svc refuses such a post with QUOTA_POSTS if all of these projects are above their quota. If at least
-   * one project is below its quota, all of them receive the post. The post then counts for every one of these projects.
+   * Webhook posts per second that the project receives on each node. Bursts of up to one second's worth are allowed.
+   * Default 20,000. One post can be for several projects. svc refuses such a post with QUOTA_POSTS if all of these
+   * projects are above their quota. If at least one project is below its quota, all of them receive the post. The post
+   * then counts for every one of these projects.
    *
    * @generated from field: int32 posts = 3;
    */
@@ -560,8 +561,8 @@ export type ApiKey = Message<"svc.v1.ApiKey"> & {
   lastUsedAt?: Timestamp | undefined;
 
   /**
-   * The only entity (a customer or user) whose accounts and rows the key can access. Requests with this key cannot name another entity.
-   * Empty if the key can access all entities.
+   * The only entity (a customer or user) whose accounts and rows the key can access. Requests with this key cannot name
+   * another entity. Empty if the key can access all entities.
    *
    * @generated from field: string entity_id = 10;
    */
@@ -687,8 +688,8 @@ export type QuarantinedPost = Message<"svc.v1.QuarantinedPost"> & {
   releasedAt?: Timestamp | undefined;
 
   /**
-   * Positions, from 0, of the elements of the post's list that are in quarantine. Set only if each element of the list is a post of its
-   * own. All remaining elements became events. Empty if the whole post is in quarantine.
+   * Positions, from 0, of the elements of the post's list that are in quarantine. Set only if each element of the list
+   * is a post of its own. All remaining elements became events. Empty if the whole post is in quarantine.
    *
    * @generated from field: repeated int32 items = 10;
    */
@@ -1110,7 +1111,8 @@ export type SetProjectPolicyRequest = Message<"svc.v1.SetProjectPolicyRequest"> 
   http?: HttpPolicy | undefined;
 
   /**
-   * Rule that says which calls a person must confirm. It replaces the present rule as a whole. If unset, the rule does not change.
+   * Rule that says which calls a person must confirm. It replaces the present rule as a whole. If unset, the rule does
+   * not change.
    *
    * @generated from field: svc.v1.ConfirmPolicy confirm = 6;
    */

@@ -131,7 +131,7 @@ export const TextPartSchema: GenMessage<TextPart> = /*@__PURE__*/
   messageDesc(file_svc_v1_errors, 1);
 
 /**
- * Kind of a part.
+ * Kind of a marked part of the error message. Clients can write such a part in their own words.
  *
  * @generated from enum svc.v1.TextPart.Kind
  */
@@ -173,7 +173,7 @@ export const TextPart_Kind = {
 } as const;
 
 /**
- * Kind of a part.
+ * Kind of a marked part of the error message. Clients can write such a part in their own words.
  *
  * @generated from enum svc.v1.TextPart.Kind
  */

@@ -229,8 +229,8 @@ export type UpdateGrantRequest = Message<"svc.v1.UpdateGrantRequest"> & {
   agentTools: string[];
 
   /**
-   * Calls that a person must confirm. The new rule must cover at least all calls that the grant's present rule covers. If unset, the rule
-   * does not change.
+   * Calls that a person must confirm. The new rule must cover at least all calls that the grant's present rule covers.
+   * If unset, the rule does not change.
    *
    * @generated from field: svc.v1.ConfirmPolicy confirm = 4;
    */

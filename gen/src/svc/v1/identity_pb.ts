@@ -175,7 +175,8 @@ export const DeploymentSchema: GenMessage<Deployment> = /*@__PURE__*/
  */
 export type Retentions = Message<"svc.v1.Retentions"> & {
   /**
-   * Retention of settled events with their deliveries and attempts.
+   * Time for which svc keeps an event after its receipt, with its deliveries and attempts. Events with pending work,
+   * such as a delivery, are kept longer.
    *
    * @generated from field: google.protobuf.Duration events = 1;
    */

@@ -142,7 +142,8 @@ export type Job = Message<"svc.v1.Job"> & {
   mode: string;
 
   /**
-   * Only for a simulation run that `simulateFirst` made: id of the job that will execute the program after the simulation. Otherwise empty.
+   * Only for a simulation run that `simulateFirst` made: id of the job that will execute the program after the
+   * simulation. Otherwise empty.
    *
    * @generated from field: string simulated_from = 17;
    */
@@ -370,7 +371,7 @@ export const EstimateSchema: GenMessage<Estimate> = /*@__PURE__*/
   messageDesc(file_svc_v1_jobs, 2);
 
 /**
- * A wait of a job.
+ * Says why a job is suspended, where, and since when.
  *
  * @generated from message svc.v1.Park
  */
@@ -393,8 +394,8 @@ export type Park = Message<"svc.v1.Park"> & {
   reason: string;
 
   /**
-   * Id of the step in which the job waits. For `poisoned`, `administrator` and `paused`, the step that it had started
-   * or reached. Empty if the job waits before the first step or after the last.
+   * Id of the step in which the job waits. For the reasons `poisoned`, `administrator` and `paused`, the step that the
+   * job had started or reached when it was suspended. Empty if the job waits before the first step or after the last.
    *
    * @generated from field: string step_id = 2;
    */
@@ -415,7 +416,8 @@ export type Park = Message<"svc.v1.Park"> & {
   wakeAt?: Timestamp | undefined;
 
   /**
-   * Pending question. Unset for `wait`, `child`, `poisoned`, `administrator` and `paused`.
+   * The question that the job waits for. Unset if the job waits for something else: reasons `wait`, `child`,
+   * `poisoned`, `administrator` and `paused`.
    *
    * @generated from field: svc.v1.Judgment judgment = 5;
    */
@@ -642,7 +644,8 @@ export type StepReceipt = Message<"svc.v1.StepReceipt"> & {
   state: string;
 
   /**
-   * Number of times that the step started: 1, plus one for each `retry-with`, round and attempt that starts it again.
+   * Number of times that the step started. It starts again in each round of a loop, in each new attempt of the job, and
+   * after an answer `retry-with`.
    *
    * @generated from field: uint32 attempts = 6;
    */
@@ -1107,8 +1110,9 @@ export const ActualSchema: GenMessage<Actual> = /*@__PURE__*/
  */
 export type Saga = Message<"svc.v1.Saga"> & {
   /**
-   * State of undoing a job's calls. `none`: the program does not ask for it. `armed`: there are calls that can be undone. `compensating`:
-   * calls are being undone. `compensated`: all are undone. `stuck`: an undo failed and waits for a person.
+   * State of undoing a job's calls. `none`: the program does not ask for it. `armed`: there are calls that can be
+   * undone. `compensating`: calls are being undone. `compensated`: all are undone. `stuck`: an undo failed and waits
+   * for a person.
    *
    * @generated from field: string state = 1;
    */
@@ -1221,8 +1225,8 @@ export const JobEventSchema: GenMessage<JobEvent> = /*@__PURE__*/
  */
 export type Ask = Message<"svc.v1.Ask"> & {
   /**
-   * Id of the judgment point that the program declares, or `approval` for an approval gate that is addressed to a
-   * person.
+   * Id of the place in the program where a person decides (judgment point), as the program declares it. `approval` if
+   * the question asks for an approval: of the program before it runs, or of a step that is an approval gate.
    *
    * @generated from field: string point_id = 1;
    */
@@ -1306,7 +1310,7 @@ export type Ask = Message<"svc.v1.Ask"> & {
   jobId: string;
 
   /**
-   * (read surface) Id of the ask, `ask_…`. An answer names the ask by this id and `jobId`.
+   * (read surface) Id of the question, `ask_…`. An answer names the question by this id and `jobId`.
    *
    * @generated from field: string request_id = 13;
    */
@@ -1327,8 +1331,8 @@ export type Ask = Message<"svc.v1.Ask"> & {
   question: string;
 
   /**
-   * (read surface) JSON Schema of `overridesJson` (changes of arguments that an answer may contain), as JSON text. Empty if an answer to
-   * this question may not change anything.
+   * (read surface) JSON Schema of `overridesJson` (changes of arguments that an answer may contain), as JSON text.
+   * Empty if an answer to this question may not change anything.
    *
    * @generated from field: string answer_schema_json = 16;
    */
@@ -1416,7 +1420,7 @@ export const AskSchema: GenMessage<Ask> = /*@__PURE__*/
  */
 export type AskHopSpec = Message<"svc.v1.AskHopSpec"> & {
   /**
-   * Contact that gets the ask at this hop.
+   * Person (contact) who gets the question at this stage of its escalation.
    *
    * @generated from field: string principal_id = 1;
    */
@@ -1980,7 +1984,8 @@ export type ListJobsRequest = Message<"svc.v1.ListJobsRequest"> & {
   skillSlug: string;
 
   /**
-   * Id of the job that runs the jobs. If empty, only `skillSlug` lists jobs that other jobs run.
+   * Id of the parent job: the list contains only child jobs that this job started. If empty, child jobs are listed only
+   * with `skillSlug`.
    *
    * @generated from field: string parent_job_id = 6;
    */
@@ -2466,7 +2471,7 @@ export type JobStep = Message<"svc.v1.JobStep"> & {
 
   /**
    * State of the step: `waiting` (not started), `not_reached` (not started, and the job has ended or took the other
-   * branch of an `if`), `running`, or the state of its receipt. An `if` is running while a step of its branch runs.
+   * branch of an `if`), `running`, or the state in which it ended. An `if` is running while a step of its branch runs.
    *
    * @generated from field: string state = 3;
    */
@@ -2487,8 +2492,8 @@ export type JobStep = Message<"svc.v1.JobStep"> & {
   rowsDone: number;
 
   /**
-   * Number of rows of its set that the step has not taken. Set after the step that makes the set has ended. Unset if
-   * the number is unknown, and after the step has ended.
+   * Number of rows of its input (the set of rows made by an earlier step) that the step has not taken yet. Set after
+   * the earlier step has ended. Unset if the number is unknown, and after the step itself has ended.
    *
    * @generated from field: optional uint32 rows_remaining = 6;
    */
@@ -3195,8 +3200,9 @@ export type AnswerAskRequest = Message<"svc.v1.AnswerAskRequest"> & {
   note: string;
 
   /**
-   * `X-Svc-Delivery-Id` of the `ask_raised` delivery to which the caller responds. svc records it as the decision's
-   * surface. It gives no permission. If empty, or not a delivery of this ask, the surface is `api`.
+   * `X-Svc-Delivery-Id` of the delivery (of the event `ask_raised`) to which the caller responds. svc records it as the
+   * channel through which the question was answered. It gives no permission. If empty, or not a delivery of this
+   * question, `api` is recorded.
    *
    * @generated from field: string delivery_id = 7;
    */
@@ -3259,8 +3265,8 @@ export type ListAsksRequest = Message<"svc.v1.ListAsksRequest"> & {
   jobId: string;
 
   /**
-   * Id of a schedule. The list then contains only questions that were asked by jobs of this schedule. If empty, the list contains questions
-   * of all jobs.
+   * Id of a schedule. The list then contains only questions that were asked by jobs of this schedule. If empty, the
+   * list contains questions of all jobs.
    *
    * @generated from field: string standing_program_id = 4;
    */

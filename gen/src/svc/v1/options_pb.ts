@@ -142,8 +142,8 @@ export const ListLimit = {
   TOOLKIT: 3,
 
   /**
-   * The list leaves no rows out. All rows belong to the key itself, or to one resource that the request names and that
-   * the key can or cannot reach.
+   * The list leaves out no rows because of the key's scope. All rows belong to the key itself, or to one resource that
+   * the request names. A key that has no access to this resource gets an error.
    *
    * @generated from enum value: LIST_LIMIT_NONE = 4;
    */
@@ -164,7 +164,7 @@ export const ListLimitSchema: GenEnum<ListLimit> = /*@__PURE__*/
   enumDesc(file_svc_v1_options, 2);
 
 /**
- * Audit rule of a call.
+ * Rule that says if, and when, a call of the API is recorded in the audit log.
  *
  * @generated from enum svc.v1.Audited
  */
@@ -193,7 +193,7 @@ export const Audited = {
 } as const;
 
 /**
- * Audit rule of a call.
+ * Rule that says if, and when, a call of the API is recorded in the audit log.
  *
  * @generated from enum svc.v1.Audited
  */
@@ -260,9 +260,9 @@ export const audit_entity: GenExtension<MethodOptions, string> = /*@__PURE__*/
   extDesc(file_svc_v1_options, 5);
 
 /**
- * Parts of a key's scope by which a list or a search leaves rows out. Every list that scoped keys may call declares
- * it, and its response says in `limited_to` what the key may read. If such a list does not declare it, the service
- * does not start.
+ * Limits by which a list or a search leaves out rows that a scoped key (a key limited to some data) may not read.
+ * Every list that scoped keys may call declares them. The response of the list says in `limited_to` which rows the
+ * key may read. If such a list declares none, the service does not start.
  *
  * @generated from extension: repeated svc.v1.ListLimit list_limits = 50107;
  */

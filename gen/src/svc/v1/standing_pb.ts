@@ -67,8 +67,8 @@ export type Backfill = Message<"svc.v1.Backfill"> & {
   since?: Timestamp | undefined;
 
   /**
-   * End of the range, exclusive: at most the time at which the backfill was started, and before all times about which
-   * the schedule itself must still decide.
+   * End of the time range of the backfill, exclusive. It is not later than the start of the backfill. It is before all
+   * times for which the schedule itself will still start runs.
    *
    * @generated from field: google.protobuf.Timestamp until = 6;
    */
@@ -89,7 +89,7 @@ export type Backfill = Message<"svc.v1.Backfill"> & {
   perMinute: number;
 
   /**
-   * Overlap policy of the backfill's runs.
+   * Overlap policy of the backfill's runs: how svc handles a run that is due while earlier runs are active.
    *
    * @generated from field: string policy = 9;
    */
@@ -742,7 +742,7 @@ export type StandingRun = Message<"svc.v1.StandingRun"> & {
   count: number;
 
   /**
-   * Time at which the last of several occurrences was due.
+   * Time at which the last occurrence of the run was due, if the run is for several times or events.
    *
    * @generated from field: google.protobuf.Timestamp last_at = 13;
    */
@@ -756,7 +756,8 @@ export type StandingRun = Message<"svc.v1.StandingRun"> & {
   missed: number;
 
   /**
-   * Text of the concurrency key that the run shares with other runs. Empty if it shares the schedule's own key.
+   * Concurrency key: runs with the same key follow one another. Empty if the schedule's definition declares no key, so
+   * that all of its runs have the same key.
    *
    * @generated from field: string key = 15;
    */
@@ -784,8 +785,8 @@ export type StandingRun = Message<"svc.v1.StandingRun"> & {
   blockingJobId: string;
 
   /**
-   * Earliest start time of a waiting run. For a collecting run, the time at which its window closes. If unset, only the
-   * end of another run lets it start.
+   * Earliest start time of a waiting run. For a run that gathers events, the time until which it gathers. If unset,
+   * only the end of an earlier run lets it start.
    *
    * @generated from field: google.protobuf.Timestamp not_before = 19;
    */
@@ -1727,7 +1728,8 @@ export type PreviewStandingProgramResponse = Message<"svc.v1.PreviewStandingProg
   matched: number;
 
   /**
-   * Number of the trigger's last 1,000 events that do not concern the entity in the definition.
+   * Number of the trigger's last 1,000 events that are not about the entity (customer or user) that the schedule's
+   * definition names.
    *
    * @generated from field: uint32 passed_over = 7;
    */

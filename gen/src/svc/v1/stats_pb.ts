@@ -55,8 +55,8 @@ export type GetBacklogResponse = Message<"svc.v1.GetBacklogResponse"> & {
   pendingDeliveries: number;
 
   /**
-   * Number of pending deliveries by the time since they were queued. Each entry is one range of times, and the ranges with the newest
-   * deliveries come first.
+   * Number of pending deliveries by the time since they were queued. Each entry is one range of times, and the ranges
+   * with the newest deliveries come first.
    *
    * @generated from field: repeated svc.v1.BacklogAge pending_by_age = 3;
    */
@@ -563,7 +563,8 @@ export type Notice = Message<"svc.v1.Notice"> & {
   event?: Event | undefined;
 
   /**
-   * True if more resources of this kind changed than the stream sends one by one. Then call the list method of this resource again.
+   * True if more resources of this kind changed than the stream sends one by one. Then call the list method of this
+   * resource again.
    *
    * @generated from field: bool gap = 6;
    */

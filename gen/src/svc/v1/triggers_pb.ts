@@ -88,8 +88,8 @@ export type Subscription = Message<"svc.v1.Subscription"> & {
   health?: SubscriptionHealth | undefined;
 
   /**
-   * Id of the entity (a customer or user) whose events the subscription receives. Empty if the subscription receives events of all entities
-   * and events without an entity.
+   * Id of the entity (a customer or user) whose events the subscription receives. Empty if the subscription receives
+   * events of all entities and events without an entity.
    *
    * @generated from field: string entity_id = 9;
    */
@@ -166,9 +166,9 @@ export const SubscriptionSchema: GenMessage<Subscription> = /*@__PURE__*/
  */
 export type SubscriptionMatch = Message<"svc.v1.SubscriptionMatch"> & {
   /**
-   * Slugs of triggers, unique in the catalog (`calendar.events_changed`), at most 100. Events of any of them match. With
-   * `toolkitSlug`, all are of that toolkit, and requests may leave it out of the slugs. `triggerSlug` is then empty. If
-   * empty, `triggerSlug` alone decides.
+   * Slugs of triggers, unique in the catalog (`calendar.events_changed`), at most 100. Events of any of them match.
+   * With `toolkitSlug`, all are of that toolkit, and requests may leave it out of the slugs. `triggerSlug` is then
+   * empty. If empty, `triggerSlug` alone decides.
    *
    * @generated from field: repeated string trigger_slugs = 1;
    */
@@ -203,9 +203,9 @@ export const SubscriptionMatchSchema: GenMessage<SubscriptionMatch> = /*@__PURE_
  */
 export type SubscriptionRetry = Message<"svc.v1.SubscriptionRetry"> & {
   /**
-   * Waits between the attempts of a delivery, 1 to 20, each 1 second to 3 days, together at most 14 days. Each varies by
-   * ±20 %. After the attempt that follows the last wait, a failed delivery is `dead_letter`. If empty, the deployment's
-   * schedule.
+   * Waits between the attempts of a delivery, 1 to 20, each 1 second to 3 days, together at most 14 days. Each varies
+   * by ±20 %. After the attempt that follows the last wait, a failed delivery is `dead_letter`. If empty, the
+   * deployment's schedule.
    *
    * @generated from field: repeated google.protobuf.Duration schedule = 1;
    */
@@ -263,11 +263,11 @@ export type SubscriptionFormat = Message<"svc.v1.SubscriptionFormat"> & {
   kind: string;
 
   /**
-   * Template of the body in the form `custom`: JSON of at most 64 KiB, in which `{"$ref": "event.payload.amount"}` stands
-   * for a value, `{"$text": "{event.type} of {event.entityId}"}` for a text with values, `{"$cel": "…"}` for a computed
-   * value. `event` is that of `match.filter`. `else` next to `$ref` or `$text` replaces an absent value. svc fills it in
-   * at each attempt, to at most 256 KiB. If it gives no body for an event, the attempt fails with `body_invalid`, and
-   * other deliveries do not wait. Empty for all other forms.
+   * Template of the body in the form `custom`: JSON of at most 64 KiB, in which `{"$ref": "event.payload.amount"}`
+   * stands for a value, `{"$text": "{event.type} of {event.entityId}"}` for a text with values, `{"$cel": "…"}` for a
+   * computed value. `event` is that of `match.filter`. `else` next to `$ref` or `$text` replaces an absent value. svc
+   * fills it in at each attempt, to at most 256 KiB. If it gives no body for an event, the attempt fails with
+   * `body_invalid`, and other deliveries do not wait. Empty for all other forms.
    *
    * @generated from field: string body_json = 2;
    */
@@ -298,8 +298,8 @@ export type EndpointCredentials = Message<"svc.v1.EndpointCredentials"> & {
   headers: EndpointHeader[];
 
   /**
-   * User name and password, in the header `authorization` of every delivery. Of `basic`, `bearer` and `oauth2`, only one
-   * can be set.
+   * User name and password, in the header `authorization` of every delivery. Of `basic`, `bearer` and `oauth2`, only
+   * one can be set.
    *
    * @generated from field: svc.v1.EndpointBasicAuth basic = 2;
    */
@@ -940,8 +940,8 @@ export type IngestEndpoint = Message<"svc.v1.IngestEndpoint"> & {
   toolkitSlug: string;
 
   /**
-   * Path to which the provider posts: `/webhooks/` and the toolkit's slug. For a private toolkit: `/webhooks/`, the id of
-   * the project, `/` and the toolkit's slug.
+   * Path to which the provider posts: `/webhooks/` and the toolkit's slug. For a private toolkit: `/webhooks/`, the id
+   * of the project, `/` and the toolkit's slug.
    *
    * @generated from field: string path = 2;
    */
@@ -1387,8 +1387,8 @@ export type UpdateSubscriptionRequest = Message<"svc.v1.UpdateSubscriptionReques
   description?: string | undefined;
 
   /**
-   * New triggers and new filter. If absent, they do not change. They apply to all later events, not to pending deliveries.
-   * An empty message clears them; `triggerSlug` stays as it is.
+   * New triggers and new filter. If absent, they do not change. They apply to all later events, not to pending
+   * deliveries. An empty message clears them; `triggerSlug` stays as it is.
    *
    * @generated from field: svc.v1.SubscriptionMatch match = 5;
    */
@@ -1469,7 +1469,8 @@ export type PreviewSubscriptionRequest = Message<"svc.v1.PreviewSubscriptionRequ
   toolkitSlug: string;
 
   /**
-   * Slug of the trigger whose events the subscription would receive, as in the field of CreateSubscription. Ignored if `id` is set.
+   * Slug of the trigger whose events the subscription would receive, as in the field of CreateSubscription. Ignored if
+   * `id` is set.
    *
    * @generated from field: string trigger_slug = 3;
    */
@@ -1582,8 +1583,8 @@ export type PreviewedRequest = Message<"svc.v1.PreviewedRequest"> & {
   eventId: string;
 
   /**
-   * Headers, in order. Signatures and credentials are replaced by `…`. In the form `svc`, each delivery has an id of its
-   * own, and the preview has an example.
+   * Headers, in order. Signatures and credentials are replaced by `…`. In the form `svc`, each delivery has an id of
+   * its own, and the preview has an example.
    *
    * @generated from field: repeated svc.v1.PreviewedHeader headers = 2;
    */
@@ -3662,7 +3663,8 @@ export type GetEventDocumentRequest = Message<"svc.v1.GetEventDocumentRequest"> 
   format: EventDocumentFormat;
 
   /**
-   * Form of the described deliveries: `svc` (or empty), `standard` or `cloudevents`, as `format.kind` of a subscription.
+   * Form of the described deliveries: `svc` (or empty), `standard` or `cloudevents`, as `format.kind` of a
+   * subscription.
    *
    * @generated from field: string delivery = 2;
    */
@@ -4098,8 +4100,8 @@ export const UnknownEventTypesSchema: GenEnum<UnknownEventTypes> = /*@__PURE__*/
 export const TriggersService: GenService<{
   /**
    * Creates a subscription: an endpoint that receives events of the project. The response has the secret that signs its
-   * deliveries, and no later response ever does. RotateSubscriptionSecret replaces a lost secret. A subscription does not
-   * receive earlier events: see ReplayEvents.
+   * deliveries, and no later response ever does. RotateSubscriptionSecret replaces a lost secret. A subscription does
+   * not receive earlier events: see ReplayEvents.
    *
    * Errors:
    * - invalid_argument ENDPOINT_URL_INVALID: `endpointUrl` is empty, is not an absolute URL, is longer than 2,048
@@ -4114,8 +4116,8 @@ export const TriggersService: GenService<{
    * - invalid_argument ENTITY_ID_INVALID: `entityId` is not an id of an entity.
    * - invalid_argument SUBSCRIPTION_DESCRIPTION_INVALID: `description` is longer than 200 characters or has control
    *   characters.
-   * - invalid_argument SUBSCRIPTION_FILTER_INVALID: `match.filter` is not a condition over an event, or names a field that
-   *   no event which it can meet has; or `match.triggerSlugs` has more than 100 slugs, or is set together with
+   * - invalid_argument SUBSCRIPTION_FILTER_INVALID: `match.filter` is not a condition over an event, or names a field
+   *   that no event which it can meet has; or `match.triggerSlugs` has more than 100 slugs, or is set together with
    *   `triggerSlug`.
    * - invalid_argument SUBSCRIPTION_FILTER_TOO_EXPENSIVE: `match.filter` could take more than about a millisecond for a
    *   payload of 64 KiB.
@@ -4180,8 +4182,9 @@ export const TriggersService: GenService<{
    * - invalid_argument ENDPOINT_URL_INVALID: as for CreateSubscription.
    * - invalid_argument ENDPOINT_URL_NOT_HTTPS: as for CreateSubscription.
    * - invalid_argument ENDPOINT_ADDRESS_REFUSED: as for CreateSubscription.
-   * - invalid_argument SUBSCRIPTION_DESCRIPTION_INVALID, SUBSCRIPTION_FILTER_INVALID, SUBSCRIPTION_FILTER_TOO_EXPENSIVE,
-   *   SUBSCRIPTION_BODY_INVALID, RETRY_INVALID, HEADER_NAME_REFUSED, ENDPOINT_AUTH_INVALID: as for CreateSubscription.
+   * - invalid_argument SUBSCRIPTION_DESCRIPTION_INVALID, SUBSCRIPTION_FILTER_INVALID,
+   *   SUBSCRIPTION_FILTER_TOO_EXPENSIVE, SUBSCRIPTION_BODY_INVALID, RETRY_INVALID, HEADER_NAME_REFUSED,
+   *   ENDPOINT_AUTH_INVALID: as for CreateSubscription.
    * - invalid_argument TRIGGER_WITHOUT_TOOLKIT: `match.triggerSlugs` has a name without its toolkit.
    * - not_found TRIGGER_NOT_FOUND: there is no trigger of `match.triggerSlugs`.
    * - failed_precondition SUBSCRIPTION_OF_AGENT: an agent made the subscription over MCP, and the request has
@@ -4275,8 +4278,8 @@ export const TriggersService: GenService<{
     output: typeof ListEventsResponseSchema;
   },
   /**
-   * Returns the events that the project received since a cursor, oldest first by (receivedAt, id), and the cursor for the
-   * next call. A client that always sends the latest cursor gets every event exactly once, even if an event is
+   * Returns the events that the project received since a cursor, oldest first by (receivedAt, id), and the cursor for
+   * the next call. A client that always sends the latest cursor gets every event exactly once, even if an event is
    * committed after events with a later receivedAt. svc stores nothing for it, so any number of clients can read the
    * same events. With `waitMs`, svc answers when an event arrives, within about a second. A page scans at most 20,000
    * events, so it can be empty and still have `hasMore`.
@@ -4406,11 +4409,11 @@ export const TriggersService: GenService<{
     output: typeof ReplayEventsResponseSchema;
   },
   /**
-   * Starts a throttled replay: it delivers a range of events again, a limited number per second. ReplayEvents does the same at once, for a
-   * limited number of events. A throttled replay has no limit on the number of events, and continues after restarts of the service. The
-   * replay delivers to subscriptions that existed at its start and match an event when the replay reaches it. For each event, oldest first,
-   * it queues one delivery to each of these subscriptions. Its deliveries have low priority: svc sends them only when no delivery of a new
-   * event waits.
+   * Starts a throttled replay: it delivers a range of events again, a limited number per second. ReplayEvents does the
+   * same at once, for a limited number of events. A throttled replay has no limit on the number of events, and
+   * continues after restarts of the service. The replay delivers to subscriptions that existed at its start and match
+   * an event when the replay reaches it. For each event, oldest first, it queues one delivery to each of these
+   * subscriptions. Its deliveries have low priority: svc sends them only when no delivery of a new event waits.
    *
    * The replay waits while the endpoint of the next subscription fails. It waits, too, while more than 10 seconds' worth of its deliveries
    * to this subscription are pending. So a slow or unavailable endpoint limits the rate. A replay to one subscription waits while that
@@ -4419,14 +4422,15 @@ export const TriggersService: GenService<{
    *
    * Errors:
    * - invalid_argument FILTER_REQUIRED: `since` is unset.
-   * - invalid_argument TRIGGER_WITHOUT_TOOLKIT: `triggerSlug` is a name without its toolkit, and `toolkitSlug` is empty.
+   * - invalid_argument TRIGGER_WITHOUT_TOOLKIT: `triggerSlug` is a name without its toolkit, and `toolkitSlug` is
+   *   empty.
    * - invalid_argument TIME_RANGE_INVALID: `since` is later than `until`.
    * - invalid_argument REPLAY_RATE_INVALID: `perSecond` is above 5,000 or negative.
    * - not_found TOOLKIT_NOT_FOUND: the catalog has no toolkit `toolkitSlug`.
    * - not_found SUBSCRIPTION_NOT_FOUND: the project has no subscription `subscriptionId`.
    * - failed_precondition SUBSCRIPTION_INACTIVE: the named subscription is not active.
-   * - failed_precondition REPLAY_RUNNING: another replay to the same subscription has not ended. A replay to all subscriptions includes
-   *   each of them.
+   * - failed_precondition REPLAY_RUNNING: another replay to the same subscription has not ended. A replay to all
+   *   subscriptions includes each of them.
    * - resource_exhausted REPLAYS_TOO_MANY: 10 replays of the project have not ended.
    * - resource_exhausted QUOTA_PENDING_DELIVERIES: the project has reached its quota of pending deliveries.
    *
@@ -4540,8 +4544,8 @@ export const TriggersService: GenService<{
   },
   /**
    * Lists the incoming webhook path of every toolkit that declares a webhook, ordered by toolkitSlug. The list comes
-   * from the deployment's configuration, so it is the same for every project. With `projectId`, it also has the paths of
-   * the project's private toolkits.
+   * from the deployment's configuration, so it is the same for every project. With `projectId`, it also has the paths
+   * of the project's private toolkits.
    *
    * Errors:
    * - not_found PROJECT_NOT_FOUND: `projectId` is not the project of the calling key.
@@ -4729,10 +4733,10 @@ export const TriggersService: GenService<{
     output: typeof ListEventTypesResponseSchema;
   },
   /**
-   * Returns a document that describes the project's event types: an OpenAPI 3.1 document with one webhook for each type,
-   * or an AsyncAPI 3.0 document with one `send` operation for each type. It has the schema, a sample and the description
-   * of each type, the headers of a delivery, and how a receiver verifies the signature. The same types always make the
-   * same document.
+   * Returns a document that describes the project's event types: an OpenAPI 3.1 document with one webhook for each
+   * type, or an AsyncAPI 3.0 document with one `send` operation for each type. It has the schema, a sample and the
+   * description of each type, the headers of a delivery, and how a receiver verifies the signature. The same types
+   * always make the same document.
    *
    * Errors:
    * - invalid_argument EVENT_DOCUMENT_FORMAT_INVALID: `format` is not ASYNCAPI_3 or OPENAPI_3_1, or `delivery` is not

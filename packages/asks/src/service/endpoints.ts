@@ -24,7 +24,10 @@ import { askFaults } from "../errors.ts";
 
 type Methods = Pick<ServiceImpl<typeof JobsService>, "createAskEndpoint" | "listAskEndpoints" | "deleteAskEndpoint">;
 
-/** Maximum number of deliveries that end in the same transaction as their endpoint. Further deliveries end in batches afterwards. */
+/**
+ * An ask endpoint is a URL that receives questions to people. When it is deleted, its pending deliveries end: at most this many in the same
+ * transaction, and the rest in batches afterwards.
+ */
 const expireMax = 20_000;
 
 /**

@@ -55,7 +55,10 @@ function keepProperties(schema: JsonSchema, object: JsonSchema, pointer: string,
   return kept;
 }
 
-/** Limits of a schema for an object. They are computed once, because svc checks every post and call. */
+/**
+ * The rules of an object schema about which properties are allowed. They are computed once per schema, because svc checks every post and
+ * every call with them.
+ */
 type ObjectBounds = {
   readonly properties: JsonSchema;
   readonly isOpen: boolean;

@@ -12,7 +12,7 @@ const latestMs = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
  */
 type Form = { readonly pattern: RegExp; read(found: RegExpExecArray): number | undefined };
 
-/** Maximum characters of a time. Only comments in parentheses could make it longer. */
+/** Maximum characters of a time in an app's answer. Real times are shorter; only comments in parentheses could make them longer. */
 const charactersMax = 100;
 
 /**

@@ -95,7 +95,10 @@ export type AnswerPart = string | { readonly placeholder: Placeholder; readonly 
 
 const hmacFilter = /\s*\|\s*hmac\s*$/;
 
-/** Returns the parts of a text in a handshake's answer. Only such texts may use the filter `hmac`. Throws TemplateSyntaxError. */
+/**
+ * Splits a text for the answer to a handshake into its parts. A handshake is a request by which an app tests a new webhook. Only such texts
+ * may use the filter `hmac`. Throws TemplateSyntaxError.
+ */
 export function partsOfAnswer(text: string): readonly AnswerPart[] {
   const signed = new Set<string>();
   const plain = text.replaceAll(/\{\{([^{}]*)\}\}/g, (whole, source: string) => {

@@ -56,15 +56,14 @@ export async function compactHeap(): Promise<void> {
 }
 
 /**
- * Lets V8's heap grow with the load, because this needs the least processor time. (If the young generation has at most 64 MiB, tool calls
- * need 12 % more.)
- * - After a garbage collection, a growth step decides how large the old generation may become before the next collection. svc computes the
- *   step from the smallest heap size of recent time. The present size is largest when a collection begins, so it alone would give the
- *   smallest step.
- * - The present size also limits the step. By V8's own rule, the old generation may reach four times the live data; floods of values made
- *   it 600 MiB large.
- * - The limit is not a share of the process's size. With a third of that size, V8 collected garbage each time a loaded node kept 14 MiB for
- *   a moment.
+ * Sets how far V8's heap may grow between garbage collections, so that they need the least processor time. (If the young generation has at
+ * most 64 MiB, tool calls need 12 % more.)
+ * - The growth step says how much larger the old generation may become before the next collection. It is computed from the smallest heap
+ *   size of recent time. The current size would be a wrong basis, because it is largest when a collection begins.
+ * - The current size limits the step. By V8's own rule, the old generation may reach four times the live data. Many values at once then
+ *   made it 600 MiB large.
+ * - The limit is not a share of the size of the process. With a third of that size, V8 collected garbage each time a loaded node kept 14
+ *   MiB for a moment.
  */
 function followHeapGrowth(): void {
   setFlagsFromString("--semi-space-growth-factor=2");

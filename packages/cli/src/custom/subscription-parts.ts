@@ -39,7 +39,7 @@ export const retryOptions: readonly PartOption[] = [
   ["--timeout <duration>", "longest duration of an attempt, 1s to 15s (default: 15s)", { parse: parseSpan as never }],
 ];
 
-/** Returns the waits of a text such as `10s,1m,1h`, in milliseconds. */
+/** Converts a list of waiting times such as `10s,1m,1h` to milliseconds. They are the waits between the attempts of a delivery. */
 function parseWaits(text: string): number[] {
   return text === "" ? [] : text.split(",").map((wait) => parseSpan(wait.trim()));
 }

@@ -35,7 +35,7 @@ export function cellOf(text: string): unknown {
   }
 }
 
-/** Returns the text of a JSON cell for a value, so that `cellOf` reads the same value back. */
+/** Returns the text that a form's JSON field shows for a value. `cellOf` reads the same value back from this text. */
 export function cellText(value: unknown, { isLine }: Pick<JsonShape, "isLine">): string {
   if (value === undefined) return "";
   if (typeof value === "string" && cellOf(value) === value) return value;

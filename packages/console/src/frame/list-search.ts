@@ -42,7 +42,7 @@ export function listParams<Filters extends ParamReaders, Others extends ParamRea
   };
 }
 
-/** Declares the parameters of a list page, like `listParams`, and the request that is made from them. */
+/** Declares the URL parameters of a list page in the console, and the request that is made from them. */
 export function listSearch<Filters extends ParamReaders, Others extends ParamReaders, Request>(
   filters: Filters,
   others: Others,

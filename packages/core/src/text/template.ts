@@ -40,7 +40,10 @@ export class TemplateValueError extends Error {
   /** The error message without the wrong value. That value may be a secret. */
   readonly plain: string;
 
-  /** Creates the error. `rule`: the end of the message, which says what is wrong. `value`: if given, the message quotes it. */
+  /**
+   * Creates the error about a placeholder whose value cannot be filled in. `rule`: the end of the message, which says what is wrong.
+   * `value`: if given, the message quotes it.
+   */
   constructor(placeholder: Placeholder, rule: string, value?: unknown) {
     const plain = `{{${placeholder.text}}}: ${rule}`;
     super(value === undefined ? plain : `{{${placeholder.text}}}: ${formatValue(value, 60)} ${rule}`);

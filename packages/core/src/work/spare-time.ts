@@ -13,8 +13,8 @@ export type SpareTime = {
 };
 
 /**
- * Maximum number of parts of low-priority work that start at once in one pass of the event loop, if no other part waits. They are usually
- * the rows of one map step, which share their database commits.
+ * Maximum number of parts of low-priority work that start in one pass of the event loop without waiting for each other. Usually these are
+ * rows of one `map` step, which share their database commits. If further parts wait, they start one at a time.
  */
 const togetherMax = 32;
 /**

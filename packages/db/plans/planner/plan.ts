@@ -16,7 +16,10 @@ type PlanOptions = {
   readonly wholeReads?: readonly string[];
 };
 
-/** The names of statements, the function that sends them, and rules for their query plans. */
+/**
+ * Rules for the query plans that PostgreSQL makes for some statements. `names`: the names of the statements. `run`: a function that sends
+ * them, so that their plans can be checked.
+ */
 export type Plan = PlanOptions & { readonly names: readonly string[]; readonly run: Run };
 
 /** The expected query plans that the imported files have declared by calling `plan`. */

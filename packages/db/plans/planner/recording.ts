@@ -8,8 +8,8 @@ export type PlannedReads = { readonly mode: PlanMode; readonly statistics: Stati
 export type RecordedStatement = { readonly name: string; readonly planned: readonly PlannedReads[] };
 
 /**
- * Returns the text of a recording: one line for each statement, by name. Below the line are the reads that occur only with some modes or
- * statistics.
+ * Returns the text of a file that records how PostgreSQL reads the tables for each statement. It has one line for each statement, by name.
+ * Below the line are the reads that occur only with some planner modes or table statistics.
  */
 export function recordingOf(statements: readonly RecordedStatement[]): string {
   const byName = Map.groupBy(statements, ({ name }) => name);

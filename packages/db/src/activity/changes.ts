@@ -14,7 +14,7 @@ export type WatchedKind = (typeof watchedKinds)[number];
 export type WatchedRow = {
   readonly kind: WatchedKind;
   readonly id: Id<IdPrefix>;
-  /** State of the row; empty for events. */
+  /** State of the changed resource (a delivery, call, job or question); empty for events, which do not change. */
   readonly state: string;
   /**
    * Counter of changes that are not visible in `state`. It counts the attempts of a delivery or a job, or the hops (stages of the
@@ -132,7 +132,7 @@ const selectOpen = statement<ChangedRow>(
      cross join lateral (select * from job_asks where id = k.id offset 0) r`,
 );
 
-/** Returns the unfinished jobs and asks of a project, however old they are: the newest 500 of each. */
+/** Returns the unfinished jobs and the unanswered questions of a project, however old they are: the newest 500 of each. */
 export async function readOpenOfProject(
   db: Executor,
   projectId: ProjectId,

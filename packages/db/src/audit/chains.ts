@@ -46,7 +46,10 @@ function isUnchained({ unknownBefore, without }: UnchainedFilter) {
   return and(isNull(auditEvents.position), isOver, isElsewhere);
 }
 
-/** True if any entry matches the filter. Uses the index audit_events_waiting, which contains only entries without a position. */
+/**
+ * Returns true if any audit log entry without a position in its project's chain matches the filter. Uses the index audit_events_waiting,
+ * which contains only such entries.
+ */
 export async function hasUnchainedAuditEvents(db: Executor, filter: UnchainedFilter): Promise<boolean> {
   const rows = await db.orm.select({ id: auditEvents.id }).from(auditEvents).where(isUnchained(filter)).limit(1);
   return rows.length > 0;

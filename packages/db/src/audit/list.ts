@@ -24,7 +24,7 @@ export async function insertAuditEvent(db: Executor, event: NewAuditEvent): Prom
   await db.orm.insert(auditEvents).values(event);
 }
 
-/** Stores the outcome of an entry. An entry that already has a position in a chain does not change. */
+/** Stores the outcome of an audit log entry. Does not change an entry that already has a position in its project's chain of entries. */
 export async function endAuditEvent(
   db: Executor,
   id: AuditId,

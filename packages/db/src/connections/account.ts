@@ -21,8 +21,8 @@ export type ConnectedAccountFilter = { toolkitSlug: string; entityId: string; st
 export type AccountDefinition = Pick<ConnectedAccount, "toolkitSlug" | "isPrivate" | "isSandbox">;
 
 /**
- * Columns that are set to null when an account ends. The account keeps its references, because they identify the owner of events that were
- * stored without an entity.
+ * Values of the columns that are erased when an account ends. The account's references (identifiers in webhook posts) are not among them.
+ * By them, svc still finds the owner of events that were stored without an entity.
  */
 export const erased = {
   credential: null,

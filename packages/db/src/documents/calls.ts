@@ -59,7 +59,7 @@ export type PaceShare = {
  */
 export type PaceWindow = { readonly widthMs: number; readonly latest: number; readonly counts: readonly number[] };
 
-/** Content of `call_paces.pace`: usage of one limiter key by all nodes. */
+/** Content of `call_paces.pace`: how much all nodes together use one call limit (running, waiting and recent calls). */
 export type PaceDocument = {
   /**
    * Running and waiting calls of each node that count for this limiter key (counter of a call limit). The key of each entry is the node's

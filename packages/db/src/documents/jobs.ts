@@ -132,8 +132,8 @@ const receiptFields = {
 } as const;
 
 /**
- * A receipt as it is stored, without the estimate. The estimate never changes, and the job's row contains it. Versions up to 0.2 stored the
- * estimate here too.
+ * The summary of a job (receipt) as it is stored: without the estimate (the maximum numbers of calls and rows). The estimate never changes,
+ * and the job's row contains it. Versions up to 0.2 stored the estimate in the receipt.
  */
 type StoredReceipt = Omit<ReceiptDocument, "estimate"> & { readonly estimate?: EstimateDocument };
 

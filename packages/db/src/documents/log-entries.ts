@@ -12,7 +12,7 @@ export type LogEntry = {
 };
 
 /**
- * Document type of the column `job_events.following`. It writes each log entry as one line with tabs between the values, because JSON text
+ * Reads and writes the column `job_events.following`. Each log entry becomes one line with tabs between the values, because JSON text
  * contains neither tabs nor line breaks. Frequent texts are replaced by one character each. If a value already contains such a character,
  * all entries are stored as JSON.
  */

@@ -98,10 +98,10 @@ const lookAtTrigger = statement<LookRow>(
 );
 
 /**
- * Returns the events of a range that are new since the previous look, without their content.
- * An event is new by the transaction that inserted it, not by its id: ids follow the times of receipt, and commits happen in another order.
- * This is exact because the recording path uses no savepoints (their transaction ids are not in snapshots) and nothing updates an event
- * while it is new (an update changes `xmin`).
+ * Returns the events of a range that are new since the previous search, without their content. An event is new if the previous search did
+ * not see the transaction that inserted it. Ids do not show this: ids follow the times of receipt, and commits happen in another order. The
+ * result is exact for two reasons. Events are recorded without savepoints, whose transaction ids are not in snapshots. And nothing updates
+ * an event while it is new; an update would change the transaction id in `xmin`.
  */
 export async function lookForEvents(
   db: Executor,

@@ -30,7 +30,7 @@ const ofProject = { project_id: "$1::uuid" };
 const fits = `w.kind = 'event' and ($5::text = '' or w.toolkit_slug = $5::text) and ($6::text = '' or w.entity_id = $6::text)
   and ($7::text = '' or strpos(w.payload, $7::text) > 0)`;
 
-/** Uses the primary key events_key, newest event first, until the page is full. */
+/** Lists events of a project by the primary key events_key, newest event first, until the page is full. */
 const selectWalked = statement<RawRow<Row<typeof events>>>(
   "walk_events",
   `select ${columns.text} from (${scanOf("events", "*", { key: ofProject, ...bounds })}) w where ${fits}

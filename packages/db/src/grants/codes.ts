@@ -36,7 +36,7 @@ export async function noteGrantOfCode(db: Executor, digest: Buffer, grantId: Gra
   await db.orm.update(grantCodes).set({ grantId }).where(eq(grantCodes.digest, digest));
 }
 
-/** Reads the index grant_codes_expires from its oldest entries. */
+/** Deletes expired OAuth authorization codes, oldest first, by the index grant_codes_expires. */
 const sweepCodes = statement<{ digest: Buffer }>(
   "sweep_grant_codes",
   `delete from grant_codes where digest in (

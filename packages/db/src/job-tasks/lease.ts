@@ -81,7 +81,7 @@ export async function takeRunTask(
   await takeRun(tx, [uuidOfId(jobId), uuidOfId(projectId), isoTime(dueAt), null, null]);
 }
 
-/** Takes the run task of a job as `takeRun` does, but only if no lease on it is valid. Uses the primary key. */
+/** Leases the task that runs a job for a node, unless another node has a valid lease of it. Uses the primary key. */
 const takeIdleRun = statement<{ lease_token: string }>(
   "take_idle_run_task",
   `update job_tasks set due_at = $2::timestamptz, lease_token = lease_token + 1, lease_owner = $3::uuid,

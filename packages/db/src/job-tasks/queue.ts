@@ -59,14 +59,16 @@ const claimed = selectList(
 );
 
 /**
- * Claims due tasks, oldest first. Every project gets its first task before any project gets a second.
- * - It scans a limited number of tasks in job_tasks_due, without those under a valid lease.
+ * Takes due tasks of jobs for this node and leases them (for some time, only this node may work on them), oldest first. Every project gets
+ * its first task before any project gets a second.
+ * - Scans a limited number of tasks in job_tasks_due, without those that another node has leased.
  * - SKIP LOCKED: nodes never wait for each other.
- * - An expired lease is claimed like a free task, and counts as lost; a holder that releases its task leaves no lease. Writes of the old
- *   holder are refused because of their token.
- * - No index has a lease column, so the update is HOT (it changes no index).
- * - A task whose row a stopped process has locked still counts towards the share of its project. If all tasks of the share were such tasks,
- *   this node would never work for the project. The claim therefore also looks at `spare` further tasks, and claims those instead.
+ * - A task whose lease expired is taken like a free task, and counts as lost. A node that gives its task back leaves no lease. Writes of
+ *   the earlier node are refused because of their token.
+ * - No index has a lease column, so the update changes no index (it is HOT).
+ * - A stopped process may still have locked the rows of tasks. Such tasks count towards the share of their project, but cannot be taken. If
+ *   the whole share consisted of them, this node would never work for the project. So the statement looks at `spare` further tasks of the
+ *   project, and takes those.
  */
 const claimTasks = statement<RawRow<ClaimedJobTask> & { readonly place: number }>(
   "claim_job_tasks",
@@ -161,7 +163,7 @@ export async function holdJobTask(tx: Executor, lease: JobTaskLease): Promise<bo
   return (await holdTask(tx, [uuidOfId(jobId), kind, subject, leaseToken])).length > 0;
 }
 
-/** Finds the task by its primary key. */
+/** Sets a new due time of a job's task, and gives up the lease on it. Finds the task by its primary key. */
 const moveTask = statement<{ job_id: string }>(
   "move_job_task",
   `update job_tasks set due_at = $5::timestamptz, lease_owner = null, lease_until = null

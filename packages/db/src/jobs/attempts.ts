@@ -16,7 +16,7 @@ type AttemptRow = Row<typeof jobAttempts, (typeof names)[number]>;
 const columns = selectList(jobAttempts, names, "a");
 const estimates = selectList(jobs, ["estimate"], "j");
 
-/** The statement finds attempts and their jobs by the primary keys of the tables job_attempts and jobs. */
+/** Lists the earlier attempts of jobs, each with the estimate of its job. Uses the primary keys of the tables job_attempts and jobs. */
 const selectAttempts = statement<RawRow<AttemptRow & Row<typeof jobs, "estimate">>>(
   "list_job_attempts",
   `select ${columns.text}, (select ${estimates.text} from jobs j where j.id = a.job_id) from job_attempts a

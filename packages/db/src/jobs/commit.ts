@@ -95,7 +95,7 @@ async function commitTogether(db: Executor, commit: JobCommit): Promise<RunCommi
 
 /**
  * Commits changes of several jobs. If a job occurs twice, each change has its own statement, because one statement can write to a job only
- * once. This happens when a driver that lost its lease commits at the same time as the driver that now holds the lease.
+ * once. This happens if a node has lost its lease of the job and commits at the same time as the node that has the lease now.
  */
 async function commitAll(db: Executor, commits: readonly JobCommit[]): Promise<(RunCommit | undefined)[]> {
   const jobs = new Set(commits.map(({ lease }) => lease.jobId));

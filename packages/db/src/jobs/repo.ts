@@ -29,7 +29,7 @@ function pageText(found: string): string {
     ${selectListedJobs("page cross join lateral (select * from jobs where id = page.id offset 0) j")} order by page.id desc`;
 }
 
-/** Reads jobs of a standing program by the index jobs_standing, for each requested mode and status. */
+/** Lists the jobs of a schedule by the index jobs_standing, for each requested mode and status. */
 const selectOfProgram = statement<ListedRow>(
   "list_jobs_of_standing_program",
   pageText(
@@ -124,7 +124,9 @@ const selectSteps = statement<StepRow>(
    order by s.job_id, s.ordinal`,
 );
 
-/** Finds the simulation run of a job by the index jobs_simulated_from, and its program by the primary key of programs. */
+/**
+ * Finds the simulation run that was made for a job, with its program. Uses the index jobs_simulated_from, and the primary key of programs.
+ */
 const selectSimulationRun = statement<ListedRow>(
   "find_listed_twin",
   `${selectListedJobs("jobs j")} where j.simulated_from = $1::uuid and ${filterBy("j.project_id", "$2::uuid")} order by j.id limit 1`,
@@ -146,7 +148,7 @@ type JobListKind = "live" | "simulation" | "twin";
 type JobPage = {
   readonly kinds: readonly JobListKind[];
   readonly statuses: readonly JobStatus[];
-  /** Lower bound of the ids, inclusive. The next field is the upper bound, exclusive. */
+  /** Lower bound of the job ids on the page, inclusive. The next field is the upper bound, exclusive. */
   readonly fromUuid: string;
   readonly beforeUuid: string;
   readonly limit: number;

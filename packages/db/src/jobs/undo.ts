@@ -39,8 +39,8 @@ export type ListedUndoEntry = Row<
 >;
 
 /**
- * Reads the primary key from its lower end. The condition names a range of the key. With a condition on the job alone and without
- * statistics, PostgreSQL would read and sort all entries of the job.
+ * Lists the undo entries of a job in order. Reads a range of the primary key. With a condition on the job alone and without statistics,
+ * PostgreSQL would read and sort all entries of the job.
  */
 const selectListed = statement<RawRow<ListedUndoEntry>>(
   "list_job_undo_entries",

@@ -144,8 +144,9 @@ export async function touchRouting(tx: Executor): Promise<void> {
 }
 
 /**
- * Increments the routing version of one project and returns the new version. Call it in every transaction that changes the project's
- * subscriptions, or the subscriptions of its standing programs to triggers.
+ * Increments the routing version of one project and returns the new version. By this counter, nodes notice that the receivers of events
+ * have changed. Call this function in every transaction that changes the project's subscriptions, or the subscriptions of its schedules to
+ * triggers.
  */
 export async function touchProjectRouting(tx: Executor, id: ProjectId): Promise<number> {
   const [moved] = await tx.orm

@@ -117,7 +117,9 @@ function chosen<Select>(owner: PostOwner, toolkitSlug: string, lists: Lists<Sele
   return toolkitSlug === "" ? lists.ofProject : lists.ofPrivateToolkit;
 }
 
-/** Returns the parameters of owner and toolkit, the last ones of each list. */
+/**
+ * Returns the SQL parameters for the owner of the posts and for the toolkit, if they are given. They come last in the list of parameters.
+ */
 function ownedBy(owner: PostOwner, toolkitSlug: string): string[] {
   return [...(owner === undefined ? [] : [uuidOfId(owner)]), ...(toolkitSlug === "" ? [] : [toolkitSlug])];
 }
@@ -127,8 +129,8 @@ const page = { table: "quarantined_posts", columns, as: "q" };
 const from = "$1::uuid";
 
 /**
- * Returns the query for the newest posts: held ones with the reasons in `$4`, and released ones with the reasons in `$5`. Both kinds have
- * separate indexes. In one common index, all posts of one kind could come before the first post of the other kind.
+ * Returns the SQL query for the newest quarantined posts: unreleased ones with the reasons in `$4`, and released ones with the reasons in
+ * `$5`. Both kinds have separate indexes. In one common index, all posts of one kind could come before the first post of the other kind.
  */
 function newestPosts(key: Readonly<Record<string, string>>, owned: string): string {
   const newest = (condition: string) =>

@@ -14,7 +14,10 @@ export type RestoreNote = Pick<Restore, "key" | "backupEndsAt">;
 /** Numbers of deliveries and jobs that wait, because svc sends nothing after a restore of the database until an operator resumes it. */
 export type PausedWork = { readonly deliveries: number; readonly jobs: number };
 
-/** Stores a restore, so that the database holds back its work from now on. Does nothing if the restore is already stored. */
+/**
+ * Records that the database was restored from a backup. From now on, its deliveries and jobs wait until an operator resumes them. Does
+ * nothing if the restore is already recorded.
+ */
 export async function noteRestore(db: Executor, note: RestoreNote, nowMs: number): Promise<void> {
   await db.orm
     .insert(restores)

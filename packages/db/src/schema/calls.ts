@@ -13,8 +13,9 @@ import { accessClasses, callStates, hookDecisions, hookPhases, type StoredAccess
 const callPaceDocument = documentType<PaceDocument>("call_paces.pace", [asWritten]);
 
 /**
- * The ledger: one row per tool call, including held and refused calls. The row of a write is stored before svc sends the write. The end of
- * a call changes an indexed column only if the call failed. So for most calls, PostgreSQL writes the five index entries only once.
+ * The ledger: one row per tool call. Calls that were refused or that wait for a confirmation have a row, too. The row of a write is stored
+ * before svc sends the write. The end of a call changes an indexed column only if the call failed. So for most calls, PostgreSQL writes the
+ * five index entries only once.
  */
 export const toolCalls = pgTable(
   "tool_calls",
@@ -31,7 +32,10 @@ export const toolCalls = pgTable(
     jobId: idColumn("job")("job_id"),
     stepId: text("step_id").notNull(),
     outcome: oneOf(callStates)("outcome").notNull(),
-    /** Text without sensitive content. For a job's call, it is the outcome. Rows of versions before 0.2 have the whole message here. */
+    /**
+     * Message about the call's outcome, without sensitive content. For a call of a job, it is only the name of the outcome. Rows of
+     * versions before 0.2 have the whole message here.
+     */
     message: text("message").notNull(),
     /** The sealed message, which may quote arguments or the app. Null if the call has no message, or if `message` contains it. */
     sealedMessage: bytes("sealed_message"),

@@ -76,7 +76,10 @@ export const privateToolkits = pgTable(
       .notNull()
       .references(() => projects.id),
     slug: text("slug").notNull(),
-    /** The definition as published. It is JSON text and not jsonb, because jsonb loses the order of a schema's properties. */
+    /**
+     * Definition of the private toolkit, as the project published it. It is JSON text and not jsonb, because jsonb loses the order of a
+     * schema's properties.
+     */
     definition: text("definition").notNull(),
     toolCount: integer("tool_count").notNull(),
     /**

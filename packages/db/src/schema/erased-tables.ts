@@ -51,7 +51,10 @@ export type RowParent = {
 /** How an erasure handles one table. */
 export type ErasedTable = {
   readonly table: PgTable;
-  /** Column with the row's project. Undefined if only the row's parents have the project, or if the row belongs to the deployment. */
+  /**
+   * Column with the id of the project to which the table's rows belong. Undefined if only parent rows in another table have it, or if the
+   * rows belong to the deployment.
+   */
   readonly project?: PgColumn;
   /**
    * Key column by which an erasure (the deletion of an entity's data) scans the table. It is needed if rows of other tables are deleted
@@ -295,16 +298,17 @@ export function isEventOf({ projectId, entityId }: NamedEntity): SQL {
 }
 
 /**
- * Returns the condition that a call belongs to an entity. Failed calls are in one index, and all other calls in a second one. An index is
- * used only if the statement also says that it means failed calls or that it means the other calls.
+ * Returns the SQL condition that a tool call belongs to an entity (a customer or user). There is one index for failed calls and a second
+ * one for all others. PostgreSQL uses such an index only if the statement adds a condition on the column `failure`: that it is null, or
+ * that it is not null.
  */
 function isCallOf({ projectId, entityId }: NamedEntity): SQL {
   return sql`(${t.toolCalls.entityId} = ${entityId} and ${t.toolCalls.projectId} = ${uuidOfId(projectId)}::uuid)`;
 }
 
 /**
- * Returns the condition that a console link is for an entity: a link to connect one of its accounts, or a link to answer as a contact whose
- * channel uses the entity.
+ * Returns the SQL condition that a link to a console page is for an entity (a customer or user). Such a link connects an account of the
+ * entity. Or it lets a contact (a person of the project) answer, who is reached through an account of the entity.
  */
 function linkOf({ projectId, entityId }: NamedEntity): SQL {
   return sql`(${t.consoleLinks.target} -> 'connect' ->> 'entityId' = ${entityId}

@@ -86,8 +86,8 @@ export const jobs = pgTable(
     /** The run of a standing program that started this job; null if no standing program started it. */
     standingRunId: idColumn("srn")("standing_run_id"),
     /**
-     * Seed of the idempotency keys of the job's calls to apps, used instead of the job's id. All jobs of one occurrence have the same seed.
-     * Null if no standing program started the job.
+     * Seed of the idempotency keys of the job's calls to apps, used instead of the job's id. All jobs that a schedule starts for the same
+     * time or event have the same seed. Null if no schedule started the job.
      */
     callSeed: bytes("call_seed"),
     programDigest: bytes("program_digest").notNull(),
@@ -153,7 +153,7 @@ export const jobs = pgTable(
     finishedAt: time("finished_at"),
     /** How often the job blocked a node's event loop for too long, counted since its submission or its last release. */
     loopHolds: integer("loop_holds").notNull().default(0),
-    /** Number of refused answers that arrived while the job had no question. */
+    /** Number of answers that were refused because the job had no pending question when they arrived. */
     refusedAnswers: integer("refused_answers").notNull().default(0),
     /**
      * Set if the job was restored from a backup and the original database may have continued it (see the table `restores`). The value is
@@ -324,7 +324,10 @@ export const jobTasks = pgTable(
     /** Number of leases that expired while a node held them, counted since the job last made progress. */
     losses: integer("losses").notNull().default(0),
     leaseOwner: idColumn("node")("lease_owner"),
-    /** A number that grows with every claim. A write with an older number is refused, because its node no longer holds the task. */
+    /**
+     * A number that grows each time a node takes the task. A write with an older number is refused, because its node no longer holds the
+     * task.
+     */
     leaseToken: bigint("lease_token", { mode: "number" }).notNull().default(0),
     leaseUntil: time("lease_until"),
   },

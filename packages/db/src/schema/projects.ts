@@ -108,7 +108,10 @@ export const apiKeys = pgTable(
   ],
 );
 
-/** State of the routing, in one row. `version` grows with every new project and every change of an account reference. */
+/**
+ * State that decides which projects receive a post, in one row. `version` grows with every new project and every change of an account
+ * reference, so that nodes read the state again.
+ */
 export const routingState = pgTable("routing_state", {
   id: smallint("id").primaryKey(),
   version: bigint("version", { mode: "number" }).notNull(),

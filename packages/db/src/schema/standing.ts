@@ -148,7 +148,10 @@ export const dueTasks = pgTable(
     dueAt: time("due_at").notNull(),
     attempt: integer("attempt").notNull().default(0),
     leaseOwner: idColumn("node")("lease_owner"),
-    /** A number that grows with every claim. A write with an older number is refused, because its node no longer holds the task. */
+    /**
+     * A number that grows each time a node takes the task. A write with an older number is refused, because its node no longer holds the
+     * task.
+     */
     leaseToken: bigint("lease_token", { mode: "number" }).notNull().default(0),
     leaseUntil: time("lease_until"),
   },
@@ -258,9 +261,9 @@ export const standingRuns = pgTable(
 );
 
 /**
- * Backfills: each makes up for past occurrences of a standing program, at a limited rate. A running backfill has a task of kind `backfill`,
- * unless its program is paused. A transaction that moves a backfill locks the program. It stores the backfill's position together with the
- * decided runs, so no run is made twice.
+ * Backfills: each starts runs for past times or events of a schedule, at a limited rate. A running backfill has a task of kind `backfill`,
+ * unless its schedule is paused. A transaction that continues a backfill locks the schedule. It stores the backfill's position together
+ * with the new runs, so no run is made twice.
  */
 export const standingBackfills = pgTable(
   "standing_backfills",
@@ -276,7 +279,7 @@ export const standingBackfills = pgTable(
     reason: oneOf(backfillReasons)("reason").notNull().default(""),
     since: time("since").notNull(),
     until: time("until").notNull(),
-    /** True if occurrences that already have a run get a second one. */
+    /** True if due times or events that already have a run get a second one. */
     again: boolean("again").notNull(),
     /** Maximum runs per minute. */
     perMinute: integer("per_minute").notNull(),
@@ -324,7 +327,10 @@ export const standingRates = pgTable(
   {
     programId: program(),
     key: text("key").notNull(),
-    /** When the next start is due if starts are spread evenly. In the algorithm GCRA, this is the theoretical arrival time. */
+    /**
+     * Time at which the next run of the schedule would start if its starts were spread evenly. The rate limit is computed from it
+     * (theoretical arrival time of the algorithm GCRA).
+     */
     at: time("at").notNull(),
   },
   (table) => [

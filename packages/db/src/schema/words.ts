@@ -193,7 +193,7 @@ export const standingApprovals = ["", "pending", "granted", "rejected", "superse
 /** Kind of source that starts a standing program's runs. */
 export const standingSourceKinds = ["schedule", "trigger", "poll"] as const;
 
-/** A kind of source that starts a standing program's runs. */
+/** Kind of a schedule's source: times, events, or new rows of a polled list. */
 export type StandingSourceKind = (typeof standingSourceKinds)[number];
 
 /** Cause of a run. `schedule`: a time. `event`: an event. `poll`: new rows of a polled list. `hand`: a call. */
@@ -252,7 +252,7 @@ export type StandingRunReason = (typeof standingRunReasons)[number];
  */
 export const dueTaskKinds = ["fire", "poll", "close", "admit", "cancel", "backfill", "replay"] as const;
 
-/** A kind of due work of a standing program. */
+/** Kind of a task by which svc does due work of a schedule, for example a due time or a poll. */
 export type DueTaskKind = (typeof dueTaskKinds)[number];
 
 /** State of a backfill. `done` and `cancelled` are final. */

@@ -87,8 +87,9 @@ export function bytesArrayLiteral(elements: readonly (Uint8Array | null)[]): str
 }
 
 /**
- * True if JSON and PostgreSQL arrays write the element in the same way. False if JSON writes `\n`, `\u001f`, or null for a number, because
- * an array would read them as n, u001f or NULL.
+ * Returns true if JSON and PostgreSQL arrays write the element in the same way. JSON writes control characters as sequences such as
+ * `\u001f`, which an array would read as u001f. It writes numbers such as NaN as null, which an array would read as NULL. In these cases,
+ * returns false.
  */
 function isAlikeInJson(element: ArrayElement): boolean {
   if (typeof element === "string") return !controlCharacter.test(element) && element.isWellFormed();

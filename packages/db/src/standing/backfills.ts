@@ -194,7 +194,8 @@ export type BackfillWalk = {
 };
 
 /**
- * An event of the walk. `isOwn`: true if the event is of the kind `event` and of the requested account. The backfill ignores other events.
+ * An event in the time range of a backfill (runs for past events). `isOwn`: true if the event is of the kind `event` and belongs to the
+ * requested entity. The backfill ignores all events for which it is false.
  */
 export type WalkedEvent = { readonly id: EventId; readonly isOwn: boolean; readonly receivedAt: number };
 

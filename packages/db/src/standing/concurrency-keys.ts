@@ -185,7 +185,7 @@ export async function readStandingWakes(
   return found.map((row) => ({ ...row, programId: idOfUuid("stp", row.programId) }));
 }
 
-/** Limit of lateness for a program: its queued runs that were decided before `beforeMs` have waited too long. */
+/** Time limit for the queued runs of a schedule: runs that were queued before `beforeMs` have waited too long and are skipped. */
 export type LatenessLimit = { readonly programId: StandingProgramId; readonly beforeMs: number };
 
 /** Maximum number of late runs of a program that are skipped at once. The next check skips the remaining runs. */

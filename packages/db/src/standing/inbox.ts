@@ -190,7 +190,7 @@ export async function releaseInboxLeases(db: Executor, leases: readonly InboxLea
   if (leases.length > 0) await releaseLeases(db, { leases, arrival: { dueAtMs } });
 }
 
-/** An event in the form that standing programs receive. */
+/** An event in the form in which schedules receive it. */
 export type InboxEvent = Readonly<
   Row<typeof events, "id" | "projectId" | "triggerSlug" | "entityId" | "payload" | "occurredAt" | "receivedAt">
 >;

@@ -26,7 +26,7 @@ const selectPrograms = pageStatement("list_standing_programs", {
   found: `select f.id from unnest($4::text[]) as s(state) cross join unnest($5::text[]) as k(kind) cross join lateral (${newest}) f`,
 });
 
-/** Returns standing programs of a project, newest first, beginning after the id `after`. Deleted programs are absent. */
+/** Returns schedules of a project, newest first, beginning after the id `after`. Deleted schedules are absent. */
 export function listStandingPrograms(
   db: Executor,
   projectId: ProjectId,

@@ -121,8 +121,9 @@ export async function rememberIds(
 }
 
 /**
- * Uses the primary key of `standing_seen`, with one index lookup for each row id. The update finds rows by their physical position
- * (`ctid`). No other transaction writes row ids of a locked program, so the positions stay valid.
+ * Records that a poll has found known row ids again, so that svc forgets them later. Uses the primary key of `standing_seen`, with one
+ * index lookup for each row id. The update finds rows by their physical position (`ctid`). The caller has locked the schedule, so no other
+ * transaction writes its row ids, and the positions stay valid.
  */
 const refreshKnown = compose(
   "refresh_standing_seen",
@@ -177,8 +178,8 @@ const removeStale = statement<{ gone: number }>(
 );
 
 /**
- * Removes row ids that a standing program remembered in earlier generations. The generation is a number that grows when the program must
- * forget all known rows. The program must be locked. Returns the number of removed ids.
+ * Removes row ids that a schedule's poll remembered in an earlier generation. The generation is a number that grows when all known rows
+ * must be forgotten. The caller has locked the schedule. Returns the number of removed ids.
  */
 export async function removeStaleIds(
   tx: Executor,

@@ -10,7 +10,10 @@ export type DueTaskLease = Readonly<Row<typeof dueTasks, "ownerId" | "kind" | "s
 /** The leases of due tasks as SQL parameters: one array per column, with one element for each lease. */
 const dueLeaseRows = rows(fieldsOf(dueTasks, "ownerId", "kind", "subject", "leaseToken"));
 
-/** SQL condition that a lease `i` of `dueLeaseRows` still holds the row `t` of due_tasks. False after the lease was released. */
+/**
+ * SQL condition that a lease still holds its task. `t` is the row of due_tasks, `i` a row with the key and the token of the lease. False
+ * after the lease was released or another node took the task.
+ */
 const isDueTaskHeld =
   "t.owner_id = i.owner_id and t.kind = i.kind and t.subject = i.subject and t.lease_token = i.lease_token and t.lease_owner is not null";
 

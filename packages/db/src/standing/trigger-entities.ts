@@ -10,8 +10,9 @@ import { statement } from "../sql/statement.ts";
 const walkedMax = 1_000;
 
 /**
- * Uses the index events_trigger, newest event first. The two conditions compare all columns of this index together. With a condition on the
- * project alone, PostgreSQL could use the primary key instead.
+ * Counts those of a trigger's newest events that are about another entity (customer or user) than the schedule's, so that the schedule
+ * ignores them. Uses the index events_trigger, newest event first. The two conditions compare all columns of this index together. With a
+ * condition on the project alone, PostgreSQL could use the primary key instead.
  */
 const countOthers = statement<{ count: number }>(
   "count_passed_over_events",

@@ -41,9 +41,9 @@ const oldestUndecided = `(select a.due_at from standing_arrivals a
     order by a.project_id, a.due_at, a.event_id limit 1)`;
 
 /**
- * Finds the windows of programs that can close, by the index standing_runs_closing. A window closes under two conditions: the clock has
- * passed its end, and all events received before its end are in it. So late processing of events does not matter. When the clock alone
- * decided, a burst was cut into windows of one batch each.
+ * Finds runs of schedules whose collect window (the time in which they gather events) can end, by the index standing_runs_closing. A window
+ * ends under two conditions: its end time has passed, and all events received before it are in the run. So late processing of events does
+ * not matter. With the first condition alone, a burst of events was cut into one run per batch.
  */
 const readClosing = compose(
   "read_closing_standing_windows",

@@ -33,7 +33,7 @@ const addFaults = statement<{ id: string }>(
   from input i where s.id = any(array(select id from held)) and i.id = s.id returning s.id`,
 );
 
-/** Adds the numbers of events for which filters had no value to their subscriptions. */
+/** Adds to subscriptions the number of events for which their filter gave no result, for example because a field was absent. */
 export async function addFilterFaults(db: Executor, counts: ReadonlyMap<SubscriptionId, number>): Promise<void> {
   if (counts.size === 0) return;
   await addFaults(db, [arrayLiteral([...counts.keys()].map(uuidOfId)), arrayLiteral([...counts.values()].map(String))]);

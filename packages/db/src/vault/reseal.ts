@@ -9,7 +9,10 @@ export type OldValue = { readonly sealed: Buffer; readonly context: string };
 /** Position in the scan of a table whose values are encrypted again: the key of the last scanned row as JSON text. Empty at the start. */
 export type WalkPosition = string;
 
-/** A page of rows of a table, in the order of the table's primary key. */
+/**
+ * A page of rows of a table with encrypted columns, in the order of the primary key. After a change of the vault's key, svc encrypts these
+ * columns again, page by page.
+ */
 export type SealedPage = {
   readonly rows: readonly SealedRow[];
   /** Number of scanned rows. */

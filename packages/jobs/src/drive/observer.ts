@@ -31,7 +31,9 @@ export type ParkedJob = {
   readonly stepId: string;
   /** The job's status before it was parked (stopped until release). */
   readonly status: ParkableStatus;
-  /** For the reason `poisoned`: what happened, beginning with a code. Empty for other reasons. */
+  /**
+   * Description of the problem, beginning with a code, if the job was suspended with the reason `poisoned`. Empty for all other reasons.
+   */
   readonly why: string;
 };
 

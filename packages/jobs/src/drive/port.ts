@@ -22,7 +22,10 @@ type TaskEnd = "keep" | "end" | { readonly dueAtMs: number };
 export type CommitParts = {
   readonly task: TaskEnd;
   readonly receipt?: ReceiptDocument | undefined;
-  /** The call that begins with the commit. It is stored, so that svc knows about the call if the node dies. */
+  /**
+   * The tool call that begins with this commit of the job. It is stored before it is sent, so that svc knows about the call if the node
+   * dies.
+   */
   readonly call?: CallRecord | undefined;
   /**
    * True if the commit only gives the job back until a later time. Such a commit counts as progress of the job only if the step action also
@@ -97,7 +100,7 @@ export type ReadyAttempt = Pick<ReadyCall, "begun" | "cancel"> & {
 export type Port = Omit<StepEffects, "mustPause" | "mustEnd"> & {
   /** Notes that this job uses the node's event loop from now on. If the event loop is blocked, this job is regarded as the cause. */
   atWork(): void;
-  /** Longest time that a driver works while other jobs wait, in milliseconds. */
+  /** Longest time that a node works on one job while jobs wait for their turn, in milliseconds. */
   readonly sliceMs: number;
   /**
    * Number of times that a job may lose its lease in a row without progress. A job loses its lease if its node dies or hangs. After that,

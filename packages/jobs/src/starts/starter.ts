@@ -137,7 +137,7 @@ export type JobStarter = {
   cancel(jobId: Id<"job">): void;
 };
 
-/** Dependencies of the starter. */
+/** Dependencies of the function that starts jobs for schedules. */
 export type StarterContext = Pick<
   JobsContext,
   "db" | "sealer" | "views" | "accounts" | "asks" | "engine" | "programs" | "isSandbox"
@@ -214,8 +214,8 @@ type ReadCheck = {
 };
 
 /**
- * A fault of a call that a standing program repeats with the same arguments. `path` begins with `call`, `entity` or `args`, the part of the
- * call that has the fault.
+ * An error of the call that a schedule's poll repeats with the same arguments. `path` begins with `call`, `entity` or `args`, the part of
+ * the call that has the error.
  */
 type ReadFault = { readonly path: readonly string[]; readonly message: string; readonly hint: FaultText };
 

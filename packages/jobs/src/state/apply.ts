@@ -617,7 +617,7 @@ function wakeParent(draft: Draft): void {
   if (parent !== null) wake(draft, parent.jobId);
 }
 
-/** Makes a job's run task due with the next commit. Does nothing if that is already pending. */
+/** Makes the task that runs a job due with the next commit. Does nothing if the next commit already contains this. */
 function wake({ job: { projectId }, pending: { tasks }, nowMs }: Draft, jobId: JobState["id"]): void {
   const isWoken = tasks.some((task) => task.jobId === jobId && task.kind === "run");
   if (!isWoken) tasks.push({ jobId, kind: "run", subject: "", projectId, dueAt: nowMs });

@@ -49,9 +49,10 @@ export type UndoOf = {
 
 /**
  * One change of a job. `apply` applies edits in the given order, and the job's log has the same order. A position is the place in the
- * program at which a job, or one branch of it, is running. A receipt is the record of what a step did.
- * - `begin`: a step begins. If it begins again, its set of rows, its value and its errors are empty again. `rows`: the first counts of its
- *   receipt. `now`: the time that its expressions used. `sinceMs`: the start time, if the log gets it later.
+ * program at which a job, or one parallel branch of it, is running. A receipt is the stored summary of what a step did. A set is the list
+ * of rows that a step makes.
+ * - `begin`: a step begins. If it begins again, its set, its value and its errors are empty again. `rows`: numbers of rows with which its
+ *   receipt begins. `now`: the time that its expressions used. `sinceMs`: the start time, if the log gets it later.
  * - `receipt`, `calls`, `error`: change the step's receipt. Numbers of calls are added, and errors are counted by code.
  * - `unsent`: writes that a simulation did not send.
  * - `called`: the step made a call. The call's result is committed together with its effects on the job.
@@ -61,9 +62,9 @@ export type UndoOf = {
  * - `skip`: the step is recorded as skipped without having begun.
  * - `forget`: the step's results are removed, so that it can run again.
  * - `fetched`: rows of an app's answer are added to the job and to the step's set.
- * - `chosen`: rows of another set are added to the step's set. `looked`: number of rows that were read to choose them.
- * - `made`: new rows are added to the step's set. They were made from `looked` other rows.
- * - `mapped`: states of a map's rows after their calls.
+ * - `chosen`: rows of another step's set are added to the step's set. `looked`: number of rows that were read to choose them.
+ * - `made`: new rows are added to the step's set. They were made from `looked` rows of another set.
+ * - `mapped`: states of the rows of a `map` step after their calls.
  * - `turned`: all rows of the set in the state `from` change to the state `to`.
  * - `go`: a position moves from one index to another. `fork`: one position becomes one for each branch. `join`: the positions of all
  *   branches become one.
@@ -71,14 +72,15 @@ export type UndoOf = {
  *   ends.
  * - `move`: changes the job's status. `park`: sets what the job waits for. `deadline`: stops, starts or resets the clock of the job's
  *   deadline.
- * - `use`: adds to the used part of the job's limits. `recorded`: ledger rows of ended calls.
- * - `generation`: later calls count as new calls, not as repeats. For a step in a branch, this applies only to the calls of that branch.
- * - `logProgress`: logs a step's progress, at most once in 5 seconds. `logUndo`: logs the progress of undoing at the same pace, or always
- *   with `isAlways`.
+ * - `use`: adds to the used part of the job's limits. `recorded`: rows of ended calls in the ledger (the record of every tool call).
+ * - `generation`: later calls count as new calls, not as repetitions. For a step in a branch, this applies only to the calls of that
+ *   branch.
+ * - `logProgress`: logs a step's progress, at most once in 5 seconds. `logUndo`: logs the progress of undoing calls at the same rate, or
+ *   always with `isAlways`.
  * - `asked`: a question to people that the next commit stores.
  * - `armUndo`: adds undo entries, which say how calls are undone.
- * - `child`: a child job that the next commit stores, to run a skill. `retryChild`: an ended child job that the next commit retries.
- *   `endChildUndo`: the result of a child job's undo entry.
+ * - `child`: a child job that the next commit stores, to run a skill (a program called as a tool). `retryChild`: an ended child job that
+ *   the next commit retries. `endChildUndo`: the result of undoing calls of a child job.
  */
 export type Edit =
   | {
@@ -230,13 +232,15 @@ export type LimitName = "toolCalls" | "writes" | "rows" | "asks";
 export type Cause = "failed" | "aborted" | "cancelled";
 
 /**
- * Next action of the driver after a change was applied.
- * - `on`: it runs the next step action. `commit`: it commits first.
- * - `until`: it gives the job back until `atMs` (epoch milliseconds). `wait`: it also parks the job.
- * - `leave`: it leaves the job, which waits for a person. `ask`: it asks a question.
- * - `await`: it leaves the job until a child changes its state, `atMs` comes, the question is settled, or the job expires.
- * - `fail`: the step fails, and the job too if no handler takes the error. `limit`: the same, because a limit of the job is reached.
- * - `end`: the job ends; if its program declares undo for this cause, its calls are undone first. `undo`: the undo begins. `finish`: the
+ * Next action of the driver (the loop that runs a job's steps) after a change of the job was applied.
+ * - `on`: runs the next part of a step. `commit`: commits first, then runs the next part.
+ * - `until`: gives the job back, so that any node continues it at `atMs` (epoch milliseconds). `wait`: does this for a wait step, and
+ *   stores the job as suspended.
+ * - `leave`: stops working on the job, which waits for a person. `ask`: asks a question.
+ * - `await`: stops working on the job until a child job changes its state, `atMs` comes, the question is settled, or the job expires.
+ * - `fail`: the step fails. The job fails too if no error handler takes the error. `limit`: does the same, because a limit of the job is
+ *   reached.
+ * - `end`: the job ends. If its program declares undo for this cause, its calls are undone first. `undo`: the undo begins. `finish`: the
  *   job ends for good.
  */
 export type Next =

@@ -7,8 +7,8 @@ import type { Step, StepOf } from "@svc/program";
 export type SetSize = "in" | "ok" | undefined;
 
 /**
- * A step that encloses an entry of the flat list of steps. `handles`: true if the entry is in this step's error handler, false if it is in
- * the block itself. `branch`: for a `parallel` step, the branch that contains the entry.
+ * A step that contains another step of the program. `handles`: true if the inner step is in the error handler of this step. `branch`: for a
+ * `parallel` step, the branch that contains the inner step.
  */
 export type EnclosingStep = {
   readonly stepId: string;

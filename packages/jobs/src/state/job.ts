@@ -99,7 +99,9 @@ export type JobScope = RunScope & Required<Pick<RunScope, "steps" | "rows">>;
 /** A request to end or to pause a job, and its cause. */
 export type JobRequest = { readonly atMs: number; readonly chain: readonly string[] };
 
-/** State of a running job. It is immutable: a step action returns a `Change`, and only `apply` creates the next state. */
+/**
+ * State of a running job. It is immutable: the code of a step returns a `Change`, and the function `apply` creates the next state from it.
+ */
 export type JobState = StoredState & DerivedState;
 
 /** Values that are not stored but computed from the stored state of a job. They are needed to run the job's next steps. */
@@ -150,7 +152,7 @@ export type StoredState = JobFacts & {
   readonly deadline: Deadline;
   readonly lastError: string;
   readonly finishedAt: number | null;
-  /** Sequence number of the last log entry that this driver knows. */
+  /** Sequence number of the last log entry of the job that this node knows. */
   readonly lastSeq: number;
   readonly cancel: JobRequest | undefined;
   /** Present while the job is paused or a pause is requested. */

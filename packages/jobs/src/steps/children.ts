@@ -19,7 +19,7 @@ export function standingOf({ status, parkReason }: Pick<Child, "status" | "parkR
   return isEnd(status) ? status : "under way";
 }
 
-/** Returns a child's current state. The parent waits until this state changes. */
+/** Returns a child job's current state in the form in which the parent job stores it. The parent job waits until the state is different. */
 export function awaited(child: Pick<Child, "id" | "status" | "parkReason">): ChildStanding {
   return { id: child.id, standing: standingOf(child) };
 }

@@ -8,8 +8,8 @@ import { SetWriter } from "./set-writer.ts";
 import { type PartialCommit, type StepAt, type StepKind, sourceOf } from "./step-kind.ts";
 
 /**
- * Step kind `distinct`: keeps only the first row of a set for each combination of values of some fields. The combinations found so far are
- * held in memory, long ones as digests.
+ * Step kind `distinct`: keeps only the first row for each combination of values of some fields. The combinations found so far are held in
+ * memory, long ones as digests.
  */
 export const distinctKind: StepKind<"distinct"> = {
   needs: "rows",

@@ -201,8 +201,8 @@ export type StepEffects = {
    */
   readonly knownKeys: Map<string, KnownKeys>;
   /**
-   * True if no other call of the job may begin now, for example because of a pause or because other jobs wait. The step action then ends
-   * early.
+   * Returns true if the job may not begin a further call now, for example because of a pause or because other jobs wait. The job then
+   * commits and gives way.
    */
   mustPause(state: JobState): boolean;
   /**

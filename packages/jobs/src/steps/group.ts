@@ -31,7 +31,7 @@ const groupBytes = 192;
 
 const totalBytes = 160;
 
-/** Number of groups whose new rows are stored together. */
+/** Number of groups that a `group` step forms before it stores their new rows together. */
 const groupsAtOnce = 500;
 
 function advanceGroup(at: StepAt<"group">, effects: StepEffects, keep: PartialCommit): Promise<Change> {

@@ -56,7 +56,7 @@ class JoinTypes {
 
 type Side = { readonly set: string; readonly path: On[number][0]; readonly seen: number };
 
-/** Returns advice to make the compared fields comparable: convert values that are not texts to text. */
+/** Returns advice for an author whose `join` step compares fields of different types: convert values that are not texts to text. */
 function adviceOf(sides: readonly Side[]): string {
   if (sides.some(({ seen }) => (seen & bits.other) !== 0)) return "name fields that hold numbers or texts";
   const steps = sides

@@ -81,7 +81,10 @@ export class RowChildren {
     return this.#begun.size + this.#takenOn.size;
   }
 
-  /** True if a child job has ended or was deleted, and the map has not yet used its result. The row of this child job can then continue. */
+  /**
+   * True if a child job has ended or was deleted, and the `map` step has not yet used its result. The row for which the child job was
+   * started can then continue.
+   */
   get hasEnded(): boolean {
     return this.#ended.size + this.#gone.size > 0;
   }
@@ -289,8 +292,8 @@ export class RowChildren {
   }
 
   /**
-   * Returns how much the children of this step action may still use of the job's limits. Subtracted are the use by the step action's rows
-   * and the amounts reserved for running children.
+   * Returns how much the child jobs that this `map` step starts may still use of the job's limits. The use by the step's rows and the
+   * amounts reserved for running child jobs are already subtracted.
    */
   #room(): ChildLimits {
     const { shared } = this.#effects;

@@ -23,7 +23,7 @@ type HeldRow = { bytes: number };
  * its size because svc makes copies, until the amount is small again. The code that runs the rows adds their sizes to `bytes`.
  */
 export class MapMemory {
-  /** Memory of the rows and of their calls' ledger rows, in bytes. */
+  /** Memory in bytes of the rows, and of the records of their calls. */
   bytes = 0;
   /** Rows whose calls have begun, in the order in which they began. */
   readonly begun = new Set<HeldRow>();
@@ -50,8 +50,8 @@ export class MapMemory {
   }
 
   /**
-   * Releases reserved memory if the map uses only little now. Then wakes the rows that wait for memory, so that each checks if it can
-   * continue.
+   * Releases reserved memory if the rows of the `map` step use only little now. Then wakes the rows that wait for memory, so that each
+   * checks if it can continue.
    */
   settle(): void {
     if (this.bytes <= passingBytesMax && this.#charging === undefined) this.release();

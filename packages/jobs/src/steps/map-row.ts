@@ -42,14 +42,14 @@ export type RowWork = {
   outputs: Record<string, JsonValue>;
   /** Child jobs whose results this step action took. */
   readonly children: Child[];
-  /** How to undo the row's calls that succeeded in this step action. */
+  /** Ways to undo the row's calls that have succeeded since the job's last commit. */
   readonly undo: UndoOf[];
   /**
    * Writes of the row that were not sent, because the job is a simulation run. Only those of the current step action (unit of a step's
    * work) are included.
    */
   readonly unsent: UnsentWrites[];
-  /** Use and results of the row's calls in this step action. */
+  /** Numbers and results of the row's calls since the job's last commit. */
   readonly tally: Tally;
   /** State in which the row ended. Undefined until the row has ended. */
   state?: RowState;
@@ -69,8 +69,8 @@ export type RowWork = {
 };
 
 /**
- * Additional key in the stored call answers of a row, for the place where the row stopped. It is the empty text, which is never the id of a
- * call. If the outcome of the last call is unknown, its value is the number `appGeneration`. If the row failed, its value is the text
+ * Key under which the stored answers of a row's calls contain where the row stopped. It is the empty text, which is never the id of a call.
+ * If the outcome of the last call is unknown, the value is the number `appGeneration`. If the row's child job failed, the value is the text
  * `childId`.
  */
 const stoppedAt = "";

@@ -21,8 +21,8 @@ const endedMax = 2 * much;
 const comebackRows = 50;
 
 /**
- * Rows to store in one commit. `works`: ended rows, in order. `records`: the ledger rows of their calls. `progress`: the map's progress
- * after them.
+ * Rows of a `map` step to store in one commit. `works`: ended rows, in order. `records`: the records of their calls for the ledger.
+ * `progress`: the progress of the step after these rows.
  */
 export type RowsPart = {
   readonly works: readonly RowWork[];
@@ -82,7 +82,7 @@ export class RowsRun {
   #places: number;
   #active = 0;
   #isReading = false;
-  /** True if a row waits for free time on the node's thread. */
+  /** True if the next row of the `map` step waits until the event loop has time for it. */
   #isInLine = false;
   /** True if no row of the `map` step is ready to begin and no row is being read. Then this object has only running rows left. */
   #isDry = false;

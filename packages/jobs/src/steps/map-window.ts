@@ -36,8 +36,8 @@ type WindowParts = { readonly memory: MapMemory; readonly used?: UsedCalls | und
 type LeftRows = { readonly ended: number; readonly waiting: number };
 
 /**
- * The rows of a map that a step action has in memory, in order. When rows end, it reads more rows, even if an earlier row is still running.
- * Of rows that ended after an unfinished row, it keeps the ordinals (numbers in the set), up to a limit.
+ * The rows that a `map` step has in memory, in order. When rows end, more rows are read, even if an earlier row is still in work. The rows
+ * that ended after the first unfinished row must be remembered. Only their ordinals (positions in the list) are kept, up to a limit.
  */
 export class RowWindow {
   readonly #at: MapAt;

@@ -313,8 +313,9 @@ function retryRows(
 }
 
 /**
- * Returns the edits that run failed rows or rows in doubt (executed or not) again, each from its first call that did not succeed. For rows
- * in doubt, the app gets the same keys as in the first attempt.
+ * Returns the changes that make a `map` step process some rows again: failed rows, or rows whose write may or may not have been executed.
+ * Each row continues with its first call that did not succeed. For the second kind of rows, the app gets the same idempotency keys as in
+ * the first attempt.
  */
 function runAgain(
   { state, step }: Pick<StepAt<"map">, "state" | "step">,

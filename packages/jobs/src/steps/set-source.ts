@@ -16,7 +16,10 @@ type SetPart = Omit<ChunkRange, "fromOrdinal">;
 type SetTaker = {
   readonly memory: SetMemory;
   readonly holds: boolean;
-  /** Takes the rows of a chunk. Returns false if no more rows are needed. `bytes`: approximate memory of the rows. */
+  /**
+   * Gives the rows of one chunk (group of consecutive rows) to the step that reads the set. Returns false if the step needs no more rows.
+   * `bytes`: approximate memory of the rows.
+   */
   take(rows: readonly ReadRow[], bytes: number): Promise<boolean>;
 };
 

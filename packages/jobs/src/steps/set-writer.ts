@@ -131,7 +131,10 @@ export class SetWriter {
     return { edits: [], next: { kind: "until", atMs } };
   }
 
-  /** Returns the change that fails the step, for example because its set has more rows than the job may have. `next`: the failure. */
+  /**
+   * Returns the change of the job that makes the step fail, for example because its list has more rows than the job may have. `next`: how
+   * the job continues after the failure.
+   */
   async fail(next: Extract<Change["next"], { kind: "fail" | "limit" }>): Promise<Change> {
     await this.#keeping;
     return { edits: this.#edits, next };

@@ -33,7 +33,7 @@ export type SettledQuestion = {
   readonly chain: readonly string[];
 };
 
-/** Commits a part of a step action while the action continues. Parts are committed one after another. Returns the job after the commit. */
+/** Commits changes of the job while its step continues. Such commits are made one after another. Returns the job after the commit. */
 export type PartialCommit = (edits: readonly Edit[]) => Promise<JobState>;
 
 /**

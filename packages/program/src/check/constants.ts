@@ -214,8 +214,8 @@ export function constantFault(node: Expr, { constants }: Pick<Scope, "constants"
 }
 
 /**
- * Returns the parts of an expression that every evaluation reaches. Parts behind a condition, or next to `&&` or `||`, may not be reached
- * and are not returned.
+ * Returns the parts of an expression that are always evaluated. Parts that depend on a condition, or on an operand of `&&` or `||`, may be
+ * left out in an evaluation and are not returned.
  */
 function certainParts(node: Expr): readonly Expr[] {
   const { exprKind } = node;

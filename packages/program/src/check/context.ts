@@ -24,7 +24,10 @@ export type CheckContext = {
    * project has no skills.
    */
   findSkill?(name: SkillName): Promise<SkillText | undefined>;
-  /** Only for the program of a skill: the skill versions inside which it runs, as `slug@version`. Each of them runs the next one. */
+  /**
+   * Only for the program of a skill (a program that is called as a tool): the chain of skill versions through which it runs, as
+   * `slug@version`. The first one runs the second one, and so on.
+   */
   readonly within?: readonly string[];
   /**
    * Returns for each name, in the same order, true if the project has a secret of that name. No name occurs twice. Not called with an empty

@@ -161,7 +161,10 @@ function toolsOf({ steps }: Program, { actions }: Check): Action[] {
   });
 }
 
-/** Returns the tools that undo the program's own calls. Returns none if the program has no saga, because nothing is undone then. */
+/**
+ * Returns the tools that undo the program's own calls. Returns an empty list if the program does not declare that its calls are undone
+ * after a failure (saga).
+ */
 function ownUndoTools({ steps, sagaOn }: Program, { actions }: Check): Action[] {
   if (sagaOn.length === 0) return [];
   return callsOf(steps).flatMap(({ undo }) => (undo && actions.get(undo.tool)) ?? []);

@@ -45,7 +45,7 @@ export function checkSteps(
 
 type Walk = { readonly points: ReadonlyMap<string, Point>; readonly check: Check; readonly uses: PointUse[] };
 
-/** Checks the steps of a list. Returns their results for later steps, by id. */
+/** Checks the steps of a list in a program: references, types and tools. Returns by id what later steps can use of each step. */
 function checkList(list: readonly Step[], before: Scope, walk: Walk): ReadonlyMap<string, StepOutcome> {
   const ended = new Map(before.ended);
   const left = new Map<string, StepOutcome>();

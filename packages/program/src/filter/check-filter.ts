@@ -79,8 +79,8 @@ export function scopeOf(payload: ValueType): Scope {
 const ownNames: ReadonlySet<string> = new Set(["event", "true", "false", "null", "in", "now"]);
 
 /**
- * Returns the filter that the author probably means: in CEL, and with `event.` or `event.payload.` before the names of fields. Undefined if
- * that is the filter itself.
+ * Returns the filter that the author of a wrong filter probably means. It is written in CEL, and has `event.` or `event.payload.` before
+ * the names of fields. Returns undefined if the author wrote exactly this filter.
  */
 function meantSource(source: string): string | undefined {
   const written = translated(source) ?? source;

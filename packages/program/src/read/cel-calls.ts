@@ -136,8 +136,8 @@ function rewriteCall(name: string, args: readonly string[]): string | undefined 
 }
 
 /**
- * Limits of an expression: number of characters, number of nodes and levels in its syntax tree (after macros are expanded), and number of
- * items that it visits. Also the limits of patterns.
+ * Limits of an expression (CEL) in a program: number of characters, number of nodes and levels in its syntax tree (after macros are
+ * expanded), and number of list items over which it iterates. `pattern…`: limits of regular expressions.
  */
 export const celLimits = {
   characters: 1024,

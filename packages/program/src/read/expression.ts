@@ -97,7 +97,10 @@ function innerOf(text: string): string | undefined {
   return /[{}]/.test(inner) ? undefined : inner;
 }
 
-/** Returns the path inside braces, or undefined if they contain no path. */
+/**
+ * Returns the path (such as `steps.a.value`) in a text with braces that an author wrote, for example `${steps.a.value}`. Returns undefined
+ * if the braces contain no path.
+ */
 function pathIn(braced: string): string | undefined {
   const inner = braced.replaceAll(/^\$?\{+|\}+$/g, "").trim();
   const path = inner.replace(new RegExp(`^${rowAlias}`), "row.");

@@ -3,7 +3,10 @@ import { formatValue } from "@svc/core";
 import { type ObjectForm, ref } from "./form.ts";
 import type { ShapeNode, ShapeReader } from "./shape.ts";
 
-/** The errors of a step that the program handles, and if the job continues after that. The steps of the handler are read separately. */
+/**
+ * The rule of a step's error handler. `codes`: the errors that it handles. `goesOn`: true if the job continues after the handler. The steps
+ * of the handler are not part of the rule.
+ */
 export type ErrorRule = {
   /** Error codes that the rule handles. Undefined means all errors that `handlesCode` allows. */
   readonly codes: readonly string[] | undefined;

@@ -223,7 +223,10 @@ export function createShapeReader(
   };
 }
 
-/** True if all values of an object are objects. The author has then probably written named things at a place that needs a list. */
+/**
+ * Returns true if all values of an object in a program are objects. The author of the program has then probably written objects with names
+ * in the place of a list.
+ */
 function isNamed(value: JsonObject): boolean {
   const items = Object.values(value);
   return (

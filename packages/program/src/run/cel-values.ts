@@ -195,7 +195,10 @@ function toJson(value: CelValue): unknown {
   return text;
 }
 
-/** Returns the JSON form of a double. If the double replaces a number with more digits, the result has all those digits. */
+/**
+ * Returns the JSON form of a floating point number (double). The evaluator can compute only with doubles. If the input was a number with
+ * more digits than a double has, the result has all of its digits.
+ */
 function doubleOf(value: number): unknown {
   const long = longNumberOf(value);
   if (long === "unclear") {

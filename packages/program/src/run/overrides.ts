@@ -16,10 +16,13 @@ export type AppliedOverrides = {
   readonly args: Readonly<Record<string, JsonObject>>;
 };
 
-/** The overrides (changes by answers) of a job before any answer. */
+/** The changes to a job's inputs and arguments by answers to its questions (overrides), for a job without any answer yet: none. */
 export const noOverrides: AppliedOverrides = { params: {}, args: {} };
 
-/** The reason why an answer's overrides cannot be applied. `pointer`: JSON Pointer into the overrides. `message`: the problem. */
+/**
+ * The reason why the changes of arguments (overrides) in a person's answer cannot be applied. `pointer`: JSON Pointer into the overrides.
+ * `message`: the problem.
+ */
 export type OverrideFault = { readonly pointer: string; readonly message: string };
 
 /**
@@ -67,7 +70,10 @@ export function paramsWith(program: Program, { params }: AppliedOverrides): Json
   return merge(program.params, params);
 }
 
-/** Returns the arguments of a call, with the values that people's answers changed. A value from an answer replaces the whole argument. */
+/**
+ * Returns the arguments of a call. Values from people's answers to the job's questions replace those of the program. Such a value replaces
+ * the whole argument.
+ */
 export function argumentsWith(
   call: { readonly id: string; readonly args: ValueTemplate },
   { args }: AppliedOverrides,

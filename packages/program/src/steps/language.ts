@@ -92,7 +92,10 @@ export type StepReadContext<Inner extends AnyStep> = {
   readonly limits: Limits;
   /** Reads a list of steps that is inside the step, and returns these steps. `count`: minimum and maximum number of steps in the list. */
   list(node: ShapeNode, place: StepPlace, count: Bounds): Inner[];
-  /** Removes a step that was already read. If other steps refer to this step, no second fault is recorded. */
+  /**
+   * Removes a step from the program that is being checked, because the step has errors. If later steps refer to the removed step, no second
+   * error is recorded.
+   */
   leaveOut(step: Inner): void;
 };
 

@@ -151,7 +151,10 @@ function hintOfUnknown(name: string, of: CelKind | undefined): string {
   return kin.length === 0 ? wholeList : `${what} ${kin.join(", ")}; ${wholeList}`;
 }
 
-/** Returns the result of the signatures that accept the arguments, or the reason why no signature does. */
+/**
+ * Finds the type of a function call in an expression. Returns the type that the function returns for arguments of these types. Returns the
+ * reason if the function does not accept them.
+ */
 function kindOfFunction(name: string, receiver: CelKind | undefined, kinds: readonly CelKind[]): CelResult | KindFault {
   const signatures = functions.get(name);
   if (signatures === undefined) {

@@ -15,8 +15,8 @@ export type Layout = {
    */
   readonly entity: { readonly place: ResultPlace; readonly idField: string | undefined } | undefined;
   /**
-   * The list for which the tool is called, and its place in the result. `inside`: for a list whose items wrap an object, the property that
-   * contains this object. For example, a search result has a score and the found object.
+   * The list that the tool's answer contains, and its place in the result. An item can be an object around the listed object. For example,
+   * an item of a search result has a score and the found object. `inside` is then the property that contains the listed object.
    */
   readonly list:
     | { readonly place: ResultPlace; readonly idField: string | undefined; readonly inside?: string | undefined }

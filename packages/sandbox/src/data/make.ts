@@ -9,7 +9,7 @@ import type { Seed } from "./seed.ts";
 import { nothing, type ShownObject } from "./shown.ts";
 import { plainName } from "./words.ts";
 
-/** The inputs for making a result. */
+/** The data from which an emulated app makes the result of a tool call. */
 export type ResultPlan = {
   readonly seed: Seed;
   readonly kind: Kind | undefined;

@@ -24,7 +24,7 @@ export type Find = (shelf: Shelf, id: string) => StoredObject | undefined;
 type Reference = {
   readonly list: Action;
   readonly base: readonly string[];
-  /** The role of the other object in this one (for example `assignee`). */
+  /** The role that the referenced object has for this object. For example, `assignee` for a user to whom an issue refers. */
   readonly word: string;
   readonly leaf: string;
 };

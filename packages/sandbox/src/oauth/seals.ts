@@ -8,7 +8,7 @@ export type SealedApp = { readonly toolkit: string; readonly name: string; reado
 export type Sealed = {
   /** Contents of the sealed (encrypted) text in the address of the consent page. */
   app: SealedApp & { readonly expiresAtMs: number };
-  /** Contents of the sealed (encrypted) text in the form of the consent page. */
+  /** Content of the encrypted form field of the consent page, by which the page keeps the authorization request. */
   consent: AuthorizationRequest & { readonly expiresAtMs: number };
   code: AuthorizationRequest & { readonly expiresAtMs: number };
   access: { readonly toolkit: string; readonly scope: string; readonly expiresAtMs: number; readonly serial: number };

@@ -86,7 +86,10 @@ function openKey(chain: AuditChain, sealer: Sealer): ChainKey | undefined {
   }
 }
 
-/** Returns a fault for each chain that no longer exists, although the deployment's chain records its creation. */
+/**
+ * Returns an error for each project whose chain of audit log rows no longer exists, although the deployment's chain records that it was
+ * created.
+ */
 async function findGone(db: Executor, rows: readonly AuditEvent[]): Promise<AuditFault[]> {
   const begun = rows.flatMap(({ action, subject }) => (action === beginAction ? (parseId("prj", subject) ?? []) : []));
   const there = await findChainedProjects(db, begun);

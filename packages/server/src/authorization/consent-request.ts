@@ -120,8 +120,8 @@ function readToolkits(parameters: URLSearchParams): string[] {
 }
 
 /**
- * Encrypts the requests that the consent pages contain. One seal is used before the person is identified, another afterwards. Each seal
- * decrypts only texts that it has encrypted itself.
+ * Encrypt the data of an OAuth request that the consent pages contain, so that a browser cannot change it. `asked` is used before the
+ * person is identified, `vouched` afterwards. Each decrypts only texts that it has encrypted itself.
  */
 export type Seals = {
   readonly asked: Seal<ConsentRequest>;

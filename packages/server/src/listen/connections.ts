@@ -32,7 +32,7 @@ export type Connections = {
   secure(socket: Socket): void;
   /**
    * Records a request whose headers are complete, and returns true. Returns false if the connection has ended, so that no answer is
-   * necessary. A connection that sends far more requests at once than can be answered is closed (see `punish`).
+   * necessary. Closes a connection that sends far more requests at once than can be answered.
    */
   noteRequest(socket: Socket): boolean;
   /** Records that the sender of a connection showed a valid key, or sent a verified post. */
@@ -110,8 +110,8 @@ export function createConnections(limits: ConnectionLimits): Connections {
   const all = createRings();
   const byAddress = new Map<string, Rings>();
   /**
-   * Connections whose TLS handshake is not complete, by the addresses and ports of both sides (`endpointsOf`). The TLS socket does not name
-   * the plain socket under it, but both have the same addresses and ports.
+   * Connections whose TLS handshake is not complete. The key is made of the addresses and ports of both sides (`endpointsOf`). Node.js does
+   * not say which TCP socket a TLS socket uses, but both have the same addresses and ports.
    */
   const handshakes = new Map<string, HeldConnection>();
   const keylessMax = max - Math.floor(max * keyedReserve);

@@ -29,9 +29,9 @@ export type DoorRefusal = { error: Fault; status?: number; headers?: AnswerHeade
 export type Door = (req: IncomingMessage, path: string) => DoorRefusal | undefined;
 
 /**
- * Creates the door of a listener. It refuses HTTP/1.1 requests without exactly one Host line, and HTTP versions other than 1.0 and 1.1. It
- * refuses requests that a browser sends for a page of another origin, also if the name of that page resolves to this host (DNS rebinding).
- * Webhook posts and health checks may use any host name.
+ * Creates the function that refuses wrong HTTP requests of a listener before anything else is done. It refuses HTTP/1.1 requests without
+ * exactly one Host line, and HTTP versions except 1.0 and 1.1. It refuses requests that a browser sends for a page of another origin. This
+ * includes pages whose host name resolves to this host (DNS rebinding). Webhook posts and health checks may use any host name.
  */
 export function createDoor(options: DoorOptions): Door {
   const names = createNames(options);

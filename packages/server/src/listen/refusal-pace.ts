@@ -15,7 +15,7 @@ export type RefusalPace = {
  */
 type Bounds = { readonly atOnce: number; readonly perSecond: number; readonly waitMaxMs: number };
 
-/** Limits for one address. Only an address with two thousand running requests waits for 10 s. */
+/** Limits for refusals (error responses) to one client address. Only an address with two thousand running requests waits for 10 s. */
 const ofAddress: Bounds = { atOnce: 32, perSecond: 200, waitMaxMs: 10_000 };
 /**
  * Limits of one node for sending refusals of requests, to all client addresses together. On a node with two cores, sending refusals at

@@ -8,7 +8,7 @@ import type { Call } from "./call.ts";
 /** `body`: bytes of an answer. `gzip`: returns the compressed bytes, which are created at the first call. */
 export type Answer = { readonly body: Buffer; gzip(): Promise<Buffer> };
 
-/** Dependencies of the answer writer. */
+/** Dependencies of the code that writes API responses as JSON. */
 type AnswerOptions = { readonly turns: Turns; readonly jsonOptions: { readonly alwaysEmitImplicit: boolean } };
 
 /** Returns the name of the queue in which a caller's work waits for its turn: one for each project. */

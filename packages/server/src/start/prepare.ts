@@ -26,7 +26,10 @@ export function exposureText({ host, adminListen, tls, publicUrl, role }: Config
 export type RestoredStore = {
   /** Returns the last restore of the database from a backup that this node knows; undefined if there was none. */
   readonly last: () => Restore | undefined;
-  /** Resolves when an operator resumes the held database, so that it may send again; undefined if the database is not held. */
+  /**
+   * After a restore from a backup, the database sends nothing at first. This promise resolves when an operator resumes it. Undefined if the
+   * database does not wait for this.
+   */
   readonly released: Promise<void> | undefined;
   stop(): Promise<void>;
 };

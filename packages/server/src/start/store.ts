@@ -28,7 +28,7 @@ export type HeldStore = {
   /** Address of the database, including its password. */
   readonly url: string;
   readonly isEmbedded: boolean;
-  /** Rejects if the embedded PostgreSQL ends unexpectedly, like `failed` of `Store`. */
+  /** A promise that rejects if the embedded PostgreSQL ends unexpectedly. */
   readonly failed: Promise<never>;
   /** Stops the embedded PostgreSQL. */
   stop(): Promise<void>;

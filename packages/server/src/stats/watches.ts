@@ -11,7 +11,10 @@ import type { Executor } from "@svc/db/connect";
 import { jobStatuses } from "@svc/db/schema/words";
 import { serverFaults } from "../errors.ts";
 
-/** Changes that a watch reports. `rows`: new or changed rows. `gaps`: kinds of rows that have more changes than the list contains. */
+/**
+ * Changes of a project's events, deliveries, calls, jobs and questions since the last report. `rows`: new or changed rows. `gaps`: kinds of
+ * rows that have more changes than the list contains.
+ */
 export type WatchNews = {
   readonly rows: readonly WatchedRow[];
   readonly gaps: readonly WatchedKind[];
@@ -115,8 +118,8 @@ function createLook(db: Executor, projectId: ProjectId): (nowMs: number) => Prom
 }
 
 /**
- * Removes rows that no longer need to be remembered: ended rows that are too old to be read again, and the oldest unfinished rows above the
- * maximum.
+ * Removes rows that the stream of changes no longer needs to remember: rows that were final some time ago, and the oldest unfinished rows
+ * above the maximum.
  */
 function forget(known: Map<string, { readonly row: WatchedRow; readonly readMs: number }>, nowMs: number): void {
   let open = 0;

@@ -26,7 +26,10 @@ export class Bursts {
     this.#batchMax = batchMax;
   }
 
-  /** Records the tasks of a claim. Returns, for each project with a burst, the delay of its jobs in milliseconds. */
+  /**
+   * Records the due tasks that this node took. If many more tasks of a project are due (a burst), its jobs start with a delay, so that all
+   * its runs are started first. Returns the delay in milliseconds for each such project.
+   */
   delaysOf(tasks: readonly Pick<ClaimedDueTask, "projectId" | "dueOfProject">[], atMs: number): Map<ProjectId, number> {
     const delayMs = new Map<ProjectId, number>();
     const due = new Map<ProjectId, number>();

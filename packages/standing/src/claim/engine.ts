@@ -28,8 +28,8 @@ export type StandingEngine = {
   /** Makes the engine look for due tasks and events at once. The caller uses it after a commit that made a task or an event due. */
   wake(): void;
   /**
-   * Handles a call that starts a standing program now. It decides at once whether the new run starts, waits, is skipped or is refused, and
-   * returns that run. Returns undefined if the program does not exist or is not active.
+   * Handles an API call that starts a schedule now. Decides at once whether the new run starts, waits, is skipped or is refused, and
+   * returns that run. Returns undefined if the schedule does not exist or is not active.
    */
   call(programId: StandingProgramId, occurrence: Occurrence): Promise<NewStandingRun | undefined>;
   /** Stops claiming. Resolves when the work in progress has ended. */

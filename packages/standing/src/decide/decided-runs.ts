@@ -47,7 +47,7 @@ export class DecidedRuns {
     this.#newAt.set(run.id, this.added.push(run) - 1);
   }
 
-  /** Records a change of a waiting run. It replaces an earlier change of the same run. */
+  /** Stores in this object how a waiting run changes. A later change of the same run replaces the earlier one. */
   change(change: StandingRunChange): void {
     const at = this.#changeAt.get(change.id);
     if (at === undefined) this.#changeAt.set(change.id, this.changes.push(change) - 1);

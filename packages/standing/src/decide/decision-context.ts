@@ -140,9 +140,7 @@ export class DecisionContext {
     return run;
   }
 
-  /**
-   * Closes a window (time in which events are collected for one run) whose time is over. Decides about its events as about one occurrence.
-   */
+  /** Ends the collect window of a run (the time in which it gathers events). Then decides if the run starts, as for a single event. */
   close(window: ClosingWindow): void {
     const { nowMs } = this.facts;
     const { run, version } = window;
@@ -311,7 +309,10 @@ export class DecisionContext {
     });
   }
 
-  /** Returns `run` with `decision` applied. Also updates the open runs (waiting or started) of the run's concurrency key. */
+  /**
+   * Returns the run with the decision about it: started, waiting, skipped or refused. Updates the counts of waiting and started runs with
+   * the same concurrency key.
+   */
   #apply<Run extends NewStandingRun | StandingRunRecord>(run: Run, decision: RunDecision): Run {
     const { nowMs } = this.facts;
     switch (decision.kind) {

@@ -78,7 +78,7 @@ export class OpenLanes {
     return this.#of(name);
   }
 
-  /** Adds a waiting run to the concurrency key `name`. */
+  /** Counts one more waiting run for the concurrency key `name`. Runs with the same key follow one another. */
   queue(name: string, id: StandingRunId): void {
     const lane = this.#of(name);
     lane.queued++;

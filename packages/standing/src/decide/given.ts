@@ -7,7 +7,10 @@ import { localTimeOf } from "../schedule/catch-up.ts";
 
 /** The cause of a run. The template values of the run are made from it. */
 export type Fire = Pick<StandingRunRecord, "kind" | "fireAt" | "missed" | "previousAt"> & {
-  /** Additional template values, by name. For an event: `event` and `events`. */
+  /**
+   * Values that expressions and templates of the schedule's definition can use for this run, by name. For an event, they are `event` and
+   * `events`.
+   */
   readonly given?: JsonObject | undefined;
 };
 

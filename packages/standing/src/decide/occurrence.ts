@@ -13,7 +13,7 @@ export type Occurrence = Pick<
 > & {
   /** The input that the caller gave. Undefined if the definition makes the input. */
   readonly input: JsonObject | undefined;
-  /** Number of rows, if the occurrence comes from a poll. */
+  /** Number of new rows, if a poll found the work that is due. */
   readonly rowCount?: number | undefined;
   /** Additional template values for the run, by name. */
   readonly given?: JsonObject | undefined;
@@ -34,7 +34,10 @@ export type WhenResult =
 /** A due occurrence, prepared before its program was locked. */
 export type DueCandidate = {
   readonly occurrence: Occurrence;
-  /** The version that decides about the occurrence. For an event, this is the version that was subscribed when svc stored the event. */
+  /**
+   * The version of the schedule whose rules decide about the due time or event. For an event, this is the version that was subscribed when
+   * svc stored the event.
+   */
   readonly version: LoadedVersion;
   readonly when: WhenResult;
 };

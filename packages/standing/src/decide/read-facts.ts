@@ -26,7 +26,10 @@ import { candidatesOf, isAnythingDue, type ProgramDue } from "./waiting.ts";
 /** Maximum number of runs that one batch starts in a project while other nodes may also start runs of that project. */
 const startsBesideMax = 200;
 
-/** Permissions of a batch: the keys that may be used, and the programs that need approval by the project's policy. */
+/**
+ * Permissions for one batch of due schedules: the keys that may still be used, and the schedules that need approval by the project's
+ * policy.
+ */
 export type Permits = {
   readonly isKeyUsable: (keyId: KeyId) => boolean;
   readonly isHeldByPolicy: (program: StandingProgramRecord, version: LoadedVersion) => boolean;

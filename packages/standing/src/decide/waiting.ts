@@ -37,8 +37,7 @@ export type ProgramDue = LockedProgram & {
 const admittedMax = 200;
 
 /**
- * Returns the new occurrences of a program (for example times or events for which a run may start). svc must decide about them by the rules
- * of the program.
+ * Returns the due times, events and calls for which the schedule may start a run. svc then decides about each by the rules of the schedule.
  */
 export function candidatesOf({ sources, calls }: Pick<LockedProgram, "sources" | "calls">): readonly DueCandidate[] {
   return [...sources.flatMap(({ candidates }) => candidates), ...calls];
@@ -131,8 +130,8 @@ function lanesDecided(due: LockedProgram): LaneDecided[] {
 }
 
 /**
- * Returns the concurrency key for a new run, in a list. Returns an empty list if the key's template cannot be filled in, because such a run
- * is refused.
+ * Returns a list with the concurrency key of a new run. The list is empty if the key's template cannot be filled in, because such a run is
+ * refused.
  */
 function laneOf(version: LoadedVersion, given: () => TemplateValues): LaneDecided[] {
   const { key } = version.definition.overlap;

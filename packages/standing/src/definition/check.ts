@@ -68,7 +68,7 @@ export type CheckedDefinition = {
   readonly start: StartableProgram;
   /** When the program is first due after the check, in epoch milliseconds. Null if it is never due, or if the time is not known. */
   readonly firstAt: number | null;
-  /** Notes about the definition and its program. */
+  /** Notes about the schedule's definition and its program. A note is a hint for the author and no error. */
   readonly notes: readonly ProgramNote[];
 };
 

@@ -286,7 +286,7 @@ function isTimeZone(text: string): boolean {
   }
 }
 
-/** Dependencies of the reading of a program's source (for example its schedule or its poll) in a definition. */
+/** Dependencies of the code that reads the object `source` of a schedule's definition (times, trigger or poll). */
 type SourceReading = {
   readonly reader: ShapeReader;
   readonly faults: StandingFaults;

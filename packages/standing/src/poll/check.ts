@@ -4,7 +4,7 @@ import type { JobStarter } from "@svc/jobs";
 import type { StandingFaults } from "../definition/faults.ts";
 import { foundBy, type Poll, rowTypeOf } from "./definition.ts";
 
-/** Dependencies of the check of a poll. */
+/** Dependencies of the function that checks the poll in a schedule's definition. */
 export type PollCheck = {
   readonly starter: Pick<JobStarter, "checkRead">;
   readonly projectId: ProjectId;

@@ -71,8 +71,8 @@ export type Poll = {
 };
 
 /**
- * How the rows of a poll are found. Each setting comes from the definition if it has it, and otherwise from the tool. It is undefined if
- * neither has it.
+ * How a poll finds the rows of a list. Each setting comes from the schedule's definition, or otherwise from the tool's definition. A
+ * setting is undefined if neither definition has it.
  */
 type FoundBy = {
   readonly rows: string | undefined;

@@ -35,7 +35,10 @@ const patienceMs = 10_000;
 const attemptsMax = 3;
 const detailCharactersMax = 500;
 
-/** Reads one page with an ordinary tool call. The limits of the account apply, and the call gets a row in the ledger. */
+/**
+ * Reads one page of the polled list with an ordinary tool call. So the call limits of the account apply, and the call is recorded in the
+ * ledger (the record of all tool calls).
+ */
 async function readPage(
   { caller, clock }: Pick<StandingContext, "caller" | "clock">,
   { projectId, keyId, binding, call, entity, signal }: PollReader,

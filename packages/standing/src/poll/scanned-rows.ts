@@ -169,7 +169,10 @@ export class ScannedRows {
   }
 }
 
-/** Returns the row of a list item: the digest of the item's id, and the fields that runs receive. */
+/**
+ * Converts an item of a polled list to a row: the digest of the item's id, and the fields that are passed on to runs. Returns an error if
+ * the item has no usable id.
+ */
 function rowOf(
   item: JsonValue,
   index: number,

@@ -2,7 +2,7 @@ import { isJsonObject, readJsonObject } from "@svc/core";
 import type { JsonObject, JsonValue } from "@svc/program";
 import type { PollFirst } from "./definition.ts";
 
-/** A row that may be among the last rows of a first walk. `order` sorts these rows. */
+/** A row that may be among the last rows when a list is polled for the first time. `order` sorts these rows. */
 export type LastRow = { readonly digest: string; readonly order: number; readonly row: JsonObject };
 
 /**
@@ -119,8 +119,8 @@ function malformed(what: string): Error {
 }
 
 /**
- * One day in milliseconds. At most once a day, svc updates two stored values: the time when a row id was last found, and the list of
- * readings that read a whole list.
+ * One day in milliseconds. At most once a day, svc updates two stored values of a poll. One is the time when a row id was last found. The
+ * other is the list of polls that read the whole list.
  */
 export const dayMs = 86_400_000;
 /**

@@ -42,8 +42,8 @@ export type FinishedPoll = {
   /** Number of failed polls in a row: `before` this poll, and `now` (with this poll). */
   readonly failures: { readonly before: number; readonly now: number };
   /**
-   * The reason why the program must pause: its key was revoked (`key_revoked`), or its tools changed (`drift`). The poll then read nothing,
-   * so no row is lost. Undefined if the program need not pause.
+   * The reason why the schedule must pause: its key was revoked (`key_revoked`), or its tools changed (`drift`). The poll of its list was
+   * then not made, so no row is lost. Undefined if the schedule need not pause.
    */
   readonly hold: { readonly reason: "key_revoked" | "drift"; readonly detail: string } | undefined;
 };

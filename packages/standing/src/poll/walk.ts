@@ -41,7 +41,7 @@ export type WalkBounds = {
   readonly charactersMax: number;
 };
 
-/** Parameters of one poll. */
+/** Input of one poll: the list to read, the tool to call, the state after the last poll, and limits. */
 export type Walk = {
   readonly spec: WalkSpec;
   readonly action: Action;

@@ -45,8 +45,9 @@ export function pauseProgram(
 }
 
 /**
- * Resumes a paused program. With `adopts`, the program also gets the current definitions of its tools. Throws PAUSE_CAUSE_STANDS and
- * APPROVER_ROLE_REQUIRED. With `adopts`, it also throws the faults that the program has with these definitions.
+ * Ends the pause of a schedule. With `adopts`, the schedule's program gets the current definitions of its tools. Throws PAUSE_CAUSE_STANDS
+ * if the cause of the pause still exists, and APPROVER_ROLE_REQUIRED. With `adopts`, throws the errors that the program has with these
+ * definitions.
  */
 export async function resumeProgram(
   context: StandingContext,

@@ -37,7 +37,10 @@ export function fireTimeOf(id: StandingProgramId, atMs: number | null, source: P
   return atMs + jitterOf(id, atMs, source.schedule.jitterMs);
 }
 
-/** Returns the first time after `nowMs` at which a source is due. A poll is due at once. Returns null if the source has no such time. */
+/**
+ * Returns the first time after `nowMs` at which a schedule is due according to its source (times, events or a poll). A poll is due at once.
+ * Returns null if the source has no such time.
+ */
 export async function firstOfSource(source: ProgramSource, nowMs: number, work: Work): Promise<number | null> {
   return source.kind === "poll" ? nowMs : ((await nextOfSource(source)(nowMs, work)) ?? null);
 }

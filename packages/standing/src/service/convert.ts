@@ -163,7 +163,8 @@ export function toRun(run: StandingRunRecord | NewStandingRun, eventIds: readonl
 }
 
 /**
- * Returns a list with the id of the event that caused a run. Reads the id from the source key, to which a backfill may have added a prefix.
+ * Returns a list with the id of the event that caused a run. The source key, which identifies what caused the run, ends with this id. A
+ * backfill may have added a prefix to it.
  */
 function eventIdsOf({ sourceKey }: Pick<StandingRunRecord, "sourceKey">): string[] {
   return [sourceKey.slice(sourceKey.lastIndexOf("e:") + "e:".length)];

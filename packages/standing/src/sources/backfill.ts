@@ -96,8 +96,9 @@ async function versionFor(
 }
 
 /**
- * Returns a copy of an occurrence (a time or an event for which a run may start) for a backfill. The copy has the backfill's id and the id
- * of the caller's key. With `again`, its source key contains the backfill's id, so that the occurrence can start another run.
+ * Returns a copy of an occurrence (a due time or event) for a backfill. The copy has the backfill's id and the id of the key that started
+ * it. `sourceKey` identifies the occurrence, so that it starts only one run. With `again`, it contains the backfill's id, so that the
+ * occurrence can start one more run.
  */
 function ofBackfill(occurrence: Occurrence, { id, again, callerKeyId }: BackfillRecord): Occurrence {
   const sourceKey = again ? againKey(id, occurrence.sourceKey) : occurrence.sourceKey;

@@ -44,7 +44,7 @@ type PreparedSchedule = {
 };
 
 /**
- * Finds the due times of schedules whose task of kind `fire` is due. Each due time is an occurrence: it can start a run of the schedule's
+ * Finds the due times of schedules whose task to start runs by time (kind `fire`) is due. Each due time can start a run of the schedule's
  * program.
  */
 export const schedules: Source = async (context, { tasks, isRefused }, { workOf, drifts }) => {

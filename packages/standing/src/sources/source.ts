@@ -20,8 +20,8 @@ export type DecisionBatch = {
    */
   readonly isRefused?: boolean;
   /**
-   * Maximum waiting runs that the batch starts. Undefined means no maximum. It is 1 after a start failed, so that svc finds the run that
-   * fails.
+   * Maximum number of waiting runs that are started with this batch of due schedules. Undefined means no maximum. After a start failed, it
+   * is 1, so that svc finds the run that cannot be started.
    */
   readonly startsMax?: number;
   /** Error texts of runs that could not be started, by source key. All these runs belong to one program. */
@@ -66,7 +66,7 @@ export type Source = (
 type PreparedSource = {
   /** Programs that must be locked for the decision, in addition to the programs of the claimed tasks and calls. */
   readonly programIds?: readonly StandingProgramId[];
-  /** Events that did not fit into this batch. Their leases are released, so that a later batch decides them. */
+  /** Events that did not fit into this batch of due work. Their leases are released, so that a later batch decides about them. */
   readonly left?: readonly ClaimedInboxEvent[];
   /**
    * Returns the occurrences that are still due, by program. The caller has locked the programs. Throws StaleBatchError if a program has

@@ -47,8 +47,8 @@ const recheckMs = 5_000;
 const windowRecheckMs = 500;
 
 /**
- * Writes the decisions of a batch: runs, their jobs, counts of programs, next due times, and operational events. Returns true if there are
- * events to deliver.
+ * Writes the decisions about a batch of due schedules: runs, their jobs, counts of the schedules, next due times, and operational events.
+ * Returns true if there are events to deliver.
  */
 export async function storeBatch(
   context: StandingContext,

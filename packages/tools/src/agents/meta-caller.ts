@@ -126,7 +126,10 @@ export type MetaCaller = (
   person?: CallRequest["person"],
 ) => Promise<ToolAnswer>;
 
-/** Creates the caller of meta-tools. It uses the same engine as ToolsService. */
+/**
+ * Creates the object that executes calls of meta-tools (`search_tools`, `describe_tool`, `read_tool`, `call_tool`), through which an agent
+ * reaches all tools. Tool calls run in the same engine as those of ToolsService.
+ */
 export function createMetaCaller({
   views,
   caller,

@@ -51,7 +51,10 @@ const words: Readonly<Record<string, string>> = {
 };
 const pattern = new RegExp(`\\b(?:${Object.keys(words).join("|")})\\b`, "g");
 
-/** Returns the agents' term for a call or a field of the API. Other names are returned unchanged. */
+/**
+ * Returns the word by which agents know a call or a field of the API, for error messages to agents. Names without such a word are returned
+ * unchanged.
+ */
 function spokenName(named: string): string {
   const [name = "", ...how] = named.split(" ");
   return Object.hasOwn(words, name) ? [words[name], ...how].join(" ") : named;

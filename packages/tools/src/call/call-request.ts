@@ -69,8 +69,8 @@ export type CallRequest = {
   /** Secrets of the project that replace values in `args` when the call is sent. */
   readonly secretUses?: readonly SecretUse[] | undefined;
   /**
-   * Returns additional arguments of the call, when the call is prepared. Also names values in these arguments that no message may quote.
-   * The arguments may be different each time (for example a link), so they are ignored when two calls are compared.
+   * Returns arguments that are added to the call when it is prepared, for example a link. They may be different each time, so they are
+   * ignored when two calls are compared. The result also names those values in them that no message may quote.
    */
   readonly late?: (() => Promise<LateArguments>) | undefined;
   /**

@@ -35,7 +35,7 @@ export const wordFinder: ToolFinder = {
   close: async () => {},
 };
 
-/** Dependencies of a finder by meaning. */
+/** Dependencies of the tool search by meaning, which compares embedding vectors. */
 export type MeaningFinderOptions = {
   readonly db: Database;
   readonly clock: Clock;

@@ -31,7 +31,10 @@ export function slowDown(pace: LinePace, nowMs: number): void {
  */
 export class ToolkitLines {
   readonly #countMax: number;
-  /** The queues, sorted by when their owners last had a turn, longest ago first. */
+  /**
+   * The queues of texts that wait for vectors (embeddings), by owner (a project or the shared catalog). The owner that has waited longest
+   * for its turn is first.
+   */
   readonly #lines = new Map<Owner, Line>();
 
   constructor(countMax: number) {

@@ -42,7 +42,7 @@ const renewMs = 250;
 const projectsMax = 10_000;
 const keyCharactersMax = 200;
 
-/** A limit with its compiled key expression. */
+/** A limit on tool calls of accounts. `keyOf`: computes the key of a call; calls with the same key share the limit. */
 type Limit = {
   readonly name: string;
   readonly toolkitSlug: string;
@@ -128,7 +128,7 @@ export function createCallLimits(options: {
   };
 }
 
-/** Outcome for a call without limits. */
+/** Result for a tool call to which no call limit applies: it may start at once. */
 const unlimited: EntryOutcome = { kind: "entered", leave() {}, again: async () => true };
 
 function limitOf({ name, toolkitSlug, keyExpression, concurrency, rateMax, ratePerMs, isPaused }: CallLimitRow): Limit {

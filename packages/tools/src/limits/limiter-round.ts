@@ -4,7 +4,7 @@ import { freeAgainAt, type Room } from "./pace.ts";
 /** A call that waits to start. */
 export type WaitingCall = {
   readonly limiters: readonly Limiter[];
-  /** True if the call occupies a slot of each limiter while it runs. False if only its start is counted, for a rate limit. */
+  /** True if the call counts for its call limits as long as it runs. False if only its start is counted, for a rate limit. */
   readonly holds: boolean;
   /** True if the call waits until its limits have room. False if it is refused when they have none. */
   readonly isPatient: boolean;

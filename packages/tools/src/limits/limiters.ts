@@ -113,7 +113,7 @@ export type Limiter = {
   readonly bookings: Bookings;
 };
 
-/** Creates a limiter without known state. */
+/** Creates the state of one call limit on this node, before anything is known about its use on all nodes. */
 function newLimiter(key: LimiterKey, rules: PaceRules): Limiter {
   return {
     key,

@@ -36,8 +36,7 @@ export function begunIn(window: PaceWindow | undefined, rate: RateRule, nowMs: n
 }
 
 /**
- * Returns the time at which a window (numbers of recently started calls) expires. After that time, none of these calls counts for the limit
- * any more.
+ * Returns the time at which the counted calls of a rate limit expire. After that time, none of these calls counts for the limit any more.
  */
 export function endOf({ latest, widthMs }: PaceWindow): number {
   return (latest + stretches + 1) * widthMs;
@@ -83,8 +82,9 @@ export const leaseMs = 6_000;
 export const waitingSaidMs = 1_000;
 
 /**
- * Returns how many calls a node with `held` running calls may start. The node whose calls have waited longest comes first. A node that has
- * just started calls comes last, so that a busy node cannot keep others waiting.
+ * Returns how many calls this node may start now under a call limit that all nodes share. `held`: number of calls that this node is
+ * running. The node whose calls have waited longest comes first. A node that has just started calls comes last, so that a busy node cannot
+ * keep the rest waiting.
  */
 export function roomOf(
   pace: PaceDocument | undefined,

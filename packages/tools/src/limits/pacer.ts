@@ -16,7 +16,7 @@ export type EntryOutcome =
 /** Limits of a call's wait. `waitMs`: maximum wait. `jobId`: the job that makes the call and can repeat it, if any. */
 export type EntryRequest = { readonly waitMs: number; readonly jobId: string | undefined };
 
-/** A waiting call, and the callbacks for its outcome. */
+/** A tool call that waits until its call limit allows it, and the callbacks for its outcome. */
 type Waiter = WaitingCall & {
   /**
    * Time since which the call waits. The call that has waited longest comes first. For a call of a job, it is the time since which the job

@@ -26,7 +26,10 @@ export type McpRequest = {
   readonly onLabel: (label: string) => void;
   /** Called with the trace context of the client's request, in W3C form. */
   readonly onTrace: (traceparent: string) => void;
-  /** Sends a notification before the answer. Undefined if the client reads no stream. */
+  /**
+   * Sends a notification to the MCP client before the response of the request. Undefined if the client does not accept a stream as
+   * response.
+   */
   readonly notify: ((message: string) => void) | undefined;
 };
 

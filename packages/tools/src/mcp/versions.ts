@@ -30,7 +30,7 @@ export function isNewerVersion(version: unknown): boolean {
  */
 const unsupportedVersionCode = -32_022;
 
-/** Returns the error for an unsupported version. */
+/** Returns the error for a request with a version of the MCP protocol that svc does not support. */
 export function unsupportedVersion(requested: string): McpError {
   const data = { supported: spokenVersions, requested: requested.slice(0, 80) };
   return { code: unsupportedVersionCode, message: "Unsupported protocol version", data };

@@ -39,8 +39,8 @@ export function confidenceOf(share: number, saidShare: number): Confidence | und
 }
 
 /**
- * Minimum score of the first tool for each level of confidence, in multiples of the weight of the rarest word. Below the minimum, the tool
- * may match by chance.
+ * Minimum search score of the best tool for each level of confidence. A score of 1 means a match of the query's rarest word. Below the
+ * minimum, the tool may match by chance.
  */
 type Fits = Readonly<Record<Exclude<Confidence, "low">, number>>;
 

@@ -74,7 +74,10 @@ export function readSpoken(
   return ["send", "message", ...(hasChannel ? ["channel"] : []), ...rest.filter((word) => places.has(word))];
 }
 
-/** True if an object follows the verb, before the destination. False if the destination (`to …`, `in …`) follows directly. */
+/**
+ * Returns true if a search query has an object between its verb and the destination, as in "add a row to the table". Returns false if the
+ * destination (`to …`, `in …`) follows the verb directly.
+ */
 function hasOwnObject(after: readonly string[]): boolean {
   const end = after.findIndex((word) => towards.has(word));
   return after.slice(0, end < 0 ? undefined : end).some((word) => isTelling(word) && !telling.has(word));

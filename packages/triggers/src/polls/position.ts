@@ -45,7 +45,7 @@ export type CursorScope = {
   readonly filter?: string | undefined;
 };
 
-/** Returns the position before all events that were received at or after a time, in epoch milliseconds. */
+/** Returns the position in the event stream before all events that were received at `ms` (epoch milliseconds) or later. */
 export function positionAt(ms: number): EventPosition {
   return { store: "", seen: emptySnapshot, fromUuid: firstUuidAt(ms), known: [] };
 }
@@ -74,8 +74,8 @@ export function openCursor(sealer: Sealer, scope: CursorScope, cursor: string): 
 }
 
 /**
- * Returns the position of a cursor of an earlier version, which agents got over MCP: a UUID, and the UUIDs of the events from there on that the
- * reader has.
+ * Reads a cursor of an earlier version of svc, and returns its position in the event stream. Such a cursor, which agents got over MCP, has
+ * the id of an event. It also has the ids of those later events that the agent already has.
  */
 function openFormerCursor(sealer: Sealer, scope: CursorScope, cursor: string): EventPosition | undefined {
   const { projectId, events } = scope;

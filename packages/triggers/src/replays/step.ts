@@ -34,8 +34,8 @@ const backoffWaitMs = 30_000;
 const pendingSeconds = 10;
 
 /**
- * How the deliveries of a turn are divided among several steps. A turn is the time in which a node holds the task of a replay; in each
- * step, the node queues some deliveries.
+ * The rhythm of a throttled replay. For one turn, a node holds the task of the replay. Within the turn it makes several steps, and queues
+ * some deliveries in each.
  */
 type StepPace = {
   /** Milliseconds from one step to the next. */
@@ -157,8 +157,8 @@ function nextOf(
 }
 
 /**
- * A replay after a step. `count`: deliveries that the step queued. `againAt`: time of the next check, undefined if it is the time of the
- * next step.
+ * State of a replay after it has queued some deliveries (one step). `count`: number of deliveries queued. `againAt`: time of the next
+ * check; undefined if the replay continues at its usual rate.
  */
 type MovedReplay = { readonly replay: ReplayRecord; readonly count: number; readonly againAt: number | undefined };
 
@@ -231,8 +231,8 @@ async function countFurther(
 }
 
 /**
- * The next matches of a replay. `next`: the pair of event and subscription up to which all matches were read; undefined if no match is
- * left.
+ * The next deliveries that a replay must queue. `matches`: pairs of an event and a subscription. `next`: the pair up to which all were
+ * read; undefined if none is left.
  */
 type NextMatches = {
   readonly matches: readonly EventMatch[];
@@ -343,8 +343,8 @@ function stepOf({ replay, count }: MovedReplay): ReplayStep {
 }
 
 /**
- * Returns the pause between the steps of a turn, and the most deliveries of a step. The deliveries of a second are spread, because live
- * deliveries would otherwise wait for the processor.
+ * Returns how a replay spreads the deliveries of one second over several steps: the pause between steps, and the maximum number of
+ * deliveries in a step. If all were queued at once, deliveries of new events would wait for the processor.
  */
 function stepPaceOf({ perSecond }: Pick<ReplayRecord, "perSecond">): StepPace {
   const steps = Math.min(stepsMax, Math.ceil(perSecond / burst));

@@ -153,8 +153,9 @@ export async function wholeSubscription(
 type Activity = Pick<UpdateSubscriptionRequest, "active" | "paused">;
 
 /**
- * Throws if the change is not allowed for an agent's subscription. Its endpoint URL cannot change, because the callback confirmed that URL.
- * It cannot be paused, because its agent takes up missed events itself. It cannot become active again after its key has ended.
+ * Throws if the change is not allowed for a subscription that an agent made over MCP. Its endpoint URL cannot change, because the agent's
+ * callback confirmed that URL. It cannot be paused, because the agent itself asks for events that it missed. It cannot become active again
+ * after its key has ended.
  */
 function requireChangeable(
   { id, keyId, inactiveReason }: Subscription,

@@ -36,8 +36,8 @@ const detailNames: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Returns the shown parts of a job's program. Ignores unknown parts, because the server has already checked the program. The kind of a step
- * that has begun comes from its receipt.
+ * Returns the parts of a job's program that the command shows: title, steps and inputs. Ignores unknown parts, because the server has
+ * already checked the program. If a step has begun, its kind is taken from the job's receipt (the summary of what each step did).
  */
 export function readProgram({ programJson, stepReceipts }: Pick<Job, "programJson" | "stepReceipts">): ShownProgram {
   const program = asObject(parse(programJson));

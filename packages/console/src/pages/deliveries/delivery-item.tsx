@@ -48,8 +48,8 @@ export function DeliveryItem({
 }
 
 /**
- * Draws the time of the next attempt. If the endpoint fails (`isHeld`), draws a text that the delivery waits because of its endpoint. Draws
- * nothing before the first attempt, because that attempt follows immediately.
+ * Shows the time of the next attempt of a delivery. If the endpoint fails (`isHeld`), shows instead that the delivery waits because of its
+ * endpoint. Shows nothing before the first attempt, because that attempt follows immediately.
  */
 function Next({ at, isFirst, isHeld }: { at: Timestamp; isFirst: boolean; isHeld: boolean }) {
   if (isHeld) return <span>waits, since its endpoint fails</span>;

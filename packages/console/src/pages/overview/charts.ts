@@ -55,7 +55,7 @@ function counts(lines: readonly SeriesLine[]): ChartLine[] {
   return others.length === 0 ? sorted : [...sorted, together(others)];
 }
 
-/** Id of the line that sums up several others. */
+/** Id of the line in a chart that sums up several small lines. */
 const othersId = "others";
 
 function together(lines: readonly ChartLine[]): ChartLine {

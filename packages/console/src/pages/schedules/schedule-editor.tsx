@@ -46,7 +46,7 @@ export function ScheduleEditor({
   naming,
   children,
 }: {
-  /** Initial values; later changes of this property have no effect. */
+  /** Initial values of the editor. Later changes of this property have no effect. */
   begun: { draft: Draft; programText: string; kept: Json };
   /** Fields that are drawn above all other fields. */
   naming?: ReactNode;

@@ -187,7 +187,7 @@ async function mkdirAs(path: string, owner: Account): Promise<void> {
   }
 }
 
-/** Returns the given key that made the seal. Throws BackupError if this key is missing. */
+/** Returns the vault key with which a backup was sealed (signed against changes). Throws BackupError if this key is missing. */
 function keyOfSeal(path: string, { keyId }: BackupSeal, keys: readonly VaultKey[]): VaultKey {
   const key = keys.find(({ id }) => id === keyId);
   if (key === undefined)

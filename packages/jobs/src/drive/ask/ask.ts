@@ -7,8 +7,8 @@ import { answered } from "./answer.ts";
 import { askInput, parkOn } from "./put-question.ts";
 
 /**
- * Parks the job on a question. One commit stores the ask, the log entries and the park, and ends the run task. A simulated job answers its
- * own question instead.
+ * Suspends the job until a person answers a question. One commit stores the question, the log entries and the new state, and ends the task
+ * that runs the job. In a simulation run, the job answers the question itself.
  */
 export async function question(
   state: JobState,

@@ -32,7 +32,9 @@ export function kindOf(step: Step): StepKind<Step["kind"]> {
 /** The first status change of a job, from queued to running. */
 export const started: Edit = { kind: "move", to: "running", reason: "started" };
 
-/** Begins a step that makes calls, unless the step has begun, and prepares its first call if that is not a read. Commits nothing. */
+/**
+ * Begins a step that makes calls, if it has not begun yet. Prepares the step's first call, except if this call is a read. Commits nothing.
+ */
 async function beginStep(work: WorkingJob, step: Step, port: Port, seen?: SeenAccounts): Promise<PlannedBeginning> {
   const { begun, first } = await firstOf(work, step, port);
   if (first === undefined) return { work: begun, call: undefined };

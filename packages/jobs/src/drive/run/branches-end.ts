@@ -27,8 +27,8 @@ export type BlockedBranch = {
 };
 
 /**
- * A job in which no branch can run now. `ending`: the reason that ends all branches, if any. `dues`: the times for which unfinished
- * branches wait, the earliest first.
+ * A job in whose `parallel` step no branch can continue now. `ending`: the reason that ends all branches, if any. `dues`: the times for
+ * which unfinished branches wait, the earliest first.
  */
 type StoppedBranches = {
   readonly work: WorkingJob;
@@ -153,8 +153,8 @@ export async function readOpenChildren(state: JobState, port: Port): Promise<rea
 }
 
 /**
- * Joins the branches when each of them has reached its end or was given up. The job continues, or the parallel step fails with the error of
- * the branch that failed first.
+ * Returns the change of the job when all branches of a `parallel` step have ended. The job continues after the step, or the step fails with
+ * the error of the branch that failed first.
  */
 function joinBranches(state: JobState, { step, index, end }: StepInstruction): Change {
   const block = state.blocks[step.id];

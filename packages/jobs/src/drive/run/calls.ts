@@ -15,8 +15,9 @@ import type { ConfirmGate } from "./confirm-gate.ts";
 export type JobCalls = Pick<Port, "call" | "ready">;
 
 /**
- * Returns the functions that call tools for jobs. Each call is made once: each attempt of a write has its own key, and is in the ledger
- * before it is sent. A repeated request returns the recorded result. `isFirst`: true if there can be no earlier calls to look up.
+ * Returns the functions that call tools for jobs. Each call is made at most once. Each attempt of a write has its own idempotency key, and
+ * is recorded before it is sent. If a call is requested again, the recorded result is returned. `isFirst`: true if the job has made no call
+ * yet, so that no earlier calls need to be looked up.
  */
 export function createCalls(
   { caller, confirms }: { readonly caller: ToolCaller; readonly confirms: Pick<ConfirmGate, "confirmerOf"> },

@@ -10,7 +10,7 @@ import type { Child, StepEffects } from "../../steps/effects.ts";
 import type { Port } from "../port.ts";
 import type { CommitContext, Commits } from "../store/commit.ts";
 
-/** Operations of a driver on the child jobs of its own job. */
+/** Operations by which a running job reads and changes its child jobs (jobs that its steps started). */
 export type ChildPort = Pick<StepEffects, "loadSkill" | "readChildren" | "whyNotTakenOn"> &
   Pick<Port, "awaitChildren" | "cancelChildren">;
 

@@ -10,9 +10,9 @@ type Failing = Extract<Next, { kind: "fail" }>;
 const lastErrorMax = 1_000;
 
 /**
- * Returns the change that follows an error of a step. The innermost error handler that accepts the error runs next: the handler of the
- * step, or of a block around the step. Without such a handler, the job fails. Inside a `parallel` step, only this branch fails at first.
- * The `parallel` step fails after its other branches have ended.
+ * Returns the change of the job after an error of a step. The innermost error handler that accepts the error runs next: the handler of the
+ * step, or of a step that contains it. Without such a handler, the job fails. Inside a `parallel` step, only the branch with the error
+ * fails at first. The `parallel` step fails after its remaining branches have ended.
  */
 export function failureOf(state: JobState, failing: Failing): Change {
   const { stepId, code, message, plain = message, status = 0, failedIn = stepId } = failing;

@@ -9,8 +9,8 @@ export function isPausable({ pause, status }: JobState): boolean {
 }
 
 /**
- * Returns the change that parks a job whose pause was requested. Its deadline clock has been stopped since the request. Throws an Error if
- * the job cannot be parked.
+ * Returns the change that suspends a job whose pause was requested. The time until the job's deadline has stood still since the request.
+ * Throws an Error if the job cannot be suspended.
  */
 export function pauseNow(state: JobState, nowMs: number): Change {
   const { pause } = state;

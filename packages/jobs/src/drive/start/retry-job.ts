@@ -258,7 +258,7 @@ async function endedChild(context: EngineContext, tx: Executor, job: JobRecord):
   return { fault: why, writes, mayWriteMore: mayWriteMore(state, children) };
 }
 
-/** Returns the reason why an ended job cannot continue where it stopped, or undefined if it can. See `EngineContext`. */
+/** Returns the reason why an ended child job cannot continue where it stopped. Returns undefined if it can. */
 export async function whyNotTakenOn(
   context: EngineContext,
   db: Executor,

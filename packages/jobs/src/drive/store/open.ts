@@ -50,8 +50,8 @@ export function openNewJob(context: EngineContext, job: JobRecord): Promise<Open
 }
 
 /**
- * Returns a planned job for its driver. A planned job is a new job that has run in memory up to its first commit. Call this function after
- * the job was stored with the values of this commit.
+ * Returns a planned job, ready to run on this node. A planned job is a new job that has run in memory up to its first commit. Call this
+ * function after the job was stored with the values of this commit.
  */
 export function openPlannedJob({
   port,

@@ -8,7 +8,7 @@ import {
 } from "@svc/db/events/operational";
 import type { JobState } from "../../state/job.ts";
 
-/** A job whose end svc reports as an operational event. */
+/** A job that failed or expired. svc publishes an event (`svc.job_failed`) about it. */
 export type FailedJob = JobState & { readonly status: "failed" | "expired"; readonly finishedAt: number };
 
 /**

@@ -70,7 +70,7 @@ export type ToolCall = {
   /** The entity whose account is used. Empty for an HTTP request, which uses no account. */
   readonly entity: string;
   readonly http?: HttpCall | undefined;
-  /** The arguments: a template of kind `object`, or of kind `literal` if they have no references. */
+  /** The arguments of the tool call in the program: a template of kind `object`, or of kind `literal` if they have no references. */
   readonly args: ValueTemplate;
   readonly retry: RetryRule;
   readonly timeoutMs: number;

@@ -11,7 +11,9 @@ import { type HookContext, hooksOf } from "./hooked-call.ts";
 import { findEarlier, type KeyContext } from "./keyed-call.ts";
 import { isNeverRepeated } from "./unsent-call.ts";
 
-/** Dependencies of the steps before a call is sent. */
+/**
+ * Dependencies of the work that is done before a tool call is sent: finding the tool and the account, checking the key, and asking hooks.
+ */
 export type GateContext = FindContext & PrepareContext & KeyContext & HookContext;
 
 /**

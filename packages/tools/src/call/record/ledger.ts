@@ -82,7 +82,10 @@ export type Ledger = {
    * answer.
    */
   bound(entry: LedgerEntry, ended: CallRecord, result: CallResult): CallRecord;
-  /** Commits a ledger row. The row must be a result of the method `ended` or of the method `bound`. */
+  /**
+   * Commits a row of the ledger (the stored record of every tool call). The row must be a result of this object's method `ended` or
+   * `bound`.
+   */
   put(ended: CallRecord): Promise<void>;
   /**
    * True if a stored digest of a tool call belongs to this call. False if it belongs to a different call, so that an idempotency key is

@@ -61,8 +61,8 @@ async function recordRefusal(tx: Executor, record: RefusalRecord): Promise<void>
 }
 
 /**
- * True if the refusal with this number is logged: each of the first `loggedMax`, and after that each time the number has doubled. False for
- * all others.
+ * True if the log of a job must contain this refusal of an answer. `count`: number of refused answers so far. The first `loggedMax`
+ * refusals are logged, and then one each time the number has doubled.
  */
 function isLogged(count: number): boolean {
   return count <= loggedMax || Number.isInteger(Math.log2(count / loggedMax));
@@ -204,7 +204,8 @@ function mayDecide(ask: Pick<AskRecord, "keyId">, decider: Decider): true | Faul
 }
 
 /**
- * The values that decide if overrides are allowed: the answer schema of the judgment point, and the continuation that the answer chooses.
+ * The values that decide if an answer to a question may change params or arguments (overrides). They are the answer schema of the judgment
+ * point, and the continuation that the answer chooses.
  */
 type OverridesRule = { readonly answerSchemaJson: string; readonly continuation: string };
 

@@ -171,8 +171,9 @@ export type Webhook = Verifier & {
   /** Returns true for a verified post that contains no event, for example a handshake that needs no answer. */
   ignores(post: Post): boolean;
   /**
-   * Returns the answer of the first handshake that matches a request; undefined if none does. Returns `refused` if only the token of a
-   * matching handshake is wrong. `isVerified`: true if the sender of a post is proven; otherwise only unsigned handshakes apply.
+   * Returns the answer of the first handshake (rule for verifying a webhook address) that matches a request; undefined if no handshake
+   * matches. Returns `refused` if a matching handshake has a wrong token. `isVerified`: true if the sender of a post is proven. If false,
+   * only handshakes that need no signature are used.
    */
   handshake(
     request: HandshakeRequest,

@@ -55,7 +55,7 @@ export function createTestNode(db: Database, options: CatalogNodeOptions = {}): 
   };
 }
 
-/** Returns the code, the reason and the field of the error with which a call is refused. */
+/** For tests: returns the code, the reason and the field of the error that a call returned. */
 export async function refusalOf(call: Promise<unknown>): Promise<[Code, string | undefined, string | undefined]> {
   const error = await errorOf(call);
   const [detail] = error.findDetails(ErrorDetailSchema);

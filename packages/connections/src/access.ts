@@ -45,8 +45,8 @@ type Context = RenewalOptions & {
    */
   readonly opened: LeastRecentlyUsed<AccountId, OpenedCredential>;
   /**
-   * Writes in progress by account. Each records that an app accepted the account's credential. All rows of a map (a step that makes one
-   * call per row) share one write.
+   * Database writes in progress, by account. Each write records that an app accepted the account's credential. All calls that a `map` step
+   * makes for its rows share one write.
    */
   readonly noting: Map<AccountId, Promise<void>>;
   readonly active: Batcher<ActiveQuery, CallableAccountRow[]>;

@@ -4,8 +4,9 @@ import type { AccountDefinition, ConnectedAccount } from "@svc/db/connections/ac
 import type { CallableAccountRow } from "@svc/db/connections/find-callable";
 
 /**
- * Returns the definition that accounts of a toolkit belong to. A private toolkit with the slug of a shared toolkit never uses the accounts
- * of the shared one. Accounts of the sandbox are used only in the sandbox, and others only outside of it.
+ * Returns which accounts a toolkit can use: its slug, if it is private, and if the calls go to the sandbox (test apps). A private toolkit
+ * never uses the accounts of a shared toolkit with the same slug. Accounts of the sandbox are used only in the sandbox, and real accounts
+ * only outside of it.
  */
 export function definitionOf(toolkit: Toolkit, isSandbox: boolean): AccountDefinition {
   return { toolkitSlug: toolkit.slug, isPrivate: toolkit.ownerProjectId !== "", isSandbox };

@@ -93,8 +93,8 @@ function ended(row: ConnectedAccount | undefined): Renewal {
 }
 
 /**
- * True if the account has a token other than `used`, the token that the caller sent. False if they are equal, or if `used` is undefined;
- * the present token must then be renewed.
+ * True if the account now has a token that differs from `used` (the token that the caller sent), so the caller can use it. False if the
+ * tokens are equal, or if `used` is undefined. Then the token must be renewed.
  */
 function isAnother(credential: Credential, used: string | undefined): boolean {
   const token = tokenOf(credential);

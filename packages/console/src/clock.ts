@@ -34,10 +34,7 @@ export function useNow(everyMs: number = tickMs): number {
   return useSyncExternalStore(subscribe, () => shown - (shown % everyMs));
 }
 
-/**
- * Returns a value only when it has not changed for `ms` milliseconds, so that typing does not make a call at every key. Values are compared
- * by identity.
- */
+/** Returns a value only when it has not changed for `ms` milliseconds. So a call is not made at each key that the user presses. */
 export function useSettled<Value extends string | undefined>(value: Value, ms: number): Value {
   const [settled, setSettled] = useState(value);
   useEffect(() => {

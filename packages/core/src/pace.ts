@@ -5,8 +5,8 @@
 const burstMs = 3_000;
 
 /**
- * A rate, and the part of it that is used. `perSecond`: maximum items per second. `pacedAt`: time until which the rate is used up, in epoch
- * milliseconds.
+ * State of a rate limit. `perSecond`: maximum items per second. `pacedAt`: time up to which items were used in advance, in epoch
+ * milliseconds. New items are allowed when this time is past.
  */
 type Pace = { readonly pacedAt: number; readonly perSecond: number };
 

@@ -2,11 +2,12 @@
 export type Sweep = {
   /** Name of the removed rows in the log, such as `events`. */
   readonly what: string;
-  /** Pause between two rounds, milliseconds. */
+  /** Pause in milliseconds between two rounds in which expired rows are deleted. */
   readonly everyMs: number;
   /**
-   * Deletes the rows that expired at `nowMs` or before, in small batches. After each batch, yields true if the batch was full, so that more
-   * may follow. Several nodes may run a round at the same time. If the caller stops early, the next round continues.
+   * Deletes rows that expired at `nowMs` or before, in small batches. After each batch, yields true if the batch was full, so that more
+   * expired rows may follow. Several nodes may run a round at the same time. If the caller stops early, the next round deletes the
+   * remaining rows.
    */
   round(nowMs: number): AsyncIterable<boolean>;
 };

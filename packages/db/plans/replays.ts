@@ -28,7 +28,7 @@ const started: NewReplay = {
   },
 };
 
-/** Values for the start of a replay, in a project that has no replays. */
+/** Data of a replay step, for recorded query plans of the statements of replays. */
 const moved: ReplayMove = {
   ...{ id, state: "running", reason: "", waitsForId: null, total: 1, uncountedFromId: null, queued: 1 },
   ...{ positionEventId: position.eventId, positionSubscriptionId: position.subscriptionId },

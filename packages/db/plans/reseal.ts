@@ -5,7 +5,7 @@ import { plan } from "./planner/plan.ts";
 
 const sealed = Buffer.from("sealed");
 
-/** Page of a table to read: its first row and the rows after it. */
+/** For recorded query plans: the page of a table that the statements of a key rotation read. */
 const page = { oldBefore: Buffer.alloc(12, 0xff), limit: 500 };
 
 async function afterFirst(db: Executor, table: string): Promise<string> {

@@ -11,7 +11,10 @@ import { plan } from "./planner/plan.ts";
 import { seededId } from "./planner/seed.ts";
 
 const projectId = seededId("prj", 1);
-/** A project without subscriptions. Project 1 cannot get a new one, because it has the maximum. */
+/**
+ * For recorded query plans: a project without subscriptions, to which new subscriptions can be added. The project `projectId` has the
+ * maximum number of subscriptions.
+ */
 const emptyProjectId = seededId("prj", 700);
 const page = { after: undefined, limit: 51 };
 const hourMs = 3_600_000;

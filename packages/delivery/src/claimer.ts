@@ -68,7 +68,7 @@ export class Claimer {
   #pause = new AbortController();
   #isStopped = false;
   #running: Promise<void> = Promise.resolve();
-  /** True if more deliveries were stored in the database while the present round of claims runs. */
+  /** True if new deliveries were stored in the database after this node had begun its present search for due deliveries. */
   #hasNews = false;
   /**
    * True if a claim of the present round has removed the maximum number of tasks of inactive subscriptions (`endedMax`). More such tasks

@@ -157,5 +157,8 @@ function partsOfBasic(value: string): readonly string[] {
   return "fault" in read || read.text === "" ? [] : [read.text, read.text.slice(read.text.indexOf(":") + 1)];
 }
 
-/** Values of this length or longer are hidden in answers, in characters. Shorter values also occur inside other words. */
+/**
+ * Minimum length of a credential that svc hides in the answers of an endpoint, in characters. A shorter text often occurs inside normal
+ * words.
+ */
 const shownMax = 4;

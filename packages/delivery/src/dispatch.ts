@@ -240,7 +240,10 @@ class Engine implements Dispatcher {
     else if (delivery.behind && this.#claimer.mayBeMore(true) && part.waiting.length === 0) this.wake();
   }
 
-  /** Sends waiting deliveries of throttled replays if the project and the node have free turns (slots for attempts) again. */
+  /**
+   * Continues to send waiting deliveries of throttled replays (repeated deliveries that are spread over time). They were stopped because
+   * the project or the node was sending its maximum number of deliveries.
+   */
   #feedBlocked(): void {
     for (const queue of [...this.#blocked]) {
       if (!this.#shares.hasTurn(queue.projectId, true)) continue;
@@ -249,7 +252,10 @@ class Engine implements Dispatcher {
     }
   }
 
-  /** Records an ended attempt. If the endpoint failed, closes its queue: the queue then sends only probes (test deliveries). */
+  /**
+   * Records that an attempt to send a delivery has ended. If the endpoint failed, the endpoint's queue from now on sends only probes (test
+   * deliveries).
+   */
   #conclude(queue: EndpointQueue, delivery: OutgoingDelivery, attempt: Attempt, startedAtMs: number): void {
     const { clock, observer, random } = this.#options;
     const nowMs = clock.now();

@@ -107,7 +107,7 @@ export class EndpointQueue {
     return this.isFailing && nowMs < this.doubtUntilMs;
   }
 
-  /** Records how long an answer took, in milliseconds. */
+  /** Records how long an endpoint took to answer a delivery, in milliseconds. */
   observe(durationMs: number): void {
     if (durationMs <= queuedMsMax) this.live.wasLate = false;
     this.#meanMs = this.#meanMs === undefined ? durationMs : this.#meanMs + newestWeight * (durationMs - this.#meanMs);

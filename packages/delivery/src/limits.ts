@@ -2,7 +2,7 @@ import type { HealthLimits } from "@svc/db/subscriptions/health";
 
 /** Limits of the delivery engine. Times are in milliseconds. */
 export type DispatchLimits = {
-  /** Maximum number of attempts in flight for one subscription on one node. */
+  /** Maximum number of deliveries that one node sends to one subscription at the same time. */
   endpointConcurrency: number;
   /** Waits between the attempts of a delivery, in milliseconds. */
   retryScheduleMs: readonly number[];
@@ -21,7 +21,7 @@ export type DispatchLimits = {
   inFlightMax?: number;
   /** Maximum number of deliveries that one node holds (in flight, waiting, or being recorded). Default 10,000. */
   heldMax?: number;
-  /** Maximum size of the bodies of held deliveries, in bytes. Default 64 MiB. */
+  /** Maximum total size of the bodies of all deliveries that this node has in memory, in bytes. Default 64 MiB. */
   heldBytesMax?: number;
 };
 

@@ -15,7 +15,7 @@ export type SendRequest = {
 
 /** Result of a request. `send` never rejects: a failure of the endpoint is described by these fields. */
 export type Attempt = {
-  /** HTTP status of the answer; 0 if no answer began. If an answer broke off, the attempt has its status and an error. */
+  /** HTTP status of the answer; 0 if no answer began. If the answer ended too early, this field has its status and `error` says why. */
   statusCode: number;
   /** Empty if the answer is 2xx. Otherwise an error code, sometimes followed by a colon and a few words. */
   error: string;

@@ -117,7 +117,7 @@ function withHeaders(own: readonly string[], given: readonly string[]): string[]
 const tokenTimeoutMs = 5_000;
 const tokenBytesMax = 65_536;
 
-/** A message to an endpoint that is not the delivery of an event. */
+/** A message that svc sends to an endpoint outside of event deliveries, for example that a subscription has ended. */
 export type Message = { readonly id: string; readonly body: string };
 
 /** The connections of one node to endpoints, and the requests in flight on them. */

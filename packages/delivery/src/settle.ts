@@ -115,8 +115,8 @@ async function writeUntilStored(options: RecorderOptions, items: readonly EndedA
 }
 
 /**
- * Settles the attempts of a batch, together with the operational events about deliveries whose attempts are used up. Returns the ids of
- * deliveries whose lease is lost.
+ * Stores the results of a batch of delivery attempts. In the same transaction, stores operational events about deliveries whose attempts
+ * are used up. Returns the ids of deliveries whose lease is lost. Their results are not stored.
  */
 async function settle({ db, clock, nodeId }: RecorderOptions, items: readonly EndedAttempt[]): Promise<DeliveryId[]> {
   const settlements = items.map(({ settlement }) => settlement);

@@ -6,8 +6,9 @@ import type { OutgoingDelivery } from "./outgoing.ts";
 type Bounds = Pick<ResolvedLimits, "inFlightMax" | "heldMax" | "heldBytesMax">;
 
 /**
- * Amounts that one project uses of a node. `unsent`: deliveries in flight or waiting. `held`: the same, and also deliveries that are being
- * recorded or returned. `bytes`: the bodies of held deliveries.
+ * Deliveries that one project has on a node. `inFlight`: deliveries that are being sent. `unsent`: these, and deliveries that wait. `held`:
+ * these, and deliveries whose results are being stored or that are being returned to the queue. `bytes`: size of the bodies of all held
+ * deliveries.
  */
 type Usage = { inFlight: number; unsent: number; held: number; bytes: number };
 

@@ -70,7 +70,10 @@ type JobAdministrationContext = Pick<JobsContext, "db" | "sealer"> & {
   readonly engine: Pick<JobEngine, "park" | "release">;
 };
 
-/** Cause that log entries name for requests through AdminService. A deployment has one administrator. */
+/**
+ * Name under which a job's log records the cause of requests through AdminService. It names no person, because a deployment has one
+ * administrator.
+ */
 const byAdministrator: readonly string[] = ["administrator"];
 
 const listed: ListedTool = {
@@ -163,7 +166,7 @@ export type JobsOptions = {
 export type Jobs = {
   readonly engine: JobEngine;
   readonly hints: JobHints;
-  /** Calls that wait until jobs end. When the node stops, `end` makes these calls return without the ends of their jobs. */
+  /** API calls that wait until a job ends. When the node stops, `end` makes these calls return, even if the jobs have not ended. */
   readonly waits: Pick<JobWaits, "end">;
   /** Calls a skill, which is a promoted program. Calls of tools of kind CODE are passed to it. */
   readonly callSkill: CodeCaller;

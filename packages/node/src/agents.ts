@@ -29,7 +29,7 @@ const sends: ListedTool["annotations"] = { readOnlyHint: false, destructiveHint:
 /** MCP annotations of a tool that only reads. */
 const reads: ListedTool["annotations"] = { readOnlyHint: true, destructiveHint: false, openWorldHint: false };
 
-/** Maximum number of attempts that the tool shows. If there are more, it shows the latest ones. */
+/** Maximum number of delivery attempts that the tool `explain_delivery` shows. If there are more, it shows the latest ones. */
 const attemptsMax = 5;
 
 /** Creates the tool that explains the state of a delivery: its attempts, its endpoint, and what happens next. */

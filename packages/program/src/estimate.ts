@@ -123,7 +123,10 @@ export function fixedUseOf(program: Program, { classOf, skills }: KnownParts): U
   return useOf(program, { classOf, useOfSkill, rows: 0, isRepeating: false });
 }
 
-/** Returns the maximum use of a skill. A skill runs as a job of its own, so the limits of its own program also apply. */
+/**
+ * Returns the maximum number of calls, rows and questions of a skill (a program that is used as a tool). A skill runs as a job of its own,
+ * so the limits of its own program apply.
+ */
 function wholeUse({ skills }: KnownParts, name: string): Use {
   return useOfEstimate(skills.get(name)?.accepted.estimate);
 }

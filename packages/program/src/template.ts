@@ -15,7 +15,10 @@ export type Reference = {
   readonly pointer: string;
 };
 
-/** A text that contains references. `otherwise`: replaces the whole text if the value of one of them was skipped, is absent or is null. */
+/**
+ * A text that contains references. `otherwise`: value that replaces the whole text if a referenced value is absent or null, or if the step
+ * that makes it was skipped.
+ */
 export type TextTemplate = {
   readonly kind: "text";
   readonly parts: readonly (string | Reference)[];
@@ -23,8 +26,8 @@ export type TextTemplate = {
 };
 
 /**
- * A JSON value that contains references, for example in the arguments of a call. `otherwise`: the value that is used if a referenced step
- * was skipped or the referenced value is absent. In the kind `computed`, a CEL expression gives the value.
+ * A JSON value that may contain references, for example the arguments of a call. `otherwise`: the value that is used if a referenced step
+ * was skipped or the referenced value is absent. In the kind `computed`, the value is the result of a CEL expression.
  */
 export type ValueTemplate =
   | { readonly kind: "literal"; readonly value: JsonValue }

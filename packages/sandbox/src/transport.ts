@@ -19,7 +19,7 @@ import { type Scenario, scenarioOf, scenarios } from "./scenarios.ts";
 /** Returns true if this sandbox issued the access token for the toolkit, and it is still valid. */
 type AcceptsToken = (token: string, toolkitSlug: string) => boolean;
 
-/** One tool of an app, as called for one entity. */
+/** Identifies one tool of an app that the sandbox plays, as used by one entity (customer or user) of a project. */
 type Played = {
   readonly projectId: string;
   readonly entityId: string;
@@ -77,8 +77,8 @@ export type TransportOptions = {
   /** Returns the project's current version of the call's toolkit, with all its tools. Returns undefined if the toolkit no longer exists. */
   readonly findWhole?: ((call: AppCall) => Promise<Toolkit | undefined>) | undefined;
   /**
-   * Shares processor time among the apps in short turns, because a page of 250 objects takes 10 ms to make. If absent, every answer is made
-   * at once.
+   * Shares processor time among the apps of the sandbox in short turns, because a page of 250 objects takes 10 ms to make. If absent, every
+   * answer is made at once.
    */
   readonly turns?: Pick<Turns, "next"> | undefined;
 };

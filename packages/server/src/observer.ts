@@ -132,8 +132,8 @@ function createJobObserver(logger: Logger, metrics: Metrics): EngineObserver {
 }
 
 /**
- * Returns an observer that writes a log line and metrics for each settled ask. The log level is info, because people answer only a limited
- * number of asks.
+ * Returns an observer that writes a log line and metrics for each settled ask (a job's question to a person). The log level is info,
+ * because people answer only a limited number of asks.
  */
 function createAskObserver(logger: Logger, metrics: Metrics): AskObserver {
   return {

@@ -58,7 +58,10 @@ export type ServerParts = {
   console: ConsoleParts | undefined;
 };
 
-/** Resources that must be open before the shared objects are created, such as the database and the vault. */
+/**
+ * Resources that must be open before the objects of the server are created, such as the database and the vault (the store of encrypted
+ * credentials).
+ */
 export type OpenedStore = Pick<ServerParts, "config" | "logger" | "store" | "vault" | "tls" | "publicUrl"> & {
   catalog: Catalog;
   restored: RestoredStore;

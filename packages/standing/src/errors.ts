@@ -3,7 +3,7 @@ import { overlapPolicies } from "@svc/db/schema/words";
 import { faultsText } from "@svc/program";
 import type { StandingFault } from "./definition/faults.ts";
 
-/** Maximum number of faults that an answer lists. */
+/** Maximum number of problems of a schedule's definition that one error response lists. */
 const listedMax = 100;
 
 /** Errors of calls about standing programs and backfills. */

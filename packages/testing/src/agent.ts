@@ -60,8 +60,8 @@ export type TestPerson = {
   /** Opens a page, like a person who enters its address in a browser. */
   open(address: string): Promise<PersonPage>;
   /**
-   * Sends the form that has a field of this name, with the person's input. `page`: the page with the form. If an Origin is given, it
-   * replaces the usual one.
+   * Submits the form of a page that has a field named `field`, filled with the person's input `typed`. `page`: the page with the form.
+   * `origin`: value of the Origin header, if it must differ from that of a normal browser.
    */
   send(
     page: PersonPage,

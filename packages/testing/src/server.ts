@@ -67,7 +67,8 @@ export async function startTestServer({
    */
   mcpOffers?: NodeParts["mcpOffers"];
   /**
-   * Waiting times of erasures (for example the time before the last pass). A test sets them if the times of a real service are too long.
+   * Waiting times of erasures, for example the time before the last pass over the tables. A test sets them if the times of a real service
+   * are too long.
    */
   erasures?: NodeLimits["erasures"];
   /**

@@ -228,7 +228,10 @@ export function createIngest(options: IngestOptions): Ingest {
     const [first] = kept;
     return first === undefined ? { outcome: "ignored" } : { outcome: "quarantined", reason: first.reason };
   };
-  /** `body` is stored in its decoded form, although the signature covers the encoded bytes. */
+  /**
+   * Decompresses the body of a post, and stores the post with the decompressed body. The signature is verified before, because it covers
+   * the compressed bytes.
+   */
   const storeDecoded = async (
     receiver: Receiver,
     post: InboundPost,
@@ -358,8 +361,8 @@ const notGreeted: NoHandshake = { outcome: "no_handshake", methods: ["POST"] };
 type Receiver = Pick<AdmittedPost, "toolkit" | "secrets">;
 
 /**
- * Charges a post that becomes no event to the project of its private toolkit. Returns the refusal if the project is over a quota: otherwise
- * it could fill the quarantine.
+ * Counts a post that becomes no event for the quotas of the private toolkit's project. Returns the refusal if the project is over a quota.
+ * Without this check, such posts could fill the quarantine.
  */
 async function chargeQuarantined(
   { db, routing, quotas }: { readonly db: Executor; readonly routing: Routing; readonly quotas: PostQuotas },
@@ -373,7 +376,7 @@ async function chargeQuarantined(
   return refusal?.fault;
 }
 
-/** Divides the events of a list into those that wait for a commit together. */
+/** Divides the events of a post's list into groups. The events of one group are stored together, before the next group is stored. */
 function chunksOf<Item extends { readonly event: NormalizedEvent }>(items: readonly Item[]): Item[][] {
   const chunks: Item[][] = [];
   let bytes = Number.POSITIVE_INFINITY;

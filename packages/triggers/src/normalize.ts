@@ -70,9 +70,9 @@ export function turnOfLarge(body: Buffer, turn: () => Promise<void>): Promise<vo
 }
 
 /**
- * Reads a verified, decoded post as an event of the first trigger that matches. If the toolkit declares a list, each element of the list is
- * read separately. For an empty body, the headers can match a trigger. A body that cannot be read never becomes an event. `chosen`: the
- * elements to read (default: all), if they belong to the list that the definition names now.
+ * Reads a verified, decompressed post as an event of the first trigger (kind of event) that matches. If the toolkit declares a list, each
+ * element of the list becomes an event. If the body is empty, a trigger can match by the headers. A body that cannot be read never becomes
+ * an event. `chosen`: the elements to read; default: all. They are used only if the toolkit's definition still names the same list.
  */
 export async function normalize(
   toolkit: Receiving,
@@ -140,7 +140,7 @@ const tooMuch = quarantined(
   "The payloads of the post's other elements have the size that a post may have.",
 );
 
-/** Returns the path of a list in the form in which definitions write it. */
+/** Returns the path of the list in a post as toolkit definitions write it, such as `body.items`. */
 export function eachPath(each: readonly string[]): string {
   return ["body", ...each].join(".");
 }
@@ -197,7 +197,10 @@ function sentence(text: string): string {
   return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}.`;
 }
 
-/** Returns a payload as JSON text. Returns undefined if it cannot be written: parsing allows deeper nesting than writing does. */
+/**
+ * Returns an event's payload as JSON text. Returns undefined if it is nested too deeply: JSON can be parsed at a greater depth than it can
+ * be written.
+ */
 function payloadText(payload: unknown): string | undefined {
   try {
     return JSON.stringify(payload);

@@ -56,7 +56,7 @@ export type PostQuotas = {
   refused(refusal: PostRefusal): void;
   /** Adds what was stored for a project to its counts, which are compared with its quotas. */
   stored(projectId: ProjectId, what: { readonly deliveries: number; readonly bytes: number }): void;
-  /** Returns the load of a project, or undefined if it received nothing here. */
+  /** Returns how many posts, deliveries and bytes a project has received on this node, or undefined if it received none. */
   loadOf(projectId: ProjectId): PostLoad | undefined;
   loads(): Iterable<PostLoad>;
 };

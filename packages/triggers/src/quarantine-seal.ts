@@ -7,7 +7,7 @@ import { sealEnvelope } from "./quarantined-row.ts";
 export type QuarantineSealOptions = {
   readonly db: Executor;
   readonly sealer: Sealer;
-  /** Maximum number of rows that are encrypted in one batch. Default 200. */
+  /** Maximum number of quarantined posts whose headers and query are encrypted in one batch. Default 200. */
   readonly batchMax?: number;
 };
 

@@ -61,7 +61,7 @@ export type Quarantine = {
   release(id: QuarantineId, options: { owner?: PostOwner; dryRun: boolean }): Promise<ReleaseResult>;
 };
 
-/** Dependencies and limits of the quarantine. */
+/** Dependencies and limits of the quarantine (refused webhook posts that are kept for inspection). */
 export type QuarantineOptions = {
   db: Executor;
   catalog: Catalog;

@@ -53,8 +53,8 @@ export type RoutingView = {
    */
   filters(receiver: ReceivingProject, post: RoutedPost): readonly string[];
   /**
-   * Returns a receiver's version of the routing, if standing programs of the receiver start on the trigger of this post. Undefined if none
-   * of them does.
+   * Returns the project's routing version (a number that grows with each change of its subscriptions), if standing programs of the project
+   * start on the trigger of this post. Undefined if no standing program does.
    */
   heardAt(projectId: ProjectId, post: RoutedPost): number | undefined;
   /** Returns the quotas that are set for a project that receives posts. Quotas that are not set are absent. */

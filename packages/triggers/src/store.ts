@@ -140,8 +140,8 @@ async function tryToStore(options: StoreOptions, db: Executor, batch: Batch): Pr
 }
 
 /**
- * Stores the posts after reading the routing again and locking it until the commit. So posts are stored even if some projects constantly
- * change their routing.
+ * Stores the posts after it has read the routing (which projects and subscriptions receive posts) again, and locks the routing until the
+ * commit. So posts are stored even if some projects constantly change their routing.
  */
 function storeOnHeldRouting(options: StoreOptions, db: Executor, batch: Batch): Promise<StoreAttempt> {
   const { posts } = batch;

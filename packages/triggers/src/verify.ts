@@ -40,7 +40,7 @@ export function faultOfWebhook(webhook: Webhook, variable: ReadVariable): string
     : `the variable ${secretEnv} holds no secret that the definition can read: ${secretForm(webhook)}`;
 }
 
-/** Returns the same for the webhook of a private toolkit. */
+/** Returns the reason why the webhook of a private toolkit cannot verify posts, or undefined if it can. */
 export function faultOfPrivateWebhook(
   { toolkit: { webhook }, secrets, isSecretSet: isSet }: PrivateWebhook,
   variable: ReadVariable,

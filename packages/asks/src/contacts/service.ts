@@ -93,7 +93,10 @@ function checkReach(
   return { toolSlug, entityId, args };
 }
 
-/** Sample values that replace those of a real ask when the arguments are checked. */
+/**
+ * Sample values of an ask (a job's question to a person). They fill the placeholders when svc checks the arguments of a contact's
+ * notification call.
+ */
 const sampleValues = {
   question: "Continue?",
   jobId: "job_00000000000000000000000000",

@@ -68,8 +68,8 @@ function without(at: NullPlace, value: unknown, depth: number): unknown {
 }
 
 /**
- * Returns the given schemas and all schemas that always apply together with them: those in `allOf`, and the targets of `$ref`. Reads each
- * schema only once, so that the search ends even if references are circular.
+ * Returns the given JSON schemas, and all schemas that a valid value must match as well: those in `allOf`, and the targets of `$ref`. Reads
+ * each schema only once, so that the search ends even if references are circular.
  */
 function sureOf(root: JsonSchema, first: readonly unknown[]): readonly JsonSchema[] {
   const schemas = new Set<JsonSchema>();

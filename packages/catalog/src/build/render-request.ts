@@ -150,7 +150,10 @@ function requireScalar(place: string, value: unknown): string {
   return text;
 }
 
-/** Returns the body of the request. If a declared body has no content, returns an empty object or list, because apps expect JSON. */
+/**
+ * Returns the body of a tool's request: the fields of all requests of the toolkit, and the fields that the tool declares. If a declared
+ * body has no content, returns an empty object or list, because apps expect JSON.
+ */
 function renderBody(always: Tree, own: Tree | undefined, scope: TemplateScope): unknown {
   const common = renderTemplateTree(always, scope);
   const body = own === undefined ? undefined : (renderTemplateTree(own, scope) ?? emptyOf(own));

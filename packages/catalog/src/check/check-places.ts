@@ -102,8 +102,8 @@ function filteredSchema({ file, path, placeholder }: PlaceInFile, schema: JsonSc
 type Filter = Placeholder["filters"][number]["name"];
 
 /**
- * Returns why a filter cannot accept a value, as [reason, correction]. Undefined if the filter can accept it, or if the schema does not
- * limit the type.
+ * Returns the reason why a placeholder's filter (such as `csv`) cannot accept a value, as [reason, correction]. Undefined if the filter can
+ * accept the value, or if the value's schema does not limit its type.
  */
 function faultOfFilter(name: Filter, schema: JsonSchema): readonly [reason: string, cure: string] | undefined {
   const types = typesOf(schema);

@@ -205,8 +205,8 @@ function lookAtArgument(
 }
 
 /**
- * Checks the source of the value for a cursor's argument `arg`. The source is a field of the rows, a field of the app's answer, or the
- * clock. Returns the errors; empty if there are none.
+ * Checks the cursor of a poll: from where the value of its argument `arg` comes. The source is a field of the rows, a field of the app's
+ * answer, or the clock. Returns the errors; empty if there are none.
  */
 function faultsOfSources(
   { kind, arg = "", from, more, step, overlap }: PollCursorDocument,

@@ -75,8 +75,8 @@ function checkNode(check: Check, path: FaultPath, node: unknown, declared: Reado
 }
 
 /**
- * Checks a property of a schema. `isRule`: true if the schema is a rule, such as a branch of `anyOf`, about a value that another schema
- * declares. A property in a rule needs no description and no type, because the declaration has them.
+ * Checks a property of a tool's JSON schema. `isRule`: true if the property is inside a rule, such as a branch of `anyOf`. A property in a
+ * rule needs no description and no type, because another part of the schema declares them.
  */
 function checkProperty(check: Check, path: FaultPath, property: unknown, isRule: boolean): void {
   const description = isObject(property) ? property.description : undefined;

@@ -142,7 +142,10 @@ function checkSource(file: DefinitionFile, path: FaultPath, place: Placeholder, 
 
 type Roots = Readonly<Record<string, "whole" | "named">>;
 
-/** Returns the placeholders of a template. Records an error for each that is malformed, unknown, has a filter, or lacks its name. */
+/**
+ * Returns the placeholders of a template in a webhook's definition. Records an error for each placeholder that is malformed, is unknown, or
+ * has a filter. A placeholder of a header or parameter must contain its name; otherwise an error is recorded.
+ */
 function checkPlaces(file: DefinitionFile, path: FaultPath, text: string, roots: Roots): readonly Placeholder[] {
   try {
     const places = parseTemplate(text).parts.filter((part) => typeof part !== "string");

@@ -12,7 +12,7 @@ import { checkTenantTrigger, checkTenantWebhook } from "./check-tenant-webhook.t
 const bytesMax = 65_536;
 const depthMax = 32;
 
-/** Records an error if a file is too large or too deeply nested for further checks. */
+/** Records an error if a file of a private toolkit is too large or too deeply nested, so that checking it could take too long. */
 export function checkTenantSize(file: DefinitionFile): void {
   // Check the depth first, because writing a value as JSON uses one stack frame per level.
   if (depthOf(file.value) > depthMax) {

@@ -57,7 +57,10 @@ export function createCatalogViews(options: {
    * `forget`.
    */
   extraToolkits?: (projectId: ProjectId) => Promise<readonly Toolkit[]>;
-  /** Toolkits that every project has in addition to the shared catalog. They hide toolkits of a project with the same slug. */
+  /**
+   * Toolkits that every project has in addition to the shared catalog. If a project has published a toolkit with the same slug, the
+   * project's toolkit is not visible.
+   */
   commonToolkits?: readonly Toolkit[];
 }): CatalogViews {
   const { catalog, db, clock, extraToolkits = async () => [], commonToolkits = [] } = options;

@@ -48,7 +48,10 @@ export function createCatalog(
   return build(overlaid, deployment, audience);
 }
 
-/** Options of a catalog. `audience`: receivers of events for webhooks whose audience the deployment does not set. */
+/**
+ * Options of a catalog. `audience`: default for the receivers of a webhook's events. It is used if the deployment file sets no audience for
+ * the webhook.
+ */
 export type CatalogOptions = {
   deployment: Deployment | undefined;
   audience: Audience;

@@ -89,7 +89,10 @@ function costOfText(schema: JsonSchema, text: string): number {
 
 const sizes = new WeakMap<JsonSchema, number>();
 
-/** Returns the size of one schema: its keywords, without nested schemas. Each name and value that is compared counts as one keyword. */
+/**
+ * Returns the size of one schema, for estimating the cost of a validation: the number of its keywords, without nested schemas. Each name
+ * and value that a keyword compares counts as one keyword.
+ */
 function sizeOf(schema: JsonSchema): number {
   const known = sizes.get(schema);
   if (known !== undefined) return known;

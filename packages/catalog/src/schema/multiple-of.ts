@@ -7,7 +7,10 @@ type Decimal = { readonly digits: string; readonly power: number };
 /** The value that is validated now, with all digits of its numbers. Undefined if doubles can hold all its numbers exactly. */
 let judged: { readonly value: unknown } | undefined;
 
-/** Returns the result of `judge`, with exact numbers available to `multipleOf`. Compiled code otherwise sees only the nearest doubles. */
+/**
+ * Runs `judge`, which validates a value, and returns its result. During the run, the keyword `multipleOf` is checked with all digits of the
+ * value's numbers. Without this function, it would be checked with doubles, which lose digits.
+ */
 export function withExactNumbers<T>(value: unknown, judge: () => T): T {
   judged = { value };
   try {

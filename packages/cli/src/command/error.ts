@@ -58,7 +58,7 @@ const listenerReasons: ReadonlySet<string> = new Set(["CALL_UNKNOWN"]);
 export const wrongListenerHint =
   "The administrator's listener (SVC_ADMIN_LISTEN) and workers (SVC_ROLE) accept nothing from projects: set --url or SVC_URL to the address where the service accepts calls.";
 
-/** Returns the text of a refusal in which commands and options replace the names of calls and fields. */
+/** Returns the text of an API error for the terminal. Names of API calls and fields are replaced by commands and options. */
 function spokenRefusal(err: ConnectError, origin: Origin | undefined, command: RanCommand | undefined): string {
   const details = refusalsOf(err);
   // If the error has no details, it came from the network, or from a server that is not svc. The text then gives advice about the

@@ -63,7 +63,7 @@ async function readCursor(file: string): Promise<string> {
   }
 }
 
-/** Replaces the content of a file. After a crash the file has either the old cursor or the new one, never a part of one. */
+/** Stores a cursor (position in the events) in a file. After a crash, the file has the old cursor or the new one, never a part of one. */
 async function writeCursor(file: string, cursor: string): Promise<void> {
   const made = `${file}.next`;
   try {

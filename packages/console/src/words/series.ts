@@ -33,7 +33,10 @@ const tones: Record<string, Tone> = {
 };
 const order = Object.keys(tones);
 
-/** Returns the colour of an outcome's line. In the series of events, the lines are toolkits, which have no outcome. */
+/**
+ * Returns the colour of a chart's line for an outcome, such as `failed`. An unknown name gets the colour `info`. Lines for events have such
+ * names, because they are named after toolkits.
+ */
 export function outcomeTone(outcome: string): Tone {
   return tones[outcome] ?? "info";
 }

@@ -5,7 +5,7 @@ import { clockWords, type Zone } from "./time.ts";
 /** The time ranges of lists and charts. Each ends now; the value is its length in milliseconds. */
 export const ranges = { "1h": 3_600_000, "24h": 86_400_000, "7d": 604_800_000, "30d": 2_592_000_000 } as const;
 
-/** The name of a range, as addresses contain it. */
+/** Name of a time range (such as `24h`) as it is written in the address of a page. */
 type Range = keyof typeof ranges;
 
 /** The names of the ranges. The shortest range is first. */

@@ -2,7 +2,7 @@ import { createHmac, createSecretKey, hash, type KeyObject, timingSafeEqual } fr
 
 /** A key of HMAC-SHA256, prepared for many digests. */
 export type HmacKey = {
-  /** The key with the inner padding of HMAC. `hmacSha256` appends the message. */
+  /** The key, combined with the inner padding of HMAC (RFC 2104). `hmacSha256` hashes it followed by the message. */
   readonly inner: Uint8Array;
   /** The key with the outer padding of HMAC, and after it free bytes into which the inner digest is written. */
   readonly outer: Buffer;

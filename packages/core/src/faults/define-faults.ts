@@ -56,7 +56,10 @@ type FaultMaker<Args extends readonly unknown[]> = ((...args: Args) => Fault) & 
   readonly reason: string;
 };
 
-/** A table of functions that create faults. The name of a function is the name of its row, which is usually the reason of the fault. */
+/**
+ * A table of functions that create errors (faults). Each function has the name of the declaration from which it is made. This name is
+ * usually the `reason` of the error.
+ */
 type FaultTable<Rows> = { readonly [Name in keyof Rows]: FaultMaker<FaultRowArgs<Rows[Name]>> };
 
 /** Returns a table of functions that create faults, one for each row. Example: `throw toolFaults.CALL_IN_PROGRESS(key)`. */

@@ -140,8 +140,8 @@ export function wireParts({ parts }: PartedText): WirePart<(typeof partNumbers)[
 }
 
 /**
- * Returns a text that was received in an API message. The text keeps its named parts (for example the name of a call). If this version does
- * not know the kind of a part, that part becomes plain text.
+ * Returns an error text that was received in an API message. The text keeps its named parts (for example the name of a call), so that it
+ * can be shown with different names. If this version does not know the kind of a part, that part becomes plain text.
  */
 export function textOfWire(plain: string, parts: readonly WirePart<number>[]): PartedText {
   const known = Object.entries(partNumbers) as [PartKind, number][];

@@ -49,8 +49,8 @@ export function measureJson(text: string, valuesMax: number): JsonSize {
 export type JsonBounds = { readonly values: number; readonly characters: number };
 
 /**
- * True if a value exceeds one of the limits. False if it is within both. It stops as soon as the result is clear. A part that occurs
- * several times counts each time.
+ * True if a JSON value has more values or more characters than `bounds` allow. False if it is within both limits. Counting stops as soon as
+ * the result is clear. An object that occurs several times counts each time.
  */
 export function holdsMoreThan(value: unknown, bounds: JsonBounds): boolean {
   let { values, characters } = bounds;

@@ -34,7 +34,7 @@ export type Quota = {
   readonly scope: "node" | "deployment";
   /** Name of the counted unit: a plural that can be shown with or without a number. */
   readonly unit: string;
-  /** Name of the counted unit in the singular, used after the number 1 (for example `call under way at this node`). */
+  /** Name of the unit that the quota counts, in the singular. It is used after the number 1 (for example `call under way at this node`). */
   readonly unitOfOne: string;
   /**
    * Time after which a retry may succeed, in milliseconds. Undefined if waiting does not help, because the project or its administrator

@@ -170,7 +170,7 @@ export function requireText(bytes: Uint8Array): string {
   throw new NotTextError(`it ${read.fault}`);
 }
 
-/** Maximum number of bytes of an incomplete UTF-8 character at the end of a text that was cut. */
+/** Maximum number of bytes of an incomplete UTF-8 character, if a text was cut inside a character. */
 const partBytesMax = 3;
 
 /**

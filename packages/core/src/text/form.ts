@@ -55,7 +55,7 @@ class Reader {
   /** Bytes of the field that is being read, with its escapes replaced. */
   readonly #field: Buffer;
   #length = 0;
-  /** Length of the field's name in bytes. -1 until the equals sign was read. */
+  /** Length in bytes of the name of the form field that is being read. -1 until the equals sign is read. */
   #nameLength = -1;
   #start = 0;
   #at = 0;

@@ -2,7 +2,7 @@ import type { Id, ProjectId } from "../ids/id.ts";
 import { createHeldMemory, type HeldMemory, type MemoryBounds, type MemoryHold } from "./held-memory.ts";
 import { createTurns, type Turns } from "./turns.ts";
 
-/** The project, and the job or call, for which work is done. `callId`: id of a call, or of its request. */
+/** The project, and the job or call, for which work is done. `callId`: id of the tool call or, for an API request, of the request. */
 export type WorkOwner = {
   readonly projectId: ProjectId | "";
   readonly jobId?: Id<"job"> | undefined;
@@ -31,7 +31,7 @@ export type Work = {
    * may be called inside a part.
    */
   isSliceOver(): boolean;
-  /** Waits for the next turn of this work, so that other work can run. */
+  /** Gives other work a chance to run, and resolves when this work may continue. */
   turn(): Promise<void>;
   /**
    * Requests time before a part of low-priority work. Returns undefined if the part may begin at once. Otherwise resolves when there is
@@ -178,8 +178,8 @@ type LoopMonitor = Pick<WorkMeter, "start" | "stop"> & {
 const noOwner: WorkOwner = { projectId: "" };
 
 /**
- * A blocked period is reported only if this thread used the CPU for at least this share of it. On a busy machine the thread may only have
- * waited for the CPU.
+ * Minimum share of CPU time in a time in which the event loop was blocked. If this thread used less CPU, the blocking is not reported. On a
+ * busy machine the thread may only have waited for the CPU.
  */
 const cpuShare = 0.5;
 

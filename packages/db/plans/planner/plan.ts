@@ -4,7 +4,7 @@ import type { Statistics } from "./seed.ts";
 /** Sends the statements whose plan is recorded. It may also send other statements. */
 type Run = (executor: Executor) => Promise<unknown>;
 
-/** Rules for a query plan that the recording in plans.snap does not contain. */
+/** Requirements for a query plan that are checked in addition to the comparison with its recorded text (plans.snap). */
 type PlanOptions = {
   /** States of the statistics for which the plan must be good. Default: all. Pages that only people request need only fresh statistics. */
   readonly statistics?: readonly Statistics[];
@@ -12,7 +12,7 @@ type PlanOptions = {
   readonly rowsMax?: Readonly<Record<string, number>>;
   /** True if the statement takes seconds on tables without statistics. Then it is planned and not executed. */
   readonly isSlow?: boolean;
-  /** Tables that the statement may read completely, in addition to small tables. */
+  /** Tables that the statement of this query plan may read completely, in addition to small tables. */
   readonly wholeReads?: readonly string[];
 };
 

@@ -49,7 +49,7 @@ export async function addActivityHours(db: Executor, counts: readonly ActivityCo
   await addHours(db, { counts });
 }
 
-/** Returns the query that deletes the oldest counts of all projects. */
+/** Returns the query that deletes the oldest activity counts (such as numbers of events and calls by minute), for all projects. */
 function textOf(table: string): string {
   return `with old as materialized (
       select project_id, series, subject, at, outcome from ${table} where at < $1::timestamptz order by at limit $2::int4 for update skip locked)

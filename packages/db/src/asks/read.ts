@@ -35,8 +35,8 @@ const readIsOneHand = statement<{ is_one_hand: boolean }>(
 );
 
 /**
- * A job with a call that a person must confirm. `keyIds`: further keys that are a cause of this call (for example a key whose answer
- * changed its arguments). The job's rows do not contain these keys.
+ * A job with a call that a person must confirm. `keyIds`: keys that caused the call and are not in the job's rows. An example is the key of
+ * a person whose answer changed the call's arguments.
  */
 type JobCausers = { readonly jobId: Id<"job">; readonly keyIds: readonly KeyId[] };
 

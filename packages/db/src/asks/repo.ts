@@ -130,8 +130,8 @@ function newestOfOne(
 }
 
 /**
- * Returns the condition that an ask belongs to a project, in a form for which PostgreSQL uses no index. So PostgreSQL finds the asks by
- * their job, also if its statistics about the project are wrong.
+ * Returns the condition that an ask (a job's question to a person) belongs to a project. PostgreSQL cannot use an index for this condition.
+ * So it finds the asks by their job, even if its statistics about the project are wrong.
  */
 function isOfProject(projectId: ProjectId): SQL {
   return filterColumn(jobAsks.projectId, projectId);

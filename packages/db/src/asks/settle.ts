@@ -32,7 +32,7 @@ export async function settleAsk(
   return (await settlePending(tx, [uuidOfId(id), end.state, decision, end.overrides ?? null])).length > 0;
 }
 
-/** Finds the ask by its primary key. */
+/** Adds an event to an ask (a job's question to a person). Finds the ask by its primary key. */
 const addEvent = statement<{ id: string }>(
   "add_ask_event",
   "update job_asks set event_ids = event_ids || $2::text where id = $1::uuid",

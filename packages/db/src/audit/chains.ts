@@ -121,8 +121,8 @@ export async function putAuditChain(tx: Executor, chain: AuditChain): Promise<vo
 }
 
 /**
- * Stores the positions of entries in their chains, together with their hashes and outcomes. An entry that already has a position does not
- * change.
+ * Adds entries of the audit log to the chains of their projects. A chain links entries by hashes. Stores the position, the hashes and the
+ * outcome of each entry. An entry that already has a position does not change.
  */
 export async function chainAuditEvents(tx: Executor, events: readonly ChainedAuditEvent[]): Promise<void> {
   if (events.length === 0) return;

@@ -140,7 +140,10 @@ function newestCalls(key: Readonly<Record<string, string>>, ofFailure = { ...key
     select c.id from unnest($7::text[]) as f(failure) cross join lateral (${failed}) c`;
 }
 
-/** Returns the SQL for the tools whose calls are listed: the requested tool, or all tools that the entity used. */
+/**
+ * Returns the SQL that yields tools whose calls a list contains: the requested tool, or else all tools that the entity (customer or user)
+ * used.
+ */
 function toolsIn(name: string, condition: string): string {
   return valuesIn("tool_calls", name, { key: ofEntity, column: "tool_slug", condition, only: "$9::text" });
 }

@@ -81,7 +81,10 @@ async function lockPending(tx: Executor, { id, projectId }: Activation): Promise
   return row;
 }
 
-/** Sets the state `superseded` on the accounts that the activated account replaces. Returns these accounts as they were before. */
+/**
+ * Sets the state `superseded` on connected accounts that are replaced, because another account was activated in their place. Returns the
+ * replaced accounts as they were before.
+ */
 async function supersede(tx: Executor, account: Activation, nowMs: number): Promise<ConnectedAccount[]> {
   const table = connectedAccounts;
   const before = await tx.orm

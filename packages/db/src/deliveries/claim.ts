@@ -64,7 +64,7 @@ export type DeliveryClaim = {
   next: SubscriptionId | undefined;
   /** Subscriptions that have tasks but are inactive or deleted. The caller must expire these tasks. */
   ended: SubscriptionId[];
-  /** True if throttled replays have queued deliveries. */
+  /** True if throttled replays (repeated deliveries that are spread over time) have queued deliveries. */
   hasLowPriority: boolean;
 };
 

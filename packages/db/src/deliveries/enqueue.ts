@@ -124,7 +124,7 @@ const countLater = statement<{ count: number }>(
 );
 
 /**
- * Returns how many of these deliveries were replaced. A delivery is replaced if a replay made a later delivery of the same event to the
+ * Returns how many of the given deliveries were replaced. A delivery is replaced if a replay made a later delivery of the same event to the
  * same subscription.
  */
 export async function countSuperseded(

@@ -17,8 +17,8 @@ export const lowPriorityEpoch = "(select -s.epoch from delivery_epoch s where s.
 export const liveEpochs = `(array[0, ${currentEpoch}, ${lowPriorityEpoch}])`;
 
 /**
- * Returns the SQL for the epoch of a queue. If the SQL condition `isBehind` is true, this is the epoch of low priority; otherwise it is the
- * current epoch.
+ * Returns the SQL for the epoch of delivery tasks (the part of the table's key that separates kinds of tasks). If the SQL condition
+ * `isBehind` is true, it is the epoch of low-priority tasks. Otherwise it is the current epoch.
  */
 export function epochOf(isBehind: string): string {
   return `(case when ${isBehind} then ${lowPriorityEpoch} else ${currentEpoch} end)`;

@@ -4,8 +4,9 @@ import { statement } from "../sql/statement.ts";
 import { currentEpoch, liveEpochs } from "./epoch.ts";
 
 /**
- * Ends a batch of pending deliveries, waiting or due, of an inactive or deleted subscription. A task in flight keeps its lease, and its
- * owner stores its result (a success still counts). A later run ends the deliveries that remain. Uses the key of tasks.
+ * Ends a batch of pending deliveries of an inactive or deleted subscription. A delivery that is being sent keeps its lease. Its node then
+ * stores the result, so a success still counts. A later run of this statement ends the deliveries that remain. Uses the key of
+ * delivery_tasks.
  */
 const expire = statement<{ delivery_id: string }>(
   "expire_deliveries",

@@ -29,13 +29,15 @@ const settledFields = {
 };
 
 /**
- * Settles a batch of attempts: writes them with the new states of their deliveries, in one statement and one commit. Uses primary keys.
- * - It settles a task only if `owner` still holds it under the same lease. If the lease expired, the task belongs to the node that claimed
- *   it next, and the attempt is neither counted nor logged.
+ * Stores the results of a batch of delivery attempts together with the new states of their deliveries, in one statement and one commit.
+ * Uses primary keys.
+ * - A result is stored only if the node `owner` still has the lease (the time in which only one node may send the delivery). If the lease
+ *   expired, the node that claimed the delivery next stores its own result.
  * - A delivery counts every attempt. Its task counts only the attempts of the retry schedule, without those of TryNow.
- * - A task that will be tried again waits in epoch 0, and later returns to the queue with normal priority. If its subscription has ended,
- *   the task stays in its queue, where it expires.
- * - The update of deliveries is HOT, because no index of that table has a changed column (measured: 27 us less server time per event).
+ * - A delivery that will be tried again waits outside the queue (epoch 0), and later returns with normal priority. If its subscription has
+ *   ended, its task stays in the queue, where it expires.
+ * - The update of `deliveries` is HOT (PostgreSQL changes no index), because no index of that table has a changed column (measured: 27 us
+ *   less server time per event).
  */
 const settle = compose(
   "settle_deliveries",
@@ -86,7 +88,7 @@ export type DeadDelivery = Readonly<
   Row<typeof subscriptions, "projectId" | "endpointUrl" | "toolkitSlug" | "triggerSlug" | "entityId">
 > & { readonly deliveryId: DeliveryId; readonly subscriptionId: SubscriptionId; readonly lastError: string };
 
-/** Uses primary keys. */
+/** Finds deliveries that became `dead_letter`, with the data of their subscriptions, for the events that report this. Uses primary keys. */
 const selectDead = statement<
   RawRow<Row<typeof subscriptions, "id" | "projectId" | "endpointUrl" | "toolkitSlug" | "triggerSlug" | "entityId">> & {
     delivery_id: string;

@@ -44,7 +44,10 @@ export const attemptLogDocument = documentList(attemptDocument);
 
 /** Calls of one node that count for a limiter key (counter of a call limit). Times are in epoch milliseconds. */
 export type PaceShare = {
-  /** Number of running calls that the node reported, valid until `heldUntil`. If the node dies, these slots are free from that time on. */
+  /**
+   * Number of running calls under the call limit that the node reported. The number is valid until `heldUntil`. If the node dies, these
+   * calls no longer count from that time on.
+   */
   readonly held: number;
   readonly heldUntil: number;
   /** Number of calls that wait on the node. `waitsSince`: the start of their wait. `saidAt`: when the node last reported these values. */

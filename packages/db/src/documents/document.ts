@@ -13,7 +13,7 @@ export type DocumentType<T> = {
   write(document: T): string;
 };
 
-/** Converts a document of one stored version into the current form. */
+/** Converts a JSON document of an older stored version into the form that the code now uses. */
 export type DocumentReader<T> = (stored: Readonly<Record<string, unknown>>) => T;
 
 /**

@@ -88,7 +88,10 @@ export const paramsDocument = plainDocument("jobs.params");
  */
 export const stepArgsDocument = plainDocument<Readonly<Record<string, JsonObject>>>("jobs.step_args");
 
-/** Content of `jobs.saga`. While the saga compensates (undoes calls), `cause` is the job's final result. */
+/**
+ * Content of `jobs.saga`: the state of undoing a job's calls, and numbers of undo entries (stored ways to undo one call). `cause`: the
+ * job's final result after its calls are undone.
+ */
 export type SagaDocument = {
   readonly state: "none" | "armed" | "compensating" | "compensated" | "stuck";
   readonly entries: number;

@@ -74,8 +74,8 @@ async function initialize(store: DataFolder, options: InitializeOptions): Promis
 export const settingsFiles = ["postgresql.conf", "postgresql.auto.conf", "pg_hba.conf", "pg_ident.conf"];
 
 /**
- * Replaces a cluster's settings files with those of a newly created cluster. The new cluster is created in a folder below `place`, and this
- * function does not remove it.
+ * Replaces the settings files of a restored PostgreSQL data folder with those of a newly created one, because a backup may contain unsafe
+ * settings. The new data folder is created below `place`, and this function does not remove it.
  */
 export async function createSettings(
   cluster: string,

@@ -160,7 +160,10 @@ async function* rowsOf(
   }
 }
 
-/** Yields the programs that are used only by rows of the entity. */
+/**
+ * Yields the pages of programs for the export of an entity (customer or user). Only programs are included that no job or schedule outside
+ * the entity uses.
+ */
 async function* programsAlone(walk: EntityWalk, erased: ErasedTable): AsyncGenerator<ExportedPage> {
   const digests = await programsOfEntityAlone(walk.db, walk.named);
   for (let at = 0; at < digests.length; at += ownersMax) {

@@ -88,8 +88,8 @@ export function cursorOf({ place, id }: { readonly place: string; readonly id: s
 }
 
 /**
- * True if no single index of the table contains all rows of a project. The table then has a query in `walks` that finds these rows. False
- * for any other table.
+ * True if no single index of the table contains all rows of a project. Then a query in `walks` finds these rows through another table.
+ * False if an index contains them.
  */
 export function isWalked(table: PgTable): boolean {
   return walks.has(table);

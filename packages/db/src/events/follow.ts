@@ -20,9 +20,9 @@ export type FollowedEvents = {
 
 /** Range of events that one look (one read of a project's new events) scans. */
 type LookRange = {
-  /** Lower bound of the event ids, inclusive. */
+  /** Start of the searched range of event ids, inclusive. */
   readonly fromUuid: string;
-  /** Upper bound of the event ids, exclusive. */
+  /** End of the searched range of event ids, exclusive. */
   readonly beforeUuid: string;
   /**
    * Database snapshot of the reader's previous look (read of new events). Events that were visible in this snapshot are left out, because
@@ -49,13 +49,16 @@ export type Look = {
   readonly uuids: readonly string[];
   /** Number of events that this read of new events scanned, at most 20,000. */
   readonly scanned: number;
-  /** Last scanned event, if this read stopped at its maximum number of events. Undefined if it reached the end of its range. */
+  /**
+   * Last event that this read of new events scanned, if the read stopped at its maximum number of events. Undefined if it reached the end
+   * of its range.
+   */
   readonly walkedTo: string | undefined;
 };
 
 type LookRow = Omit<Look, "walkedTo"> & { readonly last: string | null };
 
-/** Snapshot in which no transaction is visible, so that every event is new. */
+/** Database snapshot for the first read of new events. No transaction is visible in it, so every event counts as new. */
 export const emptySnapshot = "1:1:";
 
 /**
@@ -88,7 +91,7 @@ const lookOf = (key: string, values: string) => `with look as materialized (
     (select count(*)::int4 from scanned) as scanned, (select id::text from scanned order by id desc limit 1) as last
   from look`;
 
-/** Finds a project's events by the index events_key. */
+/** Finds new events of a project since the reader's last read. Uses the index events_key. */
 const lookAtProject = statement<LookRow>("look_at_events", lookOf("project_id", "$1::uuid"));
 
 /** Finds the events of one trigger by the index events_trigger. */
@@ -152,8 +155,8 @@ export type EventMatch = { eventId: EventId; subscriptionId: SubscriptionId };
 export type FoundPairs = { readonly pairs: readonly EventMatch[]; readonly filtered: readonly SubscriptionId[] };
 
 /**
- * Filter of events to match with the active subscriptions of a project. A field that is undefined or empty does not filter. The UUID bounds
- * apply to event ids.
+ * Filter of the events that a replay or a search considers, together with the active subscriptions of a project. A field that is undefined
+ * or empty does not filter. `fromUuid`, `toUuid`: range of event ids.
  */
 export type EventMatchFilter = {
   fromUuid: string;

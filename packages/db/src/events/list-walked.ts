@@ -47,8 +47,8 @@ const selectWalkedOfTrigger = statement<RawRow<Row<typeof events>>>(
 );
 
 /**
- * Returns the last event that the scan of a page read. Returns it only if the scan stopped because it had read its maximum number of
- * events. Reads only the keys of the index.
+ * Returns the last event that the scan for a page of events read. Returns it only if the scan stopped because it had read its maximum
+ * number of events. Reads only the keys of the index.
  */
 const selectEnd = statement<{ id: string }>("end_event_walk", endOf("events", { key: ofProject, ...bounds }));
 

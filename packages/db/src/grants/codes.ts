@@ -31,7 +31,9 @@ export async function spendGrantCode(db: Executor, digest: Buffer, nowMs: number
   return spent.length > 0;
 }
 
-/** Stores the grant that a code was exchanged for. */
+/**
+ * Stores which grant was made when an authorization code was exchanged for tokens. If the code is presented again, the grant can be ended.
+ */
 export async function noteGrantOfCode(db: Executor, digest: Buffer, grantId: GrantId): Promise<void> {
   await db.orm.update(grantCodes).set({ grantId }).where(eq(grantCodes.digest, digest));
 }

@@ -45,7 +45,7 @@ type JobClaimRequest = {
    * Default 0.
    */
   readonly spare?: number;
-  /** Projects that get no tasks, because they already use their share of this node. */
+  /** Projects that get no tasks in this claim, because their jobs already use the largest part of this node that one project may use. */
   readonly fullProjects: ReadonlySet<ProjectId>;
 };
 
@@ -147,7 +147,7 @@ export async function endJobTask(db: Executor, lease: JobTaskLease): Promise<boo
   return (await endTask(db, [uuidOfId(jobId), kind, subject, leaseToken])).length > 0;
 }
 
-/** Finds the task by its primary key. */
+/** Locks a task of a job. Finds it by its primary key, and only if the lease has not changed. */
 const holdTask = statement<{ job_id: string }>(
   "hold_job_task",
   `select job_id from job_tasks where job_id = $1::uuid and kind = $2::text and subject = $3::text and lease_token = $4::int8

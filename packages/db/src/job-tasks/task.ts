@@ -36,7 +36,7 @@ const leasedTaskFields = fieldsBut(jobTasks, "losses");
 /** New tasks as parameter rows of an SQL statement. A new task may already have a lease, which gives it to one node for a limited time. */
 export const leasedTaskRows = rows(leasedTaskFields);
 
-/** Returns a new task as a row of `leasedTaskRows`. */
+/** Returns a new task of a job as a parameter row, which can contain the first lease of the task. */
 export function leasedTaskRow(task: NewJobTask, lease: FirstLease | undefined): ValuesOf<typeof leasedTaskFields> {
   const claims = lease === undefined ? 0 : 1;
   return { ...task, attempt: claims, leaseToken: claims, leaseOwner: lease?.owner, leaseUntil: lease?.untilMs };

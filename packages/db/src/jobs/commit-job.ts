@@ -99,7 +99,10 @@ export type CommitOptions = {
   readonly expectedSeq?: number | undefined;
 };
 
-/** One commit: the driver's lease, the change and the options. */
+/**
+ * One commit of a job's progress. `lease`: the lease under which a node works on the job. `change`: what to write. `options`: conditions of
+ * the commit.
+ */
 export type JobCommit = { readonly lease: RunLease; readonly change: JobChange; readonly options: CommitOptions };
 
 const requestNames = ["cancelRequestedAt", "cancelChain", "pausedAt", "pauseChain"] as const;

@@ -33,7 +33,10 @@ export type RunChange = JobChange & {
   readonly setRows: readonly JobSetRowChange[];
   /** Rows to append to the ends of the job's sets. */
   readonly setRuns: readonly JobSetRun[];
-  /** Ids of the row sets that the commit empties before its other writes. A set is emptied if the step that makes it runs again. */
+  /**
+   * Ids of the row sets (lists of rows that steps made) that the commit empties before it writes. A set is emptied if the step that makes
+   * it runs again.
+   */
   readonly clearedSets: readonly string[];
   readonly undoEntries: readonly NewJobUndoEntry[];
   readonly undoChanges: readonly JobUndoChange[];

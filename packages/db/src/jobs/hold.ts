@@ -45,8 +45,8 @@ const setPause = statement<{ id: string }>(
 );
 
 /**
- * Stores a request to pause a job, with its time and principal chain. If the request is undefined, removes the stored one. The caller must
- * have locked the row, and the job must not have ended. The job's driver finds the request at its next commit.
+ * Stores a request to pause a job, with its time and the callers that caused it. If the request is undefined, removes the stored one. The
+ * caller must have locked the row, and the job must not have ended. The node that runs the job reads the request at its next commit.
  */
 export async function setJobPause(
   tx: Executor,

@@ -11,7 +11,7 @@ export type JobFilter = TimeRange & {
    */
   mode: JobMode | undefined;
   skillSlug: string | undefined;
-  /** Only jobs that a standing program started. */
+  /** If set, the list contains only jobs that this standing program (a program that starts jobs on a schedule or event) started. */
   standingProgramId: StandingProgramId | undefined;
   /** Only children of this job. Lists contain child jobs only if they are filtered by parent or by skill. */
   parentJobId: Id<"job"> | undefined;

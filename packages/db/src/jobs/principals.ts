@@ -5,7 +5,7 @@ import { filterBy } from "../sql/filter.ts";
 import { type RawRow, selectList } from "../sql/select-list.ts";
 import { arrayLiteral, statement } from "../sql/statement.ts";
 
-/** Columns of a job that say who caused it. */
+/** Columns of a job from which the cause of the job is read: the key that submitted it, and the stored list of keys and programs. */
 type KeyedPrincipal = { readonly keyId: KeyId; readonly principalChain: readonly string[] };
 
 /**

@@ -107,12 +107,12 @@ export const pageParts = {
 export type JobPage = { readonly rows: readonly NewJobRow[]; readonly run: JobSetRun };
 
 /**
- * Returns two SQL statements: one stores the rows of a page, the other their positions in a set. `job`: SQL expression of the job's id.
- * `from`: SQL source of that id, followed by a comma; it may be empty.
- * - Uses primary keys. Most of the time for a row in a large set is spent here. One parameter for each value and a check for conflicts
- *   would double this time.
- * - No check is needed, because the positions are always free. A set grows only in the commit that counts its rows. It is emptied before a
- *   step fills it again.
+ * Returns two SQL statements: one stores the rows of a page, the second their positions in a set (the list of rows that a step makes).
+ * `job`: SQL expression of the job's id. `from`: SQL source of that id, followed by a comma; it may be empty.
+ * - The statements use primary keys. In a large set, they take most of the time for each row. One parameter for each value and a check for
+ *   conflicts would double this time.
+ * - A check for conflicts is not needed, because the positions are always free. A set grows only in the commit that counts its rows. The
+ *   set is emptied before a step fills it again.
  */
 export function storePage(
   { of, rows: fetched }: PartNames<typeof pageParts>,

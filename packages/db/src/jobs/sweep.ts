@@ -21,7 +21,10 @@ const deleteRows = statement<{ row_number: number }>(
   `delete from job_rows where ctid = any(array(select ctid from job_rows where job_id = $1::uuid limit $2::int4))`,
 );
 
-/** Marks a job as having lost rows. So no other attempt at the job can begin, because it would need these rows. Uses the primary key. */
+/**
+ * Marks a job whose rows are about to be deleted. No new attempt at the job can begin after that, because it would need these rows. Uses
+ * the primary key.
+ */
 const beginSweep = statement<{ id: string }>(
   "begin_job_sweep",
   `update jobs set has_lost_rows = true where id = $1::uuid and not has_lost_rows returning id`,

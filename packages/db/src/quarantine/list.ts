@@ -104,7 +104,10 @@ export async function findQuarantinedIds(
   return rows.map((row) => ({ id: idOfUuid("qrn", row.id), matches: row.matches }));
 }
 
-/** The statements of one list: for each kind of owner, with all toolkits and with one. */
+/**
+ * The SQL statements for one list of quarantined posts: for all posts of the deployment or of one toolkit, and for all posts of a project
+ * or of one private toolkit.
+ */
 type Lists<Select> = {
   readonly all: Select;
   readonly ofToolkit: Select;

@@ -44,7 +44,10 @@ export type UnsealedPost = Pick<QuarantinedPost, "id" | "reason" | "headers" | "
   readonly isSealed: boolean;
 };
 
-/** Returns posts with their headers and query as stored, oldest first, beginning after the id `after`. Uses the primary key. */
+/**
+ * Returns quarantined posts with their stored headers and query, which are encrypted or still unencrypted. Oldest first, beginning after
+ * the id `after`. Uses the primary key.
+ */
 export function listQuarantineSeals(
   db: Executor,
   page: { after: QuarantineId | undefined; limit: number },
@@ -83,7 +86,10 @@ export async function markQuarantinedPostReleased(db: Executor, id: QuarantineId
   return rows.length > 0;
 }
 
-/** Puts a released post back into quarantine, or keeps it there, and stores the reason. Also replaces its envelope if one is given. */
+/**
+ * Puts a released post back into quarantine, or keeps it there, and stores the reason. If `envelope` (encrypted headers and query of the
+ * post) is given, it replaces the stored one.
+ */
 export async function noteQuarantinedPost(
   db: Executor,
   id: QuarantineId,

@@ -70,7 +70,7 @@ const movedNames = [
 ] as const;
 const movedFields = fieldsOf(replays, "id", ...movedNames);
 
-/** Columns of a replay that a step changes. */
+/** Columns of a replay (repeated deliveries of past events) that change with each step of the replay. */
 export type ReplayMove = ValuesOf<typeof movedFields>;
 
 /**

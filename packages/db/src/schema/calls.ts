@@ -88,7 +88,10 @@ export const toolCalls = pgTable(
   ],
 );
 
-/** The progress of the search for unfinished calls of dead nodes in the ledger. The table has one row. */
+/**
+ * Progress of the search for calls whose node died before they ended. The search ends such calls in the ledger (the stored record of every
+ * tool call). The table has one row.
+ */
 export const ledgerState = pgTable("ledger_state", {
   id: smallint("id").primaryKey(),
   /** All calls with a lower id than this one have ended. */

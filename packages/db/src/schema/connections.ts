@@ -30,7 +30,10 @@ export const connectedAccounts = pgTable(
     variables: document(variablesDocument)("variables").notNull(),
     /** The sealed credential, bound to project and row. Null once the account may no longer send anything. */
     credential: bytes("credential"),
-    /** For an account of a private toolkit: SHA-256 of the destinations that received credentials when the account was made. */
+    /**
+     * For an account of a private toolkit (published by one project for itself): SHA-256 of the addresses to which svc sends the
+     * credential, as defined when the account was made.
+     */
     originDigest: bytes("origin_digest"),
     grantedScopes: text("granted_scopes").array().notNull().default([]),
     references: text("references").array().notNull().default([]),

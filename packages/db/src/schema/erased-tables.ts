@@ -19,7 +19,8 @@ export type EntityNaming =
       readonly exported?: (named: NamedEntity) => SQL;
     }
   /**
-   * A function decides for each row if the row belongs to the entity. `rule` is the name of this function: `jobs`, `standing` or `runs`.
+   * A function in code decides for each row if the row belongs to the entity (customer or user). `rule` names the function: it decides for
+   * jobs, for schedules (`standing`) or for runs of schedules.
    */
   | { readonly rule: "jobs" | "standing" | "runs" }
   /** The table's rows are programs. A program is deleted after everything that ran it (jobs and schedules) is deleted. */

@@ -14,7 +14,10 @@ export const openedColumns: Columns = {
   standing_polls: ["state"],
 };
 
-/** Sealed columns that no export contains in clear, by table: their content would allow a reader to act. */
+/**
+ * Encrypted columns that no export contains decrypted, by table. Their content gives access: a reader could sign in or send requests with
+ * it.
+ */
 export const closedColumns: Columns = {
   connected_accounts: ["credential"],
   secrets: ["value"],

@@ -94,7 +94,7 @@ export const grantCodes = pgTable(
     /** SHA-256 of the client's verifier, base64url (RFC 7636). */
     challenge: text("challenge").notNull(),
     resource: text("resource").notNull(),
-    /** Scope of the grant's key: `entityId`, `accessClasses` and `toolkitSlugs`. */
+    /** Access that a grant (access that a person gives an MCP client) allows: `entityId`, `accessClasses` and `toolkitSlugs`. */
     entityId: text("entity_id").notNull(),
     accessClasses: text("access_classes").array().$type<StoredAccessClass[]>().notNull(),
     toolkitSlugs: text("toolkit_slugs").array().notNull(),

@@ -349,7 +349,7 @@ export const jobEvents = pgTable(
     type: text("type").notNull(),
     stepId: text("step_id").notNull(),
     at: time("at").notNull(),
-    /** JSON text of at most 4 KB, never row data. */
+    /** Details of the log entry, as JSON text of at most 4 KB. Never contains data of the job's rows. */
     payload: text("payload").notNull(),
     /** The keys and programs that caused this log entry, in order. Null if they are the same as those that caused the job. */
     principalChain: text("principal_chain").array(),
@@ -374,7 +374,7 @@ export const jobAsks = pgTable(
     continuations: oneOf(askContinuations)("continuations").array().notNull(),
     answerSchema: text("answer_schema").notNull(),
     escalation: document(escalationDocument)("escalation").notNull(),
-    /** Continuation that svc applies at the deadline after the last hop; empty if there is none. */
+    /** The answer that svc applies if the last asked person has not answered by the deadline. Empty if the question has no such answer. */
     defaultContinuation: oneOf(["", ...askContinuations])("default_continuation").notNull(),
     counts: document(askCountsDocument)("counts"),
     hopIndex: integer("hop_index").notNull(),

@@ -60,7 +60,10 @@ export const projectPolicies = pgTable("project_policies", {
   redirectUrls: text("redirect_urls").array().notNull().default([]),
   /** The project's configured quotas, by name. A quota that is absent has its default. */
   quotas: document(quotasDocument)("quotas").notNull().default({}),
-  /** Hosts to which http steps of programs may send requests. Each is in the form that core's `parseHttpHost` reads. */
+  /**
+   * Hosts to which programs of the project may send HTTP requests, such as `api.example.com`. `parseHttpHost` (packages/core) checks each
+   * host.
+   */
   httpHosts: text("http_hosts").array().notNull().default([]),
   /** Rule that selects calls of the project's keys that a person must confirm. */
   confirm: document(projectConfirmDocument)("confirm").notNull().default(noConfirmRule),
@@ -188,7 +191,7 @@ export const auditEvents = pgTable(
     action: text("action").notNull(),
     /** Subject of the action: an id, a slug, or the name of a secret or a limit. It never contains personal data. */
     subject: text("subject").notNull(),
-    /** Digest of the entity or person concerned: see `Sealer.entityDigest`. */
+    /** Keyed digest of the entity (customer or user) or person that the action is about: see `Sealer.entityDigest`. */
     entityDigest: bytes("about_digest"),
     /** Outcome of the audited action: `ok` or an error code. Null while the action runs. */
     outcome: text("outcome"),

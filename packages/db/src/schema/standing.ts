@@ -114,8 +114,8 @@ export const standingVersions = pgTable(
      */
     approvalId: text("approval_id").notNull().default(""),
     /**
-     * The version that people approved: this version, or an earlier version whose approval also covers this one. 0 if no approval is
-     * granted.
+     * Number of the version that people approved. It is this version, or an earlier one whose approval covers this version, because the
+     * program did not change. 0 if no approval is granted.
      */
     grantedVersion: integer("granted_version").notNull().default(0),
     /** The job that shows people a simulation of this version of the schedule and asks for its approval (the approval dry run). */
@@ -125,7 +125,7 @@ export const standingVersions = pgTable(
      * approval covers.
      */
     planHash: text("plan_hash").notNull().default(""),
-    /** Why svc created the version. Empty if a caller created it. */
+    /** Reason why svc created this version of the schedule by itself. Empty if a caller created it. */
     note: text("note").notNull().default(""),
     createdAt: time("created_at").notNull(),
   },
@@ -191,7 +191,7 @@ export const standingRuns = pgTable(
     /** Number of occurrences (due times or events of the schedule) that this run processes. */
     count: integer("count").notNull().default(1),
     fireAt: time("fire_at").notNull(),
-    /** Time of the last occurrence, if the run has several. */
+    /** Time of the last occurrence (due time or event) of the run, if several were joined into this run. */
     lastAt: time("last_at"),
     /** For a run with a collect window (a time in which it gathers events): size in bytes of the events that are passed to the job. */
     bytes: integer("bytes").notNull().default(0),
@@ -368,7 +368,7 @@ export const standingListeners = pgTable(
     fromVersion: bigint("from_version", { mode: "number" }).notNull(),
     projectId: project(),
     triggerSlug: text("trigger_slug").notNull(),
-    /** The version of the program that has the subscription. */
+    /** Number of the program's version for which this subscription was made. */
     version: integer("version").notNull(),
     /**
      * The subscription applies to events that were stored before this routing version. The routing version is a counter that grows when the
@@ -408,7 +408,10 @@ export const standingArrivals = pgTable(
     routingVersion: bigint("routing_version", { mode: "number" }).notNull(),
     attempt: integer("attempt").notNull().default(0),
     leaseOwner: idColumn("node")("lease_owner"),
-    /** A number that grows with every claim. A write with an older number is refused, because its node no longer holds the event. */
+    /**
+     * A number that grows each time a node claims the row (takes it and leases it). A write with an older number is refused, because the
+     * node that makes it has lost its lease.
+     */
     leaseToken: bigint("lease_token", { mode: "number" }).notNull().default(0),
     leaseUntil: time("lease_until"),
   },
@@ -416,7 +419,10 @@ export const standingArrivals = pgTable(
   (table) => [primaryKey({ name: "standing_arrivals_key", columns: [table.projectId, table.dueAt, table.eventId] })],
 );
 
-/** State of standing programs' polls. It is written together with the runs that a poll creates. */
+/**
+ * State of the polls of standing programs, such as the position in the polled list. It is written together with the runs that a poll
+ * creates.
+ */
 export const standingPolls = pgTable("standing_polls", {
   programId: program().primaryKey(),
   projectId: project(),

@@ -57,7 +57,10 @@ export const subscriptions = pgTable(
     failingSince: time("failing_since"),
     /** End of the backoff. Before this time no delivery is claimed. After it, svc sends one delivery to test the endpoint. */
     backoffUntil: time("backoff_until"),
-    /** Start of the current backoff. If an attempt that started before this time fails, the failure does not double the backoff. */
+    /**
+     * Time at which the current backoff (pause before the next attempt) began. Attempts that started before may fail later. Such a failure
+     * does not double the backoff, so that failures at the same time count once.
+     */
     backoffSetAt: time("backoff_set_at"),
     backoffMs: integer("backoff_ms").notNull().default(0),
     /** Time of the first 410 answer, if all answers since then were also 410. */
@@ -335,7 +338,10 @@ export const replays = pgTable(
     subscriptionId: idColumn("sub")("subscription_id"),
     onlyUndelivered: boolean("only_undelivered").notNull(),
     since: time("since").notNull(),
-    /** End of the range. Null while the subscription of a pause is paused. */
+    /**
+     * End of the time range whose events are replayed. Null while the subscription is still paused, if the replay delivers the events of a
+     * pause.
+     */
     until: time("until"),
     /**
      * True if a pause of the subscription caused the replay. The replay then skips every event that already has a delivery to the

@@ -55,8 +55,8 @@ export const vaultRotations = pgTable("vault_rotations", {
    */
   pass: integer("pass").notNull().default(1),
   /**
-   * Table that the current pass has reached. (A rotation makes several passes over all tables.) `atKey`: key of the last processed row as
-   * JSON text. Both are empty at the start.
+   * Table that a rotation of the vault key has reached in its current pass. (A rotation makes several passes over all tables.) `atKey`: key
+   * of the last processed row as JSON text. Both are empty at the start.
    */
   atTable: text("at_table").notNull().default(""),
   atKey: text("at_key").notNull().default(""),
@@ -98,8 +98,8 @@ export const vaultNodes = pgTable("vault_nodes", {
 });
 
 /**
- * Subkeys derived from vault keys that were removed. svc keeps them if it must recognize older values for longer. They are sealed for
- * `deployment/old_subkeys/<key>/<purpose>`.
+ * Keys that were derived from removed vault keys. svc keeps them to recognize values that were made with them, for example digests. They
+ * are encrypted, bound to the name `deployment/old_subkeys/<key>/<purpose>`.
  */
 export const oldSubkeys = pgTable(
   "old_subkeys",

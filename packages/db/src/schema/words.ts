@@ -55,8 +55,13 @@ export const jobTaskKinds = ["run", "deadline", "hop", "reach", "publish"] as co
 export type JobTaskKind = (typeof jobTaskKinds)[number];
 
 /**
- * Kind of a question. `judge`: a judgment point of a step. `failed`, `unknown`: rows of a map with this result. `approval`: a plan.
- * `confirm`: another person must confirm the start of the job. `in_doubt` and `undo_stuck` are svc's own questions.
+ * Kind of a question of a job.
+ * - `judge`: a step asks it at a judgment point (place where a person decides).
+ * - `failed`, `unknown`: a `map` step asks it about rows that failed, or whose outcome is unknown.
+ * - `approval`: it asks people to approve the plan.
+ * - `confirm`: another person must confirm the start of the job.
+ * - `in_doubt`: svc asks if a write was executed whose answer never came.
+ * - `undo_stuck`: svc asks what to do about a call that it could not undo.
  */
 export const askKinds = ["judge", "failed", "unknown", "approval", "confirm", "in_doubt", "undo_stuck"] as const;
 
@@ -86,8 +91,12 @@ export type ConnectedAccountState = (typeof connectedAccountStates)[number];
 export const subscriptionKinds = ["events", "asks"] as const;
 
 /**
- * Why a subscription is inactive; empty while it is active. `deactivated`: a caller deactivated it. `failing`, `gone`: its endpoint fails
- * or is gone. `revoked`: an agent created it, and the agent's key or grant ended or was narrowed; the next sweep deletes the subscription.
+ * Reason why a subscription is inactive. Empty while it is active.
+ * - `deactivated`: a caller deactivated it.
+ * - `paused`: a caller paused it, and its deliveries wait.
+ * - `failing`, `gone`: its endpoint fails or answers that it is gone.
+ * - `revoked`: an agent created it, and the agent's key or grant (access) ended or now allows less. The next sweep deletes the
+ *   subscription.
  */
 export const inactiveReasons = ["", "deactivated", "failing", "gone", "revoked", "paused"] as const;
 
@@ -203,9 +212,13 @@ export const standingRunKinds = ["schedule", "event", "poll", "hand"] as const;
 export type StandingRunKind = (typeof standingRunKinds)[number];
 
 /**
- * State of a run. `collecting`: takes events until its window closes. `closing`: takes no more events; svc decides about it next. `queued`:
- * waits to start. `started`: its job runs. `ended`: its job has ended. `skipped`, `refused`: svc started nothing. `ended`, `skipped` and
- * `refused` are final.
+ * State of a run of a standing program.
+ * - `collecting`: gathers events until its collect window (a set time) ends.
+ * - `closing`: takes no more events; svc decides next if it starts.
+ * - `queued`: waits to start.
+ * - `started`: its job runs.
+ * - `ended`: its job has ended. This state is final.
+ * - `skipped`, `refused`: svc started nothing. These states are final.
  */
 export const standingRunStates = ["collecting", "closing", "queued", "started", "ended", "skipped", "refused"] as const;
 

@@ -5,7 +5,10 @@ import { type Executor, withTransaction } from "../connect.ts";
 import { privateToolkits, webhookSecrets } from "../schema/index.ts";
 import type { Row } from "../sql/codec.ts";
 
-/** A secret of a private toolkit's webhook. `value`: sealed. `endsAt`: from then on it verifies nothing; null if it has no end. */
+/**
+ * A secret of a private toolkit's webhook. `value`: the encrypted secret. `endsAt`: time from which the secret verifies no posts; null if
+ * it has no end.
+ */
 export type WebhookSecretRow = Omit<Row<typeof webhookSecrets>, "projectId">;
 
 /**

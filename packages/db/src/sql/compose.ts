@@ -62,9 +62,9 @@ function sqlOf(texts: TemplateStringsArray, ...names: readonly string[]): string
 const textsMax = 8;
 
 /**
- * Makes a `statement` whose parameters are declared in groups (parts). It numbers the parameters in order, and casts and encodes each as
- * its field declares. `shapes`: shorter texts of the statement, by the suffix of their name. A run uses the first text that has all groups
- * that its values need. If none has them, it uses the complete text.
+ * Makes a `statement` whose parameters are declared in groups (parts). It numbers the parameters in order. It casts and encodes each
+ * parameter as its field declares. `shapes`: shorter versions of the SQL text that use only some groups, by the suffix of their name. A run
+ * uses the first version that has all groups for its values. If no version has them, it uses the complete text.
  */
 export function compose<Given extends Parts, Row extends object>(
   name: string,

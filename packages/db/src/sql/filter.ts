@@ -36,7 +36,10 @@ export function compareKeys(a: readonly string[], b: readonly string[]): number 
  */
 export const walkRowsMax = 20_000;
 
-/** Rows found for a page, newest first. `walkedTo`: id at which the scan stopped; undefined if the scan reached the last row. */
+/**
+ * Rows that the scan for one page of a list has found, newest first. `walkedTo`: id at which the scan stopped; undefined if the scan
+ * reached the last row.
+ */
 export type WalkedPage<Row extends { readonly id: string }> = {
   readonly rows: Row[];
   readonly walkedTo: Row["id"] | undefined;

@@ -20,7 +20,7 @@ type NewestOptions = {
   readonly from?: string;
   /** Id at which the searched range of ids ends, exclusive, as SQL. Default: the parameter `$2`. */
   readonly before?: string;
-  /** Maximum rows. Default `$3`. */
+  /** SQL expression of the maximum number of ids that the query returns. Default `$3`. */
   readonly limit?: string;
 };
 

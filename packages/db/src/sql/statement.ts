@@ -19,8 +19,9 @@ type Statement<Row> = (
 
 /**
  * Makes a frequently used SQL statement, which PostgreSQL parses and plans once per connection. From its second run on a connection, the
- * statement needs one round trip, and shares the connection with other statements in flight. `name` is a comment at the start of the text,
- * so that the server's statistics and logs show it. The driver's values are returned as they are: timestamps and int8 are text.
+ * statement needs one round trip. Several statements can be in flight on one connection. `name` is put into a comment at the start of the
+ * text, so that the server's statistics and logs show it. Values are returned as the database driver returns them: timestamps and int8 are
+ * text.
  */
 export function statement<Row extends object>(name: string, text: string): Statement<Row> {
   if (names.has(name)) throw new Error(`two statements are called ${name}`);

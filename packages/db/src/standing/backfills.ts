@@ -126,7 +126,10 @@ export type SourceRun = Readonly<Row<typeof standingRuns, "id" | "sourceKey" | "
 
 const sourceColumns = selectList(standingRuns, ["id", "sourceKey", "state"], "r");
 
-/** Finds the runs by the index standing_runs_source, with one lookup for each source key. */
+/**
+ * Finds the runs with the given source keys (names of the runs' causes). Uses the index standing_runs_source, with one lookup for each
+ * source key.
+ */
 const findSources = compose(
   "find_standing_run_sources",
   { keys: rows(fieldsOf(standingRuns, "programId", "sourceKey")) },

@@ -13,7 +13,7 @@ import { statement } from "../sql/statement.ts";
 export type ClaimedDueTask = Readonly<
   Row<typeof dueTasks, "ownerId" | "kind" | "subject" | "projectId" | "leaseToken" | "attempt" | "dueAt">
 > & {
-  /** Due tasks of the same project at this claim, including this task. Counted only up to a limit. */
+  /** Number of tasks of the same project that were due when this node claimed the task, including this task. Counted only up to a limit. */
   readonly dueOfProject: number;
 };
 

@@ -75,8 +75,8 @@ export async function readConcurrencyKeyUsages(
 }
 
 /**
- * Uses the indexes standing_runs_queued and standing_runs_running. Counts all open runs, which is slow: use it to display a program, not
- * for decisions.
+ * Counts the queued and the started runs of programs. Uses the indexes standing_runs_queued and standing_runs_running. Counting all runs is
+ * slow: use it to display a program, not for decisions.
  */
 const countOpen = statement<{ programId: string; queued: number; started: number }>(
   "count_open_standing_runs",

@@ -172,7 +172,10 @@ export async function deleteFromInbox(tx: Executor, leases: readonly InboxLease[
   if (leases.length > 0) await deleteDecided(tx, { leases });
 }
 
-/** Finds the rows by their primary key. Locks them in the order of this key, so that two such statements do not deadlock. */
+/**
+ * Ends the leases of inbox events, so that any node may take them. Finds the rows by their primary key. Locks them in the order of this
+ * key, so that two such statements do not deadlock.
+ */
 const releaseLeases = compose(
   "release_standing_arrivals",
   { leases: leaseRows, arrival: values({ dueAtMs: timestamptz }) },

@@ -163,8 +163,8 @@ const mergeSkipped = compose(
 );
 
 /**
- * A run that was skipped. If the program's newest run was skipped for the same reason and with the same key, no row is stored for this run.
- * Instead, the count of the newest run is increased.
+ * Repeats of a skipped run. The program's newest run was skipped for the same reason and with the same key. So no row is stored for these
+ * runs. The newest run counts them: `more` is added to its count.
  */
 export type RepeatedSkip = {
   readonly programId: StandingProgramId;

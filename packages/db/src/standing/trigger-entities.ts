@@ -43,7 +43,10 @@ export async function countOtherEntityEvents(
 /** Maximum number of entities returned. */
 const namedMax = 20;
 
-/** Uses the index account_references_project. It runs only when a program is created. */
+/**
+ * Finds the entities (customers or users) whose accounts of a toolkit have references. Uses the index account_references_project. The
+ * statement runs only when a schedule is created.
+ */
 const selectEntities = statement<{ entityId: string }>(
   "find_referenced_entities",
   `select entity_id as "entityId" from (

@@ -84,7 +84,10 @@ const nextCloses = statement<{ id: string; at: number | null; is_held: boolean }
      order by not_before limit 1 offset 0) n`,
 );
 
-/** When a window closes. `isHeld`: true if events received before this time still need a decision, so the window cannot close yet. */
+/**
+ * Time at which a collect window (a run that gathers events until a set time) closes. `isHeld`: true if svc has not yet added all events to
+ * it that were received before this time. Then the window cannot close yet.
+ */
 export type NextClose = { readonly at: number; readonly isHeld: boolean };
 
 /** Returns when the next window of each program closes. A program that has no window is absent. */
@@ -236,7 +239,10 @@ const insertKnown = compose(
     query`${seen.insertInto(standingDedupe)} on conflict (program_id, key) do update set until = excluded.until`,
 );
 
-/** Stores deduplication keys that locked programs remember from now on. Each key must occur only once. */
+/**
+ * Stores deduplication keys of locked programs, so that a later occurrence with the same key is recognized as a duplicate. Each key must
+ * occur only once.
+ */
 export async function writeKnownKeys(tx: Executor, seen: readonly NewRow<typeof standingDedupe>[]): Promise<void> {
   if (seen.length > 0) await insertKnown(tx, { seen });
 }

@@ -74,7 +74,7 @@ const rearm = compose(
     from ${moved.from("i")} where t.owner_id = i.id and t.kind = 'fire' and t.subject = ''`,
 );
 
-/** Changes the next times of locked programs, and the due times of their tasks. */
+/** Stores new next due times of locked programs, and of the tasks with which the programs start. */
 export async function rearmStandingSchedules(tx: Executor, moved: readonly RearmedSchedule[]): Promise<void> {
   if (moved.length > 0) await rearm(tx, { moved });
 }

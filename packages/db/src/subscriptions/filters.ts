@@ -21,7 +21,10 @@ export async function readSubscriptionFilters(
   return new Map(rows.map(({ id, filter }) => [idOfUuid("sub", id), filter]));
 }
 
-/** Uses the primary key. Locks the rows in the order of their ids. */
+/**
+ * Adds to the numbers of filter faults of subscriptions. Finds the subscriptions by their primary key. Locks the rows in the order of their
+ * ids, so that deadlocks cannot occur.
+ */
 const addFaults = statement<{ id: string }>(
   "add_filter_faults",
   `with input as materialized (

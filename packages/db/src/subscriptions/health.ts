@@ -30,8 +30,8 @@ const selectError = statement<{ last_error: string }>(
 );
 
 /**
- * Returns the oldest event that has a pending delivery to a subscription; undefined if no delivery is pending. `unknown`: the subscription
- * has 20,000 or more pending deliveries, which is the maximum scanned.
+ * Returns the oldest event that has a pending delivery to a subscription. Returns undefined if no delivery is pending. Returns `unknown` if
+ * the subscription has 20,000 or more pending deliveries, because no more are scanned.
  */
 export async function findOldestPendingEvent(
   db: Executor,

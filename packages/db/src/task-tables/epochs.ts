@@ -32,8 +32,9 @@ const adoptEnded = statement<Record<never, never>>(
 );
 
 /**
- * Moves tasks that no claim would find to the current epoch of delivery_tasks. They are tasks that a node of an older version left in an
- * old epoch, and tasks that wait for a retry although their subscription has ended. Returns how many it moved.
+ * Moves tasks that no node would find to the current epoch of delivery_tasks. (An epoch is a number in the table's key; nodes read only
+ * current epochs.) A node of an older version left some tasks in an old epoch. Other tasks wait for a retry although their subscription has
+ * ended. Returns the number of moved tasks.
  */
 export async function adoptDeliveryTasks(db: Executor): Promise<number> {
   return (await adoptLeft(db, [])).count + (await adoptEnded(db, [])).count;

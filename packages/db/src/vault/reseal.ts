@@ -139,8 +139,8 @@ function keyOf({ key }: SealedTable, row: Record<string, unknown>): string[] {
 }
 
 /**
- * Returns the row if it contains an old value. Returns an empty list if it does not, or if the row's project is deleted, because then no
- * key can open the value.
+ * Returns a list with the row if it contains a value that was encrypted with an old key. Returns an empty list if it does not. Returns an
+ * empty list if the row's project is deleted, because then no key can decrypt the value.
  */
 function rowOf(table: SealedTable, row: Record<string, unknown>): SealedRow[] {
   const project = row["project"];

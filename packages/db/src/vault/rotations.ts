@@ -22,7 +22,10 @@ export type VaultNode = typeof vaultNodes.$inferSelect;
 
 const lastRotation = sql`select number, state, to_key_id, last_old_number from vault_rotations order by number desc limit 1`;
 
-/** Returns the current version of the vault's data in the database. It is one statement, which each node runs every few seconds. */
+/**
+ * Returns the current version of the vault's keys and rotation, as stored in the database. Each node runs this single statement every few
+ * seconds to notice changes.
+ */
 export async function readVaultVersion(db: Executor): Promise<VaultVersion> {
   const [row] = await db.orm.execute<{
     number: number | null;

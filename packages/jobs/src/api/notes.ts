@@ -29,7 +29,7 @@ export function withNotes(answer: ToolAnswer, notes: readonly NoteMessage[]): To
 
 /** Notifies the watchers on one node that a job's log grew. This is only a hint; changes by other nodes are found by polling. */
 export type JobHints = {
-  /** `end`: the end of the job, if this node has just committed it. */
+  /** Notifies the watchers on this node that the log of a job grew. `end`: the end of the job, if this node has just committed it. */
   notify(jobId: Id<"job">, end?: JobEnd): void;
   /**
    * Calls `listener` at every hint (notice on this node that the job's log grew). `end`: the end of the job, if this node has just

@@ -120,8 +120,8 @@ export type JobEngine = {
   cancel(jobId: Id<"job">): void;
   /**
    * Applies the outcome of an ask (question to people) to its job, in the transaction that settles the ask. The caller must first lock the
-   * job's row with `lockJob`, and then the ask. The job continues only up to its next tool call. It is then due at once, so that a driver
-   * makes the call. Call `wake` after the commit.
+   * job's row with `lockJob`, and then the ask. The job continues only up to its next tool call, because calls are not made inside the
+   * transaction. The job is then due at once, so that a node makes the call. Call `wake` after the commit.
    */
   settled(tx: Executor, jobId: Id<"job">): Promise<void>;
   /**

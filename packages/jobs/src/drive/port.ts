@@ -35,8 +35,8 @@ export type CommitParts = {
 };
 
 /**
- * The job after a commit. `hasBegunCall`: true if the commit stored the beginning of the call that was passed to it. False if another
- * driver had stored a call with the same key.
+ * A job after its changes were committed. `hasBegunCall`: true if the same commit stored that a tool call begins. False if another node had
+ * already stored a call with the same key.
  */
 export type CommittedWork = { readonly work: WorkingJob; readonly hasBegunCall: boolean };
 
@@ -47,13 +47,16 @@ export type UndoEntry = {
   readonly toolSlug: string;
   readonly entityId: string;
   readonly args: JsonObject;
-  /** For an undo entry that represents a child job: the next undo entry inside that child. */
+  /**
+   * The next undo action inside a child job. It is set if this undo entry (the stored way to undo one call) represents a child job whose
+   * calls are to be undone.
+   */
   readonly inner?: InnerUndo;
 };
 
 /**
- * The next action to undo a child job. `call`: make one of the child's undo calls. `close`: close the entry of a child of the child,
- * because nothing is left to undo in it. `over`: nothing is left to undo in the child itself.
+ * The next action to undo a child job. `call`: make an undo call of the child job. `close`: the child job has a child job of its own, in
+ * which nothing is left to undo, so its undo entry is closed. `over`: nothing is left to undo in the child job.
  */
 export type InnerUndo =
   | { readonly kind: "call"; readonly jobId: Id<"job">; readonly entry: UndoEntry }
@@ -98,7 +101,7 @@ export type ReadyAttempt = Pick<ReadyCall, "begun" | "cancel"> & {
 
 /** All functions through which a driver reads or changes anything outside the job's state. */
 export type Port = Omit<StepEffects, "mustPause" | "mustEnd"> & {
-  /** Notes that this job uses the node's event loop from now on. If the event loop is blocked, this job is regarded as the cause. */
+  /** Called when the job begins to use the node's event loop. If the event loop is then blocked, svc regards this job as the cause. */
   atWork(): void;
   /** Longest time that a node works on one job while jobs wait for their turn, in milliseconds. */
   readonly sliceMs: number;
@@ -160,8 +163,8 @@ export type Port = Omit<StepEffects, "mustPause" | "mustEnd"> & {
 export class LeaseLostError extends Error {
   override name = "LeaseLostError";
   /**
-   * Resolves when the calls that this driver made are stored in the ledger. Code inside a transaction must not wait for this promise before
-   * the transaction has ended.
+   * Resolves when the calls that this driver (the loop that runs one job's steps) made are stored in the ledger (the record of tool calls).
+   * A transaction must not wait for this promise before it has ended.
    */
   readonly recorded: Promise<void> | undefined;
 

@@ -46,7 +46,10 @@ export type Memory = {
   readonly port: Port;
   readonly log: LogRecord[];
   readonly receipts: ReceiptDocument[];
-  /** Keys of the writes that the app executed, in order. A key consists of the tool, the place and the generation. */
+  /**
+   * Keys of the writes that the test's app executed, in order. A key consists of the tool, the position of the write in the job, and the
+   * generation (number that grows when calls are made again).
+   */
   readonly executed: string[];
   /** The app's answers to writes that it executed or may have executed, by the place of the write in the job. */
   readonly written: Map<string, string[]>;

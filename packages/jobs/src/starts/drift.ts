@@ -12,8 +12,8 @@ export type DriftReader = {
   /** Returns the differences between the present tools and the pinned definitions of one program. */
   driftOf(projectId: ProjectId, digest: Buffer): Promise<readonly Drift[]>;
   /**
-   * Reads the pinned tool definitions of several programs in one statement and caches how today's tools differ from them. After that,
-   * `driftOf` needs no statement for one of these programs.
+   * Reads the tool definitions that several programs were stored with, in one statement. Caches how the present tools differ from them. A
+   * later call of `driftOf` for one of these programs then needs no statement.
    */
   look(programs: readonly JobProgramName[]): Promise<void>;
 };

@@ -99,7 +99,7 @@ export type Start = {
  * nothing of the schedule's program.
  */
 export type ApprovalDryRun = Omit<Start, "grantedId"> & {
-  /** True if a simulation run with the given input comes first, and people are asked after it. */
+  /** True to simulate the program with the given input before people are asked for approval. */
   readonly simulateFirst: boolean;
 };
 
@@ -123,12 +123,16 @@ export type JobStarter = {
   isHeldByPolicy(tx: Executor, projectId: ProjectId): Promise<(plan: HeldPlan) => boolean>;
   /** Returns the differences between the present tools of a stored program and its pinned definitions. Empty if there are none. */
   driftOf(projectId: ProjectId, digest: Buffer): Promise<readonly Drift[]>;
-  /** Reads the pinned tool definitions of several programs in one statement, so that `driftOf` needs no statement for these programs. */
+  /**
+   * Reads the tool definitions that several programs were stored with, in one statement. A later call of `driftOf` for one of these
+   * programs then needs no statement.
+   */
   lookForDrift(programs: readonly JobProgramName[]): Promise<void>;
   /** Returns the new job for one start. Stores nothing. */
   make(tx: Executor, start: Start): Promise<NewJob>;
   /**
-   * Returns the job that asks people about a program. If `simulateFirst` is true, also returns its simulation run. The caller stores both.
+   * Returns the new job that asks people to approve a program. If `simulateFirst` is true, returns a second job, which simulates the
+   * program before. The caller stores the jobs.
    */
   rehearse(tx: Executor, rehearsal: ApprovalDryRun): Promise<NewJob[]>;
   /** Makes this node's engine claim stored jobs. */

@@ -24,7 +24,7 @@ import { endStatuses, type JobStatus, movesOf, transitions } from "./statuses.ts
  */
 export type FetchedRow = { readonly rowNumber: number; readonly data: JsonObject };
 
-/** A row in the set of a `map` step, with its number there and the state of its calls. */
+/** A row in the set of a `map` step (a step that makes calls for each row): its number in the set, and the state of its calls. */
 export type PlacedRow = Omit<MappedRow, "data"> & { readonly setId: string };
 
 /** A stored way to undo one call of the job (an undo entry). `entry`: number of the entry, counted over all calls of the job. */
@@ -80,7 +80,7 @@ const nothing: PendingWrites = {
   childUndone: [],
 };
 
-/** Returns a job that was just read, in the form in which a driver changes it. It has no pending changes. */
+/** Returns a job that was just read from the database, in the form in which its steps change it. It has no uncommitted changes. */
 export function workOf(job: StoredState): WorkingJob {
   const state: JobState = { ...job, ...followingFrom(job) };
   return { committed: state, state, pending: nothing };
@@ -656,8 +656,8 @@ function putQuestion({ job, pending }: Draft, { prepared, isOfPlan }: Extract<Ed
 }
 
 /**
- * Applies the end of the job: no question, undo or block is in progress any more. The position is kept, so that another attempt can
- * continue from it.
+ * Applies the end of the job to its state. No question, undo action or running block (step that contains steps) is left. The job's position
+ * is kept, so that a new attempt can continue from it.
  */
 function endJob({ job, nowMs }: Draft): void {
   if (!endStatuses.has(job.status)) throw new Error(`a job that is ${job.status} has not ended`);

@@ -43,13 +43,19 @@ export type StepInstruction = FlowPlace & {
   readonly branches: readonly Branch[];
 };
 
-/** A branch of a `parallel` step. `from`: index of its first step. `join`: index of its end. */
+/**
+ * A branch of a `parallel` step. `from`: index of the branch's first instruction in the program's flow (list of instructions). `join`:
+ * index of the instruction at its end.
+ */
 export type Branch = { readonly name: string; readonly from: number; readonly join: number };
 
 /** Entry at the end of a branch of a `parallel` step. The branch waits there for the other branches. */
 type JoinInstruction = FlowPlace & { readonly kind: "join"; readonly step: StepOf<"parallel"> };
 
-/** Entry at the end of a round of an `until` step. The next round begins at the index `from`, or the job continues at the index `to`. */
+/**
+ * Instruction at the end of a round of an `until` step (a loop). The next round begins with the instruction at the index `from`, or the job
+ * continues with the instruction at the index `to`.
+ */
 export type AgainInstruction = FlowPlace & {
   readonly kind: "again";
   readonly step: StepOf<"until">;

@@ -161,7 +161,7 @@ export type BlockProgress =
     }
   | { readonly kind: "asked"; readonly park: ParkDocument };
 
-/** State of the running blocks, by step id. */
+/** State of the running blocks (steps that contain steps, such as `if` or `parallel`), by step id. */
 export type Blocks = Readonly<Record<string, BlockProgress>>;
 
 /**
@@ -187,7 +187,7 @@ export type UndoProgress = {
   /** Number of the undo entry that is being undone. An undo entry is the stored way to undo one call of the job. */
   readonly entry?: number;
   readonly retry?: RetryProgress;
-  /** Number of the undo entry that a person decided not to undo. */
+  /** Number of the undo entry (the stored way to undo one call) that a person decided to leave as it is. */
   readonly leaves?: number;
   readonly askId?: string;
 };

@@ -1,7 +1,7 @@
 /** A write that a simulation did not send. `argumentsJson`: its arguments as people see them; empty if they are too long. */
 export type SimulatedCall = {
   readonly callId: string;
-  /** Ordinal (number in the set) of the row for which the write was. 0 for a step without rows. */
+  /** Number (in the set) of the row for which the unsent write would have been made. 0 for a step without rows. */
   readonly ordinal: number;
   readonly toolSlug: string;
   readonly entityId: string;
@@ -19,7 +19,7 @@ export type SimulatedCalls = Readonly<
  */
 export type UnsentWrites = { readonly count: number; readonly calls: readonly SimulatedCall[] };
 
-/** Maximum number of writes whose contents are shown for each call of a step. */
+/** Maximum number of unsent writes whose contents the plan of a simulated job shows, for each call of a step. */
 const callsMax = 10;
 
 const charactersMax = 65_536;

@@ -56,8 +56,8 @@ type LegacyProgress = {
 };
 
 /**
- * The fields of a job that are needed to read its progress as version 0.1 stored it. Such a record does not contain the kind of the step.
- * svc finds the kind from these fields.
+ * Fields of a job with which svc reads progress that version 0.1 stored. Such progress does not say to which kind of step it belongs. svc
+ * finds the kind with these fields.
  */
 export type ProgressOwner = {
   readonly status: JobStatus;
@@ -99,8 +99,8 @@ function begunStep({ instructions }: Flow, index: number): StepProgress | undefi
 }
 
 /**
- * Returns the form of a job's progress to store, or undefined if nothing is in progress and nothing must be kept. `flow`: needed for the
- * short form `BegunProgress`; without it the full form is returned.
+ * Returns a job's progress in the form in which it is stored. Undefined if nothing is in progress and nothing must be kept. `flow`: the
+ * program's list of instructions, with which a shorter form (`BegunProgress`) can be stored. Without it, the full form is returned.
  */
 export function storedProgress(underway: StoredPosition, flow?: Flow): StoredProgress | BegunProgress | undefined {
   const { positions, blocks, plan, undo, progressLoggedAt, rowsMade, simulated } = underway;

@@ -12,8 +12,8 @@ import { unsentWrite } from "./simulated-call.ts";
 import type { CallAt, FirstCall, JobRetry, RetriedAt, SettledQuestion, StepKind } from "./step-kind.ts";
 
 /**
- * Step kind `call`: makes one tool call. The call is one step action. If the answer becomes rows, each page of the answer is one step
- * action.
+ * Step kind `call`: makes one tool call. If the tool's answer becomes rows (records that the job processes), the step makes one call for
+ * each page of the list. The result of each page is committed before the next page.
  */
 export const callKind = {
   needs: "commit",
@@ -30,8 +30,8 @@ type RetriedCallAt = RetriedAt<"call"> | RetriedAt<"http">;
 const valueBytesMax = 65_536;
 
 /**
- * Returns the step's next call with its arguments filled in: the call for the next page, if the step reads pages. Returns the fault if the
- * arguments cannot be filled in.
+ * Returns the next tool call of a step, with its arguments filled in. If the step reads a list in pages, it is the call for the next page.
+ * Returns the fault if the arguments cannot be filled in.
  */
 async function invocationOf(
   { state, step, progress }: CallAt,
@@ -80,7 +80,10 @@ function hasAnswered({ state }: RetriedCallAt): boolean {
   return !/^[a-z]/.test(state.lastError);
 }
 
-/** True if the app answered the step's write, and the step failed afterwards. The write may then have been executed. */
+/**
+ * True if the app answered the step's write, and the step failed afterwards. The app has then probably executed the write, so svc must not
+ * send the write again.
+ */
 function hasWritten(at: RetriedCallAt): boolean {
   const { write = 0, destructive = 0 } = at.state.steps.get(at.step.id)?.receipt.calls ?? {};
   return hasAnswered(at) && write + destructive > 0;

@@ -102,8 +102,8 @@ export function withinMost(room: ChildLimits, most: ChildLimits): ChildLimits {
 const limitNames = ["toolCalls", "writes", "rows", "asks"] as const satisfies readonly LimitName[];
 
 /**
- * Returns the limits of a child: those of its program (`own`), reduced to what its parent has left (`room`). `concurrency`: maximum number
- * of calls that the child may have in flight.
+ * Returns the limits of a child job: the limits of its own program (`own`), reduced to what its parent job has left (`room`).
+ * `concurrency`: maximum number of calls that the child job may have in flight.
  */
 export function limitsIn(room: ChildLimits, own: Limits, concurrency: number): ChildDocument["limits"] {
   const within = (name: LimitName) => Math.min(own[name], room[name]);

@@ -71,8 +71,8 @@ export type SetRow = ReadRow & {
 export type SetPage = { readonly rows: readonly SetRow[]; readonly hasMore: boolean };
 
 /**
- * Selects a chunk (group of consecutive rows) of a set, from the row number `fromOrdinal` on. `states`: if given, only rows in these
- * states.
+ * Selects a chunk (group of consecutive rows) of a set (the rows that a step has made), from the row number `fromOrdinal` on. `states`: if
+ * given, only rows in these states.
  */
 export type ChunkRange = {
   readonly setId: string;
@@ -87,7 +87,7 @@ export type SetChunk = {
   readonly rows: readonly ReadRow[];
   /** Number of the set's row at which the next chunk (group of consecutive rows) begins. Undefined at the end of the set. */
   readonly next: number | undefined;
-  /** Approximate memory of the rows, in bytes. */
+  /** Approximate memory of the chunk's rows, in bytes. */
   readonly bytes: number;
 };
 
@@ -103,8 +103,8 @@ export type OpenedRows = {
 };
 
 /**
- * Names that the condition of a call can use for a row: the row itself, and the answers of the row's earlier calls. The names of steps can
- * be used as well.
+ * The names `row` and `calls` that the condition of a `map` step's call can use: the row, and the answers of the row's earlier calls. The
+ * condition can use the ids of earlier steps as well.
  */
 export type RowNames = { readonly row: JsonObject; readonly calls: JsonObject };
 
@@ -183,7 +183,10 @@ export type Child = {
   readonly isUndoable: boolean;
 };
 
-/** A skill that a job runs: its pinned version and the loaded program. */
+/**
+ * A skill (a program that is used as a tool) that a job runs: the version that was chosen when the job was submitted, and the program ready
+ * to run.
+ */
 export type LoadedSkill = { readonly skill: PinnedSkill; readonly loaded: LoadedProgram };
 
 /**
@@ -206,8 +209,8 @@ export type StepEffects = {
    */
   mustPause(state: JobState): boolean;
   /**
-   * Common count of how much of the job's limits the running branches have used. Present if the job has running branches; every limit must
-   * then be checked against it.
+   * Total use of the job's limits by all running branches of a `parallel` step. Present while such branches run. A step must then check
+   * each limit against this total.
    */
   readonly shared?: SharedLimits;
   /**
@@ -224,7 +227,10 @@ export type StepEffects = {
   spareTime(): Promise<void> | undefined;
   /** Opens an account for memory that a step action holds, for example for all rows of a set. The memory counts for the job's project. */
   holdMemory(): MemoryHold;
-  /** Maximum time that a step action waits while it keeps the job, in milliseconds. For a longer wait, the job is given back. */
+  /**
+   * Maximum time in milliseconds that a step's action waits while the node keeps the job. For a longer wait, the node releases the job
+   * until the wait ends.
+   */
   readonly patienceMs: number;
   /** Pause in milliseconds before svc checks again if a call that another node began has ended. That node may have died. */
   readonly busyPollMs: number;

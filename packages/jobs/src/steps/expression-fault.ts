@@ -2,7 +2,7 @@ import type { CelOutcome } from "@svc/program";
 import type { Next } from "../state/change.ts";
 import type { CallFault } from "./invoke.ts";
 
-/** Returns the fault of a row for which the condition (`when`) of one of its calls could not be evaluated. */
+/** Returns the error of a row in a `map` step for which the condition (`when`) of a call could not be evaluated. */
 export function faultOfExpression(callId: string, outcome: Extract<CelOutcome, { error: string }>): CallFault {
   const message = `when of ${callId} ${outcome.error}`;
   return { code: codeOf(outcome), message, plain: message };

@@ -33,7 +33,10 @@ function advanceFlatten(at: StepAt<"flatten">, effects: StepEffects, keep: Parti
 /** Number of new rows that are stored together. */
 const rowsAtOnce = 500;
 
-/** Makes one row of each list item and stores the rows part by part. Returns true if it stopped because the set has no room for them. */
+/**
+ * Makes one row of each list item of a `flatten` step, and stores the rows in groups. Returns true if it stopped because the job may not
+ * have more rows.
+ */
 function* flattened(
   step: StepAt<"flatten">["step"],
   rows: readonly ReadRow[],

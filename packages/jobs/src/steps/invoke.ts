@@ -71,8 +71,8 @@ export type CallerState = {
 };
 
 /**
- * Pause before a call is tried again, in milliseconds, if running child jobs have reserved the rest of a limit. When a child ends, the
- * unused part of its reservation is free again.
+ * Pause in milliseconds before a call is tried again, because running child jobs have reserved all that is left of a limit of the job. When
+ * a child job ends, the part that it did not use is free again.
  */
 const heldWaitMs = 15_000;
 

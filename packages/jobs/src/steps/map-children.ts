@@ -72,7 +72,7 @@ export class RowChildren {
     }
   }
 
-  /** True if any child is running. */
+  /** True if any child job of the rows of this `map` step is running. */
   get hasOpen(): boolean {
     return this.#open.size + this.#newSize > 0;
   }

@@ -19,8 +19,8 @@ const lookMs = 100;
 type HeldRow = { bytes: number };
 
 /**
- * The memory that the rows of a map use. A small amount is free. A larger amount is charged to the memory limit of the project, at twice
- * its size because svc makes copies, until the amount is small again. The code that runs the rows adds their sizes to `bytes`.
+ * The memory that the rows of a `map` step use. A small amount is free. A larger amount is counted against the memory limit of the project,
+ * until the amount is small again. It counts twice, because svc makes copies. The code that runs the rows adds their sizes to `bytes`.
  */
 export class MapMemory {
   /** Memory in bytes of the rows, and of the records of their calls. */

@@ -15,9 +15,12 @@ const much = 200;
 const some = 32;
 const keptAfterMs = 20;
 const laterMs = 40;
-/** Number of ended and not yet stored rows at which no new row begins. */
+/** Maximum number of rows that have ended and are not stored yet. At this number, the `map` step begins no new row. */
 const endedMax = 2 * much;
-/** Number of rows that must end after a call limit was full, until the map runs as many rows at the same time as before. */
+/**
+ * A `map` step runs fewer rows at the same time after a call limit was full. After this number of rows has ended, it runs as many rows as
+ * before.
+ */
 const comebackRows = 50;
 
 /**
@@ -131,7 +134,7 @@ export class RowsRun {
     return this.#active > 0 || this.#isReading || this.#isInLine;
   }
 
-  /** True if the ended rows use too much memory for one commit, so that some of them must be stored first. */
+  /** True if the rows of the `map` step that have ended use too much memory for one commit. Then some of them must be stored first. */
   #isMuchLeft(): boolean {
     return this.#failure === undefined && this.#ended.length > 1 && this.#endedBytes > keptBytesMax;
   }
@@ -183,7 +186,10 @@ export class RowsRun {
     this.#begin();
   }
 
-  /** Returns the ended rows in order. If rows are large, it returns only as many as fit into one commit. */
+  /**
+   * Returns the rows of the `map` step that have ended and are not stored yet, in order. If rows are large, it returns only as many as fit
+   * into one commit.
+   */
   #takeEnded(): RowWork[] {
     let bytes = 0;
     const more = this.#ended.findIndex((work) => {

@@ -43,9 +43,9 @@ export class RowWindow {
   readonly #at: MapAt;
   readonly #effects: StepEffects;
   readonly #memory: MapMemory;
-  /** Use of the job's limits, counted over all rows of the step action. */
+  /** How much of the job's limits the current action of the `map` step has used, counted over all rows. */
   readonly #used: UsedCalls;
-  /** All rows read so far, beginning with the first unfinished row. */
+  /** The rows of the `map` step that were read so far, beginning with the first unfinished row. The key is the row's number in its set. */
   readonly #entries = new Map<number, Entry>();
   readonly #queue: RowWork[] = [];
   /** Number of rows read so far. Rows that had ended before the current step action (unit of a step's work) do not count. */

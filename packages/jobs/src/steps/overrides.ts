@@ -2,7 +2,7 @@ import { readJsonObject } from "@svc/core";
 import type { OverrideTarget } from "@svc/program";
 import type { Edit } from "../state/change.ts";
 
-/** Maximum number of names of changed values in a log entry. */
+/** Maximum number of names of changed params or arguments that a log entry about a person's answer lists. */
 const namesMax = 50;
 
 /**

@@ -37,7 +37,9 @@ async function addChunk(
   return { edits: [counted], looked, kept: { totals: Object.fromEntries(kept) } };
 }
 
-/** Returns the form in which a running total (for example a sum over the rows so far) is stored between two step actions. */
+/**
+ * Returns a running total (for example a sum over the rows so far) in the form in which it is stored, so that the step can continue later.
+ */
 function storedTotal({ count, sum, best, text, list, bytes }: RunningTotal): Total {
   return {
     count,

@@ -61,8 +61,8 @@ function textOf(value: JsonValue): string {
 }
 
 /**
- * Returns a key in the form in which it is kept: a long key as a digest. JSON texts never begin like a digest, so the two forms cannot be
- * confused.
+ * Returns the key of a row in the form in which svc keeps it. A long key becomes a digest. JSON texts never begin like a digest, so the two
+ * forms cannot be confused.
  */
 function shortened(text: string): string {
   return text.length <= keyCharactersMax ? text : `#${hash("sha256", text, "base64")}`;

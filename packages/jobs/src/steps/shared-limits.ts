@@ -69,8 +69,8 @@ export class SharedLimits {
   }
 
   /**
-   * True if nothing is left of a limit now, but a running child may give back a part of its reservation when it ends. False if something is
-   * left, or if the limit is used up for good.
+   * True if nothing is left of a limit of the job now, but more may be left later. A running child job may end without using all that it
+   * has reserved. False if something is left. False if the job itself has used the whole limit.
    */
   isFullForNow(name: LimitName): boolean {
     return this.#left(name) <= 0 && this.own[name] < this.#limits[name];

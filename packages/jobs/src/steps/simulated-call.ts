@@ -10,8 +10,8 @@ import { toolOf } from "./invoke.ts";
 import type { StepAt } from "./step-kind.ts";
 
 /**
- * A write of a simulated job with its arguments filled in. `at`: for a write of a `map` step, the step, the row, and the answers of the
- * row's calls so far. Otherwise absent.
+ * A write that a simulated job does not send, with its arguments filled in. `at`: only for a write of a `map` step; the step, the row, and
+ * the answers of the row's calls so far.
  */
 export type FilledWrite = {
   readonly call: MapCall;
@@ -45,7 +45,7 @@ export function unsentWrite(state: JobState, write: FilledWrite): UnsentWrites {
   return { count: 1, calls: isShown ? [shownWrite(state, write)] : [] };
 }
 
-/** Returns the contents of a write as people see them. */
+/** Returns the contents of an unsent write of a simulated job as people may see them: secrets and sensitive values are masked. */
 function shownWrite(state: JobState, { call, place, args, ...write }: FilledWrite): SimulatedCall {
   const { action } = toolOf(state, call);
   const open = call.http === undefined ? maskArguments(action.inputSchema, args) : { ...args, url: addressOf(args) };

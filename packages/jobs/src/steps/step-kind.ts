@@ -71,8 +71,8 @@ export type StepKind<Kind extends Step["kind"]> = {
    */
   advance(at: StepAt<Kind>, effects: StepEffects, keep: PartialCommit): Promise<Change> | Change;
   /**
-   * For a step kind that repeats its inner steps (for example `until`): returns the change at the end of a round, so that another round
-   * begins or the step ends. In `at`, `progress` is undefined.
+   * Returns the change at the end of a round, for a kind of step that repeats its inner steps (for example `until`). With this change, the
+   * next round begins or the step ends. In `at`, `progress` is undefined.
    */
   readonly again?: (at: StepAt<Kind>, round: AgainInstruction, effects: StepEffects) => Promise<Change>;
   /**
@@ -96,8 +96,8 @@ export type RetriedAt<Kind extends Step["kind"] = Step["kind"]> = StepAt<Kind> &
 };
 
 /**
- * Facts about a retry of a job. `generation`: number of the call round of the attempt that ended. `resendsUnknown`: true if writes in doubt
- * (executed or not) are sent again.
+ * Data about a retry of an ended job. `generation`: number of the job's call generation before the retry (calls of a new generation are new
+ * calls). `resendsUnknown`: true if writes are sent again of which svc does not know if they were executed.
  */
 export type JobRetry = { readonly generation: number; readonly resendsUnknown: boolean };
 

@@ -45,9 +45,8 @@ const nothing: Total = { count: 0, sum: 0, best: null };
 type ReducedRow = Pick<ReadRow, "data" | "state" | "ordinal">;
 
 /**
- * Includes rows in running totals (for example a sum or a list of texts). It yields after each row, so that other work can run. Returns a
- * fault if a row cannot be included, otherwise undefined.
- * `scope`: the names that text templates can use in addition to the row's fields.
+ * Includes rows in running totals (for example a sum or a list of texts). Pauses after each row, so that other work can run. Returns a
+ * fault if a row cannot be included, otherwise undefined. `scope`: names that templates of texts can use in addition to the row's fields.
  */
 export function* addRows(
   totals: readonly RunningTotal[],
@@ -132,7 +131,10 @@ function fieldOf(data: JsonObject, field: Path): JsonValue | undefined {
  */
 type Misfit = (field: string) => string;
 
-/** Returns an example for error messages: how a compute step converts the field to a number. */
+/**
+ * Returns an example for an error message about a field that is not a number. The example shows how a `compute` step converts the field to
+ * a number.
+ */
 function computed(field: string): string {
   return `{"${field.split(".").at(-1)}": "double(row.${field})"}`;
 }

@@ -44,8 +44,8 @@ async function advanceWait(at: StepAt<"wait">, effects: StepEffects): Promise<Ch
 }
 
 /**
- * Returns the reason why a wait cannot begin: the job would expire before the end of the wait. Returns undefined if the wait can begin. If
- * the job's deadline is stopped, the wait can begin, because the time of expiry is then unknown.
+ * Returns the reason why a wait cannot begin: the job would expire before the end of the wait. Returns undefined if the wait can begin.
+ * While the job's deadline is stopped, its time of expiry is unknown, so every wait can begin.
  */
 function faultOfTime(wakeAt: number, { deadline }: JobState): string | undefined {
   if (!("atMs" in deadline) || wakeAt < deadline.atMs) return undefined;

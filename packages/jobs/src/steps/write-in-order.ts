@@ -4,7 +4,10 @@ import type { OpenedRows, StepEffects } from "./effects.ts";
 import type { SetMemory } from "./set-memory.ts";
 import type { SetWriter } from "./set-writer.ts";
 
-/** Approximate memory of decrypted rows that is always allowed at once, in bytes. `openedMax`: the maximum if enough memory is free. */
+/**
+ * Approximate memory of decrypted rows that this work always gets, in bytes. `openedMax`: the maximum that it gets if enough memory is
+ * free.
+ */
 const openedMin = 6_291_456;
 const openedMax = 50_331_648;
 /**

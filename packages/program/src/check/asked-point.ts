@@ -35,8 +35,8 @@ export function placeOf({ step, field }: PointUse): Path {
 }
 
 /**
- * True if the program text has this field of a judgment point (question to people), but the field is faulty and the reader left it out.
- * Then its absence is not reported a second time.
+ * True if the program text has this field of a judgment point (question to people), but the field is faulty. The reader has then reported
+ * the fault and removed the field. So the field must not be reported as missing.
  */
 export function hasField({ faults }: Check, { pointer }: Point, field: string): boolean {
   return faults.has(`${pointer}/${field}`);

@@ -157,7 +157,10 @@ function isSet(node: Expr | undefined, { locals }: ExpressionWalk): boolean {
   return pathOfNode(node)?.root === "rows" && !locals.has("rows");
 }
 
-/** True if the node reads a field of a set of rows (for example `rows.open.id`), which is not possible. */
+/**
+ * True if this part of an expression reads a field of a set of rows (for example `rows.open.id`). This is an error, because only single
+ * rows have fields.
+ */
 function isFieldOfSet(node: Expr | undefined, walk: ExpressionWalk): boolean {
   return isSet(node, walk) && (pathOfNode(node)?.path.length ?? 0) > 1;
 }

@@ -152,8 +152,8 @@ function isShown(name: string, schema: unknown, { type }: Target): boolean {
 }
 
 /**
- * The object whose values an answer changes (params, or a call's arguments). `type`: its type. `fixed`: fields that the answer cannot
- * change.
+ * The values that a person's `retry-with` answer may change: params, or the arguments of a call. `type`: the type of these values. `fixed`:
+ * fields that the answer cannot change.
  */
 type Target = { readonly type: ValueType; readonly fixed: readonly string[] };
 

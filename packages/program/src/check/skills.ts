@@ -12,7 +12,7 @@ import type { CheckedProgram, CheckedSkill } from "./accepted-program.ts";
 import type { CheckContext } from "./context.ts";
 import type { KnownSkill, KnownSkills, RefusedSkill } from "./known-skill.ts";
 
-/** The results for the skills that a program names. The keys are the names that the program uses. */
+/** Results of checking the skills (programs that are used as tools) that a program names. The keys are the names that the program uses. */
 export type CheckedSkills = ReadonlyMap<string, CheckedSkill | RefusedSkill>;
 
 /** Maximum depth of skills that run other skills. */

@@ -15,7 +15,7 @@ const errorType: JsonSchema = {
   properties: { code: { type: "string" }, message: { type: "string" }, status: { type: "integer" } },
 };
 
-/** The value of `steps.<id>` for a failed step whose error is handled. */
+/** Type of `steps.<id>` for a step that failed, if an error handler allowed the job to continue. It has only the field `error`. */
 const onlyError: JsonSchema = { type: "object", properties: { error: errorType } };
 
 /**

@@ -36,8 +36,9 @@ export type RenderedBody = { readonly body: string } | { readonly fault: string 
 const bodyMax = { template: 65_536, body: 262_144, expressions: 50 };
 
 /**
- * Reads the template of a body: a JSON value in which `$ref`, `$text` and `$cel` stand for values of `event`. `payloads`: the schemas of the
- * events that it can meet; empty if they may have any form. Returns the first fault of a template that none of them permits.
+ * Reads the template of a delivery's body: a JSON value in which `$ref`, `$text` and `$cel` are replaced by values of `event`. `payloads`:
+ * the payload schemas of the events that the subscription can receive; empty if payloads may have any form. Returns the template, or a
+ * fault that makes it unusable for all these events.
  */
 export function readBody(
   bodyJson: string,

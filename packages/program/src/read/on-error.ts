@@ -28,8 +28,8 @@ const callOutcomes: readonly string[] = [
 ];
 
 /**
- * Error codes of failed steps that an `onError` can name, in addition to the outcomes of calls. LIMIT_REACHED is not in the list, because
- * this error always ends the job.
+ * Error codes of failed steps that an `onError` can name. The outcomes of tool calls, such as `timeout`, can be named as well and are not
+ * in this list. LIMIT_REACHED is not in the list, because this error always ends the job.
  */
 const stepCodes: readonly string[] = [
   "ANSWER_TOO_LARGE",

@@ -181,8 +181,8 @@ function parseElse(
 }
 
 /**
- * Returns the value of `else`, which is used if a reference has no value. If the value is an object with only `$literal`, returns the
- * content of `$literal`.
+ * Returns the value of `else`, which replaces a reference without a value. In an object with only the field `$literal`, the value is the
+ * content of this field, so that it can contain names that start with `$`.
  */
 function meant(value: JsonValue): JsonValue {
   if (!isObject(value) || !Object.hasOwn(value, "$literal") || Object.keys(value).length > 1) return value;

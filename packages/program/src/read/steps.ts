@@ -12,7 +12,7 @@ import { failingStep, kindsLike, meantField, schemaPath } from "./shape-words.ts
 /** Maximum number of steps in a program. Steps in branches and calls of `map` steps count as well. */
 const programStepsMax = 100;
 
-/** Data for reading steps. `limits`: the program's limits. `leftOut`: collects the ids of steps that could not be read. */
+/** Data for reading a program's steps. `limits`: the program's limits. `leftOut`: collects the ids of steps that could not be read. */
 export type StepContext = { readonly limits: Limits; readonly leftOut: Set<string> };
 
 type Walk = StepContext & {

@@ -89,9 +89,9 @@ function withCelNumbers(object: object): object {
 const inPlace = new WeakMap<object, CelInput>();
 
 /**
- * Returns a JSON value for the evaluator. A part of the value is converted only when an expression reads it, so a path into a large value
- * costs no more than one into a small value. Numbers are those of `celValues`, but a number that becomes a double loses its further digits.
- * The value must not change afterwards.
+ * Returns a JSON value in the form that the expression evaluator needs. A part of the value is converted only when an expression reads it.
+ * So a path into a large value costs no more than a path into a small value. Numbers are converted as by `celValues`, but a number that
+ * becomes a double loses digits that a double cannot hold. The value must not change afterwards.
  */
 export function celValueInPlace(value: JsonValue): CelInput {
   if (isRawJson(value)) return celNumber(value);

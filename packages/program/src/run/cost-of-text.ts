@@ -7,7 +7,7 @@ import { patternSteps } from "@svc/catalog/patterns";
 export const stepsOf = {
   /** Steps (units of about 10 ns) for one evaluation of any expression. */
   evaluation: 400,
-  /** Steps (units of about 10 ns) for a name, a constant, or a logical operator in an expression. */
+  /** Cost of a name, a constant, or a logical operator in an expression. The unit is a step of about 10 ns. */
   node: 50,
   /** Steps (units of about 10 ns) for a call of a function or operator. The evaluator searches for it by the types of its arguments. */
   call: 200,

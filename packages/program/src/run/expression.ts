@@ -42,7 +42,10 @@ export type CompiledExpression = {
    * Evaluates at least one row, and stops when `isOver` returns true.
    */
   evaluate(bindings: CelBindings, rows: readonly CelRow[], isOver?: () => boolean): readonly CelOutcome[];
-  /** Computes the expression's values for rows and returns them, under the same rules as `evaluate`. */
+  /**
+   * Computes the expression's values for rows, and returns each as text. Like `evaluate`, it computes at least one row, and stops when
+   * `isOver` returns true.
+   */
   compute(bindings: CelBindings, rows: readonly CelRow[], isOver?: () => boolean): readonly ComputedText[];
 };
 

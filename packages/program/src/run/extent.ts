@@ -21,7 +21,7 @@ export const scalar: Extent = { items: 0, text: 0, total: 1, depth: 0 };
 /** Maximum number of values that are counted. A larger value counts as unlimited, because counting it would take too long. */
 const valuesMax = 100_000;
 
-/** Stands for an unlimited number. It is finite, because its product with zero must be zero. */
+/** Number that means "unlimited" in the size of values. It is finite, because its product with zero must be zero. */
 export const endlessly = 1e15;
 const endless: Extent = { items: endlessly, text: endlessly, total: endlessly, depth: 0 };
 

@@ -108,7 +108,10 @@ export const callLanguage: StepLanguage<CallStep> = {
   estimate: useOfCall,
 };
 
-/** Returns the maximum use (numbers of calls, writes and rows) of a call, with its retries and pages. */
+/**
+ * Returns the maximum that a call step may use: numbers of calls, writes and rows. Retries, and the calls for further pages of a list, are
+ * included.
+ */
 export function useOfCall(call: StepCall, { isRepeating, rowsMax, classOf }: Omit<Measure<never>, "list">): Use {
   const { rows, retry } = call;
   const times = (rows?.page?.max ?? 1) * (isRepeating ? 1 + retry.max : 1);

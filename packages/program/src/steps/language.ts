@@ -79,7 +79,9 @@ export type StepWords = {
    * later steps. Undefined if steps of this kind never make a set.
    */
   readonly set: string | undefined;
-  /** The part of the step that can use `row`. `isExpression`: true if that part is an expression. */
+  /**
+   * Field of the step in which the name `row` can be used. `place`: the field's name. `isExpression`: true if the field is an expression.
+   */
   readonly row: { readonly place: string; readonly isExpression: boolean } | undefined;
 };
 
@@ -120,8 +122,8 @@ export type StepOutcomes = { readonly own: StepOutcome; readonly inner: readonly
 export type StepPoint = {
   readonly point: string;
   /**
-   * Subject of the question: what the step is about to do (`step`), or the rows of the step that failed (`failed`) or whose outcome is
-   * unknown (`unknown`).
+   * Subject of the question: how the job is to continue at this step (`step`), or the rows of the step that failed (`failed`) or whose
+   * outcome is unknown (`unknown`).
    */
   readonly about: "step" | "failed" | "unknown";
   /** The path of the field in which the step names the judgment point (question to people). */

@@ -43,7 +43,7 @@ export function eitherUse(a: Use, b: Use): Use {
   };
 }
 
-/** Returns the use (calls, rows, questions) of a part of a program that may not run at all and runs at most `times` times. */
+/** Returns the use (calls, rows, questions) of a part of a program that runs between 0 and `times` times. */
 export function upTo(times: number, { callsMax, writesMax, destructiveMax, rowsMax, asksMax }: Use): Use {
   return {
     callsMin: 0,

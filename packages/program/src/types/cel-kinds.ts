@@ -202,7 +202,7 @@ function kindOfArithmetic(name: string, left: CelKind, right: CelKind): CelKind 
   return isJoined || (numbers.includes(left) && !isDoubleRest) ? left : mismatch(name, left, right);
 }
 
-/** Returns the kind of the result of `+` or `-` with times or durations. */
+/** Returns the type of the result of `+` or `-` in an expression with times or durations. */
 function kindOfTimes(name: string, left: CelKind, right: CelKind): CelKind | KindFault {
   const given = sums[`${left} ${name.replaceAll("_", "")} ${right}`];
   if (given !== undefined) return given;

@@ -61,7 +61,7 @@ export function branchesOf(schema: JsonSchema, keyword: string): JsonSchema[] {
   return Array.isArray(branches) ? branches.filter(isObject) : [];
 }
 
-/** Returns the type of a field or item of a value, or the reason why it cannot exist. */
+/** Returns the type of a field or item of a value. If the value's schema allows no such field or item, returns the reason. */
 export function fieldType(
   schema: ValueType,
   step: string | number,

@@ -27,7 +27,10 @@ export type StepOutcome = {
    * Default false.
    */
   readonly mayFail?: boolean;
-  /** Id of the step that may fail before it makes the set. If it failed, the set does not exist at the checked place of the program. */
+  /**
+   * Id of the step that makes this row set and may fail before. If it has failed, the set does not exist when this place of the program
+   * runs.
+   */
   readonly lostWith?: string | undefined;
 };
 
@@ -69,7 +72,9 @@ export type Scope = {
   readonly constants?: Constants | undefined;
   /** Steps that have certainly ended before this place of the program runs, by step id. Expressions at this place can use their results. */
   readonly ended: ReadonlyMap<string, StepOutcome>;
-  /** Ids of all steps of the program. A step whose id is not in `ended` has not ended before the checked place. */
+  /**
+   * Ids of all steps of the program. A step that is in this set and not in `ended` may not have ended when this place of the program runs.
+   */
   readonly ids: ReadonlySet<string>;
   /**
    * Steps that have certainly failed when this place of the program runs. The reason is a surrounding condition that tests if

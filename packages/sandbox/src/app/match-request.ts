@@ -8,9 +8,9 @@ import { Unifier } from "./unify.ts";
 export type MatchedRequest = { readonly args: Readonly<Record<string, unknown>>; readonly body: unknown };
 
 /**
- * Compares a request with its definition: path, method, query, headers and JSON body. Each field must be in its declared place, and further
- * fields are not allowed. Returns the arguments, or the refusal that the app would send. It does not check the credential.
- * `credentialQuery`: the query parameter that contains the credential.
+ * Compares a request with the tool's definition: path, method, query, headers and JSON body. Each field must be in its declared place, and
+ * undeclared fields are not allowed. Returns the arguments from which the request was made, or the error that the app would answer. It does
+ * not check the credential. `credentialQuery`: the query parameter that contains the credential.
  */
 export function matchRequest(
   toolkit: Toolkit,

@@ -32,7 +32,7 @@ type Work = {
   readonly baseMs: number;
 };
 
-/** The inputs from which answers are made, in addition to the call. */
+/** Data of the sandbox from which the answer to a call is made, together with the call itself: stored objects and the time. */
 export type Sources = Pick<Work, "store" | "seen" | "nowMs" | "baseMs"> & {
   /** Number of full pages that a list has. Undefined: the list has only one page, and this page is not full. */
   readonly pages: number | undefined;

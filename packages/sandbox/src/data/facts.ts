@@ -14,8 +14,8 @@ const wrappers = new Set(["variables", "input", "data", "attributes", "fields"])
 const depthMax = 4;
 
 /**
- * Returns the facts that a call contains, which are known values of an object's fields (for example `teamid`). Values in the request body
- * come first. An argument gives a value only if the body has none, unless its name says that it is new.
+ * Returns the known values of an object's fields that a call contains (for example `teamid`). Values in the request body come first. For a
+ * field that is in the body, an argument's value is used only if the argument's name says that it is the new value.
  */
 export function factsOf(args: AnyObject, body: unknown, kind: Kind | undefined): Facts {
   const facts = new Map<string, unknown>();

@@ -52,8 +52,8 @@ export function isList(schema: AnyObject): boolean {
 }
 
 /**
- * Returns the object and the list in an action's result. It finds them by the names in the output schema. A result may have both an object
- * and a list with pages.
+ * Returns the place of the object and the place of the list in the result of a tool, so that the sandbox can fill them. Finds them by the
+ * names in the output schema. A result may have both an object and a list with pages.
  */
 export function layoutOf({ outputSchema, paging }: Pick<Action, "outputSchema" | "paging">, role: ToolRole): Layout {
   const nodes = nodesOf(outputSchema);

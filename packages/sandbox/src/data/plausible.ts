@@ -119,7 +119,10 @@ const textRules: readonly (readonly [RegExp, (clue: Clue) => string])[] = [
   [/^(user|owner|assignee|creator|author|organizer|sender)$/, ({ person }) => pick(people, person)],
 ];
 
-/** Returns a made-up name. It depends on the owner of the name: a person, a step of a process, or anything else. */
+/**
+ * Returns a made-up name for a field. The object that has the field decides if it is the name of a person, of a step of a process, or of a
+ * topic.
+ */
 function nameOf({ parent, number, person, words }: Clue): string {
   if (personWords.test(`${parent} ${words}`)) return pick(people, person);
   if (/\b(state|status|stage)\b/.test(parent)) return pick(["To do", "In progress", "Done"], number);

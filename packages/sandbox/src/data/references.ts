@@ -40,15 +40,18 @@ const personWords = new Set(
  */
 const authorWords = new Set("creator author owner user member organizer sender requester reporter".split(" "));
 /**
- * Words for roles that another object has in this object (for example `assignee`). An object refers to another object in one of these roles
- * only if a call set this reference.
+ * Words for roles in which an object of the sandbox can refer to an object (for example `assignee`). Such a reference has a value only if a
+ * call has set it. Without a call, it stays empty.
  */
 const optionalWords = new Set(
   "assignee lead agent reviewer project milestone cycle parent org organization person contact deal label".split(" "),
 );
 const nameFields = ["name", "summary", "title", "displayname", "display_name", "full_name", "label"];
 
-/** Returns the seed for the rows of a list. It depends on the arguments that identify the list. */
+/**
+ * Returns the seed from which the sandbox invents the rows of a list. It depends on the arguments that identify the list, so that the same
+ * list always has the same rows.
+ */
 export function listSeed({ slug }: Toolkit, listName: string, bound: AnyObject): Seed {
   return digestOf(slug, listName, canonicalJson(bound));
 }

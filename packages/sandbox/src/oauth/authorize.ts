@@ -1,4 +1,4 @@
-/** The address to which the endpoint redirects the browser. */
+/** Address to which the sandbox's authorization page redirects the browser. */
 export type Redirect = { readonly redirect: string };
 
 /** The client id that the sandbox accepts, with any secret. */

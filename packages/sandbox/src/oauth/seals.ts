@@ -32,6 +32,8 @@ export type AuthorizationRequest = {
  */
 export type TokenSeals = {
   seal<Purpose extends keyof Sealed>(purpose: Purpose, content: Sealed[Purpose]): string;
-  /** Returns the contents of a sealed text. Returns undefined if the text was not sealed for this purpose, or is expired at `nowMs`. */
+  /**
+   * Returns the decrypted content of a text. Returns undefined if the text was not encrypted for this purpose, or is expired at `nowMs`.
+   */
   open<Purpose extends keyof Sealed>(purpose: Purpose, text: string, nowMs: number): Sealed[Purpose] | undefined;
 };

@@ -33,8 +33,8 @@ const reachPlaces = 25;
 const movedMax = 20;
 
 /**
- * Compares audit log rows with their MACs (keyed hashes), with the hashes that link them, and with the end of their chain. Returns the
- * faults.
+ * Compares rows of the audit log with their MACs (keyed hashes). Checks the hashes that link each row to the row before, and the recorded
+ * end of this chain. Returns the faults.
  */
 export function compareRows(key: ChainKey, { rows, after, end }: Rows): RowFault[] {
   const faults: RowFault[] = [];
@@ -84,8 +84,8 @@ function rowFault(
 }
 
 /**
- * Returns the position at which a row was originally added, if only its position was changed. Undefined if the row's content was changed,
- * or if the position is too far away.
+ * Returns the position at which a row of the audit log was originally stored, if only its position was changed later. Undefined if the
+ * row's content was changed, or if the original position is not near the present one.
  */
 function placeOf(key: ChainKey, row: AuditEvent): number | undefined {
   const position = row.position ?? 0;

@@ -29,8 +29,8 @@ export type PlacingOptions = {
 /** Name of the audited action that records that a destructive tool call was sent. */
 export const sentAction = "ToolCall.Send";
 /**
- * Name of the audited action that records the creation of a project's chain (rows linked by hashes). The action is recorded in the chain of
- * the deployment itself.
+ * Name of the audited action that records the creation of a project's audit chain (hashes that link the rows of the audit log). The record
+ * is a row in the chain of the deployment.
  */
 export const beginAction = "AuditLog.BeginChain";
 

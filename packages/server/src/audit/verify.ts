@@ -39,7 +39,10 @@ export const verifyStart: VerifyPosition = { projectId: deploymentProject, after
 const rowsAtOnce = 400;
 const positionMax = 2_147_483_647;
 
-/** Verifies the next rows of the log, of at most one chain, against their MACs and hashes. */
+/**
+ * Verifies the next rows of the audit log against their MACs (keyed hashes) and against the hashes that link them. The rows belong to at
+ * most one chain (the rows of one project).
+ */
 export async function verifyPart(options: VerifyOptions, from: VerifyPosition): Promise<VerifyResult> {
   const { db, sealer } = options;
   const chain = await findAuditChainFrom(db, from.projectId, from.after === "end");

@@ -5,7 +5,7 @@ import { withinDeadline } from "../store-deadline.ts";
 export type FreshCache<Found> = {
   /** Returns the entry with a digest; undefined if none exists. Rejects if the database is unavailable or too slow. */
   find(digest: Buffer): Promise<Found | undefined> | Found | undefined;
-  /** Removes the entries for which `isMeant` returns true, so that they are read from the database again. */
+  /** Removes cached entries for which `isMeant` returns true, so that they are read from the database again. */
   forgetWhere(isMeant: (found: Found) => boolean): void;
 };
 

@@ -49,7 +49,10 @@ export type IncomingCall = {
   readonly method: DescMethod;
   readonly authorization: string | null;
   readonly call: Call | undefined;
-  /** Waits for the lookup of a key. During this wait, the request's body is not read. If undefined, the gate waits with a plain `await`. */
+  /**
+   * Waits for the lookup of the caller's key, without reading the request's body meanwhile. If undefined, the check of the key waits with a
+   * plain `await`.
+   */
   readonly wait: KeyLookupWait | undefined;
 };
 

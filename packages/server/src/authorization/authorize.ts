@@ -208,7 +208,10 @@ async function decide(
   answerPage(res, decisionPage(vouched, parts.seals.vouched.seal(vouched), { ...details, form, fault }));
 }
 
-/** Returns the contents of the decision page. Throws UntrustedClientError if the person's key was revoked or has expired. */
+/**
+ * Returns the contents of the OAuth page on which a person decides what access a client gets. Throws UntrustedClientError if the person's
+ * key was revoked or has expired.
+ */
 async function detailsOf({ projectId, keyId }: VouchedRequest, options: AuthorizeOptions): Promise<DecisionDetails> {
   const { db, clock, sourcesOf } = options;
   const [project, key] = await Promise.all([findProject(db, projectId), findKeyById(db, keyId)]);

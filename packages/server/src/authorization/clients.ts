@@ -59,8 +59,8 @@ const unsafeSchemes = new Set(
   bitcoin ethereum lightning steam`.split(/\s+/),
 );
 /**
- * Prefixes of further URL schemes that a client may not use. They are schemes for settings and tools of an operating system, and schemes
- * that web pages can register.
+ * Matches the beginning of URL schemes that a client may not use in a redirect address. They are schemes for settings and tools of an
+ * operating system, and schemes that web pages can register.
  */
 const unsafePrefix = /^(?:ms-|microsoft[.-]|windows|x-apple|com\.apple\.|moz-|chrome-|web\+|ext\+|itms|android|intent)/;
 

@@ -43,7 +43,7 @@ ${refusal === undefined ? nothing : faultNotice(refusal.fault)}
   };
 }
 
-/** Contents of the decision page, apart from the client's request. */
+/** Contents of the OAuth consent page on which a person decides what access a client gets. The client's request is not included. */
 export type DecisionDetails = {
   readonly projectName: string;
   readonly keyName: string;

@@ -24,7 +24,7 @@ export type McpDoor = {
   stepUp(req: IncomingMessage, error: unknown): AnswerHeaders | undefined;
 };
 
-/** Dependencies of the check of callers at the MCP address. */
+/** Dependencies of the code that checks who calls the MCP endpoint. */
 export type McpDoorOptions = {
   readonly authenticate: Authenticate;
   readonly cache: GrantCache;

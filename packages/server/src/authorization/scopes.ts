@@ -50,7 +50,9 @@ export type OfferSources = {
   readonly entities: readonly string[];
 };
 
-/** Returns the access that a person with this key can give. */
+/**
+ * Returns the access that a person who signs in with this key can give an OAuth client: entities, access classes, toolkits and tool groups.
+ */
 export function offerOf(key: Pick<ApiKey, keyof Binding | "agentTools">, { toolkits, entities }: OfferSources): Offer {
   const isAnyToolkit = key.toolkitSlugs.length === 0;
   return {

@@ -21,8 +21,8 @@ export type BodyBudget = {
    */
   open(share: BodyShare, address: string): BodyCharge;
   /**
-   * Returns the current figures. `bytes`: bytes in memory now. `refused`: bodies refused since the start, because there was no room or
-   * because other bodies displaced them.
+   * Returns the current state of the memory for request bodies. `bytes`: bytes in memory now. `refused`: bodies refused since the start,
+   * because there was no room or because they were discarded to make room.
    */
   stats(): BodyStats;
 };
@@ -42,7 +42,7 @@ export type BodyCharge = {
    * to make room for others.
    */
   arrive(giveWay: () => void): void;
-  /** Marks the body as complete. It is not discarded for other bodies any more. */
+  /** Marks the request body as complete. From now on, it is not discarded to free memory for bodies that are arriving. */
   complete(): void;
   /** Counts the body as refused and releases its bytes. */
   refuse(): void;

@@ -12,7 +12,9 @@ export type BodyPace = {
  * turn, so turns must be short.
  */
 const atOnce = 2;
-/** Pause between two reads of discarded bodies, in milliseconds. It limits such reading to 25 MB a second. */
+/**
+ * Pause between two reads of request bodies that are only read to be discarded, in milliseconds. It limits such reading to 25 MB a second.
+ */
 const discardMs = 5;
 
 /**

@@ -252,8 +252,8 @@ class ArrivingBody {
   }
 
   /**
-   * Ends the last page (block of memory into which small pieces are copied). Its unused bytes stay charged, so the charge is at most twice
-   * the bytes that arrived.
+   * Ends the last page (block of memory into which small pieces are copied). Its unused bytes still count as used memory. So a body counts
+   * at most twice the bytes that arrived.
    */
   #closePage(): void {
     const page = this.#pieces.pop();

@@ -15,7 +15,7 @@ export type SessionProof = {
   readonly cookie: string | undefined;
   /** The half of the proof that the page stores and sends in a header. Undefined if the request has none. */
   readonly half: string | undefined;
-  /** The seat (key of the session) that makes the call: the id of the key, or `admin`. */
+  /** Key of the session with which the browser makes the call: the id of the key, or `admin` for the administrator. */
   readonly seat: string | undefined;
   /** Reason why the request does not come from the console; undefined if it does. */
   readonly originFault: Fault | undefined;

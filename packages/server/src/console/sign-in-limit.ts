@@ -29,7 +29,9 @@ const windowMs = 60_000;
 const addressesMax = 10_000;
 /** Maximum uses of one secret per minute, valid or not. Each sign-in writes rows to the database. */
 const shownMax = 100;
-/** Maximum answers or connections through one link per minute, whether accepted or refused. */
+/**
+ * Maximum number of actions (answers to a question, or connections of an account) through one link per minute, whether accepted or refused.
+ */
 const actsMax = 10;
 
 /** Maximum number of sign-in attempts of one address that may wait for running attempts of the same address. */

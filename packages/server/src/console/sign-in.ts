@@ -117,8 +117,8 @@ async function seatOf(
 }
 
 /**
- * Returns the seat (access of one key) that a link would give, without using the link. A page shows it to its user before it adds a seat of
- * another project.
+ * Returns to which project and key a sign-in link gives access, without using the link. A page shows this to its user before it adds access
+ * to a further project.
  */
 async function lookAt(link: string, options: SignInOptions): Promise<{ json: JsonObject }> {
   const { key } = await findGoodLink(options, "sign_in", link);

@@ -117,7 +117,8 @@ export function createConnections(limits: ConnectionLimits): Connections {
   const keylessMax = max - Math.floor(max * keyedReserve);
   let shed = 0;
   /**
-   * Number of connections of each address that were closed because of their cost (`punish`). `untilMs`: time at which this number expires.
+   * For each client address: the number of its connections that were closed because they caused too much work. `untilMs`: time at which
+   * this number expires.
    */
   const punished = new Map<string, { count: number; readonly untilMs: number }>();
   const holding = createHolding();

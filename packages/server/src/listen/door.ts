@@ -14,8 +14,8 @@ export type DoorOptions = {
   /** Host names of SVC_HOSTS, in the form that URL uses. */
   hosts: readonly string[];
   /**
-   * True if the server listens on a loopback address. Then each host name in a request that is not a loopback name counts as foreign. If
-   * false, a name counts as foreign only if `hosts` lists the server's own names without this name.
+   * True if the server listens only on a loopback address. Then svc refuses requests for a foreign host name. A name is foreign if it is
+   * neither a loopback name nor a name in `hosts` or `publicUrl`. If false, svc refuses foreign names only if `hosts` is not empty.
    */
   isLoopbackOnly: boolean;
   clock: Clock;

@@ -38,7 +38,7 @@ export type HttpServerOptions = {
   door: Door;
   /** TLS certificate of the server. If undefined, the server uses plain HTTP. */
   tls?: Tls | undefined;
-  /** Handler of webhook posts. Undefined on a node without this role, which answers such paths as unknown. */
+  /** Handler of webhook posts. Undefined if this node does not serve webhooks; it then answers such paths as unknown. */
   webhooks: WebhookHandler | undefined;
   rpc: RpcHandler;
   probes: ReadonlyMap<string, ProbeHandler>;

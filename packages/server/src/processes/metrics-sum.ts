@@ -11,7 +11,7 @@ export type MetricsSum = {
   text(): Promise<string>;
 };
 
-/** Creates an empty sum. Ended processes count with their last known values. */
+/** Creates an object that adds up the metrics of all processes. Processes that have ended count with their last known values. */
 export function createMetricsSum(): MetricsSum {
   const known = new Map<number, MetricValues>();
   let ended: MetricValues = [];

@@ -68,7 +68,10 @@ function createAnswer(body: Buffer, compress: (body: Buffer) => Promise<Buffer>)
   };
 }
 
-/** Returns a cache of answers by message. If the answers exceed the limit, the least recently used answer is removed. */
+/**
+ * Returns a cache of encoded API answers, by message. If the answers exceed the maximum size in bytes, the least recently used answer is
+ * removed.
+ */
 function createKept(): { get(message: Message): Answer | undefined; put(message: Message, answer: Answer): void } {
   let bytes = 0;
   const answers = new LeastRecentlyUsed<Message, Answer>(Number.POSITIVE_INFINITY, ({ body }) => {

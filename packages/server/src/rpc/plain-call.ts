@@ -32,8 +32,8 @@ async function sendAnswer(
 }
 
 /**
- * True if the client accepts gzip, by Connect's rules: the declared accepted encodings or, for JSON without them, the encoding of the
- * request.
+ * True if the client accepts a gzip answer, by the rules of Connect. The header `accept-encoding` decides. If a JSON request has no such
+ * header, the encoding of the request body decides.
  */
 function takesGzip({ headers }: IncomingMessage, isJson: boolean): boolean {
   const accepted = headers["accept-encoding"];

@@ -22,7 +22,10 @@ export type VaultState = {
     missing: readonly ProjectId[],
     ensure: (projectIds: readonly ProjectId[]) => Promise<void>,
   ): Promise<void> | undefined;
-  /** Adds data keys to this process. Returns true if all could be decrypted with its vault keys. Keys that could not are logged. */
+  /**
+   * Adds data keys (keys that encrypt stored values) to this process. Decrypts them with the vault keys of the process. Returns true if all
+   * could be decrypted. Each key that could not be decrypted is logged.
+   */
   take(rows: readonly DataKeyRow[]): boolean;
   readonly sealer: Keyring;
   /** Returns the ids of the vault keys that this process has. */
@@ -50,5 +53,7 @@ export type VaultOptions = {
   readonly onFaultPoint?: ((point: RotationFaultPoint) => Promise<void> | void) | undefined;
 };
 
-/** Objects that all parts of a vault use. */
+/**
+ * Options, limits and current state of the vault (the store of encrypted credentials), for the functions that open it and rotate its keys.
+ */
 export type VaultContext = Omit<VaultOptions, "limits"> & { readonly limits: VaultLimits; readonly state: VaultState };

@@ -65,8 +65,8 @@ export type VaultLimits = {
   /** Interval in milliseconds at which a node records in the database that it is running. */
   readonly noteMs: number;
   /**
-   * A running node regularly records in the database that it runs. If its last record is older than this, the node counts as ended. In
-   * milliseconds.
+   * Age in milliseconds of a node's last record in the database after which the node counts as ended. A running node regularly records that
+   * it runs.
    */
   readonly goneMs: number;
   /**

@@ -106,8 +106,8 @@ function keyLacking(keyId: string): ConfigError {
 }
 
 /**
- * Opens the vault of a process. The database must contain the vault check. Rejects with ConfigError if the process does not have the
- * current vault key.
+ * Opens the vault (the store of encrypted credentials) of a process. The database must contain the value with which the process tests its
+ * vault key. Rejects with ConfigError if the process does not have the current vault key.
  */
 export async function openVault(options: VaultOptions): Promise<Vault> {
   const limits = { ...vaultLimits, ...options.limits };

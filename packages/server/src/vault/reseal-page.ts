@@ -12,8 +12,9 @@ const timeSliceMs = 4;
 const pauseMsMax = 100;
 
 /**
- * Encrypts the next batch of rows with the new key, and commits the rows together with the position. Returns `done` if a pass over all
- * tables found no row to encrypt. That pass must begin long enough after the previous one, so that no node still uses an old value.
+ * Encrypts the next batch of rows with the new vault key. Commits the rows together with the position that the rotation has reached.
+ * Returns `done` if a whole pass over all tables found no row to encrypt. This pass must have begun long enough after the previous pass, so
+ * that no node still writes values with an old key.
  */
 export async function resealPage(context: VaultContext, rotation: VaultRotation): Promise<"more" | "done"> {
   const { db, clock, limits, onFaultPoint } = context;

@@ -120,7 +120,10 @@ function placeOf(table: SealedTable, place: string, n: number): string {
   });
 }
 
-/** Returns the required columns of a table together with the columns in `given`. */
+/**
+ * For test rows: returns the columns that must get a value. They are the table's required columns, the project's column, and the columns in
+ * `given`.
+ */
 function columnsOf(db: Database, table: string, given: readonly string[]): Promise<{ name: string; type: string }[]> {
   return db.sql.unsafe<{ name: string; type: string }[]>(
     `select attname as name, format_type(atttypid, null) as type from pg_attribute

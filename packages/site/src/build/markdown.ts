@@ -140,7 +140,7 @@ function passagesOf(tokens: readonly Token[], headings: readonly Heading[], rows
   });
 }
 
-/** Returns the text of tokens without Markdown marks. */
+/** Returns the plain text of parsed Markdown (tokens). */
 function plainOf(tokens: readonly Token[]): string {
   const parts = tokens.flatMap(({ type, content, children }) => {
     if (type === "fence" || type === "code_block") return [content];

@@ -66,8 +66,8 @@ function entriesHtml(entries: readonly NavigationEntry[], current: string): stri
 }
 
 /**
- * Returns the HTML of a navigation entry. The pages of a folder are shown only if the current page is in that folder, because the reference
- * has hundreds of pages. A folder without an index page always shows them.
+ * Returns the HTML of an entry in the site's navigation. The pages of a folder are shown only if the current page is in that folder,
+ * because some folders have hundreds of pages. A folder without an index page always shows them.
  */
 function entryHtml({ label, path, entries }: NavigationEntry, current: string): string {
   const isCurrent = path === current;

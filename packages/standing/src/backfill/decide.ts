@@ -42,7 +42,7 @@ export type PreparedBackfill = {
   readonly items: readonly PastCandidate[];
   /** True if the backfill's range has no further items (times or events) after `items`. */
   readonly isWhole: boolean;
-  /** Allowance of the backfill's pace (runs per minute). Its `count` is the number of runs that may start now. */
+  /** Number of runs that the backfill may start now (`count`), by its pace (runs per minute). */
   readonly allowance: Allowance;
   /**
    * Time since which no run of the program has been deleted, in epoch milliseconds. If an occurrence was due earlier, svc cannot know if it
@@ -60,8 +60,8 @@ type DueBackfill = PreparedBackfill & {
    */
   readonly runs: ReadonlyMap<string, SourceRun>;
   /**
-   * Events in the range of the backfill that also reach the program as new events. The backfill must not decide about them a second time.
-   * `isUndecided`: true if the decision about the new event is still to come; false if it was made.
+   * Events in the range of the backfill that have reached the program as new events as well. The backfill must not start runs for them a
+   * second time. `isUndecided`: true if svc has not yet decided if the new event starts a run.
    */
   readonly taken: ReadonlyMap<EventId, { readonly isUndecided: boolean }>;
   /**
@@ -211,7 +211,10 @@ const keptMs = 30 * 86_400_000;
  */
 type BackfillStep = {
   readonly move: BackfillMove;
-  /** Earlier runs that new runs replace. Each earlier run gets a new source key, so that the new run can use the original one. */
+  /**
+   * Earlier runs that are replaced, because the backfill runs their times or events a second time. Each earlier run gets a new source key
+   * (name of its cause), so that the new run can use the original one.
+   */
   readonly renamed: readonly Pick<SourceRun, "id" | "sourceKey">[];
   /** Time of the next step, in epoch milliseconds. Null if the backfill has ended. */
   readonly dueAt: number | null;
@@ -385,8 +388,8 @@ function isKnown(
 }
 
 /**
- * Returns the milliseconds by which svc postpones the expiry of a backfill's dedupe keys. The occurrences of a backfill are in the past, so
- * their keys would otherwise expire before the backfill ends.
+ * Returns the milliseconds by which a backfill (runs for past times or events) keeps its dedupe keys longer than normal. A key's lifetime
+ * normally begins at the time of its event. So keys of past events would expire before the backfill ends.
  */
 function dedupeShiftOf({ createdAt, since }: Pick<BackfillRecord, "createdAt" | "since">): number {
   return createdAt - since + keptMs;

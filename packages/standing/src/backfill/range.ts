@@ -139,7 +139,10 @@ function firstUnread(
 /** States of runs that were started or will be started. An occurrence with such a run gets no second run. */
 const runningStates: ReadonlySet<StandingRunState> = new Set(["collecting", "closing", "queued", "started", "ended"]);
 
-/** True if an occurrence has a run that was started or will be started. False if it has no run, or if its run was skipped or refused. */
+/**
+ * True if an occurrence (a due time or event) has a run that was started or will be started. False if it has no run, or if its run was
+ * skipped or refused.
+ */
 export function hasItsRun(run: { readonly state: StandingRunState } | undefined): boolean {
   return run !== undefined && runningStates.has(run.state);
 }

@@ -34,7 +34,7 @@ export type BegunBackfill = { readonly record: BackfillRecord; readonly isStored
 
 /** Maximum number of events that one query counts. `countMs`: maximum duration of the whole counting, in milliseconds. */
 const totalMax = 10_000;
-/** Maximum events that one query counts. The next constant, `countMs`, limits the total duration of counting, in milliseconds. */
+/** Maximum number of events that one query counts. `countMs`: maximum duration of the whole counting, in milliseconds. */
 const countedMax = 50_000;
 const countMs = 5_000;
 /** Limits of a dry run. `ms`: duration in milliseconds. `bytes`: total size of the events for which the dry run evaluates conditions. */
@@ -217,8 +217,8 @@ async function countEvents(
 }
 
 /**
- * Returns the record of a dry run, with the number of runs that a backfill would start. The dry run evaluates conditions (`when`) and
- * ignores dedupe keys, rates and budgets.
+ * Simulates a backfill (runs for past times or events). Returns the backfill's record with the number of runs that it would start. The
+ * simulation evaluates conditions (`when`). It ignores dedupe keys, rates and budgets.
  */
 async function countRuns(
   context: StandingContext,

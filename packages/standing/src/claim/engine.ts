@@ -248,8 +248,8 @@ async function claimEvents(context: StandingContext, position: EventClaim): Prom
 const staleMax = 3;
 
 /**
- * Decides about a batch: if the runs of each program start, wait or are skipped. One transaction stores all decisions. Afterwards the
- * observer receives them. Returns the programs about which it decided.
+ * Decides for a batch of due programs and events which runs start, wait or are skipped. One transaction stores all decisions. Afterwards,
+ * the observer is notified of each decision. Returns the programs about which it decided.
  */
 async function decide(context: StandingContext, batch: DecisionBatch, tries = 1): Promise<readonly DecidedProgram[]> {
   const { db, clock, starter, observer, onFaultPoint } = context;

@@ -38,8 +38,9 @@ export async function rearmZones(context: ZoneContext): Promise<number> {
 }
 
 /**
- * Computes the new times of these schedules and stores them. The times are computed before the programs are locked. If a program has
- * changed when it is locked, its time is computed again. Returns the number of changed times.
+ * Computes the next due times of the given schedules again and stores them, because the rules of time zones have changed. The times are
+ * computed before the programs are locked. If a program has changed when it is locked, its time is computed again. Returns the number of
+ * changed times.
  */
 async function rearmBatch(context: ZoneContext, ids: readonly StandingProgramId[]): Promise<number> {
   let moved = 0;

@@ -59,7 +59,10 @@ type ProgramOutcome = {
   readonly isCut: boolean;
 };
 
-/** Rules that restrict the decisions about a program. `startsMax`: maximum number of waiting runs that are started in this transaction. */
+/**
+ * Rules that limit which runs of a program start in this decision. `startsMax`: maximum number of waiting runs that are started in one
+ * transaction.
+ */
 type Rules = Permits & { readonly startsMax: number };
 
 /**

@@ -67,7 +67,7 @@ export class DecidedRuns {
     return closed !== undefined || run !== undefined;
   }
 
-  /** Records a window (run that collects events) that this decision closes, so that the end of the window is stored. */
+  /** Records that a collect window (a run that gathers events) is closed by this decision, so that its end is stored. */
   close(run: StandingRunRecord): void {
     this.closed.set(run.id, run);
   }

@@ -80,8 +80,8 @@ export class DecisionContext {
   }
 
   /**
-   * Decides about a due occurrence. Checks its condition (`when`) first, then `hold` (a reason why no run may start now), and then the
-   * policies of the program.
+   * Decides if a due occurrence (time or event) starts a run. Checks its condition (`when`) first, then `hold` (a reason why no run may
+   * start now), and then the policies of the program, such as its rate.
    */
   decide({ occurrence, version, when }: DueCandidate, hold: ProgramHold | undefined): void {
     this.seen++;
@@ -167,8 +167,8 @@ export class DecisionContext {
   }
 
   /**
-   * True if a waiting run must still wait after a failed start. False if it may start now. The pause grows after each failure; after about
-   * ten minutes in total, the run is refused. Later runs of the same concurrency key wait for this run.
+   * True if a run whose start has failed must still wait. False if it may start now. The pause grows after each failure. After about ten
+   * minutes in total, the run is refused. Later runs of the same concurrency key (a value of the event) wait for this run.
    */
   isHeldBack(run: StandingRunRecord): boolean {
     const { nowMs } = this.facts;
@@ -227,7 +227,7 @@ export class DecisionContext {
     this.runs.add({ ...run, count, lastAt, state: "skipped", reason: "missed", endedAt: this.facts.nowMs });
   }
 
-  /** Records the run of an occurrence as refused, because the run cannot start. */
+  /** Records a refused run for an occurrence (a due time or event), because the run cannot start. */
   refuse(occurrence: Occurrence, reason: StandingRunReason, detail: string, version = this.facts.version): void {
     this.#refuse(this.#newRun(occurrence, version.record.version), reason, detail);
   }
@@ -265,7 +265,10 @@ export class DecisionContext {
     this.pause("failures", `${this.failuresInRow} runs in a row failed`);
   }
 
-  /** Puts a run back into the queue, because its job would exceed the project's quota. `notBefore`: its earliest next start. */
+  /**
+   * Puts a run back into the queue, because its job would exceed the project's quota of jobs. `notBefore`: earliest time at which the run
+   * may start.
+   */
   putBack(start: StartedRun, notBefore: number): void {
     const { run } = start;
     const waits = { state: "queued", reason: "quota", notBefore, startedAt: null, jobId: null } as const;

@@ -24,8 +24,8 @@ export type DecisionFacts = {
   readonly used: Used;
   readonly nowMs: number;
   /**
-   * Number of unfinished runs that the project may have in addition to the present ones. All decision contexts of a project share this
-   * object.
+   * Number of unfinished runs that the project may have in addition to those that exist now. The decisions about all programs of a project
+   * share this object.
    */
   readonly room: { left: number };
   /** Encrypts the input of a run. */
@@ -73,7 +73,10 @@ export class OpenLanes {
     );
   }
 
-  /** Returns the open runs (waiting or started) of a concurrency key. Throws an Error if the key was not read from the database. */
+  /**
+   * Returns the waiting and started runs of a concurrency key (a value of the event; runs with the same key run one after another). Throws
+   * an Error if the key was not read from the database before.
+   */
   of(name: string): LaneFacts {
     return this.#of(name);
   }

@@ -18,7 +18,7 @@ import { keyOf } from "./given.ts";
 import type { LockedProgram } from "./load.ts";
 import { type DueCandidate, givenOfOccurrence, givenOfWindow, isWanted, type Occurrence } from "./occurrence.ts";
 
-/** A locked program about which svc decides now, together with the runs that have not ended (waiting or running). */
+/** A locked program for which svc decides now which runs start, together with its waiting and running runs. */
 export type ProgramDue = LockedProgram & {
   /** Number of runs that were skipped because they waited longer than the program allows. */
   readonly late: number;
@@ -33,7 +33,7 @@ export type ProgramDue = LockedProgram & {
   readonly hasMore: boolean;
 };
 
-/** Maximum waiting runs that one transaction reads. */
+/** Maximum number of waiting runs of standing programs that one transaction reads. */
 const admittedMax = 200;
 
 /**
@@ -43,7 +43,10 @@ export function candidatesOf({ sources, calls }: Pick<LockedProgram, "sources" |
   return [...sources.flatMap(({ candidates }) => candidates), ...calls];
 }
 
-/** True if this batch may start a run of the program. False if nothing is due for the program. */
+/**
+ * True if this decision may start a run of the program, because a waiting run, an event, a call or a time is due. False if nothing is due
+ * for the program.
+ */
 export function isAnythingDue({ waiting, closing, calls, sources }: ProgramDue): boolean {
   return waiting.length + closing.length + calls.length > 0 || sources.some(({ isDue }) => isDue);
 }

@@ -5,7 +5,7 @@ import { findReferencedEntities } from "@svc/db/standing/trigger-entities";
 import { createFaultList, type DocumentFault, type FaultList, type ProgramFault } from "@svc/program";
 import type { Definition } from "./definition.ts";
 
-/** Codes of a definition's faults, without those of its program. */
+/** Codes of faults in the definition of a schedule. Faults in the program of the definition have codes of their own. */
 type DefinitionFaultCode =
   | "DEFINITION_MALFORMED"
   | "DEFINITION_TOO_LARGE"

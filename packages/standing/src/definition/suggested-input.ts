@@ -2,8 +2,8 @@ import type { JsonSchema } from "@svc/catalog";
 import { isObject } from "@svc/core";
 
 /**
- * A path to a value that templates of a definition can use, such as a field of the event. `isCertain`: true if the value is always present;
- * false if it may be absent.
+ * Path of a value that templates in a schedule's definition can use, such as a field of the event. `isCertain`: true if the value is always
+ * present; false if it may be absent.
  */
 type GivenPath = { readonly path: string; readonly isCertain: boolean };
 

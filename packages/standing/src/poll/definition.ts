@@ -2,7 +2,10 @@ import type { Action, JsonSchema, PollCursorDocument } from "@svc/catalog";
 import { isObject, parseDuration } from "@svc/core";
 import { answerTypeOf, type JsonObject, type Paging, type Path, pagingOf, parsePath } from "@svc/program";
 
-/** Rows that the first poll of a program finds: no rows (`skip`), all rows (`all`), or only the last rows (`last`: their number). */
+/**
+ * Rows for which the first poll of a program starts runs. A poll is a regular call that reads a tool's list. `skip`: no rows; `all`: all
+ * rows of the list; `last`: only the last rows (their number).
+ */
 export type PollFirst = "skip" | "all" | { readonly last: number };
 
 /**

@@ -49,7 +49,8 @@ type WalkOfRows = {
   readonly nowMs: number;
   readonly startedAt: number;
   /**
-   * True if the list takes its lower limit (the bound from which rows are read) as a number, for example an id. False if it takes a time.
+   * True if the polled list takes the bound (the lower limit from which rows are read) as a number, for example an id. False if it takes a
+   * time.
    */
   readonly takesNumbers: boolean;
 };
@@ -58,7 +59,8 @@ type WalkOfRows = {
 const turnRows = 200;
 
 /**
- * Scans the rows of a poll. It collects the new rows, the rows whose ids svc must remember, and the candidates for the last rows of a list.
+ * Scans the rows of a poll. It collects the new rows, and the rows whose ids svc must store to recognize them later. If the program is to
+ * start with the last rows of the list, it collects the rows that may be the last.
  */
 export class ScannedRows {
   readonly found: FoundRow[] = [];
@@ -67,7 +69,7 @@ export class ScannedRows {
    * which a field that the program uses has changed.
    */
   readonly remembered = new Map<string, RememberedRow>();
-  /** Known ids that were scanned again. The new time of their last scan must be stored. */
+  /** Known row ids that this poll has found again. The time at which they were last found must be stored. */
   readonly refreshed: string[] = [];
   /** Number of ids that were unknown when they were scanned. */
   unknown = 0;
@@ -78,7 +80,10 @@ export class ScannedRows {
    * has a bound.
    */
   highest: number | null;
-  /** The last rows of the list so far. Used only in a first walk (reading of the list) that finds only the last rows. */
+  /**
+   * The last rows of the list that were found so far. Used only by the first poll, if the schedule is to start with the last rows of the
+   * list.
+   */
   candidates: readonly LastRow[];
   readonly #walk: WalkOfRows;
   readonly #known: KnownReader;

@@ -26,7 +26,10 @@ export type OpenWalk = {
   readonly candidates: readonly LastRow[];
 };
 
-/** The state of a program's polls. It is stored encrypted, because bounds, tokens and rows are data of the project. */
+/**
+ * State of a program's polls (regular calls that read a tool's list), such as the position in the list. It is stored encrypted, because it
+ * contains data of the project.
+ */
 export type PollState = {
   readonly version: 1;
   /**
@@ -39,14 +42,14 @@ export type PollState = {
    */
   readonly isPrimed: boolean;
   /**
-   * The value from which the next walk reads. For the cursor `after`: a time (epoch milliseconds) or a number. For the cursor `token`: the
-   * token. Null before the first value.
+   * Value from which the next poll reads the list. For the cursor `after`, it is a time (epoch milliseconds) or a number. For the cursor
+   * `token`, it is the app's token. Null before the first value is known.
    */
   readonly bound: JsonValue;
   readonly walk: OpenWalk | null;
   /**
-   * Start times of readings of the whole list: at most one a day, oldest first. Times older than the period for which ids are remembered
-   * are removed.
+   * Start times of polls that have read the complete list: at most one a day, oldest first. svc uses them to delete row ids that no longer
+   * occur in the list. Older times are removed.
    */
   readonly wholeWalks: readonly number[];
 };

@@ -28,7 +28,7 @@ export type FinishedPoll = {
   readonly nextAt: number;
   readonly found: readonly FoundRow[];
   readonly remembered: readonly RememberedRow[];
-  /** Number of ids in `remembered` that were not known before this poll. */
+  /** Number of ids in `remembered` (row ids to store) that svc did not know before this poll. */
   readonly unknown: number;
   readonly refreshed: readonly string[];
   readonly forgetBefore: number | undefined;
@@ -65,7 +65,7 @@ const trimmedTo = 50_000;
  */
 const trimmedAfterMs = 8 * dayMs;
 
-/** Writes the state and the ids of a poll, in the transaction that writes its runs. */
+/** Stores the state of a program's polls and the ids of the found rows. Runs in the transaction that stores the runs for these rows. */
 export async function storePoll(tx: Executor, polled: FinishedPoll): Promise<void> {
   const { record, remembered, refreshed, atMs, programId } = polled;
   const of = { programId, generation: record.generation, seenAt: atMs };

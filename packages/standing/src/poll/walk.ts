@@ -16,7 +16,7 @@ export type ReadFault = {
   readonly code: string;
   readonly message: string;
   readonly retryAfterMs?: number | undefined;
-  /** True if a limit of the project delayed the call. Such a read does not count as failed. Default false. */
+  /** True if a call limit of the project delayed the read. Such a delayed read does not count as a failure of the poll. Default false. */
   readonly isLimited?: boolean;
   /** True if the poll's read of the list failed and would fail again in the same way. Default false. */
   readonly isFinal?: boolean;
@@ -60,7 +60,7 @@ export type PollResult =
        * has changed.
        */
       readonly remembered: readonly RememberedRow[];
-      /** Number of ids in `remembered` that were not known before this poll. */
+      /** Number of ids in `remembered` (row ids to store) that svc did not know before this poll. */
       readonly unknown: number;
       /** Known ids that were scanned again. The time of their last scan must be updated. */
       readonly refreshed: readonly string[];

@@ -17,7 +17,10 @@ import { type DriftHold, findDrifts } from "./drift.ts";
 /** The kinds of sources that start runs of standing programs. svc decides about new runs in the order of this list. */
 const sources: readonly Source[] = [schedules, triggers, polls, backfills];
 
-/** Returns what is due for the programs of a batch. It locks no program and decides nothing. */
+/**
+ * Finds the occurrences (times, events or found rows) that are due for the programs of a batch. It locks no program. It does not decide
+ * which runs start.
+ */
 export async function prepare(context: StandingContext, batch: DecisionBatch): Promise<PreparedDecision> {
   const { db, meter } = context;
   const works = new Map<ProjectId, Work>();

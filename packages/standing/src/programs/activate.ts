@@ -61,7 +61,7 @@ export function isSubscribed({ state }: Pick<StandingProgramRecord, "state">): b
   return state !== "paused" && state !== "pending";
 }
 
-/** A version that runs from now on. */
+/** The version of a standing program (a program that starts jobs on a schedule or event) that is used from now on. */
 type Activation = {
   readonly version: number;
   readonly title: string;

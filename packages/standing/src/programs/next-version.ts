@@ -258,7 +258,10 @@ function makeRehearsal({ starter }: StandingContext, tx: Executor, version: Pend
   });
 }
 
-/** Stores the jobs of an approval dry run. Throws QUOTA_JOBS if they exceed the quota of their project. */
+/**
+ * Stores the jobs of an approval dry run (a simulation of a schedule that people see before they approve it). Throws QUOTA_JOBS if the jobs
+ * exceed the quota of their project.
+ */
 async function storeRehearsal(tx: Executor, jobs: readonly NewJob[], nowMs: number): Promise<void> {
   const without = await insertJobsWithinQuota(tx, jobs, nowMs);
   const projectId = jobs[0]?.job.projectId;

@@ -62,7 +62,10 @@ export async function preview(
 
 const eventsMax = 1_000;
 const pageSize = 50;
-/** Limits of one scan of events: `bytes` of events, and `ms` of time in milliseconds. */
+/**
+ * Limits of the preview that counts how many past events match a definition. `bytes`: size of the scanned events. `ms`: duration in
+ * milliseconds.
+ */
 const bounds = { bytes: 33_554_432, ms: 2_000 };
 
 /** Returns how many of the trigger's last events would have started a run of a definition. */

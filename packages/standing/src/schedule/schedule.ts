@@ -149,7 +149,10 @@ export function nextOfCron(expression: string, timeZone: string): NextOccurrence
   };
 }
 
-/** Result of a search: `nextMs` is the first time after `afterMs`. `nextMs` is undefined if there is no such time. */
+/**
+ * Result of searching the next due time of a schedule expression. `nextMs`: the first due time after `afterMs`; undefined if the schedule
+ * is never due again.
+ */
 type FoundTime = { readonly afterMs: number; readonly nextMs: number | undefined };
 
 /**

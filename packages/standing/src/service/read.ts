@@ -62,8 +62,8 @@ export async function findProgram(
 }
 
 /**
- * Throws the error that `missing` returns if the program does not exist, or if the program may access more than the caller may. The error
- * names the object that the caller asked for (for example a run of the program).
+ * Checks that the caller may see a program. If the program does not exist, or if it may access more than the caller may, throws the error
+ * that `missing` returns. This error names the object for which the caller asked (for example a run of the program).
  */
 export async function assertReached(
   db: Executor,

@@ -14,7 +14,7 @@ import { isRunnable, nothingPrepared, type Source, type SourceDue } from "./sour
 const stepMax = 500;
 const bytesMax = 8_388_608;
 
-/** Prepares the backfills whose task is due. */
+/** Finds the due items (past times or events) of the backfills whose next step is due. It runs before the programs are locked. */
 export const backfills: Source = async (context, { tasks }, { workOf, drifts }) => {
   const { db } = context;
   const ids = tasks.filter(({ kind }) => kind === "backfill").map(({ ownerId }) => ownerId);

@@ -67,8 +67,8 @@ async function preparePoll(
 }
 
 /**
- * Returns an occurrence (a reason to start a run) for rows that a poll found. If the result of the poll was not stored, the poll is
- * repeated. The occurrence then has the same source key again.
+ * Returns an occurrence (a reason to start a run) for rows that a poll found. If the result of the poll could not be stored, the poll is
+ * repeated. Its occurrences then have the same source keys (names of their causes), so that no run starts twice.
  */
 function occurrenceOf(
   { record, atMs }: FinishedPoll,
@@ -91,7 +91,7 @@ function occurrenceOf(
   };
 }
 
-/** Decides about the new rows of a poll. If the poll failed, decides about the failure instead. */
+/** Decides which runs start for the new rows of a poll. If the poll failed, decides if the program must be paused. */
 function decidePoll(
   decisions: DecisionContext,
   { polled, candidates, filtered }: PreparedPoll,

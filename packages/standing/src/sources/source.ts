@@ -24,7 +24,10 @@ export type DecisionBatch = {
    * is 1, so that svc finds the run that cannot be started.
    */
   readonly startsMax?: number;
-  /** Error texts of runs that could not be started, by source key. All these runs belong to one program. */
+  /**
+   * Error texts of runs that could not be started. The key is the run's source key (name of its cause). All these runs belong to one
+   * program.
+   */
   readonly unstarted?: ReadonlyMap<string, string>;
   readonly calls: readonly { readonly programId: StandingProgramId; readonly occurrence: Occurrence }[];
   readonly polls: readonly FinishedPoll[];
@@ -46,7 +49,10 @@ export type DecisionBatch = {
 export type Preparation = {
   /** Returns the meter that limits the processor time of a project's work. */
   readonly workOf: (projectId: ProjectId) => Work;
-  /** Programs that cannot start because their tools have changed; sources add to it. */
+  /**
+   * Programs that cannot start because their tools have changed. Each source of runs (schedule, trigger, poll or backfill) adds the
+   * programs that it finds.
+   */
   readonly drifts: Map<StandingProgramId, DriftHold>;
 };
 
@@ -102,7 +108,7 @@ export type SourceDue = {
   decide(decisions: DecisionContext, hold: ProgramHold | undefined): SourceOutcome | undefined;
 };
 
-/** Changes to store after one source of due work (a schedule, trigger, poll or backfill) has decided which runs start. */
+/** Changes to store after svc has decided which runs start for one source (a schedule, trigger, poll or backfill). */
 export type SourceOutcome = {
   /**
    * Kind of the task by which svc checks for due work of a schedule: `fire` for times and events, `poll` for new rows of a list, `backfill`
@@ -110,9 +116,9 @@ export type SourceOutcome = {
    */
   readonly task: "fire" | "poll" | "backfill";
   readonly dueAt: number | null;
-  /** Writes rows that new runs refer to. Called before the runs are stored. */
+  /** Stores rows to which new runs refer. Called before the runs are stored. */
   beforeRuns?(tx: Executor): Promise<void>;
-  /** Writes the source's own state. Called after the runs are stored. */
+  /** Stores the state of the source of due work (a schedule, trigger, poll or backfill). Called after the runs are stored. */
   afterRuns?(tx: Executor): Promise<void>;
 };
 

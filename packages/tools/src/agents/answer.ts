@@ -85,7 +85,7 @@ export function toolResult({ texts, structured, isError }: ToolAnswer): Readonly
   return { content: texts.map((text) => ({ type: "text", text })), structuredContent: structured, isError };
 }
 
-/** Returns an answer that is not an error, in text and data. */
+/** Returns a tool's answer to an agent that is not an error. It contains the same content as text and as structured data. */
 export function answered<Data extends Readonly<Record<string, unknown>>>(
   structured: Data,
   ...texts: readonly string[]

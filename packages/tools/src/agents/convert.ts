@@ -12,7 +12,7 @@ import { spoken } from "./words.ts";
 
 // Functions that convert calls and tools to answers of the meta-tools. Each answer has data for a program and text for a model.
 
-/** Advice about the agent's next call, which an answer contains. It names the tool that the agent called. */
+/** Advice for an agent about its next call, in the answer to the present call. The advice names the tool that the agent called. */
 export type CallHints = {
   /** Advice: how to send a call again that needs confirmation. */
   readonly confirm: string;

@@ -145,8 +145,8 @@ function slugIn({ slug }: Params, view: CatalogView): Params {
 }
 
 /**
- * Returns the arguments, each at its correct level. Arguments of the called tool are moved into `arguments`. Arguments of the call itself
- * are moved to the top level.
+ * Returns the arguments of an agent's `call_tool` call, each where it belongs. Arguments of the called tool are moved into `arguments`.
+ * Arguments of `call_tool` itself are moved to the top level.
  */
 function placed(given: Params, own: Schema, called: Schema): Params {
   const inner = insideOf(given["arguments"], called);

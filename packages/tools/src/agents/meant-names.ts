@@ -18,8 +18,9 @@ const nameMax = 200;
 const metaNames: ReadonlySet<string> = new Set(metaTools.map(({ name }) => plainOf(name)));
 
 /**
- * Returns the names that may be meant: the whole name first, then the name without server prefixes. A meta-tool's name is never removed as
- * a prefix. Otherwise, permission for `read_tool` would also permit the tool whose name follows `read_tool`.
+ * Returns the tool names that a name may mean: the whole name first, then the name without prefixes that MCP clients add (such as
+ * `mcp__svc__`). The name of a meta-tool such as `read_tool` is never removed as a prefix. Otherwise, permission for `read_tool` would
+ * permit any tool whose name follows it.
  */
 function formsOf(name: string): string[] {
   const forms = [name];

@@ -28,7 +28,10 @@ export type CodeCaller = (call: CodeCall) => Promise<CodeAnswer>;
  */
 export type CodeFinder = (projectId: ProjectId, toolSlug: string) => Promise<CodeTool | undefined>;
 
-/** Dependencies of calls of code. Without `callCode`, this node cannot call code. */
+/**
+ * Dependencies of calling tools that run code of svc (for example a skill) in place of an app. Without `callCode`, this node cannot call
+ * such tools.
+ */
 export type CodeContext = KeyContext & {
   readonly callCode?: CodeCaller | undefined;
   readonly findCode?: CodeFinder | undefined;

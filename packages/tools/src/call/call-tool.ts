@@ -70,7 +70,10 @@ async function call(context: ToolCallContext, request: CallRequest): Promise<Cal
   }
 }
 
-/** Asks the hooks about a call. Then answers a dry run, sends the call, or records that it is not sent. Returns the reply. */
+/**
+ * Asks the project's hooks (URLs that svc asks about tool calls) about a call. Afterwards answers a dry run, sends the call, or records
+ * that the call is refused. Returns the reply.
+ */
 async function pass(context: ToolCallContext, made: MadeCall): Promise<CallReply> {
   const { prepared, ...left } = made.hooks === undefined ? made : await reviewed(context, made);
   if (left.plan.isDryRun) return replyOf(dryRun(context, prepared));

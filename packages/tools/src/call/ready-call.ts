@@ -8,7 +8,7 @@ import type { MadeCall, PreparedCall } from "./prepare/prepared-call.ts";
 import type { Ledger, LedgerEntry } from "./record/ledger.ts";
 import { type ExecuteContext, type ExecuteOptions, executeCall } from "./send/execute.ts";
 
-/** The end of an executed call, which is not committed yet. The caller of the call commits it. */
+/** Result of an executed tool call that is not stored yet. The caller of the function stores it together with its own changes. */
 export type UnrecordedEnd = {
   /**
    * Complete ledger row of the call, but without the answer that a repeated call would get. The caller commits this row together with its
@@ -18,8 +18,8 @@ export type UnrecordedEnd = {
   /** True if the row was written at the start of the call and only its end is missing. */
   readonly wasBegun: boolean;
   /**
-   * Commits the row separately, with the answer that is stored for its idempotency key. Used if the caller could not commit the row with
-   * its own changes. Never rejects; errors go to `onUnrecorded`.
+   * Stores the call's ledger row (record of a tool call) separately, with the answer that a repeated call with its idempotency key gets.
+   * Used if the caller could not store the row together with its own changes. Never rejects; errors go to `onUnrecorded`.
    */
   write(): Promise<void>;
 };

@@ -90,7 +90,7 @@ export class QuestionRoom {
  * each consecutive failure, up to `maxMs`.
  */
 const pause = { firstMs: 5_000, maxMs: 60_000 };
-/** Maximum number of projects whose failures are remembered. */
+/** Maximum number of projects for which this node remembers that their requests to the embeddings endpoint failed. */
 const projectsMax = 10_000;
 
 type Trouble = { failures: number; pausedUntilMs: number; isProbed: boolean };

@@ -45,7 +45,7 @@ export type AnswerStore = {
 /** Dependencies of the answer store. */
 export type AnswerStoreOptions = { readonly db: Database; readonly sealer: Sealer; readonly clock: Clock };
 
-/** Creates the answer store. */
+/** Creates the store of the decisions of hooks (URLs of a project that svc asks about tool calls). */
 export function createAnswerStore({ db, sealer, clock }: AnswerStoreOptions): AnswerStore {
   return {
     async find(entry) {

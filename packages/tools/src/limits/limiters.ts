@@ -25,8 +25,8 @@ type BookingTimes = {
 };
 
 /**
- * The planned next try of a job. `atMs`: its time. `sinceMs`: when the job began to wait. `claimed`: true if one call of the job already
- * counts as waiting since then; its other calls have their own waiting time.
+ * Plan for a job that waits for a call limit. `atMs`: time at which the job tries its call again. `sinceMs`: time at which the job began to
+ * wait. `claimed`: true if one call of the job already uses `sinceMs` as the start of its wait. Further calls of the job have their own.
  */
 type Booking = { readonly atMs: number; readonly sinceMs: number; claimed: boolean };
 
@@ -75,7 +75,7 @@ export class Bookings {
     return booking.sinceMs;
   }
 
-  /** Removes the planned next try of a job, because the job need not try its call again. */
+  /** Removes the planned time at which a job tries its call again, because the job need not try again. */
   end(jobId: string): void {
     this.#bookings.delete(jobId);
   }
@@ -90,7 +90,10 @@ export class Bookings {
   }
 }
 
-/** State of one limiter key on this node. Calls with the same limiter key are counted together. */
+/**
+ * State of one limiter key on this node. A limiter key is what a call limit counts separately, for example one account. Calls with the same
+ * limiter key are counted together.
+ */
 export type Limiter = {
   readonly key: LimiterKey;
   rules: PaceRules;

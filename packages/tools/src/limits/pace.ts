@@ -4,8 +4,8 @@ import type { PaceDocument, PaceShare, PaceWindow } from "@svc/db/documents/call
 export type RateRule = { readonly max: number; readonly perMs: number };
 
 /**
- * Number of parts into which the period of a rate limit is divided. The starts are counted for each part. So the rate is never exceeded,
- * but the next start may be allowed up to one part (a twentieth of the period) too late.
+ * Number of parts into which the period of a rate limit is divided. Starts of calls are counted for each part. So the rate is never
+ * exceeded. But a call may have to wait up to a twentieth of the period longer than necessary.
  */
 const stretches = 20;
 
@@ -135,7 +135,7 @@ export function paceWith(
   };
 }
 
-/** Returns the time at which the stored state of a limiter key expires if no node writes it again. */
+/** Returns the time at which the stored state of a call limit is outdated, if no node writes it again before. */
 export function expiryOf({ shares, window }: PaceDocument): number {
   const ends = Object.values(shares).map(({ heldUntil, saidAt }) => Math.max(heldUntil, saidAt + waitingSaidMs));
   return Math.max(0, ...ends, window === undefined ? 0 : endOf(window));

@@ -271,8 +271,8 @@ export class Pacer {
   }
 
   /**
-   * Reports the outcome of a round to the waiting calls. If another node changed a limiter during the round, the calls that this limiter
-   * had admitted keep waiting.
+   * Reports to waiting calls if they may start now, after one round of reading and writing call limits. If another node changed a limit's
+   * state during the round, the calls that this limit had admitted keep waiting.
    */
   #settle(round: {
     readonly ready: readonly Waiter[];

@@ -44,8 +44,8 @@ export type McpHeaders = {
 };
 
 /**
- * An answer. `body`: JSON, or empty if the POST contained only notifications. If notifications were sent before the answer, the answer is
- * the last event of their stream.
+ * An HTTP answer to an MCP client. `body`: JSON, or empty if the POST contained only notifications. If svc has already sent notifications
+ * as a stream of events, the answer is the last event of the stream.
  */
 export type McpAnswer = { readonly status: number; readonly body: string };
 

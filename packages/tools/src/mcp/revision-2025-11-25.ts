@@ -40,8 +40,8 @@ function faultOf(error: McpError, id: MessageId | null = null): McpAnswer {
 type Request = Extract<McpMessage, { kind: "request" }>;
 
 /**
- * Returns the answer to a POST of a client that uses a handshake. The POST contains one message; before revision 2025-06-18 it may contain
- * several.
+ * Returns the answer to a POST of an MCP client of revision 2025-11-25 or earlier, whose connection begins with a handshake (`initialize`).
+ * The POST contains one message. Before revision 2025-06-18 it may contain several.
  */
 async function answer({ messages, isBatch }: McpMessages, exchange: McpExchange): Promise<McpAnswer> {
   const requests = messages.filter((message): message is Request => message.kind === "request");

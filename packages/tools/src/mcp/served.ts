@@ -32,7 +32,10 @@ export type ServedProtocol = {
   instructions(address: McpAddress): string;
 };
 
-/** A POST that is being answered. If the client's address is wrong, all its requests get the address's fault as the answer. */
+/**
+ * An HTTP POST of an MCP client that is being answered. If the client's MCP address is wrong, `address` contains the error, and all
+ * requests of the POST get it as the answer.
+ */
 export type McpExchange = Omit<McpRequest, "body" | "onLabel" | "query"> & {
   readonly served: ServedProtocol;
   readonly address: McpAddress | { readonly error: McpError };

@@ -5,7 +5,7 @@ import { isTelling, wordsOf } from "./words.ts";
 export type SplitQuery = {
   readonly request: string;
   readonly data: string;
-  /** True if the data contains quoted or dictated text. False if it has only ids, numbers and times. */
+  /** True if the data of the search query contains quoted text or a text to write. False if it has only ids, numbers and times. */
   readonly hasText: boolean;
 };
 

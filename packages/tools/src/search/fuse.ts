@@ -17,12 +17,11 @@ export type Nearness = {
 type Near = { readonly found: IndexedTool; readonly likeness: number; readonly share: number };
 
 /**
- * Share of a tool's score that comes from similar meaning; the rest comes from equal words.
- * - Measured with a small model (vectors of 512 numbers). Alone, the model puts the right tool first for 35 % of the queries (recall@1
- *   0.35).
- * - bench/search has two sets of queries. Words alone give recall@1 0.895 and 0.765. A share of 0.3 gives 0.910 and 0.784. A share of 0.5
- *   gives 0.854 and 0.667.
- * - Joining both lists by reciprocal ranks instead gives 0.648 and 0.431.
+ * Share of a tool's score that comes from similar meaning; the rest comes from equal words. It was chosen with measurements:
+ * - The model was small (vectors of 512 numbers). Alone, it puts the right tool first for 35 % of the queries.
+ * - bench/search has two sets of queries. Words alone put the right tool first for 89.5 % and 76.5 % of them. A share of 0.3 gives 91.0 %
+ *   and 78.4 %, and a share of 0.5 gives 85.4 % and 66.7 %.
+ * - Joining the two lists by reciprocal ranks (a common method without scores) gives 64.8 % and 43.1 %.
  */
 const meaningShare = 0.35;
 

@@ -35,7 +35,7 @@ export type Meanings = { readonly known: readonly Meaning[]; readonly worthOfAll
 /** A term of the search index, with the weight that a tool gets if it contains the term. */
 export type KnownTerm = Term & { readonly term: string };
 
-/** Share of the word's weight that a tool gets in addition if its name contains the word in exactly the query's form. */
+/** Additional share of a word's weight for a tool whose name contains the word in exactly the form of the query. */
 const formShare = 0.4;
 /** Share of its own weight that a synonym of the query's word gets. */
 const synonymShare = 0.4;
@@ -44,8 +44,8 @@ const spellingShare = 0.4;
 /** Maximum number of a query's words that are corrected, because each correction searches the spellings of all toolkits. */
 const spelledWordsMax = 6;
 /**
- * Weight of an unknown word that is probably a name, relative to other unknown words. It is low, because most names are only data for a
- * tool.
+ * Weight of an unknown word that is probably a name. It is given as a share of the weight that any other unknown word has. It is low,
+ * because most names are only data for a tool.
  */
 const unknownNameShare = 0.25;
 /** Share of a corrected word's weight that counts as the weight of an unknown word, because the person may have meant another word. */

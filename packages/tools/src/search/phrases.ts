@@ -6,8 +6,8 @@ export type Phrase = {
   /** Position of each term in the phrase. Terms with the same position are alternatives, of which a query has only one. */
   readonly places: ReadonlyMap<string, number>;
   /**
-   * Number of words that the phrase needs, at least 1. Alternatives to each other count as one word. Words that may be left out do not
-   * count.
+   * Number of words that a query must contain to match the whole phrase, at least 1. Words that are alternatives count as one. Words that
+   * may be left out do not count.
    */
   readonly size: number;
 };

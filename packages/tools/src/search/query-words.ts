@@ -30,7 +30,9 @@ export type QueryWord = {
   readonly isName: boolean;
   /** True if the person wrote another word, and this is the probable correction. */
   readonly isCorrected: boolean;
-  /** True if the word is an unknown word of another language. False if it was translated or is English. */
+  /**
+   * True if the word seems to be of a language other than English and could not be translated. False if it was translated or is English.
+   */
   readonly isForeign: boolean;
   /** True if the word is data for a tool (for example an id, a time or quoted text). Definitions are not expected to contain it. */
   readonly isData: boolean;

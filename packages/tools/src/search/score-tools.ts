@@ -12,9 +12,9 @@ export type ScoredTool = IndexedTool & { readonly score: number };
 type ScoredTools = { readonly found: readonly ScoredTool[]; readonly share: number };
 
 /**
- * Returns the `count` best tools that pass the filter, and up to `count` other tools with the same score as the last of them, in the order
- * of the view. The score is BM25 (a ranking formula), summed over the tool's fields. It is reduced for words that the tool does not
- * contain, and for other actions than the requested one.
+ * Returns the `count` best tools that pass the filter, and further tools with the same score as the last of them (at most `count`). They
+ * are in the order of all tools. The score is BM25 (a ranking formula), summed over the tool's fields. It is reduced for each word of the
+ * query that the tool does not contain. It is reduced if the tool's action is not the requested one.
  */
 export function scoreTools(
   view: ViewIndex,

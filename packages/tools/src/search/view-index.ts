@@ -46,7 +46,10 @@ export type ViewIndex = {
  */
 const rarityExponent = 0.65;
 
-/** Returns the indexes of a view's toolkits, joined. The result stores no texts of its own, except terms that were looked up. */
+/**
+ * Returns one search index of all tools that a caller may see (a view), made from the indexes of their toolkits. The result stores no texts
+ * of its own, except terms that were looked up.
+ */
 export function indexView(view: Catalog): ViewIndex {
   const indexes = [...view.toolkits.values()].map(indexOf);
   const tools = indexes.flatMap((index) => index.tools.map((tool, place) => toIndexedTool(index, tool, place)));

@@ -39,8 +39,8 @@ export function agentSubscriptionSweep({ db, clock, dispatcher }: AgentSubscript
 }
 
 /**
- * Notifies a callback once that its subscription has ended, and ignores the answer. An agent that did not refresh its subscription gets no
- * notice, because it knows this.
+ * Notifies an agent's receiver once that its subscription has ended, because its access was revoked. Ignores the answer. If a subscription
+ * ended because the agent did not renew it, no notice is sent: the agent knows the end.
  */
 async function tellOfEnd(dispatcher: AgentSubscriptionSweepOptions["dispatcher"], ended: Subscription): Promise<void> {
   if (ended.inactiveReason !== "revoked") return;

@@ -33,7 +33,7 @@ export type FilterableEvent = {
   readonly payload: string;
 };
 
-/** The results of filters for one event, by filter. */
+/** Results of filters for one event. The key is the text of the filter. */
 export type FilterOutcomes = ReadonlyMap<string, FilterOutcome>;
 
 /** The filters that were applied to one event. `seconds`: the time this took. */

@@ -8,8 +8,9 @@ export type ReadPayload = { readonly text: string } | { readonly faults: readonl
 export type NextTurn = () => Promise<void>;
 
 /**
- * Reads the payload of an event. It must be a JSON object without repeated names that satisfies the schema. `validate`: returns the faults of
- * a value; undefined if every object is accepted. A long payload waits for a turn between its parts.
+ * Reads the payload of an event that a project publishes. It must be a JSON object without repeated names that satisfies the schema.
+ * `validate`: returns the faults of a value; undefined if every object is accepted. `turn`: awaited between the parts of a long payload, so
+ * that other work can run.
  */
 export async function readPayload(
   json: string,

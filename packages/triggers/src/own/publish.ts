@@ -180,7 +180,10 @@ async function store({ storeEvent }: PublishContext, event: NormalizedEvent): Pr
   return { outcome: fresh > 0 ? "stored" : "duplicate", eventId };
 }
 
-/** Number of tries to find or store an event that repeats an earlier one, which retention may delete at the same time. */
+/**
+ * Number of tries to find or store an event that repeats an earlier event. A try fails if svc deletes the earlier event at the same time,
+ * because its retention has ended.
+ */
 const lookupsMax = 5;
 
 /** Returns the results of publishing events. The result of a duplicate contains the id of the earlier event that it repeats. */

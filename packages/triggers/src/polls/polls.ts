@@ -25,9 +25,11 @@ type EventPoll = {
   readonly waitMs: number;
   /** Oldest event to return, in milliseconds before now. Undefined: any age. */
   readonly maxAgeMs?: number | undefined;
-  /** Signal that ends the wait when it aborts. */
+  /** Signal that ends the poll's wait for events when the signal aborts. */
   readonly signal: AbortSignal;
-  /** Called when the poll begins to wait. If this function throws, the poll rejects with its error. */
+  /**
+   * Called when the poll for events begins to wait, because there are no events. If this function throws, the poll rejects with its error.
+   */
   readonly onHeld?: (() => void) | undefined;
 };
 

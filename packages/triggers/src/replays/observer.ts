@@ -14,7 +14,10 @@ export type ReplayStep = {
   readonly queued: number;
 };
 
-/** Receives observations of throttled replays. packages/server turns them into log lines and metrics. */
+/**
+ * Receives observations of throttled replays (repeated deliveries that are spread over time). packages/server turns them into log lines and
+ * metrics.
+ */
 export type ReplayObserver = {
   /** Called after a step in which the replay queued deliveries, began to wait, or ended. */
   stepped(step: ReplayStep): void;

@@ -2,8 +2,8 @@ import type { SubscriptionId } from "@svc/core";
 import type { ReplayReason } from "@svc/db/schema/words";
 
 /**
- * The reason why a replay cannot queue more deliveries now. `waitsForId`: the subscription that is the cause; null if the project's quota
- * is. `againAt`: time of the next check.
+ * Reason why a replay (repeated deliveries of past events) cannot queue more deliveries now. `waitsForId`: the subscription that is the
+ * cause; null if the cause is the project's quota. `againAt`: time of the next check.
  */
 export type Hindrance = {
   readonly reason: ReplayReason;

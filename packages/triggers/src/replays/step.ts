@@ -19,8 +19,8 @@ import { turnMs } from "./pace.ts";
 import type { Hindrance } from "./plan.ts";
 
 /**
- * The deliveries that a step queues: all matches before the first one that must wait. `hindrance`: the reason why that one must wait;
- * undefined if none must.
+ * The deliveries that one step of a replay queues. Deliveries are queued in order, up to the first delivery that must wait. `hindrance`:
+ * the reason why this delivery must wait; undefined if all can be queued.
  */
 type StepPlan = { readonly queue: readonly EventMatch[]; readonly hindrance: Hindrance | undefined };
 
@@ -48,8 +48,8 @@ type StepPace = {
 };
 
 /**
- * Number of deliveries per second up to which a replay queues all deliveries of a turn (one second) in one step. With a higher pace, each
- * turn has several steps.
+ * Maximum pace, in deliveries per second, at which a replay queues all deliveries of a second in one step. At a higher pace, the deliveries
+ * of a second are queued in several steps, so that they are spread more evenly.
  */
 const burst = 50;
 
@@ -68,13 +68,13 @@ export type ReplayContext = {
 };
 
 /**
- * Maximum number of reads of events that one step of a replay makes. It reads further only while it has found too few events that a
- * subscription must receive.
+ * Maximum number of reads of events in one step of a replay (repeated deliveries of past events). The step reads more events only while it
+ * has found too few deliveries to queue.
  */
 const walksMax = 10;
 /**
- * Number of events that a step first reads for each delivery to queue. It reads at least `walkMin` events. Each further read is
- * `walkGrowth` times as long as the read before.
+ * Number of events that a step of a replay first reads for each delivery that it may queue. The step reads at least `walkMin` events. If
+ * they are not enough, each further read is `walkGrowth` times as long as the read before.
  */
 const walkFactor = 2;
 const walkMin = 100;

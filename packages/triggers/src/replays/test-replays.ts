@@ -25,7 +25,7 @@ export type ReplayWorld = AsyncDisposable & {
   store(count: number): Promise<void>;
   /** Moves the clock forward by a second until replays have made the given number of steps. */
   tick(steps?: number): Promise<void>;
-  /** Returns every pair of event and subscription that replays have queued, in this order. */
+  /** Returns the pairs of event and subscription for which replays have queued deliveries, in the order in which they were queued. */
   pairs(): Promise<string[]>;
 };
 

@@ -27,7 +27,10 @@ type Candidate = { id: QuarantineId; isMissing: boolean };
  */
 type ReleaseBatch = { candidates: Candidate[]; nextPageToken: string };
 
-/** Owner of the posts that a call releases, and its toolkits. `owner`: undefined for the deployment. `toolkits`: those that posts of the owner may be for. */
+/**
+ * Posts that a release of quarantined posts may select. `owner`: the project whose private toolkits received the posts; undefined for the
+ * toolkits of the deployment. `toolkits`: the toolkits that this owner has.
+ */
 export type ReleaseScope = { readonly owner: PostOwner; readonly toolkits: Catalog["toolkits"] };
 
 /** Dependencies of a release. */
@@ -88,7 +91,7 @@ async function findHeld(
   return ids.map((id) => ({ id, isMissing: false }));
 }
 
-/** Returns the existing posts, oldest first, then the ids without a post. */
+/** Finds the quarantined posts with the given ids. Returns those that exist, oldest first, and then the ids for which no post exists. */
 async function findGiven(
   db: Executor,
   filter: HeldPostFilter,

@@ -25,8 +25,8 @@ export type ShownProgram = {
 type Json = { readonly [name: string]: unknown };
 
 /**
- * Fields of a step that do not name its kind. The kind is the first other field of the step. With this rule the command line also shows
- * kinds that this version does not know.
+ * Fields of a step that do not name its kind. The first field that is not in this list names the kind. So the command line can show kinds
+ * that this version does not know.
  */
 const detailNames: ReadonlySet<string> = new Set([
   "id",

@@ -2,9 +2,9 @@
 export type NeededScope = { readonly scope: string; readonly tools: number; readonly isGranted: boolean };
 
 /**
- * Returns the scopes of an account: first the missing scopes that tools need, then the other needed ones, then granted scopes that no tool
- * needs. Uses the service's rules: a granted scope also covers scopes that continue it after a dot, and an app that names no scopes has
- * granted all.
+ * Returns the OAuth scopes to show for an account. Missing scopes that tools need come first, then granted scopes that tools need. Last are
+ * the granted scopes that no tool needs. A granted scope covers longer scopes that continue it after a dot. If the app names no scopes, all
+ * count as granted.
  */
 export function scopesOf(
   granted: readonly string[],

@@ -1,7 +1,7 @@
 /** The time in which something ran: `from` and `to` in milliseconds. `to` is undefined while it still runs. */
 export type BarSpan = { id: string; from: number; to: number | undefined };
 
-/** A bar on a track: `left` is its start and `width` its length, both in percent of the track. */
+/** A bar in the chart of a job's steps. `left`: its start; `width`: its length. Both are in percent of the time axis. */
 export type Bar = { left: number; width: number };
 
 /** Maximum length of an idle gap, as a fraction of the total time in which steps ran. A longer gap is drawn with this length. */

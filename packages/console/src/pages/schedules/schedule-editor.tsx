@@ -48,7 +48,7 @@ export function ScheduleEditor({
 }: {
   /** Initial values of the editor. Later changes of this property have no effect. */
   begun: { draft: Draft; programText: string; kept: Json };
-  /** Fields that are drawn above all other fields. */
+  /** Fields that are drawn at the top of the schedule's form, for example its name. */
   naming?: ReactNode;
   /** The buttons that send the schedule's definition to the service. */
   children: (written: WrittenSchedule) => ReactNode;

@@ -41,7 +41,7 @@ export function narrowing(grant: Narrowed, { accessClasses, toolkitSlugs, typed,
   };
 }
 
-/** Returns the reason why the request cannot be sent; undefined if it can. */
+/** Returns the reason why the user's changes to a grant (access given to an MCP client) cannot be sent. Undefined if they can. */
 export function whyNotNarrowed(grant: Narrowed, kept: KeptGrant): string | undefined {
   const isNothing =
     kept.accessClasses.length === 0 || (grant.toolkitSlugs.length > 0 && kept.toolkitSlugs.length === 0);

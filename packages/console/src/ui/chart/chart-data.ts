@@ -6,7 +6,7 @@ export type ChartLine = {
   id: string;
   label: string;
   tone: Tone;
-  /** The line's value in each step. Null if nothing was measured in the step. */
+  /** The line's value at each position of the time axis. Null if nothing was measured there. */
   values: readonly (number | null)[];
   /** The total of this line's values over all time steps of the chart. Null if no total exists. */
   total: number | null;

@@ -50,7 +50,7 @@ export type BackupOptions = {
   readonly file: string;
   /** Version of the service that makes the backup. */
   readonly version: string;
-  /** Vault key that seals the file, so that a restore detects later changes of the file. */
+  /** Vault key with which the backup file is authenticated, so that a restore detects a file that was changed. */
   readonly key: VaultKey;
   /** Called with the number of bytes read and the approximate total number of bytes. */
   readonly onProgress?: (doneBytes: number, totalBytes: number) => void;

@@ -69,7 +69,10 @@ async function assertEmpty(dataDir: string): Promise<void> {
 
 type BackupContent = { readonly isSealed: boolean; readonly bytes: AsyncIterable<Buffer> };
 
-/** Opens the archive in a file and returns its content. It checks the seal now, and again while the content is read. Throws BackupError. */
+/**
+ * Opens the backup in a file and returns its content. Checks now that the file was made with a vault key, and checks all bytes while they
+ * are read. Throws BackupError.
+ */
 async function openContent(
   file: FileHandle,
   { file: path, keys, allowsUnsealed = false }: RestoreOptions,

@@ -14,8 +14,8 @@ import type { Port } from "../port.ts";
 import { askOf, requestConfirmation } from "./put-question.ts";
 
 /**
- * Returns the change with which a waiting job continues after the answer to its question. Without an answer, the job keeps waiting. This
- * function calls no tool, because it may run in the database transaction that stores the answer.
+ * Returns the change to a waiting job after a person has answered its question. Without an answer, the job keeps waiting. This function
+ * calls no tool, because it may run in the database transaction that stores the answer.
  */
 export async function resumeFromAsk(state: JobState, port: Port): Promise<Change> {
   const askId = askOf(state);

@@ -95,8 +95,8 @@ async function firstOf(work: WorkingJob, step: Step, port: Port): Promise<StepBe
 }
 
 /**
- * Returns a job that is stored as running instead of queued. Its first step has also begun if that step makes calls. `seen`: accounts that
- * its submission has looked up.
+ * Returns a new job that is to be stored as running at once. If its first step makes calls, that step has begun as well. `seen`: connected
+ * accounts that were looked up when the job was submitted.
  */
 export async function beginJob(work: WorkingJob, port: Port, seen?: SeenAccounts): Promise<PlannedBeginning> {
   const running = apply(work, [started], port.clock.now());
@@ -148,8 +148,8 @@ export function atTime(state: JobState, now: number, branch = 0): JobState {
 }
 
 /**
- * Runs one step action (unit of work of the current step). Everything that the action depends on is already committed. Returns undefined if
- * the driver leaves the job.
+ * Runs one action of the job's current step. Everything that the action depends on is already committed. Returns undefined if no more work
+ * on the job is possible now, for example because it waits.
  */
 export async function advance({ work, call }: JobBeginning, driver: Driver): Promise<WorkingJob | undefined> {
   const at = stepAtHand(work, driver.port.clock.now());

@@ -271,8 +271,8 @@ function isOverdue({ deadline }: JobState, { clock }: Pick<Port, "clock">): bool
 }
 
 /**
- * True if a job must be parked, because its drivers repeatedly ended or stalled while they ran it. A job that is only being ended gets
- * twice as many attempts, because ending a job is less work than running it.
+ * True if a job must be parked (stored as waiting, with no node working on it), because nodes repeatedly died or hung while they ran it. A
+ * job that is being cancelled gets twice as many attempts, because cancelling is less work than running.
  */
 function isPoisoned(state: JobState, { losses, port }: Driver): boolean {
   const isEnding = state.cancel !== undefined && state.status !== "compensating";

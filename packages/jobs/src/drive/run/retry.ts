@@ -29,8 +29,8 @@ export type RetryRequest = {
 export type RetryFault = { readonly outcome: "not_retryable" | "step_unknown"; readonly why: string };
 
 /**
- * Inputs of a retry. `status`: the final status of the last attempt. `children`: by child job, the reason why that child cannot continue,
- * or undefined if it can.
+ * Inputs for starting a new attempt of an ended job. `status`: the final status of the last attempt. `children`: for each child job, the
+ * reason why it cannot continue, or undefined if it can.
  */
 type RetryParts = {
   readonly status: JobStatus;
@@ -202,7 +202,10 @@ function reopenBlocks({ steps }: JobState, instruction: Instruction): Edit[] {
   });
 }
 
-/** Returns the edits with which the job starts again from an earlier step. Returns a refusal if a write was made since that step. */
+/**
+ * Returns the changes to job state (edits) with which the job starts again from an earlier step. Returns the reason of a refusal if the job
+ * has made a write since that step.
+ */
 function goBack(state: JobState, fromStepId: string): RetryStart {
   const { steps, positions, loaded } = state;
   const standing = stepStanding(state);

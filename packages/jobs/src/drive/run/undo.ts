@@ -50,8 +50,8 @@ function callOf(entry: UndoEntry): { readonly of: UndoEntry; readonly callId: st
 }
 
 /**
- * Returns the change that closes an undo entry. The undo entry represents a child job (the run of a skill). It is closed because no undo
- * call of that child is left.
+ * Returns the change that closes an undo entry (the stored way to undo one call). The undo entry represents a child job (the run of a
+ * skill), and nothing of that child job is left to undo.
  */
 function closeInner(state: JobState, entry: UndoEntry, inner: Exclude<InnerUndo, { kind: "call" }>): Change {
   const ended = inner.hasFailed ? "failed" : "done";

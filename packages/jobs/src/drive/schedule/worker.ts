@@ -261,8 +261,8 @@ export class Worker {
   }
 
   /**
-   * Runs a task for which a slot is already reserved. `stored`: the job, if it was submitted on this node just now; it then need not be
-   * read from the database.
+   * Runs a task of a job in a slot that is reserved for it. `stored`: the job, if it was submitted on this node just now. The job then need
+   * not be read from the database.
    */
   async #do(task: ClaimedJobTask, stored?: StoredJob): Promise<void> {
     const interrupts = {

@@ -114,8 +114,9 @@ async function load(db: Executor, sealer: Sealer, place: ProgramPlace): Promise<
 }
 
 /**
- * Writes ledger rows of calls whose commit failed. If this also fails, the reads among them are not recorded. Writes are already in the
- * ledger as begun; after a time they count as in doubt (executed or not), and svc never repeats them by itself.
+ * Stores ledger rows (records of tool calls) of calls whose results could not be committed with the job. If this fails, reads are not
+ * recorded. Writes are already in the ledger as begun. After a time they count as in doubt (executed or not), and svc never repeats them by
+ * itself.
  */
 export async function saveRecords(db: Database, records: readonly CallRecord[]): Promise<void> {
   if (records.length === 0) return;

@@ -181,7 +181,10 @@ function readPaging(node: ShapeNode, fields: ShapeFields, reader: ShapeReader): 
   return start === undefined ? undefined : { kind: "number", arg, start, size, more };
 }
 
-/** Checks that the first page is given only once: by `start`, or in the call's arguments. Records every fault. */
+/**
+ * Checks that the first page of a list is given only once: by the field `start` of the page rule, or in the arguments of the call. Records
+ * every fault.
+ */
 export function checkStart(
   rows: ShapeNode,
   page: PageSpec | undefined,
@@ -227,7 +230,7 @@ export function pagingOf({ paging }: Pick<PageSpec, "paging">, { paging: declare
   return paging ?? (declared && declaredPaging(declared));
 }
 
-/** Returns the name of the argument that svc sets to request a page, in a list. Returns an empty list if there is none. */
+/** Returns a list with the name of the argument that svc sets to request a page. Returns an empty list if the step requests no pages. */
 export function argumentOfPage(page: PageSpec | undefined, tool: Tool | undefined): string[] {
   const arg = page?.paging?.arg ?? (page && tool?.kind === "action" ? tool.paging?.arg : undefined);
   return arg === undefined ? [] : [arg];

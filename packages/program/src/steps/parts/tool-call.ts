@@ -239,8 +239,8 @@ function nearTools(slug: string, { faults, view: { tools, toolkits } }: Check): 
 
 const nearMax = 8;
 /**
- * Maximum number of tools with which an unknown slug is compared, because one comparison takes up to 10 µs. `meantMax`: number of unknown
- * slugs in a program after which slugs are no longer compared.
+ * Maximum number of tools with which an unknown tool slug is compared to suggest a similar one. One comparison takes up to 10 µs.
+ * `meantMax`: number of unknown slugs in a program after which svc suggests nothing more.
  */
 const comparedMax = 200;
 const meantMax = 5;

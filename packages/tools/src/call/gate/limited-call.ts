@@ -19,7 +19,10 @@ const limitWaitDefaultMs = 2_000;
  */
 const nobody = { id: "", entityId: "" };
 
-/** Waits until the call's limits have room, and returns the outcome. Returns undefined at once if no limit applies to the call. */
+/**
+ * Waits until the call limits that apply to a tool call allow it to start. Returns the outcome of the wait. Returns undefined at once if no
+ * limit applies to the call.
+ */
 export function enter(
   { limits }: LimitContext,
   { entry, prepared: { account: own, action, toolkit }, plan }: MadeCall<PreparedCall>,

@@ -10,7 +10,7 @@ import type { CallPlan, EndedCall, PreparedCall } from "../prepare/prepared-call
 import type { Ledger, LedgerEntry } from "../record/ledger.ts";
 import { takesKey } from "./idempotency.ts";
 
-/** A call that a person must confirm. The caller's own `confirm` is ignored. */
+/** A tool call that a person must confirm. The field `confirm` of the caller's request does not confirm it. */
 export type PersonalCall = {
   readonly caller: Caller;
   readonly action: Action;

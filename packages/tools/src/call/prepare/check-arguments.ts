@@ -56,8 +56,8 @@ function maskedArguments(schema: JsonSchema, given: Readonly<Record<string, unkn
 }
 
 /**
- * Returns the given arguments whose names are similar to a declared name. Only short values are returned, and none whose declared name is
- * sensitive.
+ * Returns those given arguments whose names are probably misspelt, because they are similar to a declared name. Only arguments with short
+ * values are returned. Arguments whose declared name is sensitive are not returned.
  */
 function misspelt(schema: JsonSchema, given: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const declared = isObject(schema.properties) ? Object.keys(schema.properties) : [];

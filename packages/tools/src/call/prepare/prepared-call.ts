@@ -49,7 +49,7 @@ export type PreparedCall = {
   preview(): RequestPreview;
   /** Values of sensitive arguments and other values that the caller keeps secret. No text for people may contain them. */
   readonly secrets: readonly string[];
-  /** Values of the project's secrets in the call. Nothing that is stored or answered may repeat them. */
+  /** Values of the project's secrets that the call uses. No stored text and no answer may contain them. */
   readonly vaulted: readonly string[];
 };
 

@@ -103,7 +103,7 @@ export type Ledger = {
   drain(): Promise<void>;
 };
 
-/** Dependencies of the ledger. `observer` is notified of each call that ends. */
+/** Dependencies of the ledger (the stored record of every tool call). `observer`: is notified of each call that ends. */
 export type LedgerOptions = { db: Database; clock: Clock; sealer: Sealer; observer?: CallObserver };
 
 /** Creates the ledger of a database. */

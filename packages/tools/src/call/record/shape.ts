@@ -5,7 +5,10 @@ import { warnOfMissingFields } from "./missing-fields.ts";
 /** The requested form of a result. `bytesMax`: maximum size in bytes; 0 means no limit. */
 export type ResultShape = { readonly fields: readonly string[]; readonly bytesMax: number };
 
-/** A result in the requested form. `json`: JSON text, empty if there is no result. `warnings`: every warning of the call. */
+/**
+ * A call's result with only the requested fields and at most the requested size. `json`: JSON text, empty if the call has no result.
+ * `warnings`: every warning of the call.
+ */
 export type ShownResult = { readonly json: string; readonly warnings: readonly string[] };
 
 /**
@@ -93,7 +96,10 @@ function shorten(value: unknown, { size, bytesMax }: { size: number; bytesMax: n
   );
 }
 
-/** Maximum size in bytes of a result for which the best cut is searched exactly. For larger results, the search stops earlier. */
+/**
+ * Maximum size in bytes of a tool result that is shortened as little as possible. For a larger result, the search for the best length stops
+ * earlier.
+ */
 const soughtMax = 32_768;
 
 /**

@@ -30,7 +30,10 @@ export function maskArguments(schema: JsonSchema, args: unknown): unknown {
   return maskUnknown(knownNames(schema), mask(schema, args));
 }
 
-/** Returns a copy in which values under unknown names are masked. If nothing must be masked (the usual case), returns the value itself. */
+/**
+ * Returns a copy of a tool's arguments in which values are masked if the tool's schema does not declare their names. If nothing must be
+ * masked (the usual case), returns the arguments themselves.
+ */
 function maskUnknown(names: KnownNames, value: unknown): unknown {
   if (typeof value !== "object" || value === null || isRawJson(value)) return value;
   if (Array.isArray(value)) return maskUnknownItems(names, value);

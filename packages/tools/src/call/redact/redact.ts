@@ -67,9 +67,9 @@ export function atOnce<T>(parts: Generator<undefined, T>): T {
 }
 
 /**
- * Matches a JSON escape that could hide a part of a secret. It matches the escape of a character that may be in a core. A core is a part of
- * a secret that other JSON escapes leave unchanged. It also matches the escape of a backslash, because that may begin an escape in JSON
- * within JSON.
+ * Matches a JSON escape (such as `\u0041`) that could hide a part of a secret in an app's answer. It matches escaped characters that most
+ * JSON writers never escape: letters, digits and a few signs. It matches an escaped backslash, because a backslash may begin an escape in
+ * JSON within JSON.
  */
 const escapedCore = /\\u00(?:2[de]|3\d|[46][1-9a-f]|5[\dacf]|7[\da])/i;
 /**

@@ -39,7 +39,10 @@ function longPositionsOf(text: string, part: string): number[] {
   return places;
 }
 
-/** Returns, for each prefix of a text, the length of the longest shorter text that is both the start and the end of that prefix. */
+/**
+ * Returns a number for each position of a text, for the fast search of the text (Knuth-Morris-Pratt). The number belongs to the part of the
+ * text that ends at this position. It is the length of the longest proper start of this part that is its end as well.
+ */
 function bordersOf(text: string): Uint32Array {
   const borders = new Uint32Array(text.length);
   let length = 0;

@@ -22,11 +22,13 @@ export type ExecuteContext = {
 };
 
 /**
- * Options of executing a call:
+ * Options of executing a tool call:
  * - `keepsAppKey`: true if the app gets the same idempotency key when the caller repeats the call.
  * - `timeoutMs`: maximum duration of the call; default and maximum 30 s.
- * - `mayRepeat`: called before the request is sent a second time, if a limit applies.
- * - `review`: returns the result as hooks changed it, before it is recorded; never rejects.
+ * - `mayRepeat`: if a call limit applies, called before the request is sent a second time. Returns false if the limit allows no second
+ *   request.
+ * - `review`: sends the result to the project's hooks (URLs that svc asks about tool calls) before the result is stored. Returns the result
+ *   as the hooks changed it. Never rejects.
  */
 export type ExecuteOptions = {
   readonly keepsAppKey: boolean;
@@ -94,8 +96,8 @@ function unauthorized({ kind, message }: Exclude<Authorized, AppRequest>): ReadR
 }
 
 /**
- * Returns the request with its credential. If the credential cannot be read, first ends the call and then throws. Otherwise the call would
- * keep its idempotency key and have an unknown outcome, although nothing was sent.
+ * Returns the request of a tool call with the account's credential. If the credential cannot be read, ends the call before it throws.
+ * Otherwise the call would have an unknown outcome and keep its idempotency key, although nothing was sent.
  */
 async function authorizeOrEnd(context: ExecuteContext, { entry, prepared }: Execution): Promise<Authorized> {
   const { account, way } = prepared;

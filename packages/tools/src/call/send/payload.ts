@@ -13,7 +13,7 @@ import type { CallResult } from "../../outcome.ts";
 import { sensitiveNames } from "../redact/mask.ts";
 import { atOnce } from "../redact/redact.ts";
 
-/** Maximum number of values in a JSON text that is parsed. It is also the maximum for an answer. */
+/** Maximum number of values in an app's answer, and in a text of the answer that contains JSON and is parsed. */
 const valuesMax = 200_000;
 
 /**

@@ -99,9 +99,9 @@ export type ReadOptions = { readonly isRepeatable: boolean; readonly nowMs: numb
 export type ReadResult = CallResult & { readonly source?: string | undefined };
 
 /**
- * Returns the result of an answer, read by the tool's definition: status, error rule, unwrapping, trimming. An answer without the
- * documented form has the outcome `ok` and a warning, because a successful write must not look failed. It pauses repeatedly while it reads a
- * large answer, so that other work can run.
+ * Reads an app's answer by the rules of the tool's definition: the status, the rule that recognizes errors, and the path of the result.
+ * Removes undeclared fields. An answer without the documented form has the outcome `ok` and a warning, because a successful write must not
+ * look failed. It pauses repeatedly while it reads a large answer, so that other work can run.
  */
 export function* readAnswer(action: Action, answer: Answer, options: ReadOptions): Generator<undefined, ReadResult> {
   const { status } = answer;

@@ -35,9 +35,10 @@ export type SentRequest = {
 type AnswerTurns = { begin(): Promise<void> | undefined; next(): Promise<void> };
 
 /**
- * Sends a request and returns its result before `untilMs`. A read is sent a second time after 429, 502, 503, 504 or a broken connection. A
- * write that may have reached the app is sent a second time only after a broken connection, and only if the app takes an idempotency key. A
- * request that did not leave svc is always sent a second time.
+ * Sends the request of a tool call and returns its result before `untilMs`. It sends the request a second time in these cases:
+ * - The call only reads, and the answer was 429, 502, 503 or 504, or the connection broke.
+ * - The call writes, the connection broke, and the app takes an idempotency key.
+ * - The request did not leave svc.
  */
 export async function sendCall(context: SendContext, sending: SentRequest): Promise<ReadResult> {
   const answer = await answerOf(context, sending);

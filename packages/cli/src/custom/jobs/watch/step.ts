@@ -22,7 +22,10 @@ export type PaceMeter = {
  */
 const windowMs = 60_000;
 
-/** Returns a new meter. The meter drops its samples if another step follows, or if the same step starts again. */
+/**
+ * Returns a new meter of a step's rows per second. It starts its measurement again if a different step is measured, or if the same step
+ * starts again.
+ */
 export function createPaceMeter(): PaceMeter {
   let stepId = "";
   let samples: { readonly atMs: number; readonly done: number }[] = [];

@@ -461,7 +461,7 @@ export type QuotaUsage = Message<"svc.v1.QuotaUsage"> & {
   most: number;
 
   /**
-   * True if `most` is the default.
+   * True if the quota's limit (`most`) is the default, because none is set for this project.
    *
    * @generated from field: bool is_default = 4;
    */
@@ -1421,7 +1421,7 @@ export type ReleaseQuarantinedPostsResponse = Message<"svc.v1.ReleaseQuarantined
   results: QuarantineRelease[];
 
   /**
-   * Token for the next call. Empty when all posts that match the filters were tried.
+   * Token for the next call. Empty when the release has handled all quarantined posts that match the filters.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -1766,7 +1766,8 @@ export const GetRestoreResponseSchema: GenMessage<GetRestoreResponse> = /*@__PUR
 export type ResumeRestoredRequest = Message<"svc.v1.ResumeRestoredRequest"> & {
   /**
    * True if the original database did nothing after the end of the backup, for example because it was stopped before.
-   * Then svc sends writes of jobs, and none of them is in doubt.
+   * Then svc sends the writes of jobs. If false, such a write may already have been executed. It may then be in doubt,
+   * and a person decides if svc sends it.
    *
    * @generated from field: bool nothing_since = 1;
    */
@@ -2228,7 +2229,7 @@ export const AuditFaultSchema: GenMessage<AuditFault> = /*@__PURE__*/
  */
 export type AuditHead = Message<"svc.v1.AuditHead"> & {
   /**
-   * Project of the chain. Empty for the chain of the deployment.
+   * Id of the project to which the audit log's chain belongs. Empty for the chain of the deployment.
    *
    * @generated from field: string project_id = 1;
    */
@@ -2298,7 +2299,7 @@ export type VerifyAuditLogResponse = Message<"svc.v1.VerifyAuditLogResponse"> & 
   faults: AuditFault[];
 
   /**
-   * Ends of the chains that are complete with this part.
+   * Ends of the audit log's hash chains whose last entry is in this part of the verification.
    *
    * @generated from field: repeated svc.v1.AuditHead heads = 3;
    */

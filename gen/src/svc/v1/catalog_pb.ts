@@ -704,7 +704,7 @@ export type PublishToolkitResponse = Message<"svc.v1.PublishToolkitResponse"> & 
   toolkit?: Toolkit | undefined;
 
   /**
-   * Slugs of the toolkit's tools and triggers, each part sorted.
+   * Slugs of the toolkit's tools, sorted, followed by the slugs of its triggers, sorted.
    *
    * @generated from field: repeated string tool_slugs = 2;
    */

@@ -102,7 +102,7 @@ export type TextPart = Message<"svc.v1.TextPart"> & {
   kind: TextPart_Kind;
 
   /**
-   * Position of the part, in UTF-16 code units from the start of the text.
+   * Position of this part of the error's text, in UTF-16 code units from the start of the message or of the help.
    *
    * @generated from field: uint32 start = 2;
    */

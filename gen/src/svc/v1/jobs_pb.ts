@@ -116,8 +116,9 @@ export type Job = Message<"svc.v1.Job"> & {
   finishedAt?: Timestamp | undefined;
 
   /**
-   * Pending ask, with the contacts that it has reached. Set while an ask is pending. Its `jobId`, `requestId` and the
-   * fields that Ask marks (read surface) are empty here. The question is in `park.judgment`.
+   * Pending ask (a question to a person), with the contacts that it has reached. Set while an ask is pending. Its
+   * `jobId`, `requestId`, and the fields that only ListAsks and GetAsk return, are empty here. The question is in
+   * `park.judgment`.
    *
    * @generated from field: svc.v1.Ask pending_ask = 14;
    */
@@ -445,8 +446,9 @@ export const ParkSchema: GenMessage<Park> = /*@__PURE__*/
  */
 export type Judgment = Message<"svc.v1.Judgment"> & {
   /**
-   * Id of the point: a point that the program declares, `approval`, or one of svc's own points, `in_doubt` and
-   * `undo_stuck`.
+   * Id of the point (place in the program where a person decides). It is a point that the program declares, or
+   * `approval`. `in_doubt` and `undo_stuck` are points of svc: a write has an unknown outcome, or a call cannot be
+   * undone.
    *
    * @generated from field: string point_id = 1;
    */
@@ -1376,8 +1378,9 @@ export type Ask = Message<"svc.v1.Ask"> & {
   stepId: string;
 
   /**
-   * (read surface) State of the ask's deliveries to ask endpoints: `dead-letter` if any endpoint never accepted it,
-   * else `pending` if any endpoint has not accepted it yet, else `delivered`. Empty if the project has no ask endpoint.
+   * (read surface) State of the deliveries of this ask (a job's question to a person) to ask endpoints: `dead-letter`
+   * if any endpoint never accepted it, else `pending` if any endpoint has not accepted it yet, else `delivered`. Empty
+   * if the project has no ask endpoint. Only ListAsks and GetAsk return this field.
    *
    * @generated from field: string delivery = 22;
    */
@@ -1926,7 +1929,7 @@ export type GetJobResponse = Message<"svc.v1.GetJobResponse"> & {
   job?: Job | undefined;
 
   /**
-   * Simulation run of `simulateFirst`. Unset if the job has none.
+   * Simulation run that was made before the job, because SubmitJob had `simulateFirst`. Unset if the job has none.
    *
    * @generated from field: svc.v1.Job simulation = 2;
    */
@@ -2105,7 +2108,7 @@ export const CancelJobRequestSchema: GenMessage<CancelJobRequest> = /*@__PURE__*
  */
 export type CancelJobResponse = Message<"svc.v1.CancelJobResponse"> & {
   /**
-   * The job after the call.
+   * State of the job after this call.
    *
    * @generated from field: svc.v1.Job job = 1;
    */
@@ -2179,7 +2182,7 @@ export const RetryJobRequestSchema: GenMessage<RetryJobRequest> = /*@__PURE__*/
  */
 export type RetryJobResponse = Message<"svc.v1.RetryJobResponse"> & {
   /**
-   * The job after the call.
+   * State of the job after this call.
    *
    * @generated from field: svc.v1.Job job = 1;
    */
@@ -2215,8 +2218,8 @@ export type RerunJobRequest = Message<"svc.v1.RerunJobRequest"> & {
   inputJson: string;
 
   /**
-   * Values for params of the program, by name, as a JSON object. If empty, the program's own values, even if answers
-   * changed params of the earlier job.
+   * Values for params of the program, by name, as a JSON object. If empty, the new job uses the values in the program's
+   * text. Params that answers to questions changed in the earlier job are not used.
    *
    * @generated from field: string params_json = 3;
    */
@@ -2343,7 +2346,7 @@ export const PauseJobRequestSchema: GenMessage<PauseJobRequest> = /*@__PURE__*/
  */
 export type PauseJobResponse = Message<"svc.v1.PauseJobResponse"> & {
   /**
-   * The job after the call.
+   * State of the job after this call.
    *
    * @generated from field: svc.v1.Job job = 1;
    */
@@ -2385,7 +2388,7 @@ export const ResumeJobRequestSchema: GenMessage<ResumeJobRequest> = /*@__PURE__*
  */
 export type ResumeJobResponse = Message<"svc.v1.ResumeJobResponse"> & {
   /**
-   * The job after the call.
+   * State of the job after this call.
    *
    * @generated from field: svc.v1.Job job = 1;
    */
@@ -2485,7 +2488,7 @@ export type JobStep = Message<"svc.v1.JobStep"> & {
   attempts: number;
 
   /**
-   * Number of rows that the step has taken.
+   * Number of rows that the step has processed or begun to process.
    *
    * @generated from field: uint32 rows_done = 5;
    */
@@ -2579,7 +2582,7 @@ export type SimulatedCall = Message<"svc.v1.SimulatedCall"> & {
   callId: string;
 
   /**
-   * Position of the call's row, from 0. 0 for a step without rows.
+   * Position of the row for which a `map` step makes the call, from 0. 0 for a step without rows.
    *
    * @generated from field: uint32 ordinal = 2;
    */
@@ -3861,13 +3864,13 @@ export const JobsService: GenService<{
     output: typeof ListJobsResponseSchema;
   },
   /**
-   * Cancels a job. svc waits for calls in progress and starts no others. If the program declares a saga for
-   * `cancelled`, svc runs it first. The returned job may therefore still be JOB_STATUS_RUNNING or
-   * JOB_STATUS_COMPENSATING. Its pending ask is withdrawn.
+   * Cancels a job. svc waits for calls in progress and starts no new calls. If the program declares that its calls are
+   * to be undone after `cancelled` (a saga), svc undoes them first. The returned job may therefore still be
+   * JOB_STATUS_RUNNING or JOB_STATUS_COMPENSATING. Its pending question to a person is withdrawn.
    *
-   * A job that is parked on the question `undo_stuck` stops undoing, as with the answer `abort`. So does a job that an
-   * administrator parked, or that svc parked as `poisoned`, while it was undoing. Idempotent: cancelling again changes
-   * nothing else.
+   * Some jobs are already undoing their calls and are parked, so that no node works on them. The reason is the question
+   * `undo_stuck`, an administrator, or `poisoned`. Cancelling such a job ends it without undoing the remaining calls.
+   * Idempotent: cancelling again changes nothing.
    *
    * Errors:
    * - not_found JOB_NOT_FOUND: the project has no job with this `id`.
@@ -3909,11 +3912,13 @@ export const JobsService: GenService<{
     output: typeof RerunJobResponseSchema;
   },
   /**
-   * Pauses a job between two step actions. svc waits for calls in progress and starts no others. Then the job is
-   * JOB_STATUS_PARKED with the `park.reason` `paused`. The returned job may still be JOB_STATUS_RUNNING, with
-   * `pausedAt` set. A job that already waits keeps its park and is paused when that wait ends. From this call on, the
-   * job's deadline does not advance, but the deadlines of asks do. Idempotent: pausing again changes nothing. CancelJob
-   * cancels a paused job like any other.
+   * Pauses a job after the current action of its step. svc waits for calls in progress and starts no new calls. Then
+   * the job is JOB_STATUS_PARKED with the `park.reason` `paused`. The returned job may still be JOB_STATUS_RUNNING,
+   * with `pausedAt` set.
+   *
+   * A job that already waits (for a person or a time) keeps its `park.reason`, and is paused when this wait ends. From
+   * this call on, the job's deadline does not advance, but the deadlines of its questions to people do. Idempotent:
+   * pausing again changes nothing. CancelJob can cancel a paused job.
    *
    * Errors:
    * - not_found JOB_NOT_FOUND: the project has no job with this `id`.
@@ -4147,8 +4152,9 @@ export const JobsService: GenService<{
     output: typeof AnswerAskResponseSchema;
   },
   /**
-   * Creates a link with which a contact without a key answers one pending ask, at /console/answer. An answer through
-   * the link is the contact's answer, and the calling key vouches for it. The link ends with the ask, the key or the
+   * Creates a link with which a contact (a person who answers questions of jobs) without a key answers one pending ask,
+   * at /console/answer. An ask is a question of a job. An answer through the link counts as the answer of this contact.
+   * So the caller is responsible that only this contact gets the link. The link ends with the ask, the key or the
    * contact, or when it expires. Opening it changes nothing. Approvals cannot have such links.
    *
    * Errors:
@@ -4159,9 +4165,10 @@ export const JobsService: GenService<{
    * - failed_precondition ASK_SETTLED: the ask is already settled; or `requestId` is empty, and the job has no pending
    *   ask.
    * - failed_precondition APPROVAL_NOT_LINKABLE: the ask is an approval.
-   * - permission_denied PRINCIPAL_NOT_REACHED: the ask has not reached the contact `principalId`.
+   * - permission_denied PRINCIPAL_NOT_REACHED: the ask was not sent to the contact `principalId`.
    * - permission_denied CONFIRM_BY_CALLER: the ask confirms a call or a program that this key caused, or that a related
-   *   key caused: a grant of this key, the key that gave this key's grant, or another grant of that key.
+   *   key caused. Keys are related if one comes from a grant (OAuth access) of the other, or if both come from grants
+   *   of the same key.
    *
    * @generated from rpc svc.v1.JobsService.CreateAnswerLink
    */

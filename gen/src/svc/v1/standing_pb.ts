@@ -186,12 +186,12 @@ export type StandingProgram = Message<"svc.v1.StandingProgram"> & {
    * Reason for the pause. Empty if the schedule is not paused. For a pending schedule, the reason that it will have
    * after approval.
    * - `requested`: paused by a call.
-   * - `failures`: as many runs in a row failed as `pauseAfter` allows.
-   * - `fail_step`: a step `fail` with `pause` ended a job. `pauseDetail` is its text.
+   * - `failures`: as many runs in a row failed as the definition's `pauseAfter` allows.
+   * - `fail_step`: a step of the kind `fail` with the field `pause` ended a job. `pauseDetail` is its text.
    * - `drift`: tools that the schedule uses have changed.
    * - `key_revoked`: the key of its jobs is revoked or expired.
    * - `approval`: the project's policy became stricter, or the approval was declined.
-   * - `source_gone`: a poll would have to remember more than 100,000 ids.
+   * - `source_gone`: the schedule's poll would have to remember more than 100,000 row ids.
    *
    * @generated from field: string pause_reason = 5;
    */
@@ -269,7 +269,7 @@ export type StandingProgram = Message<"svc.v1.StandingProgram"> & {
   lastRun?: StandingRun | undefined;
 
   /**
-   * Counts of the schedule's occurrences.
+   * Numbers of the schedule's occurrences (due times or events), by what became of them.
    *
    * @generated from field: svc.v1.StandingCounts counts = 16;
    */
@@ -1945,11 +1945,11 @@ export const StandingService: GenService<{
    * the program automatically. Its runs are jobs of the calling key. Idempotent: a call with the same slug and
    * definition returns the existing schedule.
    *
-   * If the plan needs approval, svc asks for it once, with a job of the mode `rehearse`. The schedule is pending until
-   * AnswerAsk decides: `proceed` activates it, `abort` rejects it.
+   * If the plan needs approval, svc asks people for it once. A job of the mode `rehearse`, which makes no calls, asks
+   * this question. The schedule is pending until AnswerAsk decides: `proceed` activates it, `abort` rejects it.
    *
-   * Errors of the definition, from DEFINITION_MALFORMED to PROGRAM_LIMIT_INVALID in the list, come all at once, one
-   * detail each. The detail's `field` is `definitionJson` followed by a JSON Pointer
+   * All errors of the definition, from DEFINITION_MALFORMED to PROGRAM_LIMIT_INVALID in the list, are returned at once,
+   * one detail each. The detail's `field` is `definitionJson` followed by a JSON Pointer
    * (`definitionJson/source/schedule/cron/0`). Errors of the program are those of SubmitJob, below
    * `definitionJson/program`.
    *
@@ -1960,7 +1960,7 @@ export const StandingService: GenService<{
    * - invalid_argument POLL_INVALID: the tool of a poll does not read, its arguments do not match the tool, or neither
    *   the tool nor the definition declares how to find its rows.
    * - invalid_argument TIME_ZONE_UNKNOWN: `timeZone` is not a name of the IANA database.
-   * - invalid_argument JITTER_TOO_LONG: `jitter` is longer than an hour, or reaches the next occurrence.
+   * - invalid_argument JITTER_TOO_LONG: `jitter` is longer than an hour, or reaches the next due time.
    * - invalid_argument TRIGGER_UNKNOWN: the source names a trigger that the deployment does not have.
    * - invalid_argument BUDGET_REQUIRED: events start the program, its plan needs approval, and `budget` does not limit
    *   the runs.
@@ -1976,8 +1976,8 @@ export const StandingService: GenService<{
    * - invalid_argument PROGRAM_ACCOUNT_MISSING: as for SubmitJob.
    * - invalid_argument PROGRAM_ENTITY_BOUND: as for SubmitJob, for the key that created the schedule.
    * - invalid_argument PROGRAM_TOOL_NOT_GRANTED: as for SubmitJob, for the key that created the schedule.
-   * - invalid_argument SOURCE_NOT_GRANTED: the schedule's key is scoped, and the source is a trigger of another entity,
-   *   of no entity, or of a toolkit that the key may not use.
+   * - invalid_argument SOURCE_NOT_GRANTED: the schedule's key is limited to an entity (customer or user) or to
+   *   toolkits. The source is a trigger of another entity, of no entity, or of a toolkit that the key may not use.
    * - invalid_argument PROGRAM_ARGUMENT_INVALID: as for SubmitJob.
    * - invalid_argument PROGRAM_SENSITIVE_LITERAL: as for SubmitJob.
    * - invalid_argument PROGRAM_CONFIRM_MISSING: as for SubmitJob.
@@ -1989,7 +1989,7 @@ export const StandingService: GenService<{
    * - already_exists STANDING_SLUG_TAKEN: the project has another schedule with this slug.
    * - resource_exhausted STANDING_PROGRAMS_TOO_MANY: the project has reached its maximum number of schedules.
    * - permission_denied APPROVER_ROLE_REQUIRED: the plan needs approval, and the key is not an approver's key.
-   * - failed_precondition APPROVER_MISSING: the plan needs approval, and no contact is allowed to give it.
+   * - failed_precondition APPROVER_MISSING: the plan needs approval, and no contact (person) is allowed to give it.
    * - resource_exhausted QUOTA_JOBS: the project's quota has no room for the job that asks for the approval.
    *
    * @generated from rpc svc.v1.StandingService.CreateStandingProgram

@@ -135,8 +135,8 @@ export const GetBacklogResponseSchema: GenMessage<GetBacklogResponse> = /*@__PUR
  */
 export type BacklogAge = Message<"svc.v1.BacklogAge"> & {
   /**
-   * Upper bound of the age class, exclusive, in seconds since the delivery was queued. The lower bound is the previous
-   * class's value. 0 for the last class, which has no upper bound.
+   * Upper bound of this class of waiting times, exclusive, in seconds since a delivery was queued. The lower bound is
+   * the upper bound of the class before. 0 for the last class, which has no upper bound.
    *
    * @generated from field: uint32 below_seconds = 1;
    */
@@ -541,8 +541,9 @@ export type Notice = Message<"svc.v1.Notice"> & {
   id: string;
 
   /**
-   * State of the resource, as in its own message (Delivery.state, ToolCall.outcome). For a job or an ask, the enum
-   * value's name in lower case without its prefix (`pending_plan_approval`). Empty for an event.
+   * State of the changed resource, as in its own message (Delivery.state, ToolCall.outcome). For a job or an ask (a
+   * job's question to a person), the enum value's name in lower case without its prefix (`pending_plan_approval`).
+   * Empty for an event.
    *
    * @generated from field: string state = 3;
    */

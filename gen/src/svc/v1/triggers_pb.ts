@@ -822,7 +822,8 @@ export type Delivery = Message<"svc.v1.Delivery"> & {
   createdAt?: Timestamp | undefined;
 
   /**
-   * Reason that a pending delivery waits. Empty if the delivery is not pending. TryNow ends the first two waits.
+   * Reason that a pending delivery waits. Empty if the delivery is not pending. The call TryNow ends the waits `retry`
+   * and `endpoint_failing`.
    * - `retry`: the next attempt is not yet due.
    * - `endpoint_failing`: the endpoint fails, so svc sends one delivery at a time to test it.
    * - `turn`: the delivery is due, and svc sends it when its endpoint has capacity.
@@ -1017,7 +1018,8 @@ export type IngestEndpoint = Message<"svc.v1.IngestEndpoint"> & {
   verifierJson: string;
 
   /**
-   * HTTP methods that the path accepts: `POST`, and the methods of the definition's handshakes.
+   * HTTP methods that the path accepts: `POST`, and the methods with which the app verifies the address (handshakes),
+   * such as `GET`.
    *
    * @generated from field: repeated string methods = 12;
    */
@@ -1491,7 +1493,7 @@ export type PreviewSubscriptionRequest = Message<"svc.v1.PreviewSubscriptionRequ
   match?: SubscriptionMatch | undefined;
 
   /**
-   * Format of deliveries. If unset, that of the subscription `id`.
+   * Format of deliveries. If unset, the format of the subscription that the field `id` of this request names.
    *
    * @generated from field: svc.v1.SubscriptionFormat format = 6;
    */

@@ -755,6 +755,15 @@ create table restores (
   constraint restores_pkey PRIMARY KEY (key)
 );
 
+create table routing_shards (
+  project_id uuid not null,
+  shard smallint not null,
+  version bigint not null,
+  subscriptions integer not null,
+  constraint routing_shards_key PRIMARY KEY (project_id, shard),
+  constraint routing_shards_project_id_projects_id_fk FOREIGN KEY (project_id) REFERENCES projects(id)
+) with (fillfactor=50);
+
 create table routing_state (
   id smallint not null,
   version bigint not null,
@@ -1052,11 +1061,16 @@ create table subscriptions (
   settings jsonb,
   trigger_slugs text[] default '{}'::text[] not null,
   filter_faults bigint default 0 not null,
+  constraint subscriptions_shard_delete TRIGGER DEFERRABLE INITIALLY DEFERRED,
+  constraint subscriptions_shard_insert TRIGGER DEFERRABLE INITIALLY DEFERRED,
+  constraint subscriptions_shard_update TRIGGER DEFERRABLE INITIALLY DEFERRED,
   constraint subscriptions_pkey PRIMARY KEY (id),
   constraint subscriptions_project_id_projects_id_fk FOREIGN KEY (project_id) REFERENCES projects(id)
 );
 CREATE INDEX subscriptions_asks ON public.subscriptions USING btree (project_id, id) WHERE (kind = 'asks'::text);
+CREATE INDEX subscriptions_entity ON public.subscriptions USING btree (project_id, entity_id, id) WHERE (entity_id <> ''::text);
 CREATE INDEX subscriptions_expires ON public.subscriptions USING btree (expires_at, id) WHERE (expires_at IS NOT NULL);
+CREATE INDEX subscriptions_general ON public.subscriptions USING btree (project_id, id) WHERE (entity_id = ''::text);
 CREATE INDEX subscriptions_key ON public.subscriptions USING btree (key_id, id) WHERE (key_id IS NOT NULL);
 CREATE UNIQUE INDEX subscriptions_mcp ON public.subscriptions USING btree (mcp_id) WHERE (mcp_id <> ''::text);
 CREATE INDEX subscriptions_operational ON public.subscriptions USING btree (project_id, id) WHERE ((toolkit_slug = 'svc'::text) OR (event_types <> '{}'::text[]));
@@ -1177,6 +1191,24 @@ END
 $function$
 ;
 
+CREATE OR REPLACE FUNCTION public.move_routing_shard()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  IF TG_OP = 'DELETE' THEN
+    UPDATE routing_shards SET version = version + 1, subscriptions = subscriptions - 1
+    WHERE project_id = OLD.project_id AND shard = routing_shard(OLD.entity_id);
+  ELSE
+    INSERT INTO routing_shards AS r (project_id, shard, version, subscriptions)
+    VALUES (NEW.project_id, routing_shard(NEW.entity_id), 1, (TG_OP = 'INSERT')::int4)
+    ON CONFLICT (project_id, shard)
+    DO UPDATE SET version = r.version + 1, subscriptions = r.subscriptions + excluded.subscriptions;
+  END IF;
+  RETURN NULL;
+END $function$
+;
+
 CREATE OR REPLACE FUNCTION public.refuse_audit_change()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1197,10 +1229,23 @@ END
 $function$
 ;
 
+CREATE OR REPLACE FUNCTION public.routing_shard(entity text)
+ RETURNS smallint
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE STRICT
+RETURN ((get_byte(sha256((replace(entity, '\'::text, '\\'::text))::bytea), 0) % 16))::smallint
+;
+
 CREATE TRIGGER audit_chains_keep_all BEFORE TRUNCATE ON public.audit_chains FOR EACH STATEMENT EXECUTE FUNCTION refuse_audit_truncate();
 
 CREATE TRIGGER audit_events_keep BEFORE DELETE OR UPDATE ON public.audit_events FOR EACH ROW WHEN ((old."position" IS NOT NULL)) EXECUTE FUNCTION refuse_audit_change();
 
 CREATE TRIGGER audit_events_keep_all BEFORE TRUNCATE ON public.audit_events FOR EACH STATEMENT EXECUTE FUNCTION refuse_audit_truncate();
+
+CREATE CONSTRAINT TRIGGER subscriptions_shard_delete AFTER DELETE ON public.subscriptions DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((old.entity_id <> ''::text)) EXECUTE FUNCTION move_routing_shard();
+
+CREATE CONSTRAINT TRIGGER subscriptions_shard_insert AFTER INSERT ON public.subscriptions DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((new.entity_id <> ''::text)) EXECUTE FUNCTION move_routing_shard();
+
+CREATE CONSTRAINT TRIGGER subscriptions_shard_update AFTER UPDATE ON public.subscriptions DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (((new.entity_id <> ''::text) AND (((((((((((((old.active IS DISTINCT FROM new.active) OR (old.endpoint_url IS DISTINCT FROM new.endpoint_url)) OR (old.toolkit_slug IS DISTINCT FROM new.toolkit_slug)) OR (old.trigger_slug IS DISTINCT FROM new.trigger_slug)) OR (old.trigger_slugs IS DISTINCT FROM new.trigger_slugs)) OR (old.signing_secret IS DISTINCT FROM new.signing_secret)) OR (old.mcp_id IS DISTINCT FROM new.mcp_id)) OR (old.cursor IS DISTINCT FROM new.cursor)) OR (old.expires_at IS DISTINCT FROM new.expires_at)) OR (old.former_secret IS DISTINCT FROM new.former_secret)) OR (old.former_until IS DISTINCT FROM new.former_until)) OR (old.settings IS DISTINCT FROM new.settings)) OR (old.credentials IS DISTINCT FROM new.credentials)))) EXECUTE FUNCTION move_routing_shard();
 
 CREATE TRIGGER tool_calls_audit AFTER INSERT ON public.tool_calls FOR EACH ROW WHEN (((new.access_class = 'destructive'::text) AND (new.outcome <> ALL (ARRAY['held'::text, 'invalid_arguments'::text, 'no_account'::text, 'missing_scope'::text, 'not_callable'::text, 'not_bound'::text])))) EXECUTE FUNCTION audit_sent_call();

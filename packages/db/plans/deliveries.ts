@@ -28,7 +28,12 @@ import {
 } from "../src/subscriptions/health.ts";
 import { readSubscriptionProgress } from "../src/subscriptions/read-progress.ts";
 import { subscriptionsForProject } from "../src/subscriptions/repo.ts";
-import { endNarrowedSubscriptions, endSubscriptionsOfKey, readProjectRouting } from "../src/subscriptions/routing.ts";
+import {
+  endNarrowedSubscriptions,
+  endSubscriptionsOfKey,
+  readEntityRouting,
+  readProjectRouting,
+} from "../src/subscriptions/routing.ts";
 import { findEndedSubscriptions } from "../src/subscriptions/sweep.ts";
 import {
   adoptDeliveryTasks,
@@ -95,6 +100,14 @@ plan("record_heard_events", (db) => {
     return { ...newEvent(projectId, [deadQueue], { dedupeKey: `heard-${n}` }), subscribedVersion: 1 };
   });
   const routing = { version: 1, projects: new Map([[projectId, 1]]) };
+  return recordEvents(db, events, routing, { owner, untilMs: nowMs });
+});
+plan("record_narrowed_events", (db) => {
+  const events = Array.from({ length: 200 }, (_, n) =>
+    newEvent(projectId, [deadQueue], { dedupeKey: `narrowed-${n}` }),
+  );
+  const shards = Array.from({ length: 16 }, (_, shard) => ({ projectId, shard, version: 1 }));
+  const routing = { version: 1, projects: new Map([[projectId, 1]]), shards };
   return recordEvents(db, events, routing, { owner, untilMs: nowMs });
 });
 plan("find_matches", (db) => findEventMatches(db, projectId, matchFilter, 500));
@@ -234,6 +247,10 @@ plan("find_last_delivery_error", (db) => findLastDeliveryError(db, projectId, de
   rowsMax: { deliveries: 1_000 },
 });
 plan("read_project_routing", (db) => readProjectRouting(db, [projectId, seededId("prj", 700)]), { isSlow: true });
+plan("read_entity_routing", (db) => {
+  const names = Array.from({ length: 200 }, (_, n) => ({ projectId, entityId: `entity-${n}` }));
+  return readEntityRouting(db, names);
+});
 plan("record_failures", (db) => {
   const report = { subscriptionId: deadQueue, startedAtMs: nowMs, retryAfterMs: 0, goneCount: 0 };
   return reportSubscriptionFailures(db, [report], nowMs + 6 * day, limits);

@@ -16,6 +16,8 @@ import { sweepStandingRates, writeStandingRates } from "./standing/bounds.ts";
 import { sweepKnownKeys, writeKnownKeys } from "./standing/windows.ts";
 import { addFilterFaults } from "./subscriptions/filters.ts";
 import { reportSubscriptionFailures, reportSubscriptionRecoveries } from "./subscriptions/health.ts";
+import { endSubscriptionsOfKey } from "./subscriptions/routing.ts";
+import { deleteEndedSubscriptions, findEndedSubscriptions } from "./subscriptions/sweep.ts";
 import { addProject, addSubscription, callOf, fillQueue, newEvent, nowMs, settlement } from "./test-rows.ts";
 
 // Statements that write the same rows lock them in one order, or skip locked rows. Otherwise two of them deadlock, and PostgreSQL ends one
@@ -163,6 +165,37 @@ test("subscriptions that fail, and that deliver again", async () => {
   const found =
     await db.sql`select filter_faults::int4 as faults from subscriptions where project_id = ${uuidOfId(projectId)}`;
   expect(found.map(({ faults }) => faults)).toEqual([1, 1, 1]);
+});
+
+test("subscriptions of several entities that are swept, while those of a key end and one of them is made", async () => {
+  const projectId = await addProject(db);
+  const [keyId, expiresAt] = [createId("key", nowMs), new Date(nowMs - 1).toISOString()];
+  // The hashes of these entities differ, so each has a version of its own.
+  const entities = ["a", "b", "d"];
+  const add = async (entityId: string, isOfKey: boolean) => {
+    const id = await addSubscription(db, projectId, entityId);
+    await db.sql`update subscriptions set key_id = ${isOfKey ? uuidOfId(keyId) : null},
+      expires_at = ${isOfKey ? null : expiresAt}::timestamptz where id = ${uuidOfId(id)}`;
+  };
+  for (const entityId of entities) await add(entityId, false);
+  for (const entityId of entities.toReversed()) await add(entityId, true);
+  const ended = await findEndedSubscriptions(db, nowMs, 10);
+  const shards = await db.sql`select from routing_shards where project_id = ${uuidOfId(projectId)}`;
+  expect([ended.length, shards.length]).toEqual([3, 3]);
+  await meet(
+    (tx) =>
+      tx.sql`update routing_shards set version = version where project_id = ${uuidOfId(projectId)} and shard = routing_shard('b')`,
+    () => deleteEndedSubscriptions(db, ended, nowMs),
+    () => withTransaction(db, (tx) => endSubscriptionsOfKey(tx, { projectId, keyId, nowMs })),
+  );
+  await meet(
+    (tx) => addSubscription(tx, projectId, "b"),
+    () => addSubscription(db, projectId, "d"),
+    () => addSubscription(db, projectId, "a"),
+  );
+  const [counted] = await db.sql`select sum(subscriptions)::int4 as count from routing_shards
+    where project_id = ${uuidOfId(projectId)}`;
+  expect(counted).toEqual({ count: 5 });
 });
 
 test("counts of what happened", async () => {

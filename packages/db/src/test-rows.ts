@@ -27,14 +27,15 @@ export async function addProject(db: Executor): Promise<ProjectId> {
   return (await createProject(db, randomBytes(6).toString("hex"), nowMs)).id;
 }
 
-/** Adds a subscription that receives events of every trigger. */
-export async function addSubscription(db: Executor, projectId: ProjectId): Promise<SubscriptionId> {
+/** Adds a subscription that receives events of every trigger: those of an entity, or all if `entityId` is empty. */
+export async function addSubscription(db: Executor, projectId: ProjectId, entityId = ""): Promise<SubscriptionId> {
   const id = createId("sub", nowMs);
   const signingSecret = Buffer.from("sealed");
   const endpointUrl = "https://example.com/hook";
   await subscriptionsForProject(db, projectId).create({
     id,
     endpointUrl,
+    entityId,
     toolkitSlug: "",
     triggerSlug: "",
     createdAt: nowMs,

@@ -40,6 +40,7 @@ const emptyEverything = [
   "quarantined_posts",
   "account_references",
   "subscriptions",
+  "routing_shards",
   "grants",
   "api_keys",
   "project_policies",

@@ -1,10 +1,16 @@
 import type { Audience } from "@svc/catalog";
-import type { ProjectId, Quotas } from "@svc/core";
+import { LeastRecentlyUsed, type ProjectId, type Quotas } from "@svc/core";
 import { type AccountReference, findAccountReferences } from "@svc/db/account-references/repo";
 import type { Executor } from "@svc/db/connect";
-import type { RoutingSnapshot } from "@svc/db/events/record";
+import type { RoutingSnapshot, ShardVersion } from "@svc/db/events/record";
 import { readDeploymentRouting } from "@svc/db/projects/repo";
-import { type ProjectRouting, type RoutedSubscription, readProjectRouting } from "@svc/db/subscriptions/routing";
+import {
+  type EntityRouting,
+  type ProjectRouting,
+  type RoutedSubscription,
+  readEntityRouting,
+  readProjectRouting,
+} from "@svc/db/subscriptions/routing";
 
 /**
  * The fields of a post that decide who receives it. `to`: the receiver of an event that a project published. Other posts name an account,
@@ -60,8 +66,9 @@ export type RoutingView = {
   /** Returns the quotas that are set for a project that receives posts. Quotas that are not set are absent. */
   quotasOf(projectId: ProjectId): Quotas;
   /**
-   * Returns the versions of the routing that were used for these projects: the version of the deployment and one version for each project.
-   * If a version has changed in the database, results of this object may be outdated.
+   * Returns the versions of the routing that were used for these projects: the version of the deployment, one version for each project, and
+   * one for each shard (group of entities) whose subscriptions were used. If a version has changed in the database, results of this object
+   * may be outdated.
    */
   seen(projects: Iterable<ProjectId>): RoutingSnapshot;
 };
@@ -73,6 +80,9 @@ const referencesMax = 100_000;
  */
 const referenceCharactersMax = 512;
 
+/** Maximum number of entities whose subscriptions this node keeps, and maximum number of these subscriptions. */
+const entitiesMax = 200_000;
+
 /**
  * Routing data that the whole deployment shares. `references` (accounts, by the ids that the app uses for them) are read after `version`,
  * so they are at least as new as it. If they are newer, the database already has a newer version, and storing with the old version is
@@ -81,17 +91,21 @@ const referenceCharactersMax = 512;
 type Deployment = { version: number; projects: ProjectId[]; references: References };
 type References = Map<string, AccountReference | undefined>;
 type CachedProject = ProjectRouting & { byTrigger: Map<string, Subscribers> };
+type CachedEntity = EntityRouting & { readonly projectId: ProjectId };
+/** The entities that the posts of a batch name, by project and entity. */
+type Entities = ReadonlyMap<string, CachedEntity>;
 /** The subscriptions of a project to a trigger. `filters`: the filters of these subscriptions, without duplicates. */
 type Subscribers = { readonly subscriptions: readonly RoutedSubscription[]; readonly filters: readonly string[] };
 
 /**
  * Creates an empty copy of the routing (which project and subscription receives which event). The copy is filled from the database as posts
- * arrive.
+ * arrive. Of subscriptions with an entity, it keeps only those of entities that posts named lately: at most `most` entities.
  */
-export function createRouting(): Routing {
+export function createRouting(most = entitiesMax): Routing {
   let known: Deployment | undefined;
   let isCurrent = false;
   const projects = new Map<ProjectId, CachedProject>();
+  const entities = createEntityCache(most);
 
   const deploymentOf = async (db: Executor): Promise<Deployment> => {
     if (known !== undefined && isCurrent) return known;
@@ -121,17 +135,21 @@ export function createRouting(): Routing {
       const receivers = (post: RoutedPost) => byPost.get(post) ?? receiversOf(deployment, references, post);
       const ids = new Set(posts.flatMap((post) => receivers(post).map((receiver) => receiver.projectId)));
       const own = await projectsOf(db, ids);
+      const named = await entities.of(db, own, () => posts.flatMap(receivers));
       return {
         receivers,
         subscribers: (receiver, post, atMs) => {
           const matching = subscribersOf(own.get(receiver.projectId), post).subscriptions;
+          const ofEntity = named.get(entityKey(receiver))?.subscriptions ?? none;
           // Most subscriptions cover the whole project and do not expire, so the list is usually returned unchanged.
-          return matching.some(isNarrowed) ? matching.filter((one) => isReached(one, receiver, atMs)) : matching;
+          const all = ofEntity.length === 0 ? matching : [...matching, ...ofEntity.filter((one) => isMatch(one, post))];
+          return all.some(isExpiring) ? all.filter((one) => !isExpired(one, atMs)) : all;
         },
         filters: (receiver, post) => {
-          const { subscriptions, filters } = subscribersOf(own.get(receiver.projectId), post);
-          if (filters.length <= 1 || !subscriptions.some(isNarrowed)) return filters;
-          return filtersOf(subscriptions.filter((one) => isReached(one, receiver, Number.NEGATIVE_INFINITY)));
+          const { filters } = subscribersOf(own.get(receiver.projectId), post);
+          const ofEntity = named.get(entityKey(receiver))?.subscriptions ?? none;
+          if (!ofEntity.some(hasFilter)) return filters;
+          return [...new Set([...filters, ...filtersOf(ofEntity.filter((one) => isMatch(one, post)))])];
         },
         heardAt(projectId, { triggerSlug }) {
           const project = own.get(projectId);
@@ -141,6 +159,7 @@ export function createRouting(): Routing {
         seen: (seenIds) => ({
           version: deployment.version,
           projects: new Map([...new Set(seenIds)].map((id) => [id, own.get(id)?.version ?? 0])),
+          ...(named.size > 0 && { shards: shardsOf(named) }),
         }),
       };
     },
@@ -149,6 +168,83 @@ export function createRouting(): Routing {
       for (const id of ids) projects.delete(id);
     },
   };
+}
+
+/** The subscriptions of the entities that posts named lately. */
+type EntityCache = {
+  /**
+   * Returns the subscriptions of the receivers' entities. Reads those that are not known, and those whose shard has changed since. Empty if
+   * none of the projects has subscriptions of entities.
+   */
+  of(
+    db: Executor,
+    projects: ReadonlyMap<ProjectId, CachedProject>,
+    receivers: () => readonly ReceivingProject[],
+  ): Promise<Entities>;
+};
+
+function createEntityCache(most: number): EntityCache {
+  // The weight of an entity is the number of its subscriptions, at least 1. So the cache stays small also if entities have many.
+  let weight = 0;
+  const known = new LeastRecentlyUsed<string, CachedEntity>(most, (gone) => {
+    weight -= weightOf(gone);
+  });
+  const keep = (key: string, entity: CachedEntity) => {
+    known.set(key, entity);
+    weight += weightOf(entity);
+    while (weight > most) known.evict();
+  };
+  return {
+    async of(db, projects, receivers) {
+      const named = new Map<string, CachedEntity>();
+      if (![...projects.values()].some(({ shards }) => shards !== undefined)) return named;
+      const unknown = new Map<string, ReceivingProject>();
+      for (const receiver of receivers()) {
+        const shards = projects.get(receiver.projectId)?.shards;
+        if (shards === undefined || receiver.entityId === "") continue;
+        const key = entityKey(receiver);
+        const entity = known.get(key);
+        if (entity !== undefined && entity.version === versionOf(shards, entity)) named.set(key, entity);
+        else unknown.set(key, receiver);
+      }
+      if (unknown.size === 0) return named;
+      const read = await readEntityRouting(db, [...unknown.values()]);
+      for (const [index, [key, { projectId }]] of [...unknown].entries()) {
+        const routing = read[index];
+        if (routing === undefined) throw new Error("an entity was not read");
+        const entity = { ...routing, projectId };
+        named.set(key, entity);
+        const shards = projects.get(projectId)?.shards ?? new Map();
+        // The entity was read after the project, so its version may be newer.
+        if (entity.version > versionOf(shards, entity)) shards.set(entity.shard, entity.version);
+        if (entity.version === versionOf(shards, entity)) keep(key, entity);
+      }
+      return named;
+    },
+  };
+}
+
+function versionOf(shards: ReadonlyMap<number, number>, { shard }: EntityRouting): number {
+  return shards.get(shard) ?? 0;
+}
+
+function weightOf({ subscriptions }: CachedEntity): number {
+  return Math.max(1, subscriptions.length);
+}
+
+function entityKey({ projectId, entityId }: ReceivingProject): string {
+  return `${projectId} ${entityId}`;
+}
+
+/** Returns the versions of the shards of these entities. If two entities of a shard were read at different versions, returns the older one. */
+function shardsOf(entities: Entities): ShardVersion[] {
+  const shards = new Map<string, ShardVersion>();
+  for (const { projectId, shard, version } of entities.values()) {
+    const key = `${projectId} ${shard}`;
+    const known = shards.get(key);
+    if (known === undefined || version < known.version) shards.set(key, { projectId, shard, version });
+  }
+  return [...shards.values()];
 }
 
 function entry<Key, Value>(key: Key, value: Value | undefined): [Key, Value][] {
@@ -188,7 +284,8 @@ function receiversOf(deployment: Deployment, references: References, post: Route
   }));
 }
 
-const noSubscribers: Subscribers = { subscriptions: [], filters: [] };
+const none: readonly RoutedSubscription[] = [];
+const noSubscribers: Subscribers = { subscriptions: none, filters: [] };
 
 function subscribersOf(project: CachedProject | undefined, post: RoutedPost): Subscribers {
   if (project === undefined) return noSubscribers;
@@ -212,12 +309,16 @@ function isMatch({ toolkitSlug, triggerSlug, triggerSlugs }: RoutedSubscription,
   );
 }
 
-function isNarrowed({ entityId, expiresAt }: RoutedSubscription): boolean {
-  return entityId !== "" || expiresAt !== null;
+function hasFilter({ settings }: RoutedSubscription): boolean {
+  return settings?.filter !== undefined;
 }
 
-function isReached({ entityId, expiresAt }: RoutedSubscription, receiver: ReceivingProject, atMs: number): boolean {
-  return (entityId === "" || entityId === receiver.entityId) && (expiresAt === null || expiresAt > atMs);
+function isExpiring({ expiresAt }: RoutedSubscription): boolean {
+  return expiresAt !== null;
+}
+
+function isExpired({ expiresAt }: RoutedSubscription, atMs: number): boolean {
+  return expiresAt !== null && expiresAt <= atMs;
 }
 
 function isReference(account: string): boolean {

@@ -79,6 +79,9 @@ function seedingOf(from: number, share: number): string[] {
        'https://example.com/', '', '', n <= 451 or n % 97 > 0, '', seeded_at(n), case when n = 1 then seeded_at(1) end,
        case when n = 1 then seeded_at(200000) end, case when n = 1 then seeded_at(1) end, case when n > 451 and n % 50 = 1 then ${id("key", "n")} end,
        case when n > 451 and n % 50 = 1 then 'mcp_' || n else '' end, case when n > 451 and n % 50 = 1 then seeded_at(n) end from ${series(half)}`,
+    `insert into subscriptions (id, project_id, endpoint_url, toolkit_slug, trigger_slug, entity_id, signing_secret, created_at)
+     select ${id("sub", "30000 + n")}, case when n % 2 = 0 then ${one} else ${owner()} end, 'https://example.com/', '', '', 'entity-' || n / 4, '', seeded_at(n)
+     from ${series(2_000)}`,
     `insert into events (project_id, id, kind, toolkit_slug, trigger_slug, entity_id, payload, occurred_at, received_at, dedupe_key)
      select ${owner()}, ${id("evt", "n")}, 'event', 'code_host', 'code_host.issue_' || n % 7, '', '{"n":1}', seeded_at(n), seeded_at(n),
        case when n % 2 = 0 then 'key-' || n else '' end from ${series(rowsMax)}`,

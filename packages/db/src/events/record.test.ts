@@ -4,7 +4,7 @@ import { afterAll, beforeEach, expect, test } from "vitest";
 import { deliveriesForProject } from "../deliveries/repo.ts";
 import { readDeploymentRouting } from "../projects/repo.ts";
 import { subscriptionsForProject } from "../subscriptions/repo.ts";
-import { readProjectRouting } from "../subscriptions/routing.ts";
+import { readEntityRouting, readProjectRouting } from "../subscriptions/routing.ts";
 import { addProject, addSubscription, newEvent, nowMs } from "../test-rows.ts";
 import { type RoutingSnapshot, recordEvents } from "./record.ts";
 import { eventsForProject } from "./repo.ts";
@@ -88,6 +88,35 @@ test("nothing is stored on routing that the store has moved on from", async () =
     stale: true,
   });
   expect(await count("events")).toBe(1);
+});
+
+test("nothing is stored on subscriptions of an entity that the store has moved on from, and other shards do not matter", async () => {
+  const projectId = await addProject(db);
+  const of = async (entityId: string) => (await readEntityRouting(db, [{ projectId, entityId }]))[0]!;
+  const seenOf = async (...names: string[]) => {
+    const shards = (await Promise.all(names.map(of))).map(({ shard, version }) => ({ projectId, shard, version }));
+    return { ...(await routingNow([projectId])), shards };
+  };
+  const store = async ({ shards }: RoutingSnapshot) => {
+    const event = newEvent(projectId, [], { entityId: "ada", subscribedVersion: 1 });
+    const outcome = await recordEvents(db, [event], { ...(await routingNow([projectId])), shards: shards! }, lease);
+    return outcome.stale ? "stale" : "stored";
+  };
+  const before = await seenOf("ada");
+  expect(before.shards).toMatchObject([{ version: 0 }]);
+  expect(await store(before)).toBe("stored");
+  const id = await addSubscription(db, projectId, "ada");
+  expect(await store(before)).toBe("stale");
+  const after = await seenOf("ada", "bob");
+  expect(await store(after)).toBe("stored");
+  await addSubscription(db, projectId, "bob");
+  expect(await store(after)).toBe("stale");
+  expect(await store({ ...after, shards: after.shards.slice(0, 1) })).toBe("stored");
+  await subscriptionsForProject(db, projectId).update(id, { active: false });
+  expect(await store(await seenOf("bob"))).toBe("stored");
+  expect(await store(after)).toBe("stale");
+  const [counted] = await db.sql`select count(*)::int4 as count from standing_arrivals`;
+  expect(counted).toEqual({ count: await count("events") });
 });
 
 test("a known key is reported, and nothing of that event is stored", async () => {

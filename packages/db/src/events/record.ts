@@ -3,9 +3,9 @@ import type { Executor } from "../connect.ts";
 import { currentEpoch } from "../deliveries/epoch.ts";
 import { projects } from "../schema/projects.ts";
 import { standingArrivals } from "../schema/standing.ts";
-import { dedupeDigest, deliveries, events } from "../schema/triggers.ts";
-import { bool, fieldsBut, fieldsOf, idOf, int8, orNull, timestamptz } from "../sql/codec.ts";
-import { compose, type PartNames, query } from "../sql/compose.ts";
+import { dedupeDigest, deliveries, events, routingShards } from "../schema/triggers.ts";
+import { bool, fieldsBut, fieldsOf, idOf, int8, orNull, type Row, timestamptz } from "../sql/codec.ts";
+import { compose, type PartNames, type PartValues, query } from "../sql/compose.ts";
 import { compareKeys } from "../sql/filter.ts";
 import { rows, values } from "../sql/select-list.ts";
 
@@ -48,9 +48,17 @@ export type NewEvent = {
 
 /**
  * Version numbers of the routing (which subscriptions and projects receive an event) from which the caller computed the deliveries.
- * `version`: of the deployment. If a version has changed since then, nothing is stored.
+ * `version`: of the deployment. `shards`: of the shards (groups of entities) of those entities whose subscriptions the caller has read;
+ * absent if it has read none. If a version has changed since then, nothing is stored.
  */
-export type RoutingSnapshot = { version: number; projects: ReadonlyMap<ProjectId, number> };
+export type RoutingSnapshot = {
+  version: number;
+  projects: ReadonlyMap<ProjectId, number>;
+  shards?: readonly ShardVersion[];
+};
+
+/** The version of a shard, which is a group of a project's entities. 0 if no subscription of the shard has ever existed. */
+export type ShardVersion = Row<typeof routingShards, "projectId" | "shard" | "version">;
 
 /**
  * Result of storing events. `stale` true: subscriptions, projects or accounts have changed, so nothing was stored and the caller must read
@@ -67,6 +75,7 @@ const parts = {
   by: values({ version: orNull(int8), owner: orNull(idOf("node")), leaseUntil: orNull(timestamptz) }),
 };
 const subscribedParts = { heard: rows(fieldsOf(standingArrivals, "eventId", "triggerSlug", "routingVersion")) };
+const narrowedParts = { ...subscribedParts, shards: rows(fieldsOf(routingShards, "projectId", "shard", "version")) };
 
 type RecordRow = { fresh: boolean; duplicates: string[] | null };
 
@@ -79,19 +88,20 @@ type RecordRow = { fresh: boolean; duplicates: string[] | null };
  *   deadlock. ON CONFLICT waits for an uncommitted duplicate. So svc answers 2xx to a duplicate only after the first event is committed.
  * - The arrays of one group of parameters have equal lengths and are read with unnest. So the SQL text and its plan are the same for every
  *   batch.
- * - `also`: further CTEs that use `stored`. They come before the last CTE.
+ * - `also`: further CTEs that use `stored`. They come before the last CTE. `alsoSeen`: a further condition that the routing is current.
  * - Indexes: the routing is read by primary keys. New entries go to the end of (project_id, id) and similar indexes, but to random
  *   positions in the index of dedupe digests.
  */
 const textOf = (
   { seen, posted, fresh, by }: PartNames<typeof parts>,
   also: string,
+  alsoSeen = "",
 ) => query<RecordRow>`with routing as materialized (
     select ${by.version} is null or (select s.version from routing_state s) = ${by.version}
        and not exists (
          select from ${seen.from("seen")}
          left join projects p on p.id = seen.id
-         where p.routing_version is distinct from seen.routing_version) as fresh
+         where p.routing_version is distinct from seen.routing_version)${alsoSeen} as fresh
   ), input as materialized (
     select * from ${posted.from("i")} where (select fresh from routing)
   ), stored as materialized (
@@ -121,15 +131,34 @@ const record = compose("record_events", parts, (names) => textOf(names, ""));
  * without such programs are stored by a separate statement, so that they cost no more.
  */
 const recordSubscribed = compose("record_heard_events", { ...parts, ...subscribedParts }, ({ heard, ...names }) =>
-  textOf(
-    names,
-    `, arrived as (
+  textOf(names, arrivedOf(heard)),
+);
+
+/**
+ * Stores events as `recordSubscribed` does, and also compares the versions of the shards of their entities: at most sixteen rows of each
+ * project, by primary key. It is a separate statement, so that projects without subscriptions of entities pay nothing for it.
+ */
+const recordNarrowed = compose(
+  "record_narrowed_events",
+  { ...parts, ...narrowedParts },
+  ({ heard, shards, ...names }) =>
+    textOf(
+      names,
+      arrivedOf(heard),
+      ` and not exists (
+         select from ${shards.from("met")}
+         left join routing_shards r on r.project_id = met.project_id and r.shard = met.shard
+         where coalesce(r.version, 0) <> met.version)`,
+    ),
+);
+
+function arrivedOf(heard: PartNames<typeof subscribedParts>["heard"]): string {
+  return `, arrived as (
     insert into standing_arrivals (due_at, project_id, event_id, trigger_slug, routing_version)
     select s.received_at, s.project_id, s.id, h.trigger_slug, h.routing_version
     from ${heard.from("h")} join stored s on s.id = h.event_id
-  )`,
-  ),
-);
+  )`;
+}
 
 /**
  * Returns events sorted by their dedupe keys, the order in which these keys must be written. All writers use this order, so that they do
@@ -162,9 +191,15 @@ export async function recordEvents(
   const heard = posted.flatMap(({ id: eventId, triggerSlug, subscribedVersion: routingVersion }) => {
     return routingVersion === undefined ? [] : [{ eventId, triggerSlug, routingVersion }];
   });
-  const [row] = heard.length === 0 ? await record(db, given) : await recordSubscribed(db, { ...given, heard });
+  const [row] = await runRichest(db, { ...given, heard, shards: routing?.shards ?? [] });
   if (row === undefined || !row.fresh) return { stale: true };
   const duplicates = new Set(row.duplicates ?? []);
   if (duplicates.size === 0) return { stale: false, duplicates };
   return { stale: false, duplicates: new Set(posted.map(({ id }) => id).filter((id) => duplicates.has(uuidOfId(id)))) };
+}
+
+/** Stores a batch with the statement that has all parts that the batch needs, and no more than that if another one suffices. */
+function runRichest(db: Executor, given: PartValues<typeof parts & typeof narrowedParts>) {
+  if (given.shards.length > 0) return recordNarrowed(db, given);
+  return given.heard.length > 0 ? recordSubscribed(db, given) : record(db, given);
 }

@@ -243,6 +243,7 @@ export const erasedTables: readonly ErasedTable[] = [
     ...{ table: t.subscriptions, project: t.subscriptions.projectId, key: t.subscriptions.id },
     entity: of(t.subscriptions.entityId),
   },
+  ofProject(t.routingShards, t.routingShards.projectId, bookkeeping),
   ofProject(t.replays, t.replays.projectId, bookkeeping),
   ofProject(t.secrets, t.secrets.projectId, settings),
   ofProject(t.privateToolkits, t.privateToolkits.projectId, settings),

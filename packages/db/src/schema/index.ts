@@ -62,6 +62,7 @@ export {
   events,
   quarantinedPosts,
   replays,
+  routingShards,
   subscriptions,
 } from "./triggers.ts";
 export {

@@ -119,7 +119,33 @@ export const subscriptions = pgTable(
     index("subscriptions_operational")
       .on(table.projectId, table.id)
       .where(sql`toolkit_slug = 'svc' or event_types <> '{}'`),
+    // Two indexes divide a project's subscriptions into those of one entity and all others. A project may have 100,000 of the former, so
+    // no statement for posts reads over them to find the latter.
+    index("subscriptions_entity").on(table.projectId, table.entityId, table.id).where(sql`entity_id <> ''`),
+    index("subscriptions_general").on(table.projectId, table.id).where(sql`entity_id = ''`),
   ],
+);
+
+/**
+ * Versions of the subscriptions with an entity. A hash of the entity (the SQL function `routing_shard`) divides the entities of a project
+ * into sixteen shards. A node that cached the subscriptions of an entity compares the version of the entity's shard, to check if its cache
+ * is current. A database trigger of `subscriptions` writes these rows at the end of each transaction. So no change can be forgotten, also
+ * not by a node of an earlier version. A project without such subscriptions has no rows.
+ */
+export const routingShards = pgTable(
+  "routing_shards",
+  {
+    projectId: idColumn("prj")("project_id")
+      .notNull()
+      .references(() => projects.id),
+    /** Number of the shard, 0 to 15. */
+    shard: smallint("shard").notNull(),
+    /** Grows with every change of a subscription of the shard. */
+    version: bigint("version", { mode: "number" }).notNull(),
+    /** Number of subscriptions of the shard, active and inactive. */
+    subscriptions: integer("subscriptions").notNull(),
+  },
+  (table) => [primaryKey({ name: "routing_shards_key", columns: [table.projectId, table.shard] })],
 );
 
 /** Incoming events of projects, in normalized form. The event's id contains receivedAt, so the order of the key is the order of receipt. */

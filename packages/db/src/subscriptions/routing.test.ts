@@ -9,8 +9,8 @@ import { occurrenceOf } from "../events/operational.ts";
 import { recordEvents } from "../events/record.ts";
 import { readDeploymentRouting } from "../projects/repo.ts";
 import { addProject, addSubscription, eventOf, fillQueue, newEvent, nowMs } from "../test-rows.ts";
-import { subscriptionsForProject } from "./repo.ts";
-import { readProjectRouting } from "./routing.ts";
+import { type SubscriptionChange, subscriptionsForProject } from "./repo.ts";
+import { readEntityRouting, readProjectRouting } from "./routing.ts";
 
 const { db, drop } = await createTestDatabase();
 afterAll(drop);
@@ -30,13 +30,20 @@ const everything: EventMatchFilter = {
 test("a project's routing is its active subscriptions, at a version that every change of them moves", async () => {
   const [projectId, other] = [await addProject(db), await addProject(db)];
   const read = async () => (await readProjectRouting(db, [projectId])).get(projectId)!;
-  expect(await read()).toEqual({ version: 1, quotas: {}, subscriptions: [], subscribedTriggers: [] });
+  expect(await read()).toEqual({
+    version: 1,
+    quotas: {},
+    subscriptions: [],
+    subscribedTriggers: [],
+    shards: undefined,
+  });
   const id = await addSubscription(db, projectId);
   await addSubscription(db, other);
   expect(await read()).toEqual({
     version: 2,
     quotas: {},
     subscribedTriggers: [],
+    shards: undefined,
     subscriptions: [
       {
         id,
@@ -61,13 +68,82 @@ test("a project's routing is its active subscriptions, at a version that every c
   await subscriptions.update(id, {});
   expect((await read()).version).toBe(2);
   await subscriptions.update(id, { active: false });
-  expect(await read()).toEqual({ version: 3, quotas: {}, subscriptions: [], subscribedTriggers: [] });
+  expect(await read()).toEqual({
+    version: 3,
+    quotas: {},
+    subscriptions: [],
+    subscribedTriggers: [],
+    shards: undefined,
+  });
   await subscriptions.update(id, { active: true, endpointUrl: "https://example.org/" });
   expect(await read()).toMatchObject({ version: 4, subscriptions: [{ endpointUrl: "https://example.org/" }] });
   expect(await subscriptions.delete(id)).toMatchObject({ id });
   expect(await subscriptions.delete(id)).toBeUndefined();
-  expect(await read()).toEqual({ version: 5, quotas: {}, subscriptions: [], subscribedTriggers: [] });
+  expect(await read()).toEqual({
+    version: 5,
+    quotas: {},
+    subscriptions: [],
+    subscribedTriggers: [],
+    shards: undefined,
+  });
   expect((await readProjectRouting(db, [createId("prj", 0)])).size).toBe(0);
+});
+
+const shardsOf = async (projectId: ProjectId) => (await readProjectRouting(db, [projectId])).get(projectId)!.shards;
+
+test("subscriptions with an entity are read by entity, at a version of their shard that every change of them moves", async () => {
+  const [projectId, other] = [await addProject(db), await addProject(db)];
+  await addSubscription(db, projectId);
+  const id = await addSubscription(db, projectId, "one");
+  await addSubscription(db, other, "one");
+  const read = async (entityId = "one") => (await readEntityRouting(db, [{ projectId, entityId }]))[0]!;
+  const { shard, version, subscriptions: found } = await read();
+  expect(found).toEqual([expect.objectContaining({ id, projectId, entityId: "one" })]);
+  expect(version).toBe(1);
+  expect(await shardsOf(projectId)).toEqual(new Map([[shard, 1]]));
+  expect((await readProjectRouting(db, [projectId])).get(projectId)).toMatchObject({
+    subscriptions: [{ entityId: "" }],
+    version: 3,
+  });
+  const nobody = await read("nobody");
+  expect(nobody).toEqual({ shard: nobody.shard, version: 0, subscriptions: [] });
+  expect(nobody.shard).not.toBe(shard);
+
+  const subscriptions = subscriptionsForProject(db, projectId);
+  const changes: SubscriptionChange[] = [
+    { endpointUrl: "https://example.org/" },
+    { signingSecret: Buffer.from("other") },
+    { formerSecret: Buffer.from("former"), formerUntil: nowMs },
+    { toolkitSlug: "code_host" },
+    { triggerSlug: "code_host.issue_opened" },
+    { triggerSlugs: ["a.b"] },
+    { settings: { description: "d" } },
+    { credentials: Buffer.from("sealed") },
+    { active: false },
+  ];
+  for (const [index, change] of changes.entries()) {
+    await subscriptions.update(id, change);
+    expect(await read()).toMatchObject({ version: index + 2, subscriptions: change.active === false ? [] : [change] });
+  }
+  const last = changes.length + 1;
+  await subscriptions.update(id, { filterFaults: 3 });
+  expect(await read()).toMatchObject({ version: last });
+  await subscriptions.delete(id);
+  expect(await read()).toMatchObject({ version: last + 1, subscriptions: [] });
+  const [row] = await db.sql`select subscriptions from routing_shards where project_id = ${uuidOfId(projectId)}`;
+  expect(row).toEqual({ subscriptions: 0 });
+});
+
+test("entities are divided evenly, and any text has a shard", async () => {
+  const projectId = await addProject(db);
+  const count = 1_600;
+  const wanted = Array.from({ length: count }, (_, n) => ({ projectId, entityId: `customer-${n}` }));
+  const counts = new Map<number, number>();
+  for (const { shard } of await readEntityRouting(db, wanted)) counts.set(shard, (counts.get(shard) ?? 0) + 1);
+  expect([...counts.keys()].sort((a, b) => a - b)).toEqual(Array.from({ length: 16 }, (_, n) => n));
+  for (const each of counts.values()) expect(Math.abs(each - count / 16)).toBeLessThan(50);
+  const odd = ["\\", "\\x00", "ü", "'", "{}", '"', "🧾"].map((entityId) => ({ projectId, entityId }));
+  expect(await readEntityRouting(db, odd)).toHaveLength(odd.length);
 });
 
 test("a subscription is its project's own", async () => {

@@ -3,8 +3,9 @@ import type { Executor } from "../connect.ts";
 import { quotasDocument } from "../documents/document.ts";
 import { touchProjectRouting } from "../projects/repo.ts";
 import { subscriptions } from "../schema/triggers.ts";
-import type { Row } from "../sql/codec.ts";
-import { type RawRow, selectList } from "../sql/select-list.ts";
+import { fieldsOf, type Row } from "../sql/codec.ts";
+import { compose, query } from "../sql/compose.ts";
+import { type RawRow, rows, selectList } from "../sql/select-list.ts";
 import { arrayLiteral, statement } from "../sql/statement.ts";
 
 /** Columns of an active subscription that the routing and the delivery of events need. The secrets are sealed. */
@@ -29,14 +30,29 @@ const routedColumns = [
 type RoutedColumn = (typeof routedColumns)[number];
 
 /**
- * Routing of one project, read as of one moment. `version`: routing version. `subscriptions`: active ones. `subscribedTriggers`: triggers
- * to which the project's standing programs subscribe. `quotas`: configured quotas.
+ * Routing of one project, read as of one moment. `version`: routing version. `subscriptions`: active ones without an entity.
+ * `subscribedTriggers`: triggers to which the project's standing programs subscribe. `quotas`: configured quotas.
  */
 export type ProjectRouting = {
   version: number;
   quotas: Quotas;
   subscriptions: RoutedSubscription[];
   subscribedTriggers: readonly string[];
+  /**
+   * Versions of the project's shards, which are groups of entities, by number of the shard. A shard that is absent has version 0. Undefined
+   * if no subscription of the project ever had an entity; `readEntityRouting` then finds none.
+   */
+  shards: Map<number, number> | undefined;
+};
+
+/**
+ * Subscriptions of one entity, read as of one moment. `shard`: number of the entity's shard, a group of entities. `version`: version of this
+ * shard, which grows with every change of a subscription of one of its entities. `subscriptions`: the entity's active ones.
+ */
+export type EntityRouting = {
+  readonly shard: number;
+  readonly version: number;
+  readonly subscriptions: RoutedSubscription[];
 };
 
 type RoutingRow = RawRow<Omit<RoutedSubscription, "projectId">> & {
@@ -44,22 +60,24 @@ type RoutingRow = RawRow<Omit<RoutedSubscription, "projectId">> & {
   version: string;
   quotas: string | null;
   heard: string[] | null;
+  shards: string | null;
 };
 
 const columns = selectList(subscriptions, routedColumns, "s");
 
 /**
- * Finds projects and their policies by primary keys, subscriptions by subscriptions_project, and subscriptions of standing programs by
- * standing_listeners_trigger.
+ * Finds projects, their policies and shards by primary keys, subscriptions by subscriptions_general, and subscriptions of standing programs
+ * by standing_listeners_trigger.
  */
 const selectRouting = statement<RoutingRow>(
   "read_project_routing",
   `select p.id as project_id, p.routing_version as version,
      (select quotas::text from project_policies where project_id = p.id) as quotas,
      (select array_agg(distinct trigger_slug) from standing_listeners where project_id = p.id and until_version is null) as heard,
+     (select json_object_agg(shard, version)::text from routing_shards where project_id = p.id) as shards,
      ${columns.text}
    from projects p left join lateral (
-     select * from subscriptions where project_id = p.id and kind = 'events' and active offset 0) s on true
+     select * from subscriptions where project_id = p.id and entity_id = '' and kind = 'events' and active offset 0) s on true
    where p.id = any($1::uuid[])`,
 );
 
@@ -77,19 +95,68 @@ export async function readProjectRouting(
     const project = routing.get(projectId) ?? newRouting(row);
     routing.set(projectId, project);
     if (row.id === null) continue;
-    const { project_id: _, version: _version, quotas: _quotas, heard: _heard, ...subscription } = row;
+    const { project_id: _, version: _version, quotas: _quotas, heard: _heard, shards: _shards, ...subscription } = row;
     project.subscriptions.push({ ...columns.read(subscription), projectId });
   }
   return routing;
 }
 
-function newRouting({ version, quotas, heard }: RoutingRow): ProjectRouting {
+function newRouting({ version, quotas, heard, shards }: RoutingRow): ProjectRouting {
   return {
     version: Number(version),
     quotas: quotas === null ? {} : quotasDocument.read(JSON.parse(quotas)),
     subscriptions: [],
     subscribedTriggers: heard ?? [],
+    shards: shards === null ? undefined : versionsOf(JSON.parse(shards)),
   };
+}
+
+function versionsOf(shards: Readonly<Record<string, number>>): Map<number, number> {
+  return new Map(Object.entries(shards).map(([shard, version]) => [Number(shard), version]));
+}
+
+type EntityRow = RawRow<Omit<RoutedSubscription, "projectId">> & {
+  project_id: string;
+  wanted: string;
+  shard: number;
+  version: string | null;
+};
+
+/** Finds the versions of the entities' shards by primary key, and the subscriptions by subscriptions_entity. */
+const selectEntities = compose(
+  "read_entity_routing",
+  { wanted: rows(fieldsOf(subscriptions, "projectId", "entityId")) },
+  ({ wanted }) => query<EntityRow>`
+    select w.project_id, w.entity_id as wanted, routing_shard(w.entity_id) as shard,
+      (select r.version from routing_shards r where r.project_id = w.project_id and r.shard = routing_shard(w.entity_id)) as version,
+      ${columns.text}
+    from ${wanted.from("w")} left join lateral (
+      select * from subscriptions where project_id = w.project_id and entity_id = w.entity_id and entity_id <> ''
+        and kind = 'events' and active offset 0) s on true`,
+);
+
+/** An entity of a project, by the names of the columns of its subscriptions. */
+export type RoutedEntity = { readonly projectId: ProjectId; readonly entityId: string };
+
+/**
+ * Returns the subscriptions of each of these entities, in their order and all as of the same moment. The entities must differ, and none may
+ * be empty.
+ */
+export async function readEntityRouting(db: Executor, wanted: readonly RoutedEntity[]): Promise<EntityRouting[]> {
+  const byEntity = new Map<string, EntityRouting>();
+  for (const row of await selectEntities(db, { wanted })) {
+    const { project_id, wanted: entityId, shard, version, ...subscription } = row;
+    const projectId = idOfUuid("prj", project_id);
+    const key = `${projectId} ${entityId}`;
+    const entity = byEntity.get(key) ?? { shard, version: Number(version ?? 0), subscriptions: [] };
+    byEntity.set(key, entity);
+    if (subscription.id !== null) entity.subscriptions.push({ ...columns.read(subscription), projectId });
+  }
+  return wanted.map(({ projectId, entityId }) => {
+    const entity = byEntity.get(`${projectId} ${entityId}`);
+    if (entity === undefined) throw new Error("an entity was not read");
+    return entity;
+  });
 }
 
 /**

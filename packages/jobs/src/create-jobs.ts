@@ -135,7 +135,7 @@ export type JobsOptions = {
   /** Checks that ask endpoints have allowed addresses, by the same rules as for subscriptions. */
   readonly guard: AddressGuard;
   readonly dispatcher: Pick<Dispatcher, "wake" | "expire">;
-  /** Measures the work of drivers, for each job. */
+  /** Measures how long the work of each job uses the node's event loop. */
   readonly meter: WorkMeter;
   /** Worker threads for expensive evaluations. Their entry point must be `evaluationThread` of the program package. */
   readonly threads: ThreadPool;
@@ -243,8 +243,9 @@ export function createJobs({ observer = silentObserver, askObserver, ...options 
 }
 
 /**
- * Creates the function that calls skills. A call submits a job of the skill's program with today's tool definitions, and returns the job's
- * id. If the program cannot be submitted, the outcome is `not_callable`, with the faults.
+ * Creates the function that calls skills (programs that a project uses as tools). A call submits a job of the skill's program with the
+ * current definitions of its tools, and returns the job's id. If the program has errors and cannot be submitted, the outcome is
+ * `not_callable`, with these errors.
  */
 function createSkillCaller(context: SkillContext): CodeCaller {
   return (call) => callSkill(context, call);

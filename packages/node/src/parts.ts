@@ -63,7 +63,7 @@ export type RetentionTimes = {
 
 /** CIDR ranges of addresses that svc may connect to in addition to public (global unicast) addresses. */
 export type OpenRanges = {
-  /** CIDR ranges to which svc may connect for deliveries to endpoints of subscriptions and asks. */
+  /** CIDR ranges to which svc may connect when it sends to endpoints: those of subscriptions, and those that receive questions of jobs. */
   readonly endpoints: readonly string[];
   /** CIDR ranges to which svc may connect for tool calls and for requests to the token endpoints of apps. */
   readonly apps: readonly string[];

@@ -17,8 +17,8 @@ import { bothUses, noUse, type Use, upTo } from "./steps/use.ts";
 /** The estimate of a program: its maximum use of each limit, in the form of svc.v1.Estimate. */
 export type ProgramEstimate = {
   /**
-   * Minimum number of calls of a successful run in which every judgment step is answered with `proceed`. Calls that depend on rows, a
-   * branch or `skip` are not counted.
+   * Minimum number of calls of a successful run, if people answer every question of the program with `proceed`. Calls that depend on rows,
+   * a branch or `skip` are not counted.
    */
   readonly callsMin: number;
   /**

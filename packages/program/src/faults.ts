@@ -72,7 +72,7 @@ export type FaultList<Code extends string = ProgramFaultCode> = {
   takeYounger(): void;
   /** Adds a note, which is not a fault. Only the first 100 notes are kept. */
   note(code: NoteCode, path: Path, message: string, hint: FaultText): void;
-  /** Returns every note, once, in the order of the document. */
+  /** Returns every note about the program, once, in the order of the parts of the program that the notes are about. */
   notes(): ProgramNote[];
   /** Adds `count` to the number of faults that are not listed one by one. */
   omit(count: number): void;

@@ -26,7 +26,7 @@ export const defaultLimits: Limits = {
   concurrency: 8,
 };
 
-/** Smallest and largest allowed value of each limit. */
+/** Smallest and largest value that a program may set for each of its limits, such as its deadline and its number of calls. */
 export const limitBounds: Readonly<Record<keyof Limits, Bounds>> = {
   deadlineMs: { min: 1000, max: 30 * dayMs },
   toolCalls: { min: 1, max: 1_000_000 },

@@ -36,5 +36,5 @@ export type Approval = {
 /** When a plan needs approval: never, only if it has a destructive call, or always. */
 export type PlanApproval = "never" | "destructive" | "always";
 
-/** A way in which a job can end after which the saga undoes its calls. */
+/** End of a job for which a program can request that svc undoes the job's calls (a saga). */
 export type SagaEnd = "failed" | "aborted" | "cancelled";

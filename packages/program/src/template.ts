@@ -7,7 +7,10 @@ export type Expression = { readonly source: string; readonly pointer: string };
 /** The names with which a reference may begin. */
 export type ReferenceRoot = "input" | "params" | "steps" | "row" | "output" | "calls" | "rows";
 
-/** A parsed path. After `steps`, `calls` and `rows`, the first entry of `path` is an id. */
+/**
+ * A parsed path, such as `steps.total.sum`. If its root is `steps`, `calls` or `rows`, the first entry of `path` is the id of a step or
+ * call.
+ */
 export type Reference = {
   readonly text: string;
   readonly root: ReferenceRoot;

@@ -50,8 +50,8 @@ export type SandboxOptions = Omit<OauthOptions, "findToolkit"> & {
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 /**
- * Maximum number of rows in one project whose known values the sandbox keeps after a list has shown them. `seenCharactersMax`: maximum
- * number of characters of these values in all projects together.
+ * Maximum number of emulated rows in one project that the sandbox remembers after a list has shown them. `seenCharactersMax`: maximum
+ * number of characters of these rows in all projects together.
  */
 const seenPerProjectMax = 1000;
 const seenCharactersMax = 8 * 1024 * 1024;

@@ -10,7 +10,7 @@ export type Scenario =
       readonly name: (typeof failures)[number];
       /** Number of calls of each tool to which the scenario applies. Later calls get the usual answers. Undefined means all calls. */
       readonly times: number | undefined;
-      /** The only tool to which the scenario applies. Undefined means all tools. */
+      /** The only tool to which this behaviour of the sandbox (for example an error) applies. Undefined means all tools. */
       readonly tool: string | undefined;
     }
   | { readonly name: "pages"; readonly pages: number };
@@ -45,7 +45,10 @@ export const scenarios: readonly { readonly name: string; readonly does: string 
   { name: "500=2@TOOL", does: "a failure, with or without a number, for this tool alone" },
 ];
 
-/** Returns the scenario of an entity. Returns undefined if the entity's name starts with `sandbox:` but names no scenario of the table. */
+/**
+ * Returns the behaviour of the sandbox that an entity's name requests, for example `sandbox:429`. Names without the prefix `sandbox:` get
+ * the usual behaviour. Returns undefined if the text after the prefix is unknown.
+ */
 export function scenarioOf(entityId: string): Scenario | undefined {
   if (!entityId.startsWith(prefix)) return { name: "usual" };
   const text = entityId.slice(prefix.length);

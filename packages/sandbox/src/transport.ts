@@ -49,8 +49,9 @@ class ScenarioCounts {
   }
 
   /**
-   * Counts a call and returns the scenario that applies to it. This is the entity's scenario, unless it is for another tool or its number
-   * of calls is used up. In these cases, returns the usual scenario.
+   * Counts a call, and returns the scenario (the behaviour of the sandbox, for example an error) that applies to it. This is the scenario
+   * that the entity's name requests. If that scenario is for a different tool, or its number of calls is used up, returns the usual
+   * scenario.
    */
   next(scenario: Scenario, { projectId, entityId, toolkit, tool }: Played): Scenario {
     if (scenario.name === "usual" || scenario.name === "pages") return scenario;

@@ -64,8 +64,7 @@ function checkField(field: DescField, value: unknown, path: string): void {
 }
 
 /**
- * Throws a REQUEST_MALFORMED error for the field at `path` if the message library refuses the value. `set`: sets the field, and throws if
- * the library refuses.
+ * Sets a field of a message with `set`. Throws a REQUEST_MALFORMED error for the field at `path` if the Protobuf library refuses the value.
  */
 function checkValue(path: string, set: () => void): void {
   try {

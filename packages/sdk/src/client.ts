@@ -32,7 +32,7 @@ export type SvcClient = {
   readonly triggers: Client<typeof TriggersService>;
   /** Toolkits, tools, and the fields of connect forms. */
   readonly catalog: Client<typeof CatalogService>;
-  /** Calls about connected accounts (accounts of apps that svc uses for an entity). */
+  /** Calls about connected accounts: the accounts of a customer or user in apps, which svc uses for tool calls. */
   readonly connections: Client<typeof ConnectionsService>;
   /** Secret values that programs send by name and that cannot be read back. */
   readonly secrets: Client<typeof SecretsService>;
@@ -46,7 +46,7 @@ export type SvcClient = {
   readonly standing: Client<typeof StandingService>;
   /** The project of the key, and the key's permissions. */
   readonly identity: Client<typeof IdentityService>;
-  /** The backlog, numbers over time, and the stream of changes. */
+  /** Calls about the state of a project: its waiting work, its activity over time, and a stream of its changes. */
   readonly stats: Client<typeof StatsService>;
   /** Sign-in links for the console, and its sessions. */
   readonly console: Client<typeof ConsoleService>;

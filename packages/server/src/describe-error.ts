@@ -4,7 +4,7 @@ export type ErrorDescription = {
   message: string;
   code?: string;
   constraint?: string;
-  /** The stack frames only, without the message. */
+  /** The stack frames of the error, without its message. */
   stack: string;
   cause?: ErrorDescription;
 };

@@ -95,7 +95,10 @@ export const serverFaults = defineFaults({
         : `the content type ${formatValue(contentType)} is not accepted`,
     help: (_contentType: string, accepted: string) => `Send ${accepted}.`,
   },
-  /** svc serves nothing at this path. The HTTP status is 404. For administration, the help names the separate address. */
+  /**
+   * svc serves nothing at this path. The HTTP status is 404. If the path belongs to a call of AdminService, the help text names the address
+   * that serves these calls, if it is a different one.
+   */
   CALL_UNKNOWN: {
     code: "unimplemented",
     says: (path: string) => `nothing is served under ${formatValue(path)}`,

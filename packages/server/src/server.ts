@@ -31,8 +31,8 @@ export type Server = {
   /** Address of the console; undefined if it is not served. */
   readonly consoleUrl: string | undefined;
   /**
-   * Creates a link that opens the console once, with the access of the first key. Returns undefined if other people share this machine or
-   * may reach the database, or if the first key is revoked or expired.
+   * Creates a link that opens the console once. The browser is then signed in with the key that svc created at its first start. Returns
+   * undefined if other people share this machine or may reach the database, or if this key is revoked or expired.
    */
   createConsoleLink(): Promise<string | undefined>;
   readonly nodeId: NodeId;

@@ -35,7 +35,7 @@ export type StandingLimits = {
 /** Points at which tests stop the engine or end the process. */
 export type StandingFaultPoint = "rows-read" | "arrivals-claimed" | "before-decided" | "after-decided";
 
-/** Dependencies of the code that decides about occurrences. */
+/** Dependencies of the code that decides which runs of schedules are started. */
 export type StandingContext = {
   readonly db: Database;
   readonly clock: Clock;

@@ -28,7 +28,7 @@ const defaultStandingLimits: StandingLimits = {
   runRetentionMs: 30 * 86_400_000,
 };
 
-/** Dependencies and options of the engine and the service for standing programs on one node. */
+/** Dependencies and options of the engine and the API service for standing programs (schedules) on one node. */
 export type StandingOptions = Omit<StandingContext, "evaluator" | "versions" | "observer" | "limits" | "tzVersion"> & {
   /** Threads that evaluate expensive expressions. Their entry module is `evaluationThread` of packages/program. */
   readonly threads: ThreadPool;
@@ -42,7 +42,8 @@ export type StandingParts = {
   readonly engine: StandingEngine;
   readonly standingService: ReturnType<typeof createStandingService>;
   /**
-   * Activates the version whose approval dry run ended, or rejects it if the dry run failed. Runs in the transaction that ends the dry run.
+   * Ends the approval of a schedule's version. Activates the version if its approval dry run (a simulation run for the person who approves)
+   * succeeded; otherwise rejects it. Runs in the transaction that ends the dry run.
    */
   readonly settleRehearsal: (tx: Executor, ended: DryRunEnd) => Promise<void>;
 };
@@ -71,8 +72,8 @@ export function createStanding({
 }
 
 /**
- * Activates the version whose approval dry run ended, or rejects it. Runs in the transaction that ends the dry run. Changes nothing if
- * another version has replaced it meanwhile.
+ * Activates the version of a schedule whose approval dry run (a simulation run for the person who approves) ended, or rejects it. Runs in
+ * the transaction that ends the dry run. Changes nothing if a newer version has replaced this version in the meantime.
  */
 async function settleRehearsal(
   { clock, versions, meter }: StandingContext,

@@ -30,7 +30,7 @@ export type EndedPoll = {
   readonly projectId: ProjectId;
   readonly version: number;
   readonly outcome: PollOutcome;
-  /** Reason of a failed poll; empty if the poll succeeded. */
+  /** Reason of a failed poll (a regular call that finds new rows for a schedule). Empty if the poll succeeded. */
   readonly code: string;
   readonly pages: number;
   readonly rows: number;

@@ -15,7 +15,10 @@ export type StandingSweepOptions = {
   readonly runRetentionMs: number;
 };
 
-/** Milliseconds for which a dedupe key is kept after it has expired. It is needed for events about which svc decides late. */
+/**
+ * Milliseconds for which a dedupe key (which recognizes repeated events) is kept after it has expired. It is needed if svc decides late
+ * about an event that arrived before.
+ */
 const seenGraceMs = 86_400_000;
 /**
  * Milliseconds for which a program may stay paused before its backfill is cancelled. During this time, svc keeps expired events for the

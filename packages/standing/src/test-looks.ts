@@ -18,7 +18,10 @@ export type LookClock = TestClock & {
   rest(): Promise<void>;
 };
 
-/** Creates a clock that starts at a time, in epoch milliseconds. */
+/**
+ * Creates a clock for tests, which only the test moves. It starts at `startMs`, in epoch milliseconds. `restMs`: pause of the engine
+ * between two claims, by which the clock recognizes the engine.
+ */
 export function createLookClock(startMs: number, restMs = 1_000): LookClock {
   const clock = createTestClock(startMs);
   let resting = 0;

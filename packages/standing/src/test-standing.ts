@@ -23,7 +23,7 @@ export type StandingProject = {
   decide(id: string, continuation: "proceed" | "abort", keyId?: KeyId): Promise<void>;
   /** Returns the runs of a program, oldest first, as soon as there are as many as expected. */
   runs(id: string, count: number): Promise<StandingRun[]>;
-  /** Stores another key of the project, and returns its id. */
+  /** Stores a second key of the test's project, and returns the key's id. */
   key(): Promise<KeyId>;
 };
 

@@ -175,7 +175,7 @@ function seenOf({ method, url, headers, body }: AppRequest): SeenRequest {
   };
 }
 
-/** Connects an entity of a project to the test app (the desk). The entity is `ops` by default. */
+/** Connects an account of the test app (the desk) for an entity (a customer or user) of a project. The entity is `ops` by default. */
 export async function connectDesk(
   db: Database,
   sealer: Sealer,

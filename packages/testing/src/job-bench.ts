@@ -47,8 +47,8 @@ export type TestBench = {
   /** Returns the job engine of a node without starting it. */
   idle(): JobEngine;
   /**
-   * Starts an engine that dies when it reaches a fault point for the `nth` time, or while it sends a write. After that it does nothing and
-   * does not renew its leases. Resolves when it is dead.
+   * Starts an engine that simulates a crash. It stops when it reaches a fault point (a place in the code) for the `nth` time, or while it
+   * sends a write if `point` is `in-send`. After that, it does nothing and does not renew its leases. Resolves when the engine has stopped.
    */
   doom(
     point: FaultPoint | "in-send",
@@ -98,7 +98,7 @@ function hashOf(programJson: string): string {
   return canonicalHash(JSON.parse(programJson));
 }
 
-/** Creates a test bench with a connected account for the entity `ops`. */
+/** Creates a test bench: engines for jobs and a test app, with a connected account for the entity (customer or user) `ops`. */
 export async function createBench(
   db: Database,
   world: World = createWorld(),

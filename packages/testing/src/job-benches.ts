@@ -4,7 +4,7 @@ import { createTestDatabase, type TestDatabase } from "./database.ts";
 import type { World } from "./desk.ts";
 import { createBench, type JobReading, type TestBench } from "./job-bench.ts";
 
-/** Test benches that share one database for a test file. The database is created with the first of them. */
+/** Creates test benches (engines for jobs and a test app) that share one database for a test file. The first bench creates the database. */
 export type Benches = {
   bench(world?: World, clock?: TestClock): Promise<TestBench>;
   /** Stops the engines of all benches. Call it after every test. */
@@ -13,7 +13,7 @@ export type Benches = {
   drop(): Promise<void>;
 };
 
-/** Creates an object that makes test benches over one shared database. */
+/** Returns an object that creates test benches (engines for jobs and a test app) over one shared database. */
 export function createBenches(): Benches {
   let database: Promise<TestDatabase> | undefined;
   const made: TestBench[] = [];

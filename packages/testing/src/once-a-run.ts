@@ -9,8 +9,8 @@ import { until } from "./until.ts";
 export const runVariable = "SVC_TEST_RUN";
 
 /**
- * Returns the folder `name` inside the run's folder, filled by `make`. The first test worker that asks for it fills it; the other workers
- * wait until it is complete. Returns undefined outside a test run.
+ * Returns a folder with the given name that all workers of this test run share. The first worker that calls this function creates the
+ * folder and fills it with `make`. All other workers wait until it is complete. Returns undefined outside a test run.
  */
 export async function onceARun(name: string, make: (folder: string) => Promise<void>): Promise<string | undefined> {
   const run = process.env[runVariable];

@@ -160,7 +160,10 @@ export const toolFaults = defineFaults({
     says: (accessClass: string) => text`${field("accessClass")} ${formatValue(accessClass)} is not a class`,
     help: "Send read, write or destructive, or leave it empty.",
   },
-  /** The arguments of a meta-tool do not match its input schema; `example` is a correct call. */
+  /**
+   * The arguments of a meta-tool (one of four tools through which an agent reaches every tool) do not match its input schema. `example` is
+   * a correct call.
+   */
   META_ARGUMENTS_INVALID: {
     code: "invalid_argument",
     says: (_tool: string, faults: readonly string[]) => faults.join("; "),

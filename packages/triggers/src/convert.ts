@@ -36,7 +36,7 @@ import {
 import { eventsToolkitSlug } from "./own/toolkit.ts";
 import type { OpenedPost } from "./quarantine.ts";
 
-/** Known values about the endpoint of a subscription that are not in the subscription's row. */
+/** Values about the endpoint of a subscription that are not in the subscription's row, such as pending deliveries and response times. */
 export type EndpointFacts = Partial<SubscriptionProgress & EndpointTimes>;
 
 /**
@@ -89,7 +89,10 @@ function agentMessage({ mcpId, expiresAt }: Subscription, keyId: string): AgentS
   return create(AgentSubscriptionSchema, { id: mcpId, keyId, ...optionalTime("refreshBefore", expiresAt) });
 }
 
-/** Returns the health of an endpoint. It is computed from the subscription's row and the other known values. */
+/**
+ * Returns the health of an endpoint. It is computed from the subscription's row, and from values such as pending deliveries and response
+ * times.
+ */
 export function healthMessage(
   row: Pick<Subscription, "active" | "failingSince" | "backoffUntil"> &
     Partial<Pick<Subscription, "inactiveReason" | "filterFaults">>,

@@ -100,7 +100,10 @@ export type Greeting = IngestOutcome | NoHandshake;
  */
 export type PostAdmission = IngestOutcome | AdmittedPost;
 
-/** The toolkit has no handshake for a request. `methods`: the methods that its path takes. */
+/**
+ * The request asks for a handshake (a check of the address by the app) that the toolkit's definition does not have. `methods`: HTTP methods
+ * that the webhook path accepts.
+ */
 export type NoHandshake = { readonly outcome: "no_handshake"; readonly methods: readonly string[] };
 
 /** A post that passed all checks that are possible before its body is read. */
@@ -193,9 +196,9 @@ export function createIngest(options: IngestOptions): Ingest {
     return keep(toolkit, post, { reason: "no_project", detail: noProjectDetail(normalized.event) });
   };
   /**
-   * Stores the events of a list's elements. Then keeps the elements that did not become events in quarantine: one row for each reason,
-   * because each row has the whole post. If an element is refused by a quota, nothing is kept: the app posts the list again, and events
-   * that are already stored are recognized.
+   * Stores the events made from the elements of a list in a webhook post. Elements that did not become events are put into quarantine (kept
+   * for inspection), with one row for each reason, because each row contains the whole post. If a quota refuses an element, nothing is put
+   * into quarantine. The app then posts the list again, and svc recognizes the events that are already stored.
    */
   const storeItems = async (
     toolkit: WebhookToolkit,

@@ -38,8 +38,9 @@ const pausePerRead = 20;
 const staleAfter = 3;
 
 /**
- * Returns a number that is read with `read` and then cached for some time. `read` gets the limit with which the number is compared, and
- * need not count beyond it. If `read` throws, the error is ignored and the number is read again later.
+ * Returns an object for a number that takes long to read. `read` reads the number, which is then cached for some time. `read` receives the
+ * limit that the number is compared with, so it may stop counting at this limit. If `read` throws, the error is ignored and the number is
+ * read again later.
  */
 export function createMeasured(
   clock: Clock,

@@ -220,8 +220,8 @@ function emptyFault(trigger: Trigger, { body, headers }: InboundPost): string | 
 const unsignedBytesMax = 16_384;
 
 /**
- * Returns the answer to a post without a correct signature, if the toolkit's definition has a handshake for such posts. A compressed body
- * is not read.
+ * Returns the answer to a webhook post without a correct signature, if the toolkit's definition allows such posts for a handshake. (In a
+ * handshake, the app checks the address.) A compressed body is not read.
  */
 export async function unsignedHandshake(
   webhook: Webhook,

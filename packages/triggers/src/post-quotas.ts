@@ -41,9 +41,10 @@ export type PostRefusal = {
 };
 
 /**
- * Quotas of the posts that projects may receive. A post is refused only if every receiving project is over one of its quotas; the app then
- * sends it again. If one project has room, all receiving projects get the post, because an accepted post always reaches every receiver. The
- * post is also charged to the projects without room, so they must wait longer for their next post.
+ * Quotas of the webhook posts that projects may receive.
+ * - A post is refused only if every receiving project is over one of its quotas; the app then sends it again.
+ * - If one project has room, all receiving projects get the post, because an accepted post always reaches every receiver.
+ * - The post counts for every receiving project. A project without room must then wait longer for its next post.
  */
 export type PostQuotas = {
   /**

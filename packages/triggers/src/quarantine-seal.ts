@@ -11,7 +11,7 @@ export type QuarantineSealOptions = {
   readonly batchMax?: number;
 };
 
-/** Text that replaces each detail stored by version 0.1, because such a detail may quote the post. */
+/** Text that replaces the stored error details of quarantined posts from version 0.1, because such a text may quote the post. */
 const oldDetail = "Version 0.1 kept it, whose words may quote the post. A release says why it stays.";
 
 /**

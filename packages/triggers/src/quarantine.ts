@@ -94,7 +94,7 @@ class DryRunOver extends Error {
   }
 }
 
-/** Creates the quarantine of a node. */
+/** Creates the functions of a node for quarantined posts (authentic webhook posts that could not be read, kept for inspection). */
 export function createQuarantine(options: QuarantineOptions): Quarantine {
   const { db, sealer, dispatcher } = options;
   const releasing = { ...options, decoder: createBodyDecoder(options.bodyBytesMax) };

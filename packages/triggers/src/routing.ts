@@ -33,8 +33,8 @@ export type ReceivingProject = { projectId: ProjectId; entityId: string };
  */
 export type Routing = {
   /**
-   * Returns the routing for a batch of posts. First reads those parts of the routing that the posts use and that this node does not know
-   * yet.
+   * Returns the routing (which subscriptions receive which post) for a batch of posts. First reads those parts of the routing that the
+   * posts need and that this node does not know yet.
    */
   prepare(db: Executor, posts: readonly RoutedPost[]): Promise<RoutingView>;
   /** Removes parts that changed in the database: the routing of the deployment, and the routing of these projects. */

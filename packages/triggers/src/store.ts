@@ -40,9 +40,11 @@ export type NormalizedEvent = RoutedPost & {
 };
 
 /**
- * Result of storing a post. `stored`: `events` projects have the event, and it is new for `fresh` of them. `eventId`: the id of the event
- * that this batch stored for the first receiver, from this post or an equal one. `no_project`: no project receives the post. `over_quota`:
- * every project that would receive the post is over a quota.
+ * Result of storing a webhook post.
+ * - `stored`: the post's event is stored for `events` projects. For `fresh` of them it was not stored before. `eventId`: id of the event
+ *   that this batch stored for the first receiver, from this post or an equal one.
+ * - `no_project`: no project receives the post.
+ * - `over_quota`: every project that would receive the post is over a quota.
  */
 export type StoreOutcome =
   | { outcome: "stored"; events: number; fresh: number; eventId: EventId | undefined }
@@ -109,8 +111,8 @@ export async function storePosts(
 }
 
 /**
- * A batch of posts to store. `admitted`: posts that were already charged to the quotas of their receivers, because a post is charged only
- * once, however often storing it is tried. `known`: results of filters, which are computed once too.
+ * A batch of posts to store. Storing may be tried several times, so results that must not be computed again are kept here. `admitted`:
+ * posts that were already counted for the quotas of their receivers. `known`: results of subscription filters.
  */
 type Batch = { posts: readonly NormalizedEvent[]; lease: boolean; admitted: Set<RoutedPost>; known: KnownOutcomes };
 type StoreAttempt = { plan: Plan; refused: RefusedPosts; duplicates: ReadonlySet<string>; leaseUntilMs: number };
@@ -189,7 +191,10 @@ async function recordAll(
   return duplicates;
 }
 
-/** Thrown if a statement finds that the routing is outdated, so that the statements before it are rolled back. */
+/**
+ * Thrown if a statement finds that the routing (which subscriptions receive which post) has changed, so that the statements before it are
+ * rolled back.
+ */
 class StaleRouting extends Error {}
 
 function chunksOf(events: readonly NewEvent[]): NewEvent[][] {
@@ -311,7 +316,7 @@ function planEvents(
 type PlannedEvent = { readonly event: NewEvent; readonly isOwn: boolean };
 type FirstSend = { event: NewEvent; delivery: NewDelivery; endpoint: Endpoint };
 
-/** Counts the events that were stored and for which filters had no value. */
+/** Counts, for each subscription, the stored events for which its filter could not be evaluated. */
 function countFaults(filters: Filters, { faults }: Plan, duplicates: ReadonlySet<string>): void {
   const counts = new Map<SubscriptionId, number>();
   for (const { event, subscriptionId } of faults)

@@ -21,7 +21,7 @@ type JobWait = {
   readonly onGrown?: (() => Promise<void>) | undefined;
 };
 
-/** The waits of one node for the ends of jobs. */
+/** Lets requests on one node wait until a job ends. */
 export type JobWaits = {
   /**
    * Waits for a job. The wait has no effect on the job. Resolves in one of these cases:
@@ -46,8 +46,8 @@ const pollMsMin = 25;
 const pollMsMax = 500;
 
 /**
- * Creates the waits for the ends of jobs on a node. A waiting caller holds no database connection. If the job ends on this node, a hint
- * ends the wait at once. If it ends on another node, repeated reads of the job find it.
+ * Creates the functions with which requests on this node wait until a job ends. A waiting request holds no database connection. If the job
+ * ends on this node, the wait ends at once. If the job ends on a different node, repeated reads of the job find the end.
  */
 export function createJobWaits({ db, clock, hints }: { db: Executor; clock: Clock; hints: JobHints }): JobWaits {
   const waiting = new Set<() => void>();

@@ -25,9 +25,12 @@ export type EngineLimits = {
    * the slot. Default 1 s.
    */
   readonly sliceMs: number;
-  /** Longest wait during which a driver keeps its job. For a longer wait the driver gives the job back. Default 2 s. */
+  /**
+   * Longest wait during which a driver (the loop that runs one job's steps) keeps its job. For a longer wait, the driver releases the job,
+   * so that it uses no slot. Default 2 s.
+   */
   readonly patienceMs: number;
-  /** Pause before svc checks again a call that may still run on a lost node. Default 2 s. */
+  /** Pause between two checks of a call whose node may have crashed while the call ran. Default 2 s. */
   readonly inDoubtPollMs: number;
   /** Maximum number of attempts of an undo call (a call that reverses an earlier write). Default 3. */
   readonly undoTries: number;
@@ -93,7 +96,10 @@ export type EngineContext = {
   readonly observer: EngineObserver;
   /** Called when a job gets a new status, so that its watchers read the job. `end`: the job's end, if it has ended. */
   readonly onMoved: ((jobId: Id<"job">, end?: JobEnd) => void) | undefined;
-  /** Called in the transaction that ends an approval dry run, also if it ends without a decision. */
+  /**
+   * Called in the transaction that ends an approval dry run (the simulation run that a person sees before approving a schedule), even if it
+   * ends without a decision.
+   */
   readonly onRehearsed: OnDryRunEnd | undefined;
   /**
    * Starts the next attempt of a child job, in a transaction of the parent job that waits for it. If the child can no longer be retried,

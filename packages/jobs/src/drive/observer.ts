@@ -37,7 +37,7 @@ export type ParkedJob = {
   readonly why: string;
 };
 
-/** Receives the engine's observations. The node turns them into log lines and metrics. */
+/** Receives reports of the engine, which runs jobs (for example, that a job ended). The node turns them into log lines and metrics. */
 export type EngineObserver = {
   /** Called after the end of a job is committed. */
   ended(job: EndedJob): void;
@@ -60,7 +60,10 @@ export const silentObserver: EngineObserver = {
   failed: () => {},
 };
 
-/** Points where a test may end a node. At each of these points some work is only half done. */
+/**
+ * Points in the execution of a job at which a test may simulate a crash of the node. At each of these points, a part of the job's work is
+ * done and a part is not.
+ */
 const faultPoints = [
   "after-claim",
   "before-call",

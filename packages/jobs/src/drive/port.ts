@@ -99,7 +99,7 @@ export type ReadyAttempt = Pick<ReadyCall, "begun" | "cancel"> & {
   send(): Promise<{ readonly attempted: AttemptResult; readonly end: UnrecordedEnd | undefined }>;
 };
 
-/** All functions through which a driver reads or changes anything outside the job's state. */
+/** All functions through which a driver (the loop that runs one job's steps) reads or changes anything outside the job's state. */
 export type Port = Omit<StepEffects, "mustPause" | "mustEnd"> & {
   /** Called when the job begins to use the node's event loop. If the event loop is then blocked, svc regards this job as the cause. */
   atWork(): void;
@@ -141,16 +141,16 @@ export type Port = Omit<StepEffects, "mustPause" | "mustEnd"> & {
    * state, the question is answered, the given time comes, or the job expires.
    */
   awaitChildren(work: WorkingJob, until: Omit<Extract<Next, { kind: "await" }>, "kind">): Promise<void>;
-  /** Requests that child jobs end. */
+  /** Requests that child jobs end. `chain`: the keys and programs that caused this request, in order. */
   cancelChildren(state: JobState, ids: readonly Id<"job">[], chain: readonly string[]): Promise<void>;
   /**
    * Returns the state of the job's simulation run. If the simulation run has not ended, commits the job and ends its task. The end of the
    * simulation run makes the job due again.
    */
   waitForTwin(work: WorkingJob): Promise<SimulationRun>;
-  /** Requests that the simulation run ends. */
+  /** Requests that the job's simulation run ends. `chain`: the keys and programs that caused this request, in order. */
   cancelTwin(state: JobState, chain: readonly string[]): Promise<void>;
-  /** Returns the receiptHash of a receipt document whose receiptHash is empty. */
+  /** Returns the hash of a receipt (the report of a finished job). The field `receiptHash` of the given document must be empty. */
   hashReceipt(receipt: ReceiptDocument): string;
   /** Called at a fault point, where a test may end the node. Undefined outside tests. */
   readonly onFaultPoint: ((point: FaultPoint, at: { readonly stepId: string }) => Promise<void> | void) | undefined;
@@ -197,9 +197,9 @@ export type Driver = {
   readonly effects: StepEffects;
   readonly interrupts: Interrupts;
   readonly startedMs: number;
-  /** Number of the job's leases that expired under earlier drivers since the job last made progress. */
+  /** Number of times that a lease of the job (the time in which one node may work on it) expired since the job last made progress. */
   readonly losses: number;
-  /** True if the driver's time slice is over and other jobs wait for a slot on the node. */
+  /** True if this driver (the loop that runs one job's steps) has used its time slice, and other jobs wait for a slot on the node. */
   isSliceOver(): boolean;
 };
 

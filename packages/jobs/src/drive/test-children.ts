@@ -35,7 +35,7 @@ export function createMemoryChildren(endOf: () => ChildEnd) {
   );
   const children = new Map<Id<"job">, MemoryChild>();
   const places = new Set<string>();
-  /** Number of writes that the child job at each place has made. */
+  /** Number of writes that child jobs have made, by the place of the parent's call (step, row and call) that started them. */
   const written = new Map<string, number>();
 
   const begin = ({ id, place: { stepId, ordinal, callId }, generation, limits }: NewChild) => {

@@ -20,7 +20,7 @@ import { type ChildEnd, createMemoryChildren, memorySkills } from "./test-childr
 // A database, an app and a clock in memory, used through the port of one driver. Tests run the engine's step actions on them without
 // PostgreSQL. A test decides the answer of every call, and the commits after which the node dies.
 
-/** Answer of the app to a call, as a test chooses it. */
+/** The answer that a test chooses for a call; the test app returns it. */
 export type ScriptedAnswer = Pick<Extract<AttemptResult, { kind: "answered" }>, "outcome" | "value"> & {
   readonly retryable?: boolean;
 };
@@ -71,7 +71,7 @@ export type Memory = {
 
 const nowMs = Date.UTC(2026, 0, 5, 9, 0, 0);
 
-/** Returns the tools of the test app `desk` in the form that programs are pinned to. */
+/** Returns the tools of the test app `desk`, in the form in which a stored program contains the definitions of its tools. */
 export function deskTools(): ReadonlyMap<string, PinnedTool> {
   const tools = new Map<string, PinnedTool>();
   for (const toolkit of catalogOf({ toolkits: [desk] }).toolkits.values()) {

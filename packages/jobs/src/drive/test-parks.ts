@@ -66,7 +66,7 @@ export async function goOn(
   return reading;
 }
 
-/** True if a job is parked. */
+/** True if a job is parked (stored as waiting, with no node working on it). */
 export const isParked = ({ job }: JobReading): boolean => job.status === "parked";
 
 /** True if a job has ended. */

@@ -24,8 +24,8 @@ export function inputDifferences(before: JsonSchema, after: JsonSchema): string[
 const lowerBounds = ["minItems", "minLength", "minimum", "exclusiveMinimum", "minProperties"];
 const upperBounds = ["maxItems", "maxLength", "maximum", "exclusiveMaximum", "maxProperties"];
 /**
- * Schema keywords whose values are only compared as a whole. No difference is reported if the old and the new value are equal, or if the
- * new schema lacks the keyword.
+ * Keywords of a JSON Schema whose values are compared only for equality. A difference is reported if the new schema has the keyword and its
+ * value is not equal to the old one.
  */
 const wholeKeywords = ["pattern", "format", "multipleOf", "dependentRequired", "anyOf", "oneOf", "allOf"];
 

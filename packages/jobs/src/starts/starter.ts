@@ -117,8 +117,8 @@ export type JobStarter = {
   /** Stores a program, so that it can be started later. Returns the digest that identifies the stored program. */
   keep(tx: Executor, projectId: ProjectId, program: StartableProgram): Promise<Buffer>;
   /**
-   * Returns a function that is true if the project's present policy requires approval of a plan. It is used for plans whose own programs
-   * require no approval.
+   * Returns a function that is true if the project's current policy requires approval of a plan (a program and the calls that it may make).
+   * It is used for plans whose program does not itself require approval.
    */
   isHeldByPolicy(tx: Executor, projectId: ProjectId): Promise<(plan: HeldPlan) => boolean>;
   /** Returns the differences between the present tools of a stored program and its pinned definitions. Empty if there are none. */
@@ -192,7 +192,10 @@ async function pinsOf(tx: Executor, { projectId, digest }: Pick<Start, "projectI
   return record.pins;
 }
 
-/** Values that are the same for every start: a start has no idempotency key, and the skills are already stored with the program. */
+/**
+ * Values that every job started by a schedule has. Such a job has no idempotency key. The skills of its program are empty here, because
+ * they are already stored with the program.
+ */
 const unnamed = { skills: [], skillSlug: "", idempotencyKey: undefined, contentDigest: Buffer.alloc(0) } as const;
 
 async function check(
@@ -224,8 +227,8 @@ type ReadCheck = {
 type ReadFault = { readonly path: readonly string[]; readonly message: string; readonly hint: FaultText };
 
 /**
- * Checks a call that a standing program repeats with the same arguments. It applies the rules for calls in programs to the tool, the
- * account and the arguments. Returns the faults of the call.
+ * Checks a read call that a standing program (a schedule) makes regularly with the same arguments. Applies the rules for calls in programs
+ * to the tool, the account and the arguments. Returns the errors of the call.
  */
 async function checkRead(
   context: Pick<JobsContext, "db" | "sealer" | "views" | "accounts">,

@@ -57,8 +57,8 @@ export type PendingWrites = {
 };
 
 /**
- * A job in memory. `committed`: its state at the last commit. `state`: its present state; the same object if it has not changed. `pending`:
- * further writes of the next commit.
+ * A job in memory. `committed`: its state at the last commit. `state`: its present state; the same object if nothing has changed.
+ * `pending`: data that the next commit writes in addition to the state.
  */
 export type WorkingJob = { readonly committed: JobState; readonly state: JobState; readonly pending: PendingWrites };
 

@@ -30,9 +30,12 @@ export type MappedRow = {
   readonly state: "in" | RowState;
   readonly doneCalls: number;
   readonly errorCode: string;
-  /** The answers of the row's calls so far, by call id. Undefined if no later call of the row needs these answers. */
+  /** Results of the row's calls so far, by call id. Undefined if no later call of the row needs these results. */
   readonly outputs: JsonObject | undefined;
-  /** The fields of a new row. Present if the `map` step keeps parts of answers, so that its row differs from the source row. */
+  /**
+   * The fields of a new row. Present if the `map` step (which makes calls for each row) stores parts of the calls' results. The new row
+   * then differs from its source row.
+   */
   readonly data?: JsonObject | undefined;
 };
 
@@ -178,7 +181,7 @@ export type Edit =
 /** A child job that is to run a skill. */
 export type NewChild = {
   readonly id: Id<"job">;
-  /** The skill's name in the program. */
+  /** Name under which the program uses the skill (a program that the project has saved as a tool). */
   readonly name: string;
   readonly skill: PinnedSkill;
   readonly program: Pick<Program, "limits" | "sagaOn">;
@@ -252,7 +255,7 @@ export type Next =
       readonly kind: "await";
       readonly children: readonly ChildStanding[];
       readonly atMs?: number;
-      /** Id of the pending question of a branch. If it is settled, the job continues. */
+      /** Id of the pending question of one of the job's branches. When the question is settled, the job continues. */
       readonly askId?: string;
     }
   | ({

@@ -14,7 +14,10 @@ export function confirmationOf(state: Pick<JobState, "params" | "stepArgs" | "lo
     .digest("base64url");
 }
 
-/** The digest that `confirmationOf` returns for a job that no answer has changed. */
+/**
+ * The value that `confirmationOf` returns for a job whose params and arguments no answer has changed: a digest of the changes, which are
+ * empty.
+ */
 export const unchangedConfirmation: string = createHash("sha256")
   .update(canonicalJson([{}, {}]))
   .digest("base64url");
@@ -25,8 +28,8 @@ export function isConfirmed(state: JobState): boolean {
 }
 
 /**
- * Returns the part of the plan's record that is still needed after people answered the question about the plan. It consists of the
- * confirmation and of the keys that changed the job. Returns undefined if the record has no confirmation and no such keys.
+ * Returns the part of `plan` that is still needed after people answered the question about the whole program. It contains the confirmation,
+ * and the keys whose answers changed the job. Returns undefined if there is neither a confirmation nor such a key.
  */
 export function keptOfPlan(plan: PlanProgress | undefined): PlanProgress | undefined {
   const { confirmed, changedBy } = plan ?? {};

@@ -66,8 +66,8 @@ export type AgainInstruction = FlowPlace & {
 };
 
 /**
- * The entry at the end of a step's error handler. The job continues at the index `to`, or the step fails if the handler does not let the
- * job continue.
+ * Entry at the end of a step's error handler, in the flat list of a program's steps. The job continues at the index `to`. If the handler
+ * does not let the job continue, the step fails.
  */
 type HandledInstruction = FlowPlace & { readonly kind: "handled"; readonly step: Step; readonly to: number };
 
@@ -93,11 +93,12 @@ export type Flow = {
 export type FlowKinds = Readonly<Record<Step["kind"], { readonly set: SetSize; readonly needs: string }>>;
 
 /**
- * Returns a program's steps as a flat list. The inner steps of a block follow the block's own entry.
+ * Returns a program's steps as a flat list. The entry of a block is followed by the block's inner steps:
  * - `if`: both branches, with a jump between them.
- * - `until`: its steps, then the end of the round.
- * - `parallel`: its branches, each with its end.
- * - An error handler follows its step, after a jump over the handler.
+ * - `until`: its steps, then an entry for the end of a round.
+ * - `parallel`: its branches, each with an entry for its end.
+ *
+ * If a step has an error handler, its entry is followed by a jump over the handler, and then the handler.
  */
 export function flatten(steps: readonly Step[], kinds: FlowKinds): Flow {
   const instructions: Instruction[] = [];
@@ -207,9 +208,9 @@ function layHandler(step: Step, inside: readonly EnclosingStep[], laying: FlowBu
 }
 
 /**
- * Returns the step at an index of the flat list. If the entry at the index is a jump, returns the step at the target of the jump. If it is
- * the end of a round, a branch or an error handler, returns the step that contains this round, branch or handler. Undefined at the end of
- * the program.
+ * Returns the step at an index of the flat list of a program's steps. If the entry at the index is a jump, returns the step at the jump's
+ * target. If the entry ends a round, a branch or an error handler, returns the step that contains it. Returns undefined at the end of the
+ * program.
  */
 export function stepAt(flow: Flow, index: number): StepInstruction | undefined {
   const instruction = flow.instructions[index];

@@ -31,7 +31,7 @@ export type JobFacts = {
   /** The access scope of the caller who submitted the job. Null if the caller may use the whole project. */
   readonly binding: JobBinding | null;
   readonly isSimulated: boolean;
-  /** True for an approval dry run: a job that asks people about the plan of a standing program and runs nothing of it. */
+  /** True for an approval dry run: a job that asks people about the program of a schedule, and does not run that program. */
   readonly isRehearsal: boolean;
   /** For a simulation run: the live job that it belongs to. Null for any other job. */
   readonly simulatedFrom: Id<"job"> | null;
@@ -106,7 +106,7 @@ export type JobState = StoredState & DerivedState;
 
 /** Values that are not stored but computed from the stored state of a job. They are needed to run the job's next steps. */
 export type DerivedState = {
-  /** The values that references in the program can use at the moment. */
+  /** The values that expressions of the program can read at this point of the job, such as its params and results of steps. */
   readonly scope: JobScope;
   /** Ids of the steps whose sets may lack rows, because an error of the step or of an enclosing block was handled. */
   readonly lostSets: ReadonlySet<string>;
@@ -125,8 +125,9 @@ export type StoredState = JobFacts & {
    */
   readonly blocks: Blocks;
   /**
-   * Record of what happens to the job's plan before and after its approval. It is present while the plan is simulated, and while people are
-   * asked about the plan. It also stays present if a person has confirmed the job, or if answers of a key changed what the job sends.
+   * Record of the approval of the job's program, and of what happened before it.
+   * - Present while the program is simulated, and while people are asked about it.
+   * - Stays present if a person has confirmed the job, or if answers of a key changed what the job sends.
    */
   readonly plan: PlanProgress | undefined;
   /** Progress of undoing the job's calls. Undefined if the job is not being undone. */
@@ -137,8 +138,8 @@ export type StoredState = JobFacts & {
   /** Arguments that people changed in their answers to questions, by step. They replace the program's arguments. */
   readonly stepArgs: Readonly<Record<string, JsonObject>>;
   /**
-   * Number of the job's current call round. It grows when calls are to be made again: a call with another generation counts as a new call,
-   * not as a repetition.
+   * Number of the job's current round of calls. It grows when steps must call again, for example after a person's decision. It is a part of
+   * the keys by which repeated calls are recognized, so a call of a new round is not taken for a repeat.
    */
   readonly generation: number;
   readonly used: UsedDocument;

@@ -19,8 +19,8 @@ type CallProgress = {
    */
   readonly generation?: number;
   /**
-   * Generation (number of the call round) in the idempotency key that the app received. Present only if the call must be repeated with the
-   * same key.
+   * Number of the round of calls in the idempotency key that the app received. Present only if the call must be sent again with the same
+   * key.
    */
   readonly appGeneration?: number;
   /**
@@ -34,7 +34,7 @@ type CallProgress = {
 type ProgressFields = {
   readonly call: CallProgress;
   readonly http: CallProgress;
-  /** Ordinal (number in the set) of the source row at which the next action continues. */
+  /** Position in the source set (the list of rows that the step reads) of the row at which the step continues. */
   readonly filter: { readonly next?: number };
   readonly map: {
     /** Ordinal (number in the set) of the first row that has not ended. */
@@ -44,7 +44,10 @@ type ProgressFields = {
      * that has not ended; each number here is `next` or higher.
      */
     readonly ended?: readonly number[];
-    /** Set if the `map` step runs rows again after an answer or a retry. It is the state of the rows that run again. */
+    /**
+     * Set if the `map` step runs rows again after a person's answer or after a retry of the job. It is the state of the rows that run
+     * again.
+     */
     readonly again?: "failed" | "unknown";
     /**
      * Calls of rows that are to be retried. The key is `<ordinal>/<call>`: the position of the row in the list that the step processes, and
@@ -56,7 +59,7 @@ type ProgressFields = {
      * keys, so that the app recognizes them.
      */
     readonly appGeneration?: number;
-    /** Generation (number of the call round) of the step's calls. Present if an earlier attempt of the job began them. */
+    /** Number of the round of calls to which the step's calls belong. Present if an earlier attempt of the job began these calls. */
     readonly generation?: number;
     /** States of the rows that another attempt of the job runs again, after all rows have ended. */
     readonly redo?: readonly ("failed" | "unknown")[];
@@ -64,7 +67,10 @@ type ProgressFields = {
      * Present if people decided that rows in doubt (their write may have been executed) count as done. These rows then get the state `ok`.
      */
     readonly acceptsDoubt?: true;
-    /** Child jobs of rows. The key is `<ordinal>/<call>`: the row's number in the set, and the index of the call. */
+    /**
+     * Ids of the child jobs that the rows' calls have started. The key is `<ordinal>/<call>`: the row's position in its set (list of rows),
+     * and the index of the call.
+     */
     readonly children?: Readonly<Record<string, Id<"job">>>;
     /**
      * Child jobs that were ended because this job ended. The key is `<ordinal>/<call>`: the row's number in the set, and the index of the
@@ -81,7 +87,7 @@ type ProgressFields = {
   };
   /** Ordinal (number in the set) of the source row at which the next action continues. */
   readonly compute: { readonly next?: number };
-  /** Number of rows that the step has taken from the list. */
+  /** Number of rows that the `take` step has taken from its source list. */
   readonly take: { readonly next?: number };
   readonly wait: { readonly wakeAt?: number };
   readonly run: {
@@ -111,7 +117,7 @@ export type Total = {
 type BegunStep<Kind> = {
   readonly kind: Kind;
   readonly stepId: string;
-  /** The ask whose decision the step waits for. */
+  /** Id of the ask (question to a person) whose answer the step waits for. */
   readonly askId?: string;
   /** Present if the step failed and so ended this attempt of the job. Absent if the job's end interrupted the step. */
   readonly hasFailed?: true;

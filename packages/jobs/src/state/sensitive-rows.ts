@@ -7,7 +7,10 @@ type Path = readonly (string | number)[];
 /** A program and its tools. The tools' schemas say which parts of the program's rows are sensitive. */
 type RowProgram = Pick<LoadedProgram, "program" | "flow" | "tools">;
 
-/** True if a value that is computed over the rows of a set (for example `sum amount`) reveals sensitive data. */
+/**
+ * True if a value that is computed from many rows (for example `sum amount`) reveals sensitive data. `setId`: id of the step that made the
+ * rows.
+ */
 export function isSensitiveValue(rows: RowProgram, setId: string, reduction: Reduction): boolean {
   if (reduction.kind === "count") return false;
   if (reduction.kind !== "text") return isSensitiveField(rows, setId, reduction.field);

@@ -65,7 +65,10 @@ function maskObject(schema: JsonSchema | undefined, value: JsonObject): JsonObje
   return schema === undefined ? value : (mask(schema, value) as JsonObject);
 }
 
-/** Returns the values, each masked by its own schema. A `$ref` inside a schema points into that same schema. */
+/**
+ * Returns the values with their sensitive parts masked, each by the schema with the same id. A `$ref` inside a schema points into that same
+ * schema.
+ */
 function maskEach(schemas: ReadonlyMap<string, JsonSchema>, values: JsonObject): JsonObject {
   if (schemas.size === 0) return values;
   const shown = Object.entries(values).map(([id, value]): [string, JsonValue] => {
@@ -109,7 +112,7 @@ function findParts(loaded: ReadProgram): SensitiveParts | "none" {
   return isNone ? "none" : { input, params, steps, args };
 }
 
-/** Returns the input schemas of the calls whose sensitive arguments an answer may change. */
+/** Returns the input schemas of calls that have sensitive arguments, if a person may change these arguments when answering a question. */
 function changedArguments(loaded: ReadProgram): Map<string, JsonSchema> {
   const targets = new Set(
     [...loaded.program.points.values()].flatMap(({ overrides }) => {

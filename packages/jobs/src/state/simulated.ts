@@ -14,8 +14,8 @@ export type SimulatedCalls = Readonly<
 >;
 
 /**
- * Writes that one action of a step did not send, because the job is a simulation. `count`: number of these writes. `calls`: the first of
- * them, with contents that people may see.
+ * Write calls that one action of a step did not send, because the job is a simulation. `count`: number of these calls. `calls`: the first
+ * of them, with contents that people may see.
  */
 export type UnsentWrites = { readonly count: number; readonly calls: readonly SimulatedCall[] };
 
@@ -34,8 +34,8 @@ export function showsMore(simulated: SimulatedCalls, stepId: string, callId: str
 }
 
 /**
- * Returns the unsent writes of a simulated job with more writes added for a step. For each call, only the contents of the first writes are
- * kept.
+ * Returns the record of write calls that a simulated job did not send, after it adds more such calls of a step. For each call of the step,
+ * only the contents of the first writes are kept.
  */
 export function withWrites(simulated: SimulatedCalls, stepId: string, { count, calls }: UnsentWrites): SimulatedCalls {
   const { count: before = 0, first = [] } = simulated[stepId] ?? {};

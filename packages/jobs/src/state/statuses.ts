@@ -30,7 +30,10 @@ const rehearsed: typeof transitions = {
   pending_plan_approval: [...transitions.pending_plan_approval, "succeeded"],
 };
 
-/** Allowed status changes: of ordinary jobs, and of approval dry runs. */
+/**
+ * Allowed status changes. `job`: those of ordinary jobs. `rehearsal`: those of approval dry runs (simulation runs that a person sees before
+ * approving a schedule).
+ */
 export const movesOf = { job: transitions, rehearsal: rehearsed } as const;
 
 /** The statuses in which a new job can begin. */

@@ -29,7 +29,7 @@ type StoredProgress = {
    * 0.1.
    */
   readonly progressLoggedAt?: number;
-  /** Number of rows that steps have made from other rows. Absent if no step has made such rows yet. */
+  /** Number of rows that steps have made by converting rows of earlier steps. Absent if no step has made such rows yet. */
   readonly rowsMade?: number;
   /** Writes that a simulated job did not send. Absent before its first write. */
   readonly simulated?: SimulatedCalls;

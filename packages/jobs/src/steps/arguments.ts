@@ -142,8 +142,8 @@ export type DoneCall = {
 };
 
 /**
- * Returns the undo call of a successful call, or undefined if the call has no undo. The arguments of the undo call are filled in now,
- * because the values that they need may be deleted later.
+ * Returns the call that can undo a successful call, or undefined if that call has no undo. The arguments of the undo call are computed when
+ * the first call succeeds, because the values that they need may be deleted later.
  */
 export async function undoOf(
   state: JobState,

@@ -193,7 +193,10 @@ export function pagingOfStep({ state, step }: Pick<CallAt, "state" | "step">): P
   return paging;
 }
 
-/** Returns edits that report that the list has more pages, if the program reads only the first one. Returns no edits otherwise. */
+/**
+ * If the program reads only the first page of a list and the list has more pages, returns edits (changes to the job's state) that report
+ * this. Returns an empty list otherwise.
+ */
 export function leftPages(at: CalledAt, answer: JsonValue, list: readonly JsonValue[]): Edit[] {
   const { state, step, args } = at;
   // An HTTP request of the program has no tool, so no tool definition describes its paging.

@@ -73,8 +73,8 @@ function retriedCall(at: RetriedCallAt, { generation: before, resendsUnknown }: 
 }
 
 /**
- * True if the app answered the call and the step failed for another reason. svc's own error codes are in capitals; codes of failed calls
- * begin with a lowercase letter.
+ * True if the app answered the call, and the step failed for a different reason. The job's error code shows this: svc's own codes are in
+ * capitals, and codes of failed calls begin with a lowercase letter.
  */
 function hasAnswered({ state }: RetriedCallAt): boolean {
   return !/^[a-z]/.test(state.lastError);
@@ -203,7 +203,7 @@ const lostBefore: CallFault = {
   plain: "an earlier attempt of the job sent it, and it is not known if it was carried out",
 };
 
-/** Returns the change that asks people about a write in doubt: svc does not know if the app executed it. */
+/** Returns the change to the job that asks people about a write in doubt. svc does not know if the app executed this write. */
 function doubt(step: MapCall, fault: CallFault, edits: readonly Edit[]): Change {
   const { code } = fault;
   const { message } = toldOf(step, fault);
@@ -286,8 +286,8 @@ async function keepRows(
 }
 
 /**
- * Returns the first attempt of a call, as `invoke` would make it. Returns undefined if `invoke` would not send the call: the job is a
- * simulation, or a limit is reached.
+ * Returns the first attempt of a call, with which `invoke` would begin. Returns undefined if `invoke` would send nothing because the job is
+ * a simulation or a limit is reached.
  */
 function firstTurn(state: JobState, { call }: Invocation, attempts: number): CallTurn | undefined {
   const tool = toolOf(state, call);

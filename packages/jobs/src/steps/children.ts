@@ -30,9 +30,11 @@ export function waitsForPerson({ status, parkReason }: Child): boolean {
 }
 
 /**
- * Returns the edits for a job that waits for its child jobs. If all running children wait for people, the job is parked. If one of them
- * continues, the job continues too. The clock of the job's deadline stops only if the clocks of all these children are stopped. Returns no
- * edits for a job with running branches.
+ * Returns the edits (changes to the job's state) for a job that waits for its child jobs.
+ * - If all running child jobs wait for people, the job is parked (suspended).
+ * - If one of them continues, the job continues.
+ * - The clock of the job's deadline stops only if the clocks of all running child jobs are stopped.
+ * - If the job runs parallel branches, returns no edits.
  */
 export function standWith(state: JobState, stepId: string, open: readonly Child[], nowMs: number): Edit[] {
   if (state.positions.length > 1) return [];
@@ -49,7 +51,7 @@ export function standWith(state: JobState, stepId: string, open: readonly Child[
   ];
 }
 
-/** Edits that end the park of a job, because one of its child jobs continues. */
+/** Edits (changes to the job's state) with which a parked job runs again, because one of its child jobs continues. */
 export const goesOn: Edit[] = [
   { kind: "move", to: "running", reason: "child" },
   { kind: "deadline", clock: "runs" },
@@ -169,8 +171,8 @@ function negated<Counts extends Readonly<Record<keyof Counts, number>>>(counts: 
 }
 
 /**
- * Returns an undo entry that represents all undo entries of a successful child. Returns undefined if the child has nothing to undo, or if
- * its parent declares no undo.
+ * Returns one undo entry of the parent job that represents all undo entries of a successful child job. Returns undefined if the child job
+ * has nothing to undo, or if the parent's program declares no undo.
  */
 export function undoOfChild(
   state: JobState,

@@ -29,8 +29,8 @@ type Computed =
   | (Extract<CelComputed, { error: string }> & { readonly name: string; readonly index: number });
 
 /**
- * Returns the rows with their computed fields. If time is short, returns only the rows at the beginning for which every expression was
- * evaluated.
+ * Returns the rows with their computed fields. If the job must pause before all rows are done, returns only the rows at the beginning for
+ * which every expression was evaluated.
  */
 async function computeFields(
   { state, step }: StepAt<"compute">,

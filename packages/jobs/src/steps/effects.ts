@@ -67,7 +67,7 @@ export type SetRow = ReadRow & {
   readonly bytes: number;
 };
 
-/** Consecutive rows of a set. `hasMore`: true if more may follow. */
+/** Consecutive rows of a set (the list of rows that a step made). `hasMore`: true if more rows may follow. */
 export type SetPage = { readonly rows: readonly SetRow[]; readonly hasMore: boolean };
 
 /**
@@ -199,8 +199,8 @@ export type KnownKeys = { rows: number; readonly keys: Set<string> };
 export type StepEffects = {
   readonly clock: Clock;
   /**
-   * Keys of the rows that a step's set already contains, cached by step. With these keys, the step recognizes items that it fetched before
-   * and need not read its rows again.
+   * Keys of the rows in a step's set (its list of rows so far), cached by step. With them, a step that fetches a list recognizes items that
+   * it already has, without reading its rows again.
    */
   readonly knownKeys: Map<string, KnownKeys>;
   /**

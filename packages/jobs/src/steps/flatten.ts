@@ -30,7 +30,7 @@ function advanceFlatten(at: StepAt<"flatten">, effects: StepEffects, keep: Parti
   });
 }
 
-/** Number of new rows that are stored together. */
+/** Number of new rows that a `flatten` step (which makes one row of each list item) stores at once. */
 const rowsAtOnce = 500;
 
 /**

@@ -20,9 +20,10 @@ export type CallFault = {
 };
 
 /**
- * Result of a call after its retries. `unknown`: svc does not know if the app executed it. `postponed`: the call must be made after
- * `waitMs`; `isLimited` is true if a call limit also delays other calls of the same tool and entity. `limit`: a limit of the job forbids
- * the call.
+ * Result of a call after its retries.
+ * - `unknown`: svc does not know if the app executed the call.
+ * - `postponed`: the call must be made after `waitMs`. `isLimited`: true if a call limit delays all calls of this tool and entity.
+ * - `limit`: a limit of the job forbids the call.
  */
 export type InvokeResult =
   | { readonly kind: "ok"; readonly value: JsonValue }
@@ -77,14 +78,15 @@ export type CallerState = {
 const heldWaitMs = 15_000;
 
 /**
- * Maximum number of repeats of a write with a key whose node died during the call. It applies even if the call's `retry` allows fewer
- * attempts.
+ * Maximum number of times that a write with an idempotency key is sent again because the node crashed during the call. It applies even if
+ * the call's `retry` allows fewer attempts.
  */
 const lostRepeatsMax = 3;
 
 /**
- * Makes one call with its retries. Each attempt of a write has its own key and is in the ledger before it is sent. So after a crash, the
- * recorded outcome is returned. A write that may have been executed is repeated only if the app accepts keys, with the same key.
+ * Makes one call with its retries. Each attempt to write is stored in the ledger (the record of every tool call) under a key of its own
+ * before it is sent. After a crash, the recorded outcome is returned. A write that may have been executed is sent again only if the app
+ * accepts idempotency keys, and then with the same key.
  */
 export async function invoke(invocation: Invocation, calling: CallerState): Promise<InvokeResult> {
   const { state, effects } = calling;
@@ -142,8 +144,8 @@ export function toolOf(
 type Answered = Extract<AttemptResult, { kind: "answered" }>;
 
 /**
- * Counts a call before it is made, and returns undefined. If a limit of the job forbids the call, returns that limit. Returns `held` if
- * running child jobs have reserved the rest of it.
+ * Counts a call against the job's limits before it is made, and returns undefined. If a limit forbids the call, returns the name of that
+ * limit. Returns `held` if running child jobs have reserved what is left of the limit.
  */
 function reserve(calling: CallerState, isWrite: boolean): "toolCalls" | "writes" | "held" | undefined {
   const { state, tally, effects, isUndo = false } = calling;

@@ -56,8 +56,9 @@ function skipFollowing({ state, instruction }: StepAt<"judge">): Edit[] {
 }
 
 /**
- * Returns the edits that send the job back to an earlier step, with the changes in the answer. The calls from that step on are made again.
- * They get a new generation (number of the call round), so that they count as new calls.
+ * Returns the edits (changes to the job's state) that send the job back to an earlier step, with the values that the person changed in the
+ * answer. From that step on, all calls are made again in a new round of calls. Their idempotency keys are new, so that they count as new
+ * calls.
  */
 function repeat({ state, step }: StepAt<"judge">, overridesJson: string, chain: readonly string[]): Edit[] {
   const { program, flow } = state.loaded;
@@ -73,7 +74,10 @@ function repeat({ state, step }: StepAt<"judge">, overridesJson: string, chain: 
   ];
 }
 
-/** Returns the next step at or after an index, following any jump. Returns undefined at the end of a round, a branch or the program. */
+/**
+ * Returns the next step at or after an index of the flat list of a program's steps, following any jump. Returns undefined at the end of a
+ * round of an `until` step, of a branch, or of the program.
+ */
 function followingStep(flow: Flow, index: number): StepInstruction | undefined {
   const instruction = flow.instructions[index];
   if (instruction?.kind === "jump") return followingStep(flow, instruction.to);

@@ -94,7 +94,7 @@ export class RowChildren {
     return this.#newSize > 0;
   }
 
-  /** The children that were running when the step action began. */
+  /** Child jobs of the rows that were running when this action of the `map` step began. */
   get open(): readonly Child[] {
     return [...this.#open.values()];
   }
@@ -117,8 +117,8 @@ export class RowChildren {
   }
 
   /**
-   * Returns the child jobs that this step action started or retries. Each entry has the place of the child (position of its row, and number
-   * of calls before it in that row) and the id of the child job.
+   * Returns the child jobs that this action of the `map` step started or retries. Each entry has the place of the call that started the
+   * child job, and the child job's id. The place is the position of the row, and the number of calls before this one in the row.
    */
   #newOnes(): (readonly [string, Id<"job">])[] {
     const begun = [...this.#begun].map(([place, { id }]) => [place, id] as const);
@@ -146,7 +146,7 @@ export class RowChildren {
     ];
   }
 
-  /** True if a child for the row's next call exists. The call's condition was then true and is not evaluated again. */
+  /** True if the row's next call has already started a child job. The call's condition was then true and is not evaluated again. */
   has(work: RowWork): boolean {
     const place = placeOf(work);
     if (this.#stoppedAt(work) !== undefined || this.#gone.has(place)) return true;

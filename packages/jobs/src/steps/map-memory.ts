@@ -7,8 +7,8 @@ import { passingBytesMax } from "./set-memory.ts";
 export const keptBytesMax = 4_194_304;
 
 /**
- * Memory of a map's rows, in bytes, above which no new row is read or begun. Rows that have already begun then make their next calls one
- * row after another.
+ * Bytes of memory for the rows of a `map` step (which makes calls for each row) above which no new row is read or begun. Rows that have
+ * already begun then make their next calls one row after another.
  */
 export const handBytesMax = 16_777_216;
 
@@ -59,15 +59,18 @@ export class MapMemory {
     this.#changed = Promise.withResolvers();
   }
 
-  /** Releases all memory that this map has charged to its project. Other jobs can then use that memory. */
+  /**
+   * Releases all memory that this `map` step (which makes calls for each row) uses from its project's limit. Other jobs can then use that
+   * memory.
+   */
   release(): void {
     this.#hold?.release();
     this.#hold = undefined;
   }
 
   /**
-   * Waits until a row may make its next call, and returns true. It waits only if much memory is in use. Returns false if the driver must
-   * stop; the row then makes no further call.
+   * Waits until svc may make the next call for a row, and returns true. It waits only if the rows use much memory. Returns false if the job
+   * must pause; no further call is then made for the row.
    */
   async goOn(work: HeldRow): Promise<boolean> {
     if (!(await this.charge())) return false;

@@ -35,12 +35,12 @@ export type RowWork = {
   row: JsonObject;
   /** Approximate memory of the row's fields, answers and undo entries, in bytes. */
   bytes: number;
-  /** Number of the row's calls that had succeeded before this step action. */
+  /** Number of the row's calls that had succeeded before this action of the step began. */
   readonly doneBefore: number;
   doneCalls: number;
   /** Answers of the successful calls, by call id. */
   outputs: Record<string, JsonValue>;
-  /** Child jobs whose results this step action took. */
+  /** Child jobs of the row whose results this action of the step has used. */
   readonly children: Child[];
   /** Ways to undo the row's calls that have succeeded since the job's last commit. */
   readonly undo: UndoOf[];

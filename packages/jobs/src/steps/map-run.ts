@@ -8,8 +8,8 @@ import type { RowWindow } from "./map-window.ts";
 import { passingBytesMax } from "./set-memory.ts";
 
 /**
- * Number of ended rows that are stored at once, without a wait for more rows. After `keptAfterMs` milliseconds, 32 ended rows (`some`) are
- * enough. After another `laterMs` milliseconds, any number is enough.
+ * Number of ended rows that are stored at once, without a wait for more rows. After `keptAfterMs` milliseconds, `some` rows (32) are
+ * enough. After a further `laterMs` milliseconds, any number is enough.
  */
 const much = 200;
 const some = 32;
@@ -89,7 +89,7 @@ export class RowsRun {
   #isInLine = false;
   /** True if no row of the `map` step is ready to begin and no row is being read. Then this object has only running rows left. */
   #isDry = false;
-  /** Number of the map's rows that have ended since this object began to run rows. */
+  /** Number of the `map` step's rows that have ended since this object began to run rows. */
   #endedCount = 0;
   #waiting = 0;
   #endedSinceFull = 0;
@@ -269,7 +269,7 @@ export class RowsRun {
     return hasNext && (!isFull || this.#active === 0);
   }
 
-  /** Begins the next waiting row, unless the run must stop. */
+  /** Begins the next waiting row of the `map` step, unless the step must stop. */
   readonly #goOn = (): void => {
     this.#isInLine = false;
     if (this.#hasRow(true)) void this.#run(this.#window.take());

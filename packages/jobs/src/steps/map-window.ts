@@ -17,8 +17,8 @@ const openMax = 200;
 /** Maximum number of rows that are read together. */
 const pageRows = 100;
 /**
- * Maximum distance, in rows, between the first unfinished row and the last row that was read. It limits the size of the map's progress,
- * which lists the finished rows between these two.
+ * Maximum distance, in rows, between the first unfinished row of a `map` step and the last row that was read. The stored progress of the
+ * step lists the finished rows between these two, so this limits its size.
  */
 const spanMax = 1_000;
 /** Highest possible ordinal (number of a row in its set). */
@@ -65,7 +65,7 @@ export class RowWindow {
     this.#nextOrdinal = at.progress.next ?? 0;
   }
 
-  /** True if a row was read and has not started yet. `take` then returns such a row. */
+  /** True if a row was read and not started yet, so that `take` can return a row. */
   get hasNext(): boolean {
     return this.#queue.length > 0;
   }
@@ -124,8 +124,8 @@ export class RowWindow {
   }
 
   /**
-   * Returns the planned retries that this step action did not change. Each belongs to a call for one row of the map. Returns undefined if
-   * no retry was planned, or if the rows of all planned retries have ended.
+   * Returns the planned retries (retries of a row's call that wait for their time) that this action of the step did not change. Returns
+   * undefined if no retry was planned, or if the rows of all planned retries have ended.
    */
   #retriesKept(next: number): Retries | undefined {
     const { retries: before, next: from = 0 } = this.#at.progress;
@@ -139,7 +139,10 @@ export class RowWindow {
     return Object.fromEntries(before.filter(([call]) => Number.parseInt(call, 10) >= this.#nextOrdinal));
   }
 
-  /** True if more rows are to be read now: few are left to begin, and there is room for more. */
+  /**
+   * True if more rows are to be read now. This is the case if few of the read rows have not begun yet, and if memory and the progress
+   * record have room for more rows.
+   */
   mayRead({ ended, waiting }: LeftRows): boolean {
     const isWanted = this.#queue.length < pageRows && this.#readCount - ended + pageRows <= openMax;
     // If a row waits for a retry, no more rows are read. Rows that were already read still begin. So an app that refuses requests does not
@@ -208,7 +211,10 @@ export class RowWindow {
   }
 }
 
-/** Returns the retries of calls. The key is `<ordinal>/<call>`: the row's number in the set, and the index of the call. */
+/**
+ * Returns the planned retries of the rows' calls. The key is `<ordinal>/<call>`: the row's position in its set (list of rows), and the
+ * index of the call.
+ */
 function retriesOf(works: readonly RowWork[]): Retries {
   return Object.fromEntries(
     works.flatMap(({ ordinal, doneCalls, retry }) =>
@@ -264,7 +270,10 @@ export async function settleDoubt({ state, step, progress }: MapAt, effects: Ste
   };
 }
 
-/** Returns the undo entry for the write of a row in doubt, or undefined if this write has no undo. */
+/**
+ * Returns the undo entry for the write of a row in doubt. svc does not know if the app executed this write. Returns undefined if the write
+ * has no undo.
+ */
 async function undoOfDoubt(
   { state, step }: Pick<MapAt, "state" | "step">,
   row: SetRow,

@@ -31,8 +31,9 @@ export const mapKind: StepKind<"map"> = {
 };
 
 /**
- * Returns the progress with which a retry continues the map. First the unfinished rows continue, with the same keys of their calls. Then
- * failed rows run again. Rows in doubt (executed or not) run again as well if the retry requests it.
+ * Returns the progress with which a retry of the job continues the `map` step (which makes calls for each row). First the unfinished rows
+ * continue, with the same keys of their calls. Then failed rows run again. Rows in doubt (rows whose write may have been executed) run
+ * again only if the retry requests it.
  */
 function retriedMap({ progress }: RetriedAt<"map">, { generation, resendsUnknown }: JobRetry): ProgressOf<"map"> {
   const { askId: _ask, hasFailed: _hasFailed, resendsUnknown: _resends, ...kept } = progress;
@@ -41,7 +42,10 @@ function retriedMap({ progress }: RetriedAt<"map">, { generation, resendsUnknown
   return { ...kept, ...wanted, generation: progress.generation ?? generation, redo };
 }
 
-/** Runs a map's rows until all have ended or the driver must pause. Ended rows are stored while others run. */
+/**
+ * Runs the rows of a `map` step (which makes calls for each row) until all have ended or the job must pause. Ended rows are stored while
+ * others still run.
+ */
 async function advanceMap(at: StepAt<"map">, effects: StepEffects, keep: PartialCommit): Promise<Change> {
   const { step, progress = { kind: "map", stepId: step.id } } = at;
   const map: MapAt = { ...at, progress };
@@ -149,8 +153,8 @@ function withChildren(at: MapAt, { children, end, now, mustPause }: RanRows, eff
 }
 
 /**
- * Returns the changes of the job that store ended rows of a map. These changes contain the rows' counts, errors, undo entries and recorded
- * calls. Also returns the total row counts of the map after these changes.
+ * Returns the edits (changes to the job's state) that store ended rows of a `map` step. They contain the rows' counts, errors, undo entries
+ * and recorded calls. Also returns the step's total row counts after these edits.
  */
 function partEdits(
   { step, progress: { again } }: MapAt,
@@ -203,12 +207,17 @@ function nextAct({ open, fullUntilMs }: RowsEnd, { clock }: StepEffects): Next {
   return { kind: "until", atMs: Math.min(...dueAts, fullUntilMs ?? Number.POSITIVE_INFINITY) };
 }
 
-/** Highest possible number of a row in a set. No row of a source set has this number. If a map continues at it, no row is left to read. */
+/**
+ * Highest possible position of a row in a set (the list of rows that a step made). No real set has so many rows. If a `map` step continues
+ * at this position, no row is left to read.
+ */
 const lastOrdinal = 2_147_483_647;
 
 /**
- * Returns the job's next change after every row of a map has ended. The change first asks people about rows in doubt (executed or not),
- * then about failed rows if they are more than the program tolerates. Otherwise it ends the step.
+ * Returns the job's next change after every row of a `map` step (which makes calls for each row) has ended.
+ * - It first asks people about rows in doubt, whose write may have been executed or not.
+ * - It then asks about failed rows, if they are more than the program tolerates.
+ * - Otherwise it ends the step.
  */
 function conclude(at: MapAt, counts: RowCounts): Change {
   const { state, step, instruction } = at;

@@ -7,7 +7,7 @@ export type AskedPlan = {
   readonly estimate: EstimateDocument;
   /** The plan's destructive calls: slugs of tools and names of skills. */
   readonly destructive: readonly string[];
-  /** True if the question is about a standing program, so that the answer applies to all its runs. */
+  /** True if the question is about a schedule, so that the answer applies to all runs of the schedule. */
   readonly isRehearsal?: boolean;
 };
 

@@ -49,8 +49,8 @@ async function advanceRun(at: StepAt<"run">, effects: StepEffects): Promise<Chan
 }
 
 /**
- * Returns the change that retries the child of an earlier attempt where that child stopped. If the child has succeeded, its result is taken
- * instead.
+ * Returns the change that continues the child job of an earlier attempt at the point where that child job stopped. If the child job has
+ * succeeded, the change uses its result.
  */
 async function retryChild(
   { state, step }: StepAt<"run">,

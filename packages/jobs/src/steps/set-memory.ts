@@ -12,8 +12,8 @@ const firstBytes = 65_536;
 const mostBytes = 4_194_304;
 
 /**
- * Maximum size in bytes of a chunk of rows that is not counted as used memory, if its rows are only read and passed on. Only chunks with
- * very large rows exceed this size.
+ * Maximum bytes of a chunk (group of consecutive rows) that uses no part of the node's counted memory, if its rows are only read and passed
+ * on. Only chunks with very large rows exceed this size.
  */
 export const passingBytesMax = 1_048_576;
 
@@ -43,7 +43,9 @@ export class SetMemory {
     this.#hold = effects.holdMemory();
   }
 
-  /** Runs a step action that holds memory, and releases the memory at the end. */
+  /**
+   * Runs `act` (the work of a step up to its next commit) with an account for the memory that it uses, and releases the memory at the end.
+   */
   static async during<T>(
     at: Pick<StepAt, "state" | "step">,
     effects: StepEffects,

@@ -52,7 +52,7 @@ export async function eachChunk(
   }
 }
 
-/** Approximate memory in bytes for the key of one row (the value that identifies the row in its set). */
+/** Approximate bytes of memory for the key of one row (the field value by which a step recognizes a row that it already has). */
 const keyBytes = 160;
 /**
  * Maximum number of row keys that a driver (the loop that runs one job's steps) keeps in memory between two pages of a set. For a larger
@@ -67,8 +67,8 @@ const knownKeysMax = 10_000;
 type NewRows = { readonly rows: readonly JsonObject[] } | { readonly stopped: Next };
 
 /**
- * Returns the items of an answer as rows. Items are left out if their key is already in the step's set or earlier in the answer. The known
- * keys come from stored rows, so a page that is read twice, even by another node, adds each row once.
+ * Returns the items of a call's answer as rows. An item is left out if its key is already in the step's stored rows or earlier in the
+ * answer. Therefore a page that is read twice, even by a different node, adds each row once.
  */
 export async function newRowsOf(
   at: CallAt,
@@ -91,7 +91,10 @@ export async function newRowsOf(
   });
 }
 
-/** Returns the keys of the rows in the step's set, or undefined if the step action must end. */
+/**
+ * Returns the keys of the rows that the step has already stored. Returns undefined if the step must pause, because the keys do not fit into
+ * memory or other jobs wait.
+ */
 async function knownKeysOf(
   { state, step }: CallAt,
   key: string,

@@ -26,8 +26,8 @@ function charactersOf(row: JsonObject): number {
 type WrittenStep = Pick<StepAt, "state" | "instruction"> & { readonly step: Step };
 
 /**
- * Stores the row set of a step that makes all its rows in one step action. The rows are committed in several parts, so that no commit is
- * large. An earlier action may have been interrupted; its rows are first removed. This is safe, because such a step makes no calls.
+ * Stores the set (list of rows) of a step that makes all its rows at once. The rows are committed in several parts, so that no commit is
+ * large. If an earlier run of the step was interrupted, its rows are first removed. This is safe, because such a step makes no calls.
  */
 export class SetWriter {
   readonly #at: WrittenStep;
@@ -44,7 +44,7 @@ export class SetWriter {
     this.#edits = [{ kind: "begin", step: at.step, sinceMs: clock.now() }];
   }
 
-  /** True if the set cannot take `more` additional rows. */
+  /** True if the job's limit of rows does not allow `more` additional rows in the set that the step makes. */
   isFull(more: number): boolean {
     return this.#size + more > this.#at.state.loaded.program.limits.rows;
   }
@@ -103,7 +103,7 @@ export class SetWriter {
     this.#keeping.catch(() => {});
   }
 
-  /** Returns the change that ends the step: its set is complete. */
+  /** Returns the change to the job that ends the step, because all its rows are stored. */
   async finish(): Promise<Change> {
     await this.#keeping;
     const { step, instruction } = this.#at;

@@ -62,7 +62,7 @@ function addressOf({ url = "" }: JsonObject): JsonValue {
   return "address" in read ? read.address : url;
 }
 
-/** Returns the sensitive texts in a row and in the answers of its calls. */
+/** Returns the sensitive texts in one row of a `map` step and in the answers of the calls for this row. */
 function secretsOf({ loaded }: JobState, at: FilledWrite["at"]): string[] {
   if (at === undefined || !loaded.hasSensitive) return [];
   const { step, row, calls } = at;

@@ -48,8 +48,8 @@ export type StepKind<Kind extends Step["kind"]> = {
    */
   readonly needs: "nothing" | "rows" | "commit";
   /**
-   * Name of the row count in the step's receipt (for example `ok`) that equals the number of rows in the step's set. Undefined if the step
-   * makes no set.
+   * Name of the row count in the step's receipt (the report of a finished step), for example `ok`, that equals the number of rows in the
+   * step's result. Undefined if the step makes no rows.
    */
   readonly set: SetSize;
   /**
@@ -76,9 +76,9 @@ export type StepKind<Kind extends Step["kind"]> = {
    */
   readonly again?: (at: StepAt<Kind>, round: AgainInstruction, effects: StepEffects) => Promise<Change>;
   /**
-   * Function that returns the progress with which a retry continues a failed or interrupted step. If it returns undefined, or if this field
-   * is a text, the step begins from the start and makes its set, value and calls again. Kinds that write never send a write again that was
-   * executed or may have been executed.
+   * Function that returns the progress with which a retry of the job continues a failed or interrupted step. If it returns undefined, the
+   * step begins from the start and makes its rows, value and calls again. The same happens if this field is a text and not a function.
+   * Kinds of steps that write never send a write again that may have been executed.
    */
   readonly retried: ((at: RetriedAt<Kind>, retry: JobRetry) => StepProgress | undefined) | "anew";
   /**

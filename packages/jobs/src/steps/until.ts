@@ -71,7 +71,9 @@ function pauseMs({ everyMs, factor, capMs }: StepAt<"until">["step"]["pause"], r
   return Math.min(capMs, everyMs * factor ** (rounds - 1));
 }
 
-/** Returns the change that ends the `until` step and drops the state of its rounds. */
+/**
+ * Returns the edits (changes to the job's state) that end the `until` step and delete the state of its rounds (runs of its inner steps).
+ */
 function leave({ step }: StepAt<"until">, { index }: AgainInstruction, to: number): Edit[] {
   return [
     { kind: "block", stepId: step.id, block: undefined },

@@ -11,12 +11,12 @@ import type { SetWriter } from "./set-writer.ts";
 const openedMin = 6_291_456;
 const openedMax = 50_331_648;
 /**
- * Share of the allowed memory that a part of the rows should fill, if the rows have average size. Rows that do not fit are decrypted again
- * with the next part.
+ * Rows are stored again in parts. This is the share of the allowed memory that one part fills if its rows have average size. Rows that do
+ * not fit are decrypted again with the next part.
  */
 const fill = 0.9;
 
-/** Row numbers of a set in the order of the set. `bytes`: approximate memory of all these rows. */
+/** Numbers of the rows of a set (the list that a step made), in the order of the set. `bytes`: approximate memory of all these rows. */
 type InOrder = { readonly state: JobState; readonly numbers: readonly number[]; readonly bytes: number };
 
 /**

@@ -32,7 +32,7 @@ export type AcceptedProgram = {
    * Calls, rows and questions that every run of the program uses. Calls that depend on the number of rows or repetitions are not included.
    */
   readonly fixedUse: Use;
-  /** Schema of the program's declared result, for another program that runs this one as a skill. */
+  /** Schema of the result that the program declares. A program that runs this one as a skill is checked against it. */
   readonly resultType: JsonSchema;
   /** The tools that undo calls of the program or of its skills. */
   readonly undoTools: readonly Action[];

@@ -105,8 +105,9 @@ const preparing: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Checks the answer `skip` of a judgment point (a question of the program), which skips the next step. Reports a fault if there is no next
- * step. Also reports a fault if the next step only prepares data, because later steps would then run with less data.
+ * Checks the answer `skip` of a judgment point (a question of the program), which skips the next step. Reports an error in two cases:
+ * - The question is the last step of its list, so there is nothing to skip.
+ * - The next step only prepares rows for later steps (for example a `sort`), because those later steps would still run.
  */
 function checkSkip({ program, point, use: { step, list }, leftOut }: AskedPoint, check: Check): void {
   const { faults } = check;
@@ -207,8 +208,8 @@ function checkRerun({ program, point, use }: AskedPoint, { target }: Overrides, 
 }
 
 /**
- * Checks a judgment point (question to people) about rows with an unknown outcome: if such rows run again, their call may be executed
- * twice.
+ * Checks a judgment point (a question to people) that can run rows with an unknown outcome again. Reports an error if a call of these rows
+ * takes no idempotency key, because the app may then execute it twice.
  */
 function checkResending({ point, use }: AskedPoint, check: Check): void {
   const unkeyed = ownCallsOf(use.step).find((call) => {

@@ -7,7 +7,10 @@ import type { ToolCall } from "../steps/parts/tool-call.ts";
 import type { AcceptedProgram } from "./accepted-program.ts";
 import { secretUsesOf } from "./secrets.ts";
 
-/** The name with which a scoped key is granted HTTP requests of a program and of its skills. */
+/**
+ * The name that allows HTTP requests in the tool list of a scoped key (a key limited to some calls). It applies to requests of a program
+ * and of its skills.
+ */
 const httpSlug = "http";
 const skillsSlug = "skills";
 

@@ -22,8 +22,8 @@ const stepsMax = 100_000;
 type ConstantResult = { readonly value: JsonValue } | { readonly error: string };
 
 /**
- * Returns the value of a constant part of an expression, or why its evaluation fails. Returns undefined if the part would take too many
- * steps or the check's budget is spent.
+ * Returns the value of a constant part of an expression, or the reason why its evaluation fails. Returns undefined if the evaluation would
+ * take too many steps, or if this check of the program has used up its steps for constants.
  */
 function evaluateConstant(node: Expr, constants: Constants): ConstantResult | undefined {
   const { params, budget } = constants;
@@ -90,7 +90,10 @@ function isConstant(node: Expr, takesParams: boolean, locals: ReadonlySet<string
   }
 }
 
-/** A template in which the constants are filled in. `isFilled`: true if there were any to fill in. */
+/**
+ * A template (a value of the program with placeholders) after its constant parts were replaced by their values. `isFilled`: true if the
+ * template had constant parts.
+ */
 export type FilledTemplate = { readonly template: ValueTemplate; readonly isFilled: boolean };
 
 /** Fills in the parts of a template whose values are known before the program runs: constants, and params that no answer can change. */
@@ -139,8 +142,8 @@ function filledPart(part: ValueTemplate, constants: Constants): ValueTemplate {
 const filledMax = { values: 1_000, characters: 10_000 };
 
 /**
- * Returns the value of a reference, and counts the work against the check's budget. Returns undefined if the value is not known yet or is
- * too large.
+ * Returns the value of a reference. Subtracts the work from the limit of this check of the program. Returns undefined if the value is not
+ * known before the job runs, or is too large.
  */
 function valueOfReference({ root, path }: Reference, { params, budget }: Constants): JsonValue | undefined {
   const value = root === "params" ? valueAt(params, path) : undefined;

@@ -38,7 +38,7 @@ export function hintOfMember(sought: Expr | undefined, set: string): string {
   return `join the two sets: {"id": "known", "join": "<this set>", "with": "${set}", "on": {"${field}": "<field of ${set}>"}}; "kind": "anti" keeps the rows that are not in ${set}`;
 }
 
-/** Returns a chain of names as it is written in the expression, or `date` if the node is not a chain of names. */
+/** Returns a path such as `row.created` as it is written in the expression. Returns the example name `date` if the node is not a path. */
 export function textOfPath(node: Expr | undefined): string {
   const path = pathOfNode(node);
   return path === undefined ? "date" : [path.root, ...path.path].join(".");

@@ -144,8 +144,8 @@ function typeOfCall(node: Expr, walk: ExpressionWalk): TypedPart {
 }
 
 /**
- * True if a name with a dot is a function's name, such as math.abs. Also true for an unknown function, such as math.pow, if its first part
- * has no other meaning.
+ * True if a name with a dot is the name of a function, such as `math.abs`. Also true for a function that does not exist, such as
+ * `math.pow`, if `math` is not the name of a value here.
  */
 function isNamed(whole: string, { locals, scope }: ExpressionWalk): boolean {
   const [first = ""] = whole.split(".");

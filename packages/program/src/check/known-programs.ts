@@ -33,7 +33,8 @@ const numbers = new WeakMap<CheckContext["view"], number>();
 let views = 0;
 
 /**
- * Returns the cache key. The catalog is part of it: when anything in a project's catalog changes, the project gets a new catalog object.
+ * Returns the key under which the result of a program's check is cached. The catalog is a part of the key: when anything in a project's
+ * catalog changes, the project gets a new catalog object.
  */
 function keyOf(programJson: string, { view, isStored = false, isInputMade = false }: Place): string {
   let number = numbers.get(view);

@@ -35,8 +35,8 @@ function notePages(call: StepOf<"call">, { steps }: Program, text: string, { act
 }
 
 /**
- * True if the program uses only the first few rows of a set, and the first page of the call contains them all. Reading more pages is then
- * not necessary.
+ * True if the program uses only the first few rows of a call's list, and the first page of the list contains all these rows. Further pages
+ * then need not be read.
  */
 function takesFirst(call: StepOf<"call">, action: Action, steps: readonly Step[], text: string): boolean {
   const readers = steps.filter((step) => {

@@ -257,7 +257,10 @@ function checkResult(program: Program, given: Scope, faults: FaultList): void {
   }
 }
 
-/** Returns the schema of the declared result. Sensitive values are left out: a program that runs this one as a skill cannot read them. */
+/**
+ * Returns the schema of the result that a program declares. Sensitive values are left out, because programs that run this program as a
+ * skill cannot read them.
+ */
 function resultTypeOf({ result }: Program, scope: Scope): JsonSchema {
   const properties = result.flatMap(([name, template]): [string, JsonSchema][] => {
     const types = referencesOf(template).map(({ reference }) => resolveType(scope, reference));

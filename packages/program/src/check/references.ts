@@ -53,8 +53,8 @@ function hintInText({ text, root, path }: Reference): string {
 }
 
 /**
- * Returns a hint for a value with the wrong type in a text. If a row's field is a list, a `reduce` or `group` step made it, and the hint
- * says that this step can make a text instead.
+ * Returns a hint for a value inside a text that is not a text, number or boolean. If the value is a list made by a `reduce` or `group`
+ * step, the hint says that this step can make a text of it.
  */
 function hintOfTypes({ root }: Reference, types: ReadonlySet<string>): string {
   if (root !== "row" && root !== "steps") return "name a text, number or boolean in it";

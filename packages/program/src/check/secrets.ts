@@ -85,7 +85,9 @@ export function accountQuestionsOf(
   return [...new Map(neededBy(steps, check).map(({ question }) => [keyOf(question), question])).values()];
 }
 
-/** Asks the context in one call if the accounts that calls need exist, and records a fault for each missing account. */
+/**
+ * Checks if the accounts that the program's calls need exist, with one call of `hasAccounts`. Records an error for each missing account.
+ */
 export async function askAccounts(
   steps: readonly Step[],
   { faults, view, actions }: Check,

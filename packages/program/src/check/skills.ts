@@ -138,8 +138,8 @@ export function demandsApproval(skills: ReadonlyMap<string, CheckedSkill>): bool
 }
 
 /**
- * Returns the first skill that asks for an approval during the run, itself or through a skill that it runs. Returns undefined if there is
- * none.
+ * Returns the first skill that can ask people for an approval while it runs, directly or through a skill that it runs. Returns undefined if
+ * there is none.
  */
 export function skillGateOf(skills: ReadonlyMap<string, CheckedSkill>): string | undefined {
   const found = [...skills].find(([, { accepted }]) => gateOf(accepted.program) ?? accepted.skillGate);

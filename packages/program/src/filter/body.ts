@@ -26,7 +26,7 @@ export type CompiledBody = {
   render(event: FilteredEvent, isLarge: boolean, rest: () => Promise<void> | undefined): Promise<RenderedBody>;
 };
 
-/** A body, or why it cannot be made. */
+/** The body of a webhook delivery made from a subscription's template, or the reason why it cannot be made. */
 export type RenderedBody = { readonly body: string } | { readonly fault: string };
 
 /**

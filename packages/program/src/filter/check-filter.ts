@@ -21,8 +21,8 @@ const text: JsonSchema = { type: "string" };
 const eventFields = ["id", "toolkitSlug", "triggerSlug", "type", "entityId", "occurredAt", "receivedAt"] as const;
 
 /**
- * Checks the filter of a subscription. `payloads`: the payload schemas of the events that the filter can get; an undefined one means any
- * form. Returns undefined if the filter fits at least one of them, and otherwise the fault.
+ * Checks the filter expression of a subscription. `payloads`: schemas of the events that the subscription receives; an undefined entry
+ * means that the payload may have any form. Returns undefined if the filter is valid for at least one of them. Otherwise returns the error.
  */
 export function checkFilter(source: string, payloads: readonly (JsonSchema | undefined)[]): FilterFault | undefined {
   const types = payloads.length === 0 ? [undefined] : payloads;
@@ -126,7 +126,10 @@ export function costOfExpression(source: string, payload: ValueType): number {
   });
 }
 
-/** Returns the largest value at a path of a payload. The schema limits scalars, texts with `maxLength` and lists with `maxItems`. */
+/**
+ * Returns the size of the largest value that an event can have at a path of its payload. The schema limits the size of texts with
+ * `maxLength`, of lists with `maxItems`, and of numbers and booleans. For any other value, returns the largest possible payload.
+ */
 function largestAt(payload: ValueType, path: readonly (string | number)[]): Extent {
   let type = payload;
   for (const step of path) {

@@ -34,8 +34,8 @@ export type CompiledFilter = {
   /** True if the filter reads the id or the time of receipt of the event. These are known only when the event is stored. */
   readonly readsReceipt: boolean;
   /**
-   * Returns the result for an event, synchronously. It depends on nothing but the event. `isLarge`: true if the payload is larger than
-   * `filterPayloadBytes`.
+   * Returns if the filter accepts an event, or an error of its evaluation. It runs synchronously and depends only on the event. `isLarge`:
+   * true if the payload is larger than `filterPayloadBytes`.
    */
   test(event: FilteredEvent, isLarge: boolean): FilterOutcome;
 };

@@ -35,7 +35,7 @@ export type CelFunction = {
   steps(of: readonly Extent[]): number;
   /** Returns the largest possible extent (size) of the result, for arguments of these sizes. */
   extent(of: readonly Extent[]): Extent;
-  /** Returns the result. Throws an Error for arguments that the function does not accept. */
+  /** Returns the function's result for these arguments. Throws an Error if the function does not accept the arguments. */
   run(values: readonly CelValue[]): CelInput;
 };
 

@@ -95,7 +95,9 @@ export function examineGiven({ template, scope }: GivenTemplate, schema: JsonSch
   return faults;
 }
 
-/** Returns the value that a template makes with the given values. Returns a fault if the template cannot be filled in with them. */
+/**
+ * Fills the given values into a template and returns the result. Returns an error if a placeholder of the template has no suitable value.
+ */
 export function fillGiven({ template }: GivenTemplate, given: JsonObject): Resolution<JsonValue> {
   const filled = resolveValue(template, { input: given, params: {} });
   if (!("fault" in filled)) return filled;

@@ -108,8 +108,8 @@ function pathIn(braced: string): string | undefined {
 }
 
 /**
- * Returns a text rewritten in the form of `$text`: paths of the program in single braces (for example `{row.id}`). From a long text only
- * the paths are kept, with `…` between them.
+ * Rewrites a text in the form of `$text`, where a path of the program is in single braces, for example `{row.id}`. Of a long text, only the
+ * paths are kept, with `…` between them.
  */
 function textOf(text: string): string {
   let written = "";

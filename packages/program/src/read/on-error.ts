@@ -8,7 +8,7 @@ import type { ShapeNode, ShapeReader } from "./shape.ts";
  * of the handler are not part of the rule.
  */
 export type ErrorRule = {
-  /** Error codes that the rule handles. Undefined means all errors that `handlesCode` allows. */
+  /** Error codes that this `onError` rule of a step handles. Undefined means all errors that `handlesCode` allows. */
   readonly codes: readonly string[] | undefined;
   readonly goesOn: boolean;
 };

@@ -94,7 +94,10 @@ export function createShapeReader(
     return undefined;
   };
   const told = new Set<ObjectForm["examples"]>();
-  /** Returns the description of an object's form for a hint. The first hint shows the whole form, later hints only its field names. */
+  /**
+   * Returns a description of an object of the program for an error's hint: which fields it has. The first hint about such an object shows a
+   * complete example. Later hints show only the field names.
+   */
   const shapeOnce = (form: ObjectForm) => {
     if (told.has(form.examples)) {
       return `use ${[...Object.keys(form.required), ...Object.keys(form.optional)].join(", ")}`;

@@ -9,7 +9,10 @@ export const stepsOf = {
   evaluation: 400,
   /** Cost of a name, a constant, or a logical operator in an expression. The unit is a step of about 10 ns. */
   node: 50,
-  /** Steps (units of about 10 ns) for a call of a function or operator. The evaluator searches for it by the types of its arguments. */
+  /**
+   * Evaluation steps (units of about 10 ns) for one call of a function or operator. They include the search for the variant that fits the
+   * types of the arguments.
+   */
   call: 200,
   /** Cost of one field or item that the evaluator of expressions converts or compares. The unit is a step of about 10 ns. */
   value: 40,

@@ -23,8 +23,8 @@ type Scope = {
   readonly reached: readonly PathExtent[];
   readonly locals: ReadonlyMap<string, Extent>;
   /**
-   * True if values are read without being copied, as fieldValue does. A path then costs nothing per field. The items of a list share the
-   * extent of the list, because together they are not larger. Default false: each object on a path is converted.
+   * True if values are read without being copied, as `fieldValue` does. Then the fields of a path cost nothing, and the items of a list
+   * count with the size of the list, because together they are not larger. Default false: each object on a path is converted.
    */
   readonly isReadInPlace?: boolean;
 };
@@ -50,8 +50,8 @@ export function boundOf(tree: Expr): (values: Values, rows: readonly unknown[]) 
 }
 
 /**
- * Returns a function that computes the maximum evaluation steps of a condition whose values are read without being copied. `extentAt`: the
- * size of the value at each path of the expression.
+ * Returns a function that computes the maximum number of evaluation steps of a condition. It is for conditions that read their values in
+ * place, without copying them. `extentAt`: returns the size of the value at a path of the expression.
  */
 export function boundInPlaceOf(tree: Expr): (extentAt: (path: Chain) => Extent) => number {
   const paths: Chain[] = [];
@@ -119,8 +119,9 @@ function costingOfPath(node: Expr | undefined, paths: Chain[]): CostFunction {
 }
 
 /**
- * Returns a function that computes the cost of a macro such as `filter` or `map`. The input list of a macro is evaluated twice, because its
- * length is checked first. The result list is built by joining a list for each item, so its nesting depth counts as its length.
+ * Returns a function that computes the cost of a macro such as `filter` or `map`. The input list counts twice, because its length is
+ * checked before its items are read. The result list is built by joining one list for each item. It is therefore nested as deep as it is
+ * long, and this depth is used in the computation.
  */
 function costingOfComprehension(node: Expr | undefined, paths: Chain[]): CostFunction {
   if (node?.exprKind.case !== "comprehensionExpr") return () => ({ steps: 0, extent: scalar });

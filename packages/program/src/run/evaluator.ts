@@ -50,8 +50,8 @@ export const inlineStepsMax = 500_000;
 const rowsAtOnce = 20;
 
 /**
- * Approximate limits of one message to a thread. `rows`: number of rows. `total`: their size (see `Extent`). `steps`: their evaluation
- * steps (units of work).
+ * Approximate limits of one message with rows to a worker thread that evaluates expressions. `rows`: number of rows. `total`: their size
+ * (see `Extent`). `steps`: their evaluation steps (units of work).
  */
 const batchMax = { rows: 100, total: 50_000, steps: 50_000_000 };
 

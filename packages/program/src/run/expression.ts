@@ -6,14 +6,14 @@ import { celTime } from "./conversions.ts";
 import { boundOf } from "./cost.ts";
 import { type CelFailure, type CelOutcome, type ComputedText, evaluationOf } from "./evaluation.ts";
 
-/** The current row. It is null if an expression is evaluated once, without rows. */
+/** The row that an expression is evaluated for. Null if the expression is evaluated once and not for each row. */
 export type CelRow = JsonObject | null;
 
 /** The values that an expression can use, except `row`. A name without a value is absent. The values must not change afterwards. */
 export type CelBindings = {
   readonly params?: JsonObject | undefined;
   readonly input?: JsonObject | undefined;
-  /** Number of rows of each set, by the set's name. */
+  /** Number of rows that each step has made, by the step's id. */
   readonly rows?: JsonObject | undefined;
   /**
    * Values of the finished steps, by step id. An expression can use only those texts, numbers and booleans that are inside these values.

@@ -64,8 +64,8 @@ export type Chain = { readonly root: string; readonly path: readonly (string | n
 export const nothingReached: PathExtent = { extent: scalar, items: 0 };
 
 /**
- * Returns the size of the value that each chain of names leads to. For chains that start with `row`, the size is valid for every row. Other
- * first names are looked up in `values`.
+ * Returns the size of the value at each path, such as `row.amount`. For paths that start with `row`, the size is the largest of all rows.
+ * The first name of any other path is looked up in `values`.
  */
 export function reachAll(
   chains: readonly Chain[],

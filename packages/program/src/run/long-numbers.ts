@@ -17,7 +17,10 @@ const known = new WeakMap<object, LongNumbers>();
  */
 let current: LongNumbers | undefined;
 
-/** Records which doubles in `values` replace longer numbers. `given`: the JSON values with the original numbers. */
+/**
+ * Records the numbers in `given` that have more digits than a double holds, with the doubles that replace them in `values`. Results can
+ * then contain the original numbers.
+ */
 export function noteLongNumbers(values: object, given: readonly unknown[]): void {
   const parts = given.map(foundIn);
   const found = new Map<number, RawNumber | "unclear">();

@@ -26,9 +26,9 @@ export const noOverrides: AppliedOverrides = { params: {}, args: {} };
 export type OverrideFault = { readonly pointer: string; readonly message: string };
 
 /**
- * Checks the overrides of an answer (changes to params and call arguments) against the schema of the judgment point that asked. An empty
- * text means no overrides. Returns the job's earlier overrides together with the new ones, or all faults. The caller has already checked
- * that the answer is `retry-with`.
+ * Checks the changes to params and call arguments (overrides) that a person made in an answer. Uses the schema of the judgment point
+ * (question of the program) that was answered. An empty text means no changes. Returns the job's earlier changes together with the new
+ * ones, or all errors. The caller has already checked that the answer is `retry-with`.
  */
 export function applyOverrides(
   before: AppliedOverrides,

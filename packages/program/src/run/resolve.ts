@@ -24,7 +24,7 @@ export type RunScope = {
   readonly calls?: JsonObject;
   /** The answer of the call that is being undone. */
   readonly output?: JsonValue;
-  /** Number of rows of each set, by name. 0 for a skipped step's set. */
+  /** Number of rows that each step has made, by the step's id. 0 for a skipped step. */
   readonly rows?: Readonly<Record<string, number>>;
   /** Time when the current step began, in milliseconds since 1970. It stays the same if the action of the step is repeated. */
   readonly now?: number;
@@ -128,8 +128,8 @@ export function resolveArguments(args: ValueTemplate, scope: RunScope): Resoluti
 const textCharactersMax = 1_048_576;
 
 /**
- * Fills values into a text: a question, or a `$text`. Returns a fault if a value is absent or null and has no `else`, or if the text
- * becomes too long.
+ * Fills values into a text: a question, or a `$text` of the program. Returns an error if a value is absent or null and its placeholder has
+ * no `else` (a replacement value), or if the text becomes too long.
  */
 export function resolveText(
   { parts }: TextTemplate,

@@ -118,7 +118,10 @@ export function useOfCall(call: StepCall, { isRepeating, rowsMax, classOf }: Omi
   return { ...useOfCalls(times, classOf(call)), rowsMax: rows === undefined ? 0 : rowsMax };
 }
 
-/** Returns the set of rows that a call leaves. Returns "any" if `rows` is faulty, and undefined if the call has no `rows`. */
+/**
+ * Returns the fields and types of the rows that later steps can read from a call's result. Returns "any" if `rows` has an error, and
+ * undefined if the call has no `rows`.
+ */
 function setOf({ rows, pointer }: CallStep, action: Action | undefined, check: Check): RowSet | "any" | undefined {
   const hasRows = check.faults.has(`${pointer}/rows`);
   if (rows === undefined) {
@@ -131,8 +134,8 @@ function setOf({ rows, pointer }: CallStep, action: Action | undefined, check: C
 }
 
 /**
- * Returns the use (numbers of calls, writes and rows) of a call that is made at least once and at most `count` times. `access`: the access
- * class of the tool.
+ * Returns the numbers of calls, writes and rows of a call that runs at least once and at most `count` times. `access`: the access class of
+ * the tool.
  */
 function useOfCalls(count: number, access: AccessClass): Use {
   return {

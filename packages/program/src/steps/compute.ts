@@ -10,7 +10,7 @@ import type { AnyStep, StepLanguage } from "./language.ts";
 import { checkSource, type RowSource, readSource, sourceOptions, sourceSchema } from "./parts/source.ts";
 import { noUse } from "./use.ts";
 
-/** Step kind `compute`: adds fields to the rows of a set. Expressions compute their values. */
+/** Step kind `compute`: adds fields to the rows of an earlier step. Expressions compute the values of the fields. */
 export type ComputeStep = AnyStep &
   RowSource & {
     readonly kind: "compute";

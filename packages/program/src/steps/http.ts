@@ -26,8 +26,8 @@ import { readRows, setOfRows } from "./parts/rows.ts";
 import { callOptions, readRetry, type StepCall } from "./parts/tool-call.ts";
 
 /**
- * Step kind `http`: makes a request to a host that the project allows. It can also be a call in the `do` of a `map` step, where it has no
- * `rows`.
+ * Step kind `http`: makes a request to a host that the project allows. A `map` step (which makes calls for each row) can contain such a
+ * request as a call. It then has no field `rows`.
  */
 export type HttpStep = AnyStep & StepCall & { readonly kind: "http"; readonly http: HttpCall };
 

@@ -44,8 +44,8 @@ export type StepLanguage<S extends AnyStep, Inner extends AnyStep = never> = {
   /** Returns the lists of steps inside the step, for example its branches. The calls of a `map` step are not such a list. */
   lists(step: S): readonly (readonly Inner[])[];
   /**
-   * Returns the calls that the step makes itself, in order. Calls of steps in its branches are not included. svc uses this list to find the
-   * pins, accounts, overrides and approvals that a program needs.
+   * Returns the calls that the step makes itself, in order, without calls of steps in its branches. svc uses this list to find what a
+   * program needs: tool definitions to store with it, accounts, changeable arguments and approvals.
    */
   calls(step: S): readonly StepCall[];
   /**
@@ -67,11 +67,11 @@ export type StepLanguage<S extends AnyStep, Inner extends AnyStep = never> = {
 /** The reason why a step is not allowed at its place, and a hint. */
 export type StepRefusal = { readonly message: string; readonly hint: string };
 
-/** Words for hints, such as "a filter". A word is undefined if steps of this kind never have that result or part. */
+/** Words for hints about this kind of step, such as "a filter". A word is undefined if the hint never applies to this kind. */
 export type StepWords = {
   /**
-   * Name of the step kind in hints about values (for example "a filter"). Undefined if a step of this kind never has a value in
-   * `steps.<id>`.
+   * Words for this kind of step in hints about steps that have a value (for example "a reduce"). Undefined if steps of this kind have no
+   * value in `steps.<id>`.
    */
   readonly value: string | undefined;
   /**
@@ -145,7 +145,7 @@ export type Measure<Inner extends AnyStep> = {
   /** Returns the maximum number of rows in the set of an earlier step. */
   sizeOf(set: string): number;
   classOf(call: Pick<StepCall, "tool" | "http">): AccessClass;
-  /** Returns the calls, rows and questions that one run of a skill needs. */
+  /** Returns the numbers of calls, rows and questions that one run of a skill (a program that the project has saved as a tool) needs. */
   useOfSkill(name: string): Use;
   /** Returns the use (numbers of calls, rows and questions) of a list of steps inside the step. */
   list(steps: readonly Inner[]): Use;

@@ -191,8 +191,8 @@ function checkUnasked({ pointer, onRows, calls, tolerate }: MapStep, { faults, a
 }
 
 /**
- * Returns the type of a field that a row keeps from a call's answer. The field is null if the call was skipped, so the program needs no
- * replacement value for it.
+ * Returns the type of a field that a `map` step copies from a call's answer into its new row. If the call was skipped, the field is null.
+ * The program therefore needs no `else` for it.
  */
 function typeOfKept(
   step: MapStep,

@@ -34,7 +34,7 @@ export type StepOutcome = {
   readonly lostWith?: string | undefined;
 };
 
-/** The result of a step that makes neither a value nor a set. */
+/** The result of a step that makes neither a value nor rows for later steps. */
 export const nothing: StepOutcome = { value: "none", set: undefined, maySkip: false };
 
 /** An earlier call for the same row of a `map` step. `type`: type of its answer. `maySkip`: true if the call may have been skipped. */
@@ -86,9 +86,12 @@ export type Scope = {
    * may use these sets.
    */
   readonly askedSets?: ReadonlySet<string> | undefined;
-  /** Steps that have failed when the job reaches the checked place, because the place is in their error handlers. */
+  /**
+   * Ids of steps whose error handlers contain the part of the program that is checked. These steps have failed when the job reaches that
+   * part.
+   */
   readonly failed?: ReadonlySet<string> | undefined;
-  /** Fields of the current row at the checked place. */
+  /** Fields of the current row in the part of the program that is checked. Undefined if there is no current row. */
   readonly row?: RowSet | "any" | undefined;
   /** Earlier calls for the same row of a `map` step, by call id. */
   readonly calls?: ReadonlyMap<string, EarlierCall> | undefined;
@@ -108,7 +111,7 @@ type ReferenceResult =
   | { readonly type: ValueType; readonly maySkip: boolean; readonly mayFail?: boolean }
   | { readonly fault: string; readonly hint: string };
 
-/** Names that are the same for all steps of a program. */
+/** Values that expressions of all steps of a program can use: the input and the params. */
 type ProgramNames = {
   readonly inputSchema: JsonSchema | undefined;
   readonly input: JsonObject;
@@ -201,7 +204,7 @@ export function findSet(
   return given === undefined ? lacking : { ...lacking, hint: given };
 }
 
-/** Kinds of starts of a standing program that provide rows to the program. */
+/** Names in the data about a schedule's start that contain a list of rows for its program. */
 const startingSets: ReadonlySet<string> = new Set(["rows", "events"]);
 
 function hintOfStart(name: string): string {

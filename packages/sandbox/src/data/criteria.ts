@@ -12,8 +12,8 @@ const fieldNames = new Set(["sort", "sortby", "orderby", "sortfield", "order"]);
 const directionNames = new Set(["order", "sortdir", "sortdirection", "direction"]);
 
 /**
- * Functions that read the fields of a row, for filters. A value comes from a call or is made up; it is undefined if the row has no such
- * field.
+ * Functions with which a filter of the sandbox (apps that svc plays itself) reads the fields of an emulated object. A value comes from an
+ * earlier call or is made up. It is undefined if the object has no such field.
  */
 export type CriteriaRow = {
   readonly said: (name: string) => unknown;
@@ -157,7 +157,8 @@ function hasWords(query: string, fields: ObjectFields): Criterion {
 }
 
 /**
- * One limit of a time range. It says if it is the start or the end, its time, and the words in the argument's name that refer to a field.
+ * One limit of a time range in the arguments of a call. `end`: start or end of the range. `words`: the words in the argument's name that
+ * say which field of the objects is compared.
  */
 type Limit = {
   readonly end: "lower" | "upper";

@@ -7,7 +7,7 @@ import { plainName, singularOf, wordsOf } from "./words.ts";
 /** A position in a result: the property names from the root. `*` stands for the items of a list. */
 export type ResultPlace = readonly string[];
 
-/** The positions of the known objects and lists in a result. */
+/** Positions of the objects and lists that the sandbox (apps that svc plays itself) fills in when it makes up a tool's result. */
 export type Layout = {
   /**
    * The object that the call is about. `place`: its position in the result; an empty path means the whole result. Undefined if the result

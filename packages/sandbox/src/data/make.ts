@@ -17,7 +17,7 @@ export type ResultPlan = {
   readonly noun: string;
   /** Returns the values that the app is known to accept for a field with this name. */
   readonly optionsFor: (name: string) => readonly unknown[];
-  /** Latest time that objects made up by the sandbox may have, in epoch milliseconds. */
+  /** The fields of the objects in the result, by their path. */
   readonly fields: ObjectFields;
   /** Latest time that made-up objects may have, in epoch milliseconds. */
   readonly baseMs: number;
@@ -224,8 +224,8 @@ export function madeUp(
 }
 
 /**
- * True if a call gave the object around this field, but not the field itself. The field then stays absent. For example, a call creates an
- * all-day event whose start has a day but no hour.
+ * True if an earlier call set the object around this field, but not the field itself. The sandbox then leaves the field out. For example, a
+ * call creates an all-day event whose start has a day but no hour.
  */
 function isLeftOut({ facts }: ShownObject, path: readonly string[]): boolean {
   const holder = path.slice(0, -1).map(plainName).join("");
@@ -241,8 +241,8 @@ function isSame(a: ResultPlace, b: ResultPlace): boolean {
 }
 
 /**
- * True if the list at this position contains the object or the list that the call is about, at any depth. Such a list gets exactly one
- * item.
+ * True if the list at this position must contain, at any depth, the object or the list that the call is about. The sandbox then makes
+ * exactly one item in this list.
  */
 function isOnTheWay(place: ResultPlace, { layout, entity, items }: ResultPlan): boolean {
   const targets = [entity && layout.entity?.place, items && layout.list?.place];

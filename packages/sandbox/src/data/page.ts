@@ -3,7 +3,10 @@ import { type AnyObject, itemsOf, propertiesOf, typesOf } from "../app/refusal.t
 import type { ResultPlace } from "./layout.ts";
 import { plainName } from "./words.ts";
 
-/** The paging arguments of a list, by purpose. Undefined if the tool has no argument for the purpose. */
+/**
+ * Names of the arguments by which a list tool is paged: page size, page token, offset and page number. Undefined if the tool has no such
+ * argument.
+ */
 type PageArguments = {
   readonly size: string | undefined;
   readonly token: string | undefined;
@@ -56,12 +59,12 @@ const pageCountFields = ["numpages", "nbpages", "totalpages", "pagecount"];
 const itemsUsual = 3;
 /** Page size in the scenario with many pages, if the call does not set a size and the definition has no default. */
 const pageSizeUsual = 250;
-/** Maximum number of items on a page, for any call. */
+/** Maximum number of items that the sandbox (apps that svc plays itself) returns on one page of a list. */
 const pageSizeMax = 2500;
 
 /**
- * Returns the paging arguments of an action. Definitions declare them. Definitions of svc 0.1 do not; in that case the arguments are found
- * by their names.
+ * Returns the paging arguments of a tool. The tool's definition declares them. Definitions for svc 0.1 do not; for these, the arguments are
+ * found by their names.
  */
 function pageArgumentsOf(action: Action): PageArguments {
   const names = propertiesOf(action.inputSchema).map(([name]) => name);

@@ -67,7 +67,9 @@ const sentences = [
 const personWords =
   /\bfrom\b|user|person|owner|organizer|assignee|creator|author|member|invitee|contact|signer|lead|agent|sender|requester|customer|host|attendee|holder|display|full/;
 
-/** Rules that make texts, by the name of the field. The first rule that matches is used. */
+/**
+ * Rules with which the sandbox (apps that svc plays itself) makes up texts, by the name of the field. The first rule that matches is used.
+ */
 const textRules: readonly (readonly [RegExp, (clue: Clue) => string])[] = [
   [/\buuid$/, ({ seed, path }) => uuidOf(seed, path)],
   [
@@ -175,7 +177,7 @@ export function plausibleScalar(wanted: WantedValue): unknown {
   return null;
 }
 
-/** Values that arguments accept as filters, but that no object has as its own value. */
+/** Matches values that an argument accepts as a filter, but that no emulated object has in its field (for example `all`). */
 const unreal = /^(?:all|any|none|deleted|removed|trashed)$/i;
 /** Final states. A made-up object never has one, because an object reaches a final state only by a call. */
 const late = /^(?:archived|cancell?ed|lost|closed|failed|cleaned|unsubscribed|rejected|expired|disabled)$/i;

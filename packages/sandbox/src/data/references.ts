@@ -157,8 +157,8 @@ type ReferredRow = { readonly shelf: Shelf; readonly shown: ShownObject };
 const knownRows = new WeakMap<Toolkit, Map<string, ReferredRow | undefined>>();
 
 /**
- * Returns one row of a list tool. `said`: the id of the row. If `said` is not given, returns the row at `index`. Returns undefined if
- * `facts` lacks a value for a required argument of the list tool.
+ * Returns one row of a list tool that the sandbox plays. `said`: the id of the row. Without `said`, returns the row at `index`. Returns
+ * undefined if `facts` (the known arguments) lacks a required argument of the list tool.
  */
 function rowOf(
   toolkit: Toolkit,

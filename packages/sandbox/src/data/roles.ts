@@ -4,9 +4,11 @@ import { propertiesOf } from "../app/refusal.ts";
 import { plainName, singularOf, wordsOf } from "./words.ts";
 
 /**
- * A kind of object that an app stores (for example `issue`). The sandbox finds kinds by the tools that take their ids. `idArguments`: the
- * names of the arguments for the id, without separators. `scopeArguments`: the other arguments in the path of such a tool; an id is unique
- * only for the same values of these arguments.
+ * A kind of object that an app stores (for example `issue`). The sandbox (apps that svc plays itself) finds the kinds from the app's tools:
+ * a tool that takes an object's id shows that the kind exists.
+ * - `idArguments`: names of the arguments for the id, without separators.
+ * - `scopeArguments`: the other arguments in the path of such a tool. An id is unique only among objects with the same values of these
+ *   arguments.
  */
 export type Kind = {
   readonly name: string;
@@ -107,7 +109,10 @@ function readName(action: Action): Named {
   };
 }
 
-/** Returns a noun without an id argument at its end. Names made from paths repeat the argument (for example `sessions_session_id`). */
+/**
+ * Returns a tool's noun without the name of an id argument at its end. Tool names that were made from request paths repeat the argument
+ * (for example `sessions_session_id`).
+ */
 function withoutArgument(noun: readonly string[], args: readonly string[]): readonly string[] {
   for (const words of args.map(wordsOf)) {
     if (words.length < noun.length && words.every((word, index) => word === noun[noun.length - words.length + index])) {
@@ -213,8 +218,8 @@ function findRole(action: Action, kinds: readonly Kind[]): ToolRole {
 }
 
 /**
- * True if a list shows the contents of one object, so its rows are of another kind than the tool's name says. For example, the rows of a
- * database are not databases, and the products of a deal are not all products.
+ * True if a list tool shows the contents of one object, so that its rows are of a different kind than the tool's name says. For example, a
+ * tool that reads one database returns its rows, and not databases.
  */
 function isForeign(
   action: Action,

@@ -141,8 +141,8 @@ function fullPages(work: ListWork): Listing {
 }
 
 /**
- * Returns the name of the list whose rows a search uses. This is the list of all objects of the kind, if the search has no other required
- * arguments.
+ * Returns the name of the list tool from which a search takes its rows, so that both show the same objects. If the search has no required
+ * arguments except its query, this is the tool that lists all objects of the kind.
  */
 function sharedName({ call: { toolkit, action }, role }: ListWork, bound: AnyObject): string {
   if (role.kind === undefined || Object.keys(bound).length > 0 || action.name.startsWith("list")) return action.name;

@@ -34,8 +34,8 @@ export type StoredObject = {
   readonly shelf: Shelf;
   readonly id: string;
   /**
-   * `made`: a call made the object, so lists show it. `known`: a call changed an object that already existed. `gone`: a call deleted the
-   * object.
+   * State of an emulated object of an app. `made`: a call created it, so lists show it. `known`: a call changed an object that already
+   * existed. `gone`: a call deleted it.
    */
   readonly state: "made" | "known" | "gone";
   readonly facts: Facts;
@@ -80,8 +80,8 @@ export class ObjectStore {
   }
 
   /**
-   * Returns the objects of a shelf that calls created and did not delete. A shelf holds objects of one kind, app and parent object. The
-   * object that was not used for the longest time comes first.
+   * Returns the emulated objects on a shelf that calls created and did not delete. A shelf contains the objects of one app, kind and parent
+   * object. The object that was not used for the longest time comes first.
    */
   made(projectId: ProjectId, { app, kind, scope }: Shelf): StoredObject[] {
     const objects = [...(this.#projects.get(projectId)?.values() ?? [])].map(({ object }) => object);

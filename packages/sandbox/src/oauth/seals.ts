@@ -4,7 +4,10 @@
  */
 export type SealedApp = { readonly toolkit: string; readonly name: string; readonly refreshes: boolean };
 
-/** The contents of the texts that the authorization server seals. Other parties can neither make nor read these texts. */
+/**
+ * Contents of the texts that the sandbox's authorization server encrypts, such as codes and access tokens. No other program can make or
+ * read these texts.
+ */
 export type Sealed = {
   /** Contents of the sealed (encrypted) text in the address of the consent page. */
   app: SealedApp & { readonly expiresAtMs: number };

@@ -42,8 +42,8 @@ export function createExportPages(turns: Pick<Turns, "next">): ExportPages {
 }
 
 /**
- * Streams all data that the deployment has about an entity, as lines of JSON: a header, one line for each row, and the number of rows of
- * each table. Rows are read only as fast as the caller receives them, so that other work also gets time.
+ * Streams all data that the deployment has about an entity (a customer or user), as lines of JSON. They are a header, one line for each
+ * row, and the number of rows of each table. Rows are read only as fast as the caller receives them, so that other work also gets time.
  */
 export async function* exportLines(
   { db, clock, sealer, exportPages }: Pick<AdminContext, "db" | "clock" | "sealer" | "exportPages">,

@@ -11,7 +11,7 @@ import {
   Rate,
 } from "@svc/core";
 
-/** A project's running calls on this node, and its counters since the node started. */
+/** API calls and streams of one project that run on this node, and the numbers of calls and refusals since the node started. */
 export type ProjectLoad = {
   readonly projectId: ProjectId;
   readonly calls: Rate;

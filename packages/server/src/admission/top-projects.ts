@@ -8,7 +8,10 @@ export type ReportedUse = ReadonlyMap<string, readonly number[]>;
 
 /** Maximum number of projects that a metric shows by name. All other projects are shown together as `other`. */
 const namedMax = 20;
-/** Factor by which a project's earlier activity is multiplied at each count. */
+/**
+ * Each time the activity of projects is counted, a project's earlier activity is multiplied by this factor. Recent activity therefore
+ * counts more.
+ */
 const forgetting = 0.5;
 /**
  * Factor that decides when a project replaces another among the named projects of a metric. The new project must be this many times as
@@ -16,7 +19,7 @@ const forgetting = 0.5;
  */
 const lead = 2;
 
-/** The counters of a project, which only grow. The first one is the measure of its activity. */
+/** Numbers about one project's activity, which only grow. The first number decides which projects a metric shows by name. */
 export type Figures = readonly [use: number, ...others: number[]];
 
 /**

@@ -43,8 +43,8 @@ function entered(rule: AuditRule, method: Method, log: AuditLog): Method {
 }
 
 /**
- * Returns a method that records each call of a stream: before it begins, and its outcome when it ends. The outcome is `canceled` if the
- * caller left before the end.
+ * Returns a streaming API method that writes an audit entry for each call before the stream begins, and stores the outcome when it ends.
+ * The outcome is `canceled` if the caller left before the end.
  */
 function enteredStream(rule: AuditRule, method: Method, log: AuditLog): Method {
   return async function* (request, context) {
@@ -70,7 +70,10 @@ async function enterCall(rule: AuditRule, log: AuditLog, request: Message, conte
   return { id: await log.enter({ actor, action: rule.action, projectId, subject, entityId }), projectId };
 }
 
-/** Returns audit data that is known only after an action: the created object and its project. */
+/**
+ * Returns data for an audit entry that is known only after an action: the id of the object that the action created, and the object's
+ * project.
+ */
 function madeBy(rule: AuditRule, response: Message, projectId: ProjectId | undefined): Omit<ActionEnd, "outcome"> {
   const made = rule.made?.(response);
   const owner = projectId ?? readProject(rule.madeProjectId?.(response));

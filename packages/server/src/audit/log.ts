@@ -25,7 +25,7 @@ export type AuditedAction = {
   readonly action: string;
   readonly projectId: ProjectId | undefined;
   readonly subject: string;
-  /** Entity or person that the action concerns; empty for none. */
+  /** Id of the entity (customer or user) or of the person that the action concerns. Empty if it concerns none. */
   readonly entityId: string;
 };
 

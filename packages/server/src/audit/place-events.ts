@@ -111,8 +111,9 @@ async function extendChain(tx: Executor, { chain, events }: Extension, options: 
 }
 
 /**
- * Returns the key of a chain. If the end of the chain was changed or its key cannot be decrypted, reports the chain and returns undefined.
- * No rows are then added, because they would make the changed end look valid.
+ * Returns the key of a project's audit chain (its sequence of linked audit entries). If the stored end of the chain was changed, or its key
+ * cannot be decrypted, reports the chain and returns undefined. No entries are then added, because they would make the changed end look
+ * valid.
  */
 function openOrTell(chain: AuditChain, { sealer, broken, onBroken }: PlacingOptions) {
   const tell = (why: string) => {

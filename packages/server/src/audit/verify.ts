@@ -12,7 +12,10 @@ import { type ChainKey, headMac, isSame, openChainKey } from "./chain.ts";
 import { compareRows, type RowFault } from "./compare-rows.ts";
 import { beginAction } from "./place-events.ts";
 
-/** A fault that was found in the audit log. If `position` is 0, the fault concerns the whole chain of a project. */
+/**
+ * An error that was found in the audit log. If `position` is 0, it concerns the whole audit chain of the project (its sequence of linked
+ * entries). Otherwise it concerns the entry at this position.
+ */
 export type AuditFault = RowFault & { readonly projectId: ProjectId };
 
 /**

@@ -11,7 +11,10 @@ export type FreshCache<Found> = {
 
 type Entry<Found> = { found: Found | undefined; untilMs: number };
 
-/** Milliseconds after which a change by another node applies on this node at the latest. */
+/**
+ * Milliseconds after which, at the latest, this node applies a change that a different node made to a key or session, such as its
+ * revocation.
+ */
 const freshMs = 1_000;
 // Maximum number of cached digests that have a row. Digests without a row are cached separately, at most `unknownMax`, because callers may
 // try any number of secrets.

@@ -34,7 +34,10 @@ const everyMs = 1_000;
 /** Maximum number of callers that are checked at the same time, so that the database has time for other work. */
 const atOnce = 20;
 
-/** Starts checking calls once a second. An unavailable database ends no call; `onError` receives the error. */
+/**
+ * Starts to check once a second if the keys of open streams and waiting calls are still valid. A call whose key is not valid any more is
+ * ended. If the database is unavailable, no call is ended; `onError` receives the error.
+ */
 export function startOpenCalls({ clock, onError }: { clock: Clock; onError: (error: unknown) => void }): OpenCalls {
   const watched = new Set<WatchedCall>();
   const look = async (one: WatchedCall) => {

@@ -110,7 +110,10 @@ export function createAuthorize(options: AuthorizeOptions): { GET: AuthorizeHand
   };
 }
 
-/** Runs `answer` and answers its errors with a page for the person. The client does not receive these errors. */
+/**
+ * Runs `answer` (which handles a request of a person's browser). If it fails, sends the error as a page for the person. The OAuth client
+ * does not receive these errors.
+ */
 async function withPages(res: ServerResponse, answer: () => Promise<void>): Promise<void> {
   try {
     await answer();

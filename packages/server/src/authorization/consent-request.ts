@@ -18,7 +18,7 @@ export type ConsentRequest = ServiceUrls & {
   readonly toolkitSlugs: readonly string[];
   /** Digest of the cookie of the browser that opened the page, base64url. */
   readonly browser: string;
-  /** Time when the request expires, in epoch milliseconds. */
+  /** Time when the consent request expires, in epoch milliseconds. */
   readonly expiresAt: number;
 };
 

@@ -23,7 +23,7 @@ import { AuthorizationRefusal } from "./serve.ts";
 export type ClientDocuments = {
   /** Returns the client that a document describes. Throws ClientDocumentError if the document cannot be read or is not valid. */
   find(id: string): Promise<Client>;
-  /** Closes the connections over which documents are read. */
+  /** Closes the connections over which client metadata documents (JSON files in which OAuth clients describe themselves) were read. */
   close(): Promise<void>;
 };
 
@@ -90,7 +90,7 @@ export function createClientDocuments(options: {
   };
 }
 
-/** True if a client's id is the address of a document. */
+/** True if an OAuth client's id is the address of its client metadata document (a JSON file in which the client describes itself). */
 function isClientUrl(id: string): boolean {
   return id.startsWith("https://");
 }

@@ -47,8 +47,8 @@ async function issueTokens(
 }
 
 /**
- * Creates and returns the grant that belongs to an authorization code. The grant gets a separate API key for its calls. The secret text of
- * this API key is not stored, so only access tokens can be used.
+ * Creates the grant (a client's access to a project) for an OAuth authorization code, and returns it. The grant gets an API key for its
+ * calls. The secret of this key is not stored or returned, so the client can call only with access tokens.
  */
 async function issueGrant(db: Executor, code: GrantCode, clientOrigin: string, nowMs: number): Promise<Grant> {
   const { projectId, voucherKeyId, clientId, clientName, resource } = code;

@@ -11,7 +11,10 @@ const smallBytes = 4_096;
  * A list of empty objects needs thirty times the size of its text.
  */
 const [containerBytes, valueBytes] = [120, 24];
-/** Maximum charge for the values of one body, in bytes. It is low enough that a sender without other running requests is never refused. */
+/**
+ * Maximum bytes of memory that svc counts for the values of one body. It is low enough that a sender without other running requests is
+ * never refused.
+ */
 const chargeMax = 20 * 1024 * 1024;
 /**
  * Estimated memory of a parsed body, in bytes, for each character code of its text. An opening bracket begins a list or object. A comma

@@ -4,7 +4,10 @@ import { createBrotliDecompress, createGunzip } from "node:zlib";
 import { BodyError } from "./body.ts";
 import type { BodyCharge } from "./body-budget.ts";
 
-/** Options for decoding. `bytesMax`: maximum decoded size in bytes. `charge`: account in the body budget. */
+/**
+ * Options for decoding a compressed body. `bytesMax`: maximum decoded size in bytes. `charge`: counts the memory of this body against the
+ * node's limit for bodies.
+ */
 export type DecodeOptions = { readonly bytesMax: number; readonly charge: BodyCharge };
 
 /** Creates a stream that decodes one content encoding, in pieces of at most `pieceBytes`. */

@@ -4,7 +4,7 @@ import { createConnections } from "../listen/connections.ts";
 import { type BodyBudgetOptions, bodyBudgetBytes, createBodyBudget } from "./body-budget.ts";
 import { createIntake, type Intake } from "./intake.ts";
 
-/** Creates an intake for a handler under test, with unlimited connections. */
+/** Creates the part of the server that admits connections and bodies, for a handler under test. Connections are practically unlimited. */
 export function createTestIntake(budget: Partial<BodyBudgetOptions> = {}): Intake {
   const addresses = createClientAddresses([]);
   return createIntake({

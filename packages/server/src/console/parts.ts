@@ -55,7 +55,7 @@ export function createConsoleParts({
   };
 }
 
-/** Other parts of the server that its console uses. */
+/** The parts of the server on which the console depends. */
 type ServingOptions = Omit<PageCallOptions, "origin"> & {
   readonly config: Config;
   readonly console: ConsoleParts | undefined;

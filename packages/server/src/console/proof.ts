@@ -13,7 +13,10 @@ export type SessionProof = {
    * if the request has no such cookie.
    */
   readonly cookie: string | undefined;
-  /** The half of the proof that the page stores and sends in a header. Undefined if the request has none. */
+  /**
+   * The second of the two secrets that prove that a request belongs to a console session. The console's page stores it and sends it in a
+   * header. Undefined if the request has no such header.
+   */
   readonly half: string | undefined;
   /** Key of the session with which the browser makes the call: the id of the key, or `admin` for the administrator. */
   readonly seat: string | undefined;

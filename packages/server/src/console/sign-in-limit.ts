@@ -27,7 +27,7 @@ const windowMs = 60_000;
  * addresses may make ten attempts each anyway.
  */
 const addressesMax = 10_000;
-/** Maximum uses of one secret per minute, valid or not. Each sign-in writes rows to the database. */
+/** Maximum sign-ins per minute with the same key or link, successful or not. Each sign-in writes rows to the database. */
 const shownMax = 100;
 /**
  * Maximum number of actions (answers to a question, or connections of an account) through one link per minute, whether accepted or refused.

@@ -101,8 +101,8 @@ function createCalls(parts: ServerParts, { shutdownSignal }: HttpParts): Calls {
 }
 
 /**
- * Returns the objects that both listeners use. Each listener has its own door (check of a request before any handler), because the check
- * depends on the listener's address.
+ * Returns the objects that the main listener and the administrator's listener need. `door` checks each request before a handler receives
+ * it. It is made for each listener separately, because its checks depend on the listener's address.
  */
 function sharedOf(
   { config, logger, health, store, tls, connections }: ServerParts,

@@ -55,7 +55,10 @@ export type TestMcp = {
   readonly views: CatalogViews;
   readonly projectId: ProjectId;
   readonly shutdown: AbortController;
-  /** The requests that the app received, the POSTs that were reported, and the log lines. */
+  /**
+   * `sent`: the requests that the test app received. `calls`: the requests that the MCP endpoint reported for metrics. `logs`: the log
+   * lines.
+   */
   readonly sent: AppRequest[];
   readonly calls: Call[];
   readonly logs: string[];
@@ -200,7 +203,7 @@ async function createHandler(
   });
 }
 
-/** Every entity has a connected account with the credential `secret`. */
+/** Connected accounts of the test. Every entity (customer or user) has one, with the credential `secret`. */
 const accounts: AccountAccess = {
   async resolve({ entityId }) {
     if (entityId === "") return { kind: "no_account", message: "no entity is named" };

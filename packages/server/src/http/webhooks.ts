@@ -26,7 +26,10 @@ export type PostReceiver = {
   admit(toolkitSlug: string, query: URLSearchParams, headers: InboundPost["headers"]): PostAdmission;
   /** Decides if the body of a webhook post to a private toolkit (a toolkit that one project has published) may be read. */
   admitPrivate(post: PrivatePostHead): PostAdmission | Promise<PostAdmission>;
-  /** Returns the answer to a request with a method other than POST. */
+  /**
+   * Returns the response to a request at a webhook path whose method is not POST, such as the GET request with which some apps verify the
+   * address.
+   */
   greet(method: string, request: PostHead): Greeting;
   greetPrivate(method: string, request: PrivatePostHead): Greeting | Promise<Greeting>;
   /** Returns the outcome of a post. Rejects if the database is unavailable. */

@@ -54,7 +54,7 @@ type HttpSocket = Socket & {
  */
 const marked = Symbol("connection");
 
-/** Returns the connection that `mark` stored on a socket; undefined if there is none. */
+/** Returns the data about a connection that `mark` has stored on its socket. Returns undefined if no data was stored. */
 export function connectionOf(socket: HttpSocket): HeldConnection | undefined {
   return socket[marked];
 }

@@ -52,7 +52,10 @@ export type Connections = {
   stats(): ConnectionStats;
 };
 
-/** `open`: open connections by state. `shed`: number of connections closed since the start to make room for others. */
+/**
+ * Numbers of connections. `open`: those that are open now, by state. `shed`: those that svc has closed since its start to make room for
+ * others.
+ */
 export type ConnectionStats = {
   readonly open: { readonly halfOpen: number; readonly keyless: number; readonly keyed: number };
   readonly shed: number;

@@ -46,7 +46,7 @@ export type HttpServerOptions = {
   pages: ReadonlyMap<string, PageHandler>;
   /** Handler of MCP. Undefined on a node without this role. */
   mcp: McpHandler | undefined;
-  /** The console. Undefined if it is disabled, and on a node without this role. */
+  /** The console. Undefined if the configuration disables it, or if this node's role does not serve it (for example a worker). */
   console: Console | undefined;
   /**
    * The documentation. Undefined if the configuration disables it, or if this node does not serve it because it only works on jobs (role

@@ -14,7 +14,7 @@ export type MetricsSources = {
   bodies: () => BodyStats;
   /** Returns the event loop time of each project in milliseconds. */
   spentMs: () => ReadonlyMap<string, number>;
-  /** `bytes`: memory of the sets that steps of jobs hold. `waiting`: number of steps that wait for memory. */
+  /** `bytes`: memory that steps of jobs use for their rows. `waiting`: number of steps that wait for memory. */
   memory: () => { readonly bytes: number; readonly waiting: number };
   /** Returns the activity of each project on this node since its start. */
   projects: () => Iterable<ProjectFigures>;

@@ -102,7 +102,10 @@ export function createMetrics(sources: MetricsSources): Metrics {
   };
 }
 
-/** Returns `create` with a cache of its results, because looking up a labelled metric costs more than counting. */
+/**
+ * Returns `create` with a cache of its results. `create` looks up the counter for given labels in the metrics library, which takes longer
+ * than counting.
+ */
 function children<Labels extends string[], Child>(create: (...labels: Labels) => Child): (...labels: Labels) => Child {
   const known = new Map<string, Child>();
   return (...labels) => {

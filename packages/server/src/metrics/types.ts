@@ -55,7 +55,7 @@ export type Metrics = {
   heldLoop(held: BlockedLoop): void;
   /** Counts a failure of the job engine. `what`: the work that failed, such as claiming due jobs or renewing leases. */
   jobEngineFailed(what: string): void;
-  /** Counts an ask that was answered, or to which its default was applied. */
+  /** Counts an ask (a question of a job to a person) that was answered, or whose time expired so that its default answer was applied. */
   askSettled(ask: AskObservation): void;
   /**
    * Counts a decision if a run of a standing program (a program that starts jobs on a schedule or event) starts, waits, is skipped or is

@@ -7,7 +7,7 @@ export type MetricsSum = {
   note(process: number, values: MetricValues): void;
   /** Handles the end of a process. Its counters stay in the sum, so that sums never decrease; its gauges are removed. */
   forget(process: number): Promise<void>;
-  /** Returns the sums in Prometheus' text format. */
+  /** Returns the metrics of all processes, added up, in Prometheus' text format. */
   text(): Promise<string>;
 };
 

@@ -46,8 +46,8 @@ export function toConnectError(fault: Fault): ConnectError {
 }
 
 /**
- * Returns one detail of a fault in the form for the client. Only its binary form contains the marked parts of texts (names of calls and
- * fields, waiting times). The JSON form has no marked parts, because readers of JSON do not use them.
+ * Returns one detail of an error in the form that is sent to the client. Only the binary form says which parts of the texts are names of
+ * calls and fields or waiting times. The JSON form leaves this out, because readers of JSON do not use it.
  */
 function wireDetail({ says, advice }: Fault, detail: FaultDetail, index: number) {
   const ofMessage = index === 0 ? wireParts(says).map((part) => ({ ...part, inMessage: true })) : [];
@@ -80,9 +80,11 @@ export type FailedRequest = Pick<Parameters<ReturnType<Interceptor>>[0], "contex
 export type OutgoingError = (error: unknown, req: FailedRequest) => ConnectError;
 
 /**
- * Returns the function that converts errors of calls to Connect's errors. Connect's own errors stay unchanged. A Fault is converted and
- * passed to `onFault`. If the signal of the call was aborted with a Connect error, that error is the result. Any other error first becomes
- * a Fault through `mapError`.
+ * Returns the function that converts any error of an API call to a ConnectError:
+ * - A ConnectError is returned unchanged.
+ * - A Fault (an error of svc) is converted, and passed to `onFault`.
+ * - If the call's signal was aborted with a ConnectError, that error is returned.
+ * - Any other error is first converted to a Fault by `mapError`.
  */
 export function createOutgoingError(
   mapError: (error: unknown, req: FailedRequest) => Fault,

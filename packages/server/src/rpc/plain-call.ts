@@ -13,7 +13,7 @@ import { receiveBody } from "./receive-body.ts";
 import { type AnsweredCall, failedOf, requestHeader, timeoutOf, unknownEncoding } from "./rpc-request.ts";
 import type { UnaryCall } from "./unary-call.ts";
 
-/** Headers of an answer, in the order in which they are sent. */
+/** Headers of the response to an API call, in the order in which they are sent. */
 type OutgoingHeaders = Record<string, string | number>;
 
 /** Minimum size in bytes of an answer that svc compresses. Compressing a shorter answer costs more than sending it. */

@@ -51,8 +51,8 @@ const largeBytes = 65_536;
 const depthMax = 100;
 
 /**
- * Returns the whole body of a call that was admitted. A large body is decoded when it is the turn of the caller's project. The size of the
- * body is added to the caller's measured work. Rejects with Connect's error type.
+ * Returns the whole body of an API call that svc has accepted for processing. A large body is decoded when it is the turn of the caller's
+ * project. The work for it is counted for this project. Rejects with a ConnectError.
  */
 export async function receiveBody(
   req: IncomingMessage,

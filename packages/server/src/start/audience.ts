@@ -23,9 +23,9 @@ export function audienceFault(): ConfigError {
 }
 
 /**
- * Returns the audience (rule of which projects receive events) of an earlier start, if this start does not define one. So a forgotten
- * variable does not send every project's events to all projects. Undefined if this start defines an audience, or if no earlier start set
- * `accounts`.
+ * Returns the audience (which projects receive webhook events) that an earlier start had set, if this start sets none. Without this, a
+ * forgotten variable would send every project's events to all projects. Returns undefined if this start sets an audience, or if the earlier
+ * setting was not `accounts`.
  */
 export async function forgottenAudience(config: Config, db: Database, logger: Logger): Promise<Audience | undefined> {
   if (isAudienceDeclared(config) || (await readAudience(db)) !== "accounts") return undefined;

@@ -14,7 +14,7 @@ import { readIfThere } from "./vault-key.ts";
 /** First key of a new service. `text`: the key itself. `file`: path of the file that contains it. */
 export type FirstKey = { text: string; file: string };
 
-/** Name of the first key's file in the data folder. */
+/** Name of the file in the data folder that contains the API key that svc creates at its first start. */
 export const firstKeyFile = "first-key";
 
 const projectName = "default";

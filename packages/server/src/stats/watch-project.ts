@@ -31,8 +31,8 @@ const kindNumbers = {
 } as const satisfies Readonly<Record<WatchedKind, NoticeKind>>;
 
 /**
- * Longest interruption of a watch, in milliseconds, after which svc still sends the missed rows. `lateMs`: longest time between the
- * creation of a row and its commit.
+ * Longest interruption of the stream of a project's changes (WatchProject), in milliseconds, after which svc still sends the missed
+ * changes. `lateMs`: longest time between the creation of a row and its commit.
  */
 const backMaxMs = 600_000;
 const lateMs = 5_000;
@@ -101,8 +101,8 @@ type MissedCounts = {
 };
 
 /**
- * Returns the rows that are new since a watch was interrupted. If that was too long ago, also returns a gap (note that rows are missing)
- * for every kind of row.
+ * Returns the rows that were created while a caller's stream of project changes was interrupted. If the interruption was too long, also
+ * returns a gap (a note that rows are missing) for every kind of row.
  */
 async function missed({ db, projectId, kinds, sinceMs, nowMs }: MissedCounts): Promise<WatchNews> {
   const fromMs = Math.max(sinceMs, nowMs - backMaxMs) - lateMs;

@@ -51,7 +51,7 @@ const toldMax = 200;
 const openMax = 1_000;
 const unfinished = jobStatuses.slice(0, jobStatuses.indexOf("succeeded"));
 
-/** Creates the watches of a node. Projects without watchers are not read. */
+/** Creates the part of a node that reads changes of projects for streams (WatchProject). A project without an open stream is not read. */
 export function createWatches({ db, clock, everyMs = 1_000 }: WatchesOptions): Watches {
   const watched = new Map<ProjectId, { readonly listeners: Set<Listener>; readonly stop: () => void }>();
   const begin = (projectId: ProjectId) => {
@@ -90,7 +90,10 @@ export function createWatches({ db, clock, everyMs = 1_000 }: WatchesOptions): W
   };
 }
 
-/** Returns a function that reads a project. Each call returns the rows that are new, or have changed since the previous call. */
+/**
+ * Returns a function that reads events, deliveries, calls, jobs and asks of a project. Each call returns the rows that are new or have
+ * changed since the previous call.
+ */
 function createLook(db: Executor, projectId: ProjectId): (nowMs: number) => Promise<WatchNews> {
   let fromMs: number | undefined;
   const known = new Map<string, { readonly row: WatchedRow; readonly readMs: number }>();

@@ -15,8 +15,8 @@ export type VaultState = {
   /** Reads the changes of the vault's state from the database. If a read is already running, no second read starts. */
   sync(): Promise<void>;
   /**
-   * Returns a promise that resolves when the data keys of these projects are loaded, like `Sealer.ready`. Undefined if they are loaded
-   * already. `ensure`: creates keys that are missing.
+   * Returns a promise that resolves when the data keys of these projects are loaded. Returns undefined if they are loaded already.
+   * `ensure`: creates missing data keys.
    */
   ready(
     missing: readonly ProjectId[],

@@ -80,7 +80,10 @@ async function makeKeys(context: VaultContext, rotation: VaultRotation): Promise
   return true;
 }
 
-/** Returns the new data keys. A scope gets only one new key, even if an interrupted rotation left several keys. */
+/**
+ * Returns the data keys that a rotation of the vault key creates. Each owner of data keys (a project, or the deployment) gets only one new
+ * key, even if an interrupted rotation left several keys.
+ */
 function newKeysOf({ state }: VaultContext, { number }: VaultRotation, rows: readonly DataKeyRow[]): NewDataKey[] {
   const scopes = new Set(rows.map(({ scope }) => scope));
   return [...scopes].map((scope) => ({

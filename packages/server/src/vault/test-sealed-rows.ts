@@ -11,7 +11,7 @@ export type PlantedRow = {
   readonly text: string;
 };
 
-/** Prefixes of the ids of tables, for texts that name a row. */
+/** Prefixes of ids, by table and column. A test writes them before the UUID of a row, in texts that name the row. */
 const prefixes: Readonly<Record<string, string>> = {
   "connected_accounts.id": "acc",
   "call_hooks.id": "hok",

@@ -20,7 +20,10 @@ export type ParsedPage = {
   readonly summary: string;
   readonly headings: readonly Heading[];
   readonly passages: readonly PagePassage[];
-  /** Returns the page's HTML. `linkTo` returns the address of a link's target; undefined if the target is not published. */
+  /**
+   * Returns the HTML of the documentation page. `linkTo` returns the web address for a link's target; undefined if the target is not
+   * published.
+   */
   render(linkTo: (target: string) => string | undefined): string;
 };
 

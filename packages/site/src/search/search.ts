@@ -30,8 +30,8 @@ const options: Options<Section> = {
 };
 
 /**
- * Weights of sections in the ranking of search results, by the start of the page's path. Guides rank higher than the reference, because
- * readers ask for tasks more often than for fields.
+ * Weights by which search results are ranked. A weight applies to all pages whose path begins with `start`. Guides rank higher than the
+ * reference, because readers ask for tasks more often than for fields.
  */
 const weights: readonly (readonly [start: string, weight: number])[] = [
   ["guides/", 1.3],

@@ -56,7 +56,8 @@ export type PreparedBackfill = {
  */
 type DueBackfill = PreparedBackfill & {
   /**
-   * Runs that already exist for times or events of this backfill. The key (source key) identifies the time or event that caused the run.
+   * Runs that already exist for the times or events of this backfill. Each key (source key) identifies the time or event that caused the
+   * run.
    */
   readonly runs: ReadonlyMap<string, SourceRun>;
   /**
@@ -88,9 +89,10 @@ export function allowanceOfBackfill(
 }
 
 /**
- * Returns a source key (it identifies an occurrence) with the id of the backfill as prefix. A backfill with the option `again` stores its
- * own runs under this key. Without `again`, an earlier run gets this key, so that the new run for the same occurrence can use the original
- * key.
+ * Returns the source key (which identifies the time or event that caused a run) with the id of a backfill as its prefix.
+ * - A backfill with the option `again` stores its runs under this key.
+ * - Without `again`, the key of an earlier skipped run is changed to this key. The new run for the same time or event can then use the
+ *   original key.
  */
 export function againKey(id: BackfillRecord["id"], sourceKey: string): string {
   return `b:${id}/${sourceKey}`;
@@ -120,9 +122,9 @@ function dedupeKeyOf(
 }
 
 /**
- * Returns the due items of a locked program's backfill. Returns undefined if no backfill is running. Throws StaleBatchError if the backfill
- * or the program changed after the preparation. Throws it too if another backfill began after the preparation, because the claimed task
- * then belongs to the new backfill.
+ * Returns the past times and events of a backfill that are due now. The schedule must be locked. Returns undefined if no backfill is
+ * running. Throws StaleBatchError if, after the preparation, the backfill or the schedule changed or a different backfill began. In the
+ * last case, the claimed task belongs to the new backfill.
  */
 export async function dueBackfill(
   tx: Executor,
@@ -216,7 +218,7 @@ type BackfillStep = {
    * (name of its cause), so that the new run can use the original one.
    */
   readonly renamed: readonly Pick<SourceRun, "id" | "sourceKey">[];
-  /** Time of the next step, in epoch milliseconds. Null if the backfill has ended. */
+  /** Time in epoch milliseconds at which the backfill continues. Null if the backfill has ended. */
   readonly dueAt: number | null;
 };
 
@@ -225,7 +227,10 @@ type BackfillStep = {
  * events if a run starts.
  */
 const stepMs = 1_000;
-/** Pause before the next step, in milliseconds, if the program has too many waiting runs or an event is not decided yet. */
+/**
+ * Pause in milliseconds before a backfill continues. It is used if the schedule has too many waiting runs, or if svc has not yet decided
+ * about a new event of the same range.
+ */
 const waitMs = 2_000;
 
 /**

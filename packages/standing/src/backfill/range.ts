@@ -22,14 +22,14 @@ type BackfillPosition = Pick<BackfillRecord, "positionAt" | "positionEventId">;
 
 /** An item of a backfill's range: a time of a schedule, or an event. */
 export type PastItem = {
-  /** The position that the backfill has after this item is decided. */
+  /** The position of the backfill after svc has decided if this time or event starts a run. */
   readonly position: BackfillPosition;
   /**
    * The occurrence (due time or event) for which the backfill starts the program. Undefined if the item does not start the program, for
    * example an event of another account.
    */
   readonly occurrence: Occurrence | undefined;
-  /** The event and the time at which svc received it (epoch milliseconds). Undefined if the item is a time of a schedule. */
+  /** The event, and the time at which svc received it (epoch milliseconds). Undefined if the backfill is of a schedule with times. */
   readonly event: { readonly id: EventId; readonly receivedAt: number } | undefined;
 };
 
@@ -38,8 +38,8 @@ type BackfillRange = BackfillPosition & {
   readonly programId: StandingProgramId;
   readonly projectId: ProjectId;
   /**
-   * Start of the range, in epoch milliseconds. An item at exactly this time belongs to the range. An item at exactly `until`, the end of
-   * the range, does not.
+   * Start of the time range of a backfill, in epoch milliseconds. A time or event at exactly `since` belongs to the range. A time or event
+   * at exactly `until`, the end of the range, does not.
    */
   readonly since: number;
   readonly until: number;
@@ -136,7 +136,7 @@ function firstUnread(
   return own[own.findLastIndex(({ eventId }) => read.has(eventId)) + 1]?.eventId;
 }
 
-/** States of runs that were started or will be started. An occurrence with such a run gets no second run. */
+/** States of runs that were started or will be started. If a time or event has a run in one of these states, it gets no second run. */
 const runningStates: ReadonlySet<StandingRunState> = new Set(["collecting", "closing", "queued", "started", "ended"]);
 
 /**
@@ -147,7 +147,7 @@ export function hasItsRun(run: { readonly state: StandingRunState } | undefined)
   return run !== undefined && runningStates.has(run.state);
 }
 
-/** Number of items whose existing runs are read by one statement. */
+/** Number of past times or events of a backfill for which one statement reads the existing runs. */
 const chunk = 100;
 
 /**

@@ -90,8 +90,8 @@ export function createStandingEngine(context: StandingContext): StandingEngine {
   }
 
   /**
-   * Computes the next times of schedules with the time zone data of this node, before the first claim. They may have been computed with
-   * older data, which gives wrong times.
+   * Computes the next due times of all schedules with the time zone data of this node, before the node claims any work. A version of svc
+   * with older time zone data may have computed wrong times.
    */
   async function rearmFirst(): Promise<void> {
     while (!stopped.signal.aborted) {
@@ -156,7 +156,7 @@ async function claimTasks(context: StandingContext, poller: Poller, bursts: Burs
   }
 }
 
-/** A kind of claimed work (for example tasks or events), with the functions that decide about it. */
+/** A kind of claimed work (for example tasks or events). Its functions are used to decide which runs of schedules the work starts. */
 type ClaimedWork<Item> = {
   batchOf(items: readonly Item[]): DecisionBatch;
   /** Returns the group to which an item belongs. If one decision about many items fails, svc next makes one decision for each group. */
@@ -325,9 +325,10 @@ function reportPoll(
 const unstartedMax = 10;
 
 /**
- * Returns the batch for the next attempt after some runs of a batch could not be started. Runs that are known to have failed keep waiting.
- * If it is unknown which runs failed, the next attempt starts the waiting runs one at a time. Returns undefined if another attempt cannot
- * help.
+ * Returns the batch for the next attempt, if some runs of a batch could not be started.
+ * - Runs that are known to have failed keep waiting.
+ * - If it is unknown which runs failed, the next attempt starts the waiting runs one at a time.
+ * - Returns undefined if a next attempt cannot help.
  */
 function batchAfter(batch: DecisionBatch, error: unknown): DecisionBatch | undefined {
   if (!(error instanceof StartsError)) return undefined;

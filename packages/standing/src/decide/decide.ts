@@ -15,14 +15,17 @@ import { isAnythingDue, type ProgramDue, withWaiting } from "./waiting.ts";
 export type DecidedProgram = Pick<ProgramDue, "program" | "version" | "counted" | "isAdmitted" | "hasMore"> &
   Pick<ProgramOutcome, "called" | "outcomes"> & { readonly decisions: DecisionContext };
 
-/** The decisions about all programs of a batch. */
+/** The decisions for all schedules of a batch: which runs are started, queued or skipped. */
 export type DecidedBatch = {
   readonly decided: readonly DecidedProgram[];
   /** Tasks of the batch whose lease (the time-limited right to decide them) this node still has. */
   readonly held: readonly DueTaskLease[];
 };
 
-/** Locks the programs of a batch and decides about everything that is due for them. Returns the decisions and writes nothing. */
+/**
+ * Locks the schedules of a batch, and decides which of their due runs are started, queued or skipped. Returns the decisions and writes
+ * nothing.
+ */
 export async function decideBatch(
   context: StandingContext,
   tx: Executor,

@@ -21,7 +21,7 @@ export class DecidedRuns {
     return [...this.added, ...this.closed.values()];
   }
 
-  /** Returns the new runs and the closed windows that must wait. */
+  /** Returns runs that must wait for a free slot: new runs, and runs that have finished collecting events. */
   get queued(): (NewStandingRun | StandingRunRecord)[] {
     return this.decided.filter(({ state }) => state === "queued");
   }

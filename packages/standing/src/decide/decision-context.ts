@@ -25,8 +25,8 @@ import { Windows } from "./windows.ts";
 export type ProgramHold = Extract<StandingPauseReason, "key_revoked" | "approval" | "drift">;
 
 /**
- * Makes the decisions about one program in one transaction, which has locked the program's row. Each decision takes the earlier decisions
- * into account. This class writes nothing to the database.
+ * Decides which runs of one schedule are started, queued or skipped, in one transaction that has locked the schedule's row. Each decision
+ * takes the earlier decisions into account. This class writes nothing to the database.
  */
 export class DecisionContext {
   readonly facts: DecisionFacts;
@@ -74,7 +74,10 @@ export class DecisionContext {
     this.windows = new Windows(program.id, facts.windows);
   }
 
-  /** Returns the open runs (waiting or started) of a concurrency key. The decisions of this context are included. */
+  /**
+   * Returns the open runs (waiting or started) that have a concurrency key. Runs that this object has decided to start or queue are
+   * included.
+   */
   laneOf(name: string): LaneFacts {
     return this.#lanes.of(name);
   }
@@ -117,8 +120,8 @@ export class DecisionContext {
   }
 
   /**
-   * Applies the rules `dedupe` (against duplicates) and `collect` (several events in one run) to an occurrence. Returns the run if one of
-   * the two rules decided about it. Returns undefined if the other rules must decide.
+   * Applies the rules `dedupe` (against duplicates) and `collect` (several events in one run) to a due time or event of a schedule. Returns
+   * the run if one of the two rules applies. Returns undefined if neither applies and the rules about overlapping runs must decide.
    */
   #collect(occurrence: Occurrence, version: LoadedVersion, given: TemplateValues): NewStandingRun | undefined {
     const { dedupe, collect } = version.definition;
@@ -232,7 +235,7 @@ export class DecisionContext {
     this.#refuse(this.#newRun(occurrence, version.record.version), reason, detail);
   }
 
-  /** Records the run of an occurrence as skipped. The rules of the program are not applied to it. */
+  /** Records that a due time or event of a schedule was skipped for `reason`. The rules of the schedule are not checked for it. */
   skip(occurrence: Occurrence, reason: StandingRunReason, version = this.facts.version): void {
     const run = this.#newRun(occurrence, version.record.version);
     this.skipped++;

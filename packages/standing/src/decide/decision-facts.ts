@@ -30,7 +30,10 @@ export type DecisionFacts = {
   readonly room: { left: number };
   /** Encrypts the input of a run. */
   readonly seal: (runId: StandingRunId, input: JsonObject) => Buffer;
-  /** Error texts of runs whose start failed in an earlier attempt at this batch, by source key. These runs must wait. */
+  /**
+   * Error texts of runs whose start failed in an earlier attempt to process this batch. The key (source key) identifies the time or event
+   * that caused the run. These runs must wait.
+   */
   readonly unstarted: ReadonlyMap<string, string>;
   /** Returns when the next day begins in a time zone, in epoch milliseconds. */
   readonly nextDayMs: (timeZone: string) => number;

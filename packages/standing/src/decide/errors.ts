@@ -1,6 +1,6 @@
 import type { StandingProgramId } from "@svc/core";
 
-/** Identifies a run by its occurrence and its program. */
+/** Identifies a run by its schedule, and by the key of the time or event that caused it. */
 type RunName = { readonly sourceKey: string; readonly programId: StandingProgramId };
 
 /** Thrown if runs could not be started. The transaction that decided about them is rolled back. `cause`: the reason. */

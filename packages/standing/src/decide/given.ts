@@ -14,7 +14,10 @@ export type Fire = Pick<StandingRunRecord, "kind" | "fireAt" | "missed" | "previ
   readonly given?: JsonObject | undefined;
 };
 
-/** Returns the values that a run's templates can use, computed from `fire`, the cause of the run. */
+/**
+ * Returns the values that the templates of a schedule (for example for the input of a run) can use. They are computed from the cause of the
+ * run: its time, its event or its polled rows.
+ */
 export function givenOf({ kind, fireAt, missed, previousAt, given }: Fire, timeZone: string): TemplateValues {
   const { date, time } = localTimeOf(fireAt, timeZone);
   return {

@@ -17,7 +17,9 @@ export type LockedProgram = {
   readonly version: LoadedVersion;
   /** Runs that ended. This transaction adds their results to the program's counts. */
   readonly counted: readonly RunToCount[];
-  /** True if svc must check now which waiting runs of the program may start. False if only other work is due. */
+  /**
+   * True if svc must check now which waiting runs of the schedule may start. False if the schedule has due work only of a different kind.
+   */
   readonly isAdmitted: boolean;
   /** Windows (times in which events are collected for one run) that must close now. */
   readonly closing: readonly ClosingWindow[];

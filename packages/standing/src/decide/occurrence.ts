@@ -17,7 +17,7 @@ export type Occurrence = Pick<
   readonly rowCount?: number | undefined;
   /** Additional template values for the run, by name. */
   readonly given?: JsonObject | undefined;
-  /** The event, if the occurrence is an event. */
+  /** The event that is to start a run. Undefined if a time or a polled row is to start it. */
   readonly event?: CollectedEvent | undefined;
   /** The backfill to which the occurrence belongs, if any. */
   readonly backfillId?: BackfillId | null | undefined;
@@ -43,8 +43,8 @@ export type DueCandidate = {
 };
 
 /**
- * True if svc must decide about a run for the occurrence, because its condition `when` is true or could not be evaluated. False if `when`
- * is false.
+ * True if a run must be considered for a due time or event, because the schedule's condition `when` is true or could not be evaluated.
+ * False if `when` is false.
  */
 export function isWanted({ when }: DueCandidate): boolean {
   return "error" in when || when.isDue;

@@ -29,7 +29,7 @@ export type ProgramDue = LockedProgram & {
    * current version.
    */
   readonly waiting: readonly { readonly run: StandingRunRecord; readonly version: LoadedVersion }[];
-  /** True if the program has more waiting runs than `waiting` contains. */
+  /** True if the schedule has more waiting runs than the list `waiting` contains. */
   readonly hasMore: boolean;
 };
 
@@ -52,9 +52,8 @@ export function isAnythingDue({ waiting, closing, calls, sources }: ProgramDue):
 }
 
 /**
- * Skips queued runs that have waited too long. Then, for each program, reads the queued runs that may start now, and the open runs with the
- * same concurrency keys.
- * It does not read the other queued runs, so a long queue does not slow it down.
+ * Reads for each schedule the queued runs that may start now, and the open runs with the same concurrency keys. First skips queued runs
+ * that have waited too long. Queued runs that cannot start are not read, so a long queue costs no time.
  */
 export async function withWaiting(
   { versions }: StandingContext,
@@ -101,7 +100,7 @@ async function skipLate(
   return counts;
 }
 
-/** Reads the open runs of the concurrency keys of new occurrences and of waiting runs. */
+/** Reads the open runs that have the same concurrency keys as new or waiting runs. */
 async function readLanes(
   tx: Executor,
   dues: readonly LockedProgram[],
@@ -123,7 +122,7 @@ async function readLanes(
 
 type LaneDecided = { readonly lane: string; readonly version: LoadedVersion };
 
-/** Returns the concurrency keys that a program's new occurrences have. */
+/** Returns the concurrency keys of the runs that a schedule's new due times or events would start. */
 function lanesDecided(due: LockedProgram): LaneDecided[] {
   const started = candidatesOf(due).filter((one) => isWanted(one) && !isCollected(one.occurrence, one.version));
   return [

@@ -169,7 +169,7 @@ function givenTypes(
   return new Map([...given].filter(([name]) => name !== "events" && name !== "rows"));
 }
 
-/** Maximum triggers that a hint names. */
+/** Maximum number of known triggers that an error's hint lists. */
 const namedMax = 5;
 
 function checkSource({ source }: Definition, { triggers }: CatalogView, faults: StandingFaults): void {

@@ -19,7 +19,10 @@ export type Overlap = {
   readonly queueMax: number;
   /** Maximum waiting time of a run, in milliseconds. */
   readonly queueForMs: number;
-  /** Template of the concurrency key. Undefined means that all runs of the program share one key. */
+  /**
+   * Template from which the concurrency key of a run is computed, for example from a field of the event. Undefined means that all runs of
+   * the schedule share one key.
+   */
   readonly key: GivenTemplate | undefined;
 };
 
@@ -44,11 +47,11 @@ export type Collect = {
    * undefined, a pause between events does not close the window.
    */
   readonly quietMs: number | undefined;
-  /** Milliseconds after its first event at which the window closes at the latest. */
+  /** Maximum time in milliseconds for which events are collected into one run, counted from the first event. */
   readonly waitMs: number;
   /** Number of events at which the window closes. Undefined means no limit. */
   readonly max: number | undefined;
-  /** The events that the run gets: all of the window, or only the last. */
+  /** The events that the run receives: all events that were collected, or only the last one. */
   readonly take: "all" | "last";
   readonly key: GivenTemplate | undefined;
 };
@@ -78,7 +81,7 @@ export type Definition = {
   /** Time zone of local times, and of the days of the budget. */
   readonly timeZone: string;
   readonly source: ProgramSource;
-  /** Condition that an occurrence must meet to start a run. Undefined means that every occurrence starts one. */
+  /** Condition that a due time, event or polled row must meet to start a run. Undefined means that each of them starts a run. */
   readonly when: Expression | undefined;
   readonly input: GivenTemplate | undefined;
   readonly dedupe: Dedupe | undefined;
@@ -117,8 +120,8 @@ const fireType = {
 } as const;
 
 /**
- * Returns the JSON Schema of the values that templates in a definition may use (for example `fire` and `event`). `known`: schema of the
- * events or polled rows, if it is known.
+ * Returns the JSON Schema of the values that the templates of a schedule may use, for example `fire` (the time of the run) and `event`.
+ * `known`: schema of the events or polled rows, if it is known.
  */
 export function givenTypeOf(source: ProgramSource | undefined, known: JsonSchema | undefined): JsonSchema {
   if (source?.kind === "poll") return givenTypeOfPoll(source.poll, known ?? {});

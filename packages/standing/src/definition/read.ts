@@ -67,7 +67,10 @@ const definitionPlaces: JsonSchema = {
   },
 };
 
-/** Describes definitions to the readers that programs use as well. The program inside a definition has its own readers. */
+/**
+ * Describes the JSON document of a schedule for the functions that read JSON documents and find their errors. The program inside the
+ * document is read separately.
+ */
 const definitionDocument: ReaderDocument = {
   schema: standingSchemaPath,
   places: placesOf(definitionPlaces, "source"),
@@ -81,9 +84,9 @@ export type DefinitionReading = {
   readonly faults: StandingFaults;
   /** The same list as `faults`, in the type that the readers and checks shared with programs need. */
   readonly shared: FaultList;
-  /** Undefined if the text is not an object, or has no valid source or program. */
+  /** The schedule that was read from the JSON text. Undefined if the text is not an object, or has no valid source or program. */
   readonly definition: Definition | undefined;
-  /** The object parsed from the definition's text. Undefined if the text is not an object. */
+  /** The object that was parsed from the schedule's JSON text. Undefined if the text is not an object. */
   readonly document: JsonObject | undefined;
 };
 
@@ -291,13 +294,16 @@ type SourceReading = {
   readonly reader: ShapeReader;
   readonly faults: StandingFaults;
   readonly timeZone: string;
-  /** Searches the times of a schedule. Undefined for a stored definition, which was already checked. */
+  /**
+   * Finds the times of a cron expression or interval. Undefined for a schedule that is already stored, because its times were checked
+   * before.
+   */
   readonly search: TimeSearch | undefined;
 };
 
 /**
- * Reads the source of a program (trigger, schedule or poll) from a definition, and returns it. If the source has faults, records the faults
- * and returns undefined.
+ * Reads what starts a schedule's program (a trigger, times or a poll) from the schedule's JSON document, and returns it. If this part has
+ * errors, records them and returns undefined.
  */
 async function readSource(node: ShapeNode, reading: SourceReading): Promise<ProgramSource | undefined> {
   const { reader, faults } = reading;

@@ -39,7 +39,10 @@ export type KnownReader = (digests: readonly string[]) => Promise<ReadonlyMap<st
 /** A new or changed row that a run receives. */
 export type FoundRow = Pick<PolledRow, "digest" | "row">;
 
-/** `digest`: digest of an id to remember. `content`: digest of the kept fields of its row. */
+/**
+ * Digests that svc stores for a polled row, to recognize the row in later polls. `digest`: of the row's id. `content`: of those fields of
+ * the row that the schedule keeps.
+ */
 export type RememberedRow = { readonly digest: string; readonly content: string };
 
 /** Properties of one reading of a polled list (a walk) that are needed to find the new rows. */
@@ -71,13 +74,13 @@ export class ScannedRows {
   readonly remembered = new Map<string, RememberedRow>();
   /** Known row ids that this poll has found again. The time at which they were last found must be stored. */
   readonly refreshed: string[] = [];
-  /** Number of ids that were unknown when they were scanned. */
+  /** Number of row ids in this poll that no earlier poll of the schedule had found. */
   unknown = 0;
   /** Number of characters of all new rows that this poll has found so far. */
   characters = 0;
   /**
-   * The greatest bound among the rows that were read. A bound is the value, such as a time, from which the next walk reads. Null if no row
-   * has a bound.
+   * The greatest bound among the rows that were read. A bound is a value, such as a time, from which the next reading of the list starts.
+   * Null if no row has a bound.
    */
   highest: number | null;
   /**
@@ -207,8 +210,9 @@ function digestOf(text: string): string {
 }
 
 /**
- * Returns the bound (lower limit) that a row gives for the next walk: a number, or a time in epoch milliseconds. Returns undefined if the
- * row has no such value. The current time replaces a time in the future, because rows with earlier times may still appear.
+ * Returns the bound that a row gives: the value from which the next reading of the list may start. It is a number, or a time in epoch
+ * milliseconds. Returns undefined if the row has no such value. The current time replaces a time in the future, because rows with earlier
+ * times may still appear.
  */
 function boundOfRow(
   cursor: PollCursor,

@@ -37,8 +37,8 @@ export type PollState = {
    */
   readonly first: PollFirst;
   /**
-   * True after svc has read the whole list for the first time. From then on, every row with an unknown id is new. False before that: the
-   * setting `first` then decides which rows are new.
+   * True after svc has read the whole polled list for the first time. From then on, every row with an unknown id is new. Before, the
+   * schedule's setting `first` decides which rows are new.
    */
   readonly isPrimed: boolean;
   /**

@@ -96,7 +96,7 @@ export function sealPollState(sealer: Sealer, name: PollName, state: PollState):
   return sealer.seal(Buffer.from(JSON.stringify(state), "utf8"), contextOf(name));
 }
 
-/** Returns the decrypted state of polls. */
+/** Returns the decrypted state of a schedule's polls, such as the position up to which the list was read. */
 export function openPollState(sealer: Sealer, poll: StandingPollRecord): PollState {
   return parsePollState(sealer.open(poll.state, contextOf(poll)).toString("utf8"));
 }

@@ -208,8 +208,8 @@ class Walker {
   }
 
   /**
-   * Returns the end of a walk over a list that has only one page. If the page is full, the list may have more rows. Returns a fault if
-   * later polls cannot read these rows either.
+   * Returns the end of the reading of a polled list that has only one page. If the page is full, the list may have more rows. Returns an
+   * error if no later poll would read these rows.
    */
   #afterOnlyPage(args: JsonObject, count: number, unknown: number): PageEnd | { readonly fault: ReadFault } {
     const { spec, action, state } = this.#asked;
@@ -309,15 +309,15 @@ function argumentsOfWalk(
   }
 }
 
-/** True if the argument for the bound (lower limit of the list) takes a number; false if it takes a time. */
+/** True if the tool's argument for the bound (the value from which a polled list is read) takes a number. False if it takes a time. */
 function takesNumbers(action: Action, name: string): boolean {
   const types = typesOf(argumentSchema(action, name));
   return types?.has("number") === true && !types.has("string");
 }
 
 /**
- * Returns the bound (lower limit) from which the next walk reads. `highest`: the greatest bound among the rows that were read. If the
- * cursor has no `from`, the bound is the time at which this walk began.
+ * Returns the bound: the value from which the next poll reads the list. `highest`: the greatest value among the rows that were read. If the
+ * cursor has no `from`, the bound is the time at which the present reading began.
  */
 function nextBound(
   cursor: PollCursor,

@@ -7,7 +7,7 @@ import type { LoadedVersion } from "../versions.ts";
 type WhenContext = Pick<StandingContext, "evaluator">;
 type WhenVersion = Pick<LoadedVersion, "definition" | "program">;
 
-/** The result for an occurrence that could not be decided after several attempts. */
+/** Result of the condition `when` for a due time or event about which svc could not decide in several attempts. */
 export const couldNotBeDecided: WhenResult = {
   error: "due occurrences could not be decided",
   reason: "start_failed",

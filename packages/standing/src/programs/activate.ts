@@ -45,8 +45,8 @@ async function subscribe(
 }
 
 /**
- * Ends the subscription of a program. `reason`: why it ends. The reason decides what happens to events that were received before and are
- * not decided yet.
+ * Ends the subscription of a schedule to its trigger. `reason`: why it ends. It determines if events that arrived before, and are still in
+ * the inbox, start runs.
  */
 export async function unsubscribe(
   tx: Executor,
@@ -77,7 +77,10 @@ type Activation = {
 /** Reasons of a pause that ends when the program gets another version. */
 const adoptable: ReadonlySet<StandingPauseReason> = new Set(["key_revoked", "approval", "drift"]);
 
-/** Makes a locked program run a version from now on. If a caller or failures paused the program, it stays paused. */
+/**
+ * Makes a version of a locked schedule the current one, for all runs that start from now on. If a caller or failures paused the schedule,
+ * it stays paused.
+ */
 export async function activate(
   tx: Executor,
   program: StandingProgramRecord,

@@ -3,7 +3,7 @@ import type { CatchUp, Schedule } from "./schedule.ts";
 /** Maximum delay in milliseconds with which an occurrence still counts as on time. */
 const onTimeMs = 60_000;
 
-/** Number of missed occurrences that start in a second if `runs` is `all`. The others follow later at this pace. */
+/** Number of missed times of a schedule that start in one second, if `runs` is `all`. Further missed times follow at this rate. */
 const pace = 10;
 /** Maximum number of missed occurrences that get a run. If more were missed, only the newest ones get one. */
 const caughtUpMax = 1_000;

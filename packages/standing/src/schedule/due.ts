@@ -31,7 +31,7 @@ export function isOver(source: ProgramSource, nextAt: number | null): boolean {
   return source.kind === "schedule" && nextAt === null;
 }
 
-/** Returns the time at which svc decides about an occurrence: the time of the occurrence plus its jitter (a small delay). */
+/** Returns the time at which a schedule's due time is processed: the due time plus its jitter (a small delay). */
 export function fireTimeOf(id: StandingProgramId, atMs: number | null, source: ProgramSource): number | null {
   if (atMs === null || source.kind !== "schedule") return atMs;
   return atMs + jitterOf(id, atMs, source.schedule.jitterMs);

@@ -173,8 +173,8 @@ function toVersion(record: Omit<StandingVersionRecord, "definition">): StandingV
 }
 
 /**
- * Returns how many of the trigger's last events, since the program was created, are about another entity than the one that the program
- * names.
+ * Returns how many of the trigger's last events do not belong to the entity (customer or user) that the schedule names. Counts only events
+ * since the schedule was created.
  */
 async function passedOverOf(
   { versions, db }: Pick<StandingContext, "versions" | "db">,

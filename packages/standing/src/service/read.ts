@@ -32,7 +32,7 @@ import { toProgram } from "./convert.ts";
 
 /** Dependencies of all methods of StandingService. */
 export type StandingServiceContext = StandingContext & {
-  /** The engine of this node. The methods ask the engine to decide about calls, and wake it when a task becomes due. */
+  /** The engine of this node. The API methods ask it to start runs that a caller requested, and wake it when a task becomes due. */
   readonly engine: Pick<StandingEngine, "wake" | "call">;
 };
 

@@ -13,7 +13,7 @@ const rememberedMax = 100_000;
 type PreparedPoll = {
   readonly polled: FinishedPoll;
   readonly candidates: readonly DueCandidate[];
-  /** Number of rows for which the condition `when` is false. They are part of no run. */
+  /** Number of polled rows for which the schedule's condition `when` is false. No run receives these rows. */
   readonly filtered: number;
 };
 

@@ -29,7 +29,7 @@ type DueTimes = {
   readonly missed: CatchUpDecision["missed"];
   /** The first occurrence that is not decided yet; null if the schedule has no further one. */
   readonly nextAt: number | null;
-  /** Time at which the occurrence at `nextAt` is to be decided, in epoch milliseconds. Null if the schedule has no further occurrence. */
+  /** Time in epoch milliseconds at which svc processes the schedule's due time `nextAt`. Null if the schedule has no further due time. */
   readonly dueAt: number | null;
 };
 

@@ -66,9 +66,7 @@ export type Source = (
   preparation: Preparation,
 ) => Promise<PreparedSource>;
 
-/**
- * Result of preparing one source of due occurrences (schedule, trigger, poll or backfill). It is computed before the programs are locked.
- */
+/** Due times or events of one kind of source (schedule, trigger, poll or backfill), prepared before the schedules are locked. */
 type PreparedSource = {
   /** Programs that must be locked for the decision, in addition to the programs of the claimed tasks and calls. */
   readonly programIds?: readonly StandingProgramId[];
@@ -102,8 +100,8 @@ export type SourceDue = {
    */
   readonly isDue: boolean;
   /**
-   * Decides about everything that is due. Returns the changes to store. `hold`: reason why no run of the program may start; undefined if
-   * runs may start.
+   * Decides which due times, events or rows of this source start a run. Returns the changes to store. `hold`: reason why no run of the
+   * schedule may start; undefined if runs may start.
    */
   decide(decisions: DecisionContext, hold: ProgramHold | undefined): SourceOutcome | undefined;
 };

@@ -13,7 +13,7 @@ type ScheduleReport = {
   readonly reason: string;
   /** Details, as text for people. */
   readonly detail: string;
-  /** Number of runs or missed times that the event reports. */
+  /** Number of runs or missed times that the operational event (an event that svc makes about a project) reports. */
   readonly count: number;
 };
 

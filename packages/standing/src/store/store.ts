@@ -43,7 +43,10 @@ import { publishScheduleEvents } from "./publish-events.ts";
 const quotaRetryMs = 10_000;
 /** If other runs prevent waiting runs from starting, svc checks the waiting runs again after this pause, in milliseconds. */
 const recheckMs = 5_000;
-/** If the time of a window is over but some of its events are undecided, svc checks the window again after this pause, in milliseconds. */
+/**
+ * Pause in milliseconds before svc checks again if a run that collects events can start. Used if its time has ended, but svc has not yet
+ * decided about some of the events.
+ */
 const windowRecheckMs = 500;
 
 /**
@@ -137,7 +140,7 @@ async function storeWindows(tx: Executor, decided: readonly DecidedProgram[]): P
   );
 }
 
-/** Stores the jobs of runs that start. Throws StartsError if that fails. */
+/** Stores the jobs of runs that start. Throws StartsError if a job cannot be stored. */
 async function storeStarts(
   context: StandingContext,
   tx: Executor,
@@ -219,7 +222,7 @@ function doubtedFrom(restore: Restore | undefined, { fireAt }: StartedRun["run"]
 
 /**
  * Returns a seed from which the idempotency keys of a job's calls are made. Two jobs for the same cause (for example the same event) get
- * the same seed. This is so even if a restored backup does not contain the first run.
+ * the same seed. Therefore apps recognize repeated writes even if svc was restored from a backup that does not contain the first run.
  */
 function callSeedOf(programId: StandingProgramId, { version, sourceKey }: StartedRun["run"]): Buffer {
   return createHash("sha256")
@@ -299,8 +302,8 @@ async function settleTasks(
 }
 
 /**
- * Returns when a program's next window (time in which events are collected for one run) must be checked for closing. A window that waits
- * for undecided events is checked soon, because the decision about these events does not trigger a check.
+ * Returns when svc must next check if a run that collects events can start. If svc has not yet decided about some of the events, the check
+ * comes soon, because the decision about them does not trigger a check.
  */
 function closeTimeOf(next: NextClose | undefined, nowMs: number): number | undefined {
   return next?.isHeld === true ? Math.max(next.at, nowMs + windowRecheckMs) : next?.at;

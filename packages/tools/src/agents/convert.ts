@@ -22,7 +22,10 @@ export type CallHints = {
   readonly rest: string;
 };
 
-/** Returns the answer of a call as data. Fields with default values are omitted, except the fields that a program always checks. */
+/**
+ * Returns the answer of a tool call as data for a program. Fields with default values are omitted, except those that every program needs,
+ * such as `outcome`.
+ */
 export function callData(answer: CallAnswer, { json, warnings }: ShownResult): Record<string, unknown> {
   const { callId = "", result, isSandbox, isReplay, jobId } = answer;
   const { outcome, retryable, retryAfterMs, providerStatus, preview, faults } = result;

@@ -47,8 +47,8 @@ type AgentCall = {
 };
 
 /**
- * Calls a tool and returns its result as an answer. If the call needs confirmation, the answer is not marked as an error. Rejects with the
- * errors of CallTool.
+ * Calls a tool and returns its result as an MCP answer. An answer that only requests a confirmation is not marked as an error, so that the
+ * agent asks its user. Rejects with the errors of CallTool.
  */
 export async function answerCall(
   args: CallArguments,
@@ -116,8 +116,9 @@ export type AgentToolsOptions = ConfirmationStore & {
 };
 
 /**
- * Calls a meta-tool for a project. Rejects with the errors of SearchTools, DescribeTool and CallTool, TOOL_NOT_READ and
- * META_ARGUMENTS_INVALID.
+ * Calls a meta-tool (one of four tools through which an agent reaches every tool) for a project. Rejects with the errors of SearchTools,
+ * DescribeTool and CallTool. Rejects with TOOL_NOT_READ if read_tool names a tool that can change something. Rejects with
+ * META_ARGUMENTS_INVALID if the arguments are wrong.
  */
 export type MetaCaller = (
   name: MetaToolName,

@@ -59,7 +59,10 @@ async function list({ views, agentTools }: AgentTools, context: McpContext): Pro
   return "error" in listed ? refused(listed.error) : complete({ tools: listed.tools });
 }
 
-/** Returns the meta-tools that a key can use. read_tool or call_tool is left out if the key's scope contains no class that it can call. */
+/**
+ * Returns the meta-tools (four tools through which an agent reaches every tool) that a key can use. read_tool is left out if the key may
+ * only write; call_tool is left out if it may only read.
+ */
 function usableMetaTools(binding: Binding | undefined): readonly ListedTool[] {
   const classes = binding?.accessClasses ?? [];
   if (classes.length === 0) return metaTools;

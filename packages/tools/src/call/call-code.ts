@@ -7,7 +7,10 @@ import { beginKeyed, type KeyContext } from "./gate/keyed-call.ts";
 import { checkArguments, describeFaults } from "./prepare/check-arguments.ts";
 import type { LedgerEntry } from "./record/ledger.ts";
 
-/** A call of code inside svc (for example of a skill), confirmed and with valid arguments. The argument `confirm` is removed. */
+/**
+ * A call of a tool that is code inside svc (for example a skill). It has been confirmed if that was necessary, and its arguments are valid.
+ * The argument `confirm` is removed.
+ */
 export type CodeCall = {
   readonly caller: Caller;
   readonly tool: CodeTool;

@@ -15,7 +15,10 @@ export type UnrecordedEnd = {
    * own result. So it never needs to repeat the call.
    */
   readonly record: CallRecord;
-  /** True if the row was written at the start of the call and only its end is missing. */
+  /**
+   * True if the ledger (the record of every tool call) already has a row of this call, written at its start. Only the data about the call's
+   * end must then be added.
+   */
   readonly wasBegun: boolean;
   /**
    * Stores the call's ledger row (record of a tool call) separately, with the answer that a repeated call with its idempotency key gets.
@@ -46,8 +49,8 @@ export type ReadyCall = {
 export type ReadyContext = GateContext & LimitContext & Omit<ExecuteContext, "ledger">;
 
 /**
- * Prepares a call and records nothing. Resolves to undefined if the caller must use `call` instead: the call ends before it is sent, or
- * hooks review it, for example.
+ * Prepares a call and records nothing. Resolves to undefined if the caller must use the function `call`. This is the case, for example, if
+ * the call ends before it is sent, or if hooks (URLs of the project) review it.
  */
 export async function readyCall(context: ReadyContext, request: CallRequest): Promise<ReadyCall | undefined> {
   const taken = await takeToTheGate(context, request);
@@ -64,7 +67,9 @@ export async function readyCall(context: ReadyContext, request: CallRequest): Pr
 
 type Entered = Exclude<Awaited<ReturnType<typeof enter>>, { kind: "full" }>;
 
-/** Returns a ready call. The call limits have admitted it, so it occupies slots of these limits until it ends or is cancelled. */
+/**
+ * Returns a call that is ready to be sent. The call limits have admitted it, so it uses up a part of them until it ends or is cancelled.
+ */
 function readied(
   context: ReadyContext,
   { entry, prepared, plan }: MadeCall<PreparedCall>,

@@ -22,7 +22,7 @@ export type TestAccounts = AccountAccess & {
   /** The value that `refused` returns next, and the number of its calls. */
   refusals: { renews: boolean; count: number };
   grantedScopes: readonly string[];
-  /** Runs before a credential is read. */
+  /** Function that a test may set. It runs before the credential of an account is read. */
   onAuthorize: () => void;
 };
 
@@ -84,7 +84,7 @@ export type TestNode = {
   ask(projectId: ProjectId, tool: string, changes?: Partial<CallRequest>): Promise<CallReply>;
   /** Returns a client for one of the node's services, with a key of the project. */
   readonly client: Node["client"];
-  /** Returns the ledger's rows of a project, oldest first. */
+  /** Returns the rows of the ledger (the record of every tool call) of a project, oldest first. */
   rows(projectId: ProjectId): Promise<Record<string, unknown>[]>;
 };
 

@@ -3,7 +3,10 @@ import type { AppAnswer, AppCall, AppRequest, AppTransport } from "@svc/connecti
 /** Reaction of a scripted app to a request: a fixed answer, or a function that returns one. */
 export type Move = AppAnswer | ((request: AppRequest) => AppAnswer | Promise<AppAnswer>);
 
-/** A test app that gives the answers of a script, and after them the status 200 with a ticket. It keeps the requests that it received. */
+/**
+ * A test app that returns the answers of a script, one for each request. After the last one, it returns the status 200 with a made-up
+ * object (a ticket). It keeps the requests that it received.
+ */
 export type ScriptedApp = {
   readonly transport: AppTransport;
   readonly requests: AppRequest[];

@@ -47,8 +47,8 @@ type Kept = ToolkitVectors & { readonly readAt: number };
 export type VectorKeeperOptions = VectorStoreOptions & { readonly onFailed: (error: Error) => void };
 
 /**
- * Creates the keeper of vectors. Each request to the endpoint has texts of only one toolkit, and the owners of toolkits take turns. If the
- * endpoint refuses the texts of a project, only this project's toolkits are delayed.
+ * Creates the object that requests and stores the search vectors of tools. Each request to the embeddings endpoint contains texts of one
+ * toolkit. Projects take turns. If the endpoint refuses the texts of a project, only this project's toolkits are delayed.
  */
 export function createVectorKeeper(options: VectorKeeperOptions): VectorKeeper {
   const { clock, endpoint, onFailed } = options;

@@ -58,7 +58,10 @@ type QueryVectors = {
  * Maximum wait of a search, in milliseconds. `allMs`: in total. `roomMs`: for a free slot, that is, until the search may ask the endpoint.
  */
 const waits = { allMs: 300, roomMs: 100 };
-/** Maximum number of queries whose vectors are in memory. For a query in memory, the endpoint is not asked a second time. */
+/**
+ * Maximum number of search queries whose vectors are kept in memory. svc does not request the vector of such a query from the embeddings
+ * endpoint again.
+ */
 const keptMax = 1_000;
 /**
  * Maximum number of queries that are sent to the embeddings endpoint at the same time. `all`: for all projects together. `project`: for one

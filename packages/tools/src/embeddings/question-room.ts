@@ -1,6 +1,9 @@
 import { type Clock, LeastRecentlyUsed, type ProjectId } from "@svc/core";
 
-/** Maximum number of questions to the endpoint that run at the same time. `all`: for all projects together. `project`: for one project. */
+/**
+ * Maximum number of requests for vectors of search queries that run at the embeddings endpoint at the same time. `all`: for all projects
+ * together. `project`: for one project.
+ */
 type RoomLimits = { readonly all: number; readonly project: number };
 
 /** Releases a slot (the right to send a question to the endpoint). Later calls have no effect. */

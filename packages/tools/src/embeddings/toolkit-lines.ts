@@ -86,7 +86,7 @@ export class ToolkitLines {
     return undefined;
   }
 
-  /** Returns the earliest time of the next turn; undefined if no toolkit waits. */
+  /** Returns the earliest time at which vectors of a waiting toolkit may be requested. Returns undefined if no toolkit waits. */
   nextAtMs(): number | undefined {
     const times = Array.from(this.#lines.values(), ({ notBeforeMs }) => notBeforeMs);
     return times.length === 0 ? undefined : Math.min(...times);

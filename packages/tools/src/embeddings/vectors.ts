@@ -8,7 +8,8 @@ export type Vector = { readonly parts: Int8Array; readonly length: number };
 export const dimensionBounds = { min: 2, max: 4_096 };
 
 /**
- * Returns the vector in an endpoint's answer. Undefined if the answer is not a direction: not a list of numbers, too long, or all zeros.
+ * Returns the vector in the answer of an embeddings endpoint. Returns undefined if the answer cannot be used: it is not a list of numbers,
+ * has too few or too many numbers, or all of them are zero.
  */
 export function packVector(numbers: unknown): Vector | undefined {
   if (!Array.isArray(numbers)) return undefined;
@@ -31,7 +32,7 @@ export function vectorOf(parts: Int8Array): Vector {
 type Block = {
   readonly size: number;
   readonly rows: Int8Array;
-  /** For each row, the position of its tool in the toolkit's index. `lengths`: for each row, the length of its vector. */
+  /** For each vector of the block, the position of its tool in the toolkit's index. `lengths`: for each vector, its length. */
   readonly places: Int32Array;
   readonly lengths: Float64Array;
 };

@@ -8,7 +8,7 @@ import type { LedgerEntry } from "../call/record/ledger.ts";
 import type { HookAnswer } from "./ask-hook.ts";
 import type { Hook } from "./known-hooks.ts";
 
-/** A hook's answer about a call, and its time. */
+/** The answer of a hook (a URL of the project that svc asks about tool calls) about one call, and the time of the answer. */
 export type GivenAnswer = {
   readonly hook: Pick<Hook, "id" | "phase">;
   readonly answer: HookAnswer;

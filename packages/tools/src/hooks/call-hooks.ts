@@ -29,12 +29,15 @@ export type CallHooksContext = {
   readonly onUnrecorded: (callId: Id<"call">, error: unknown) => void;
 };
 
-/** A call as hooks see it. */
+/** A tool call in the form that hooks need. Hooks are URLs of a project that svc asks before a tool call, or informs after it. */
 export type HookedCall = {
   readonly entry: LedgerEntry;
   readonly action: Action;
   readonly isDryRun: boolean;
-  /** True if hooks may change the arguments. False if the arguments contain secrets of the project, which are found by their position. */
+  /**
+   * True if hooks (URLs of the project that svc asks about calls) may change the arguments. False if the arguments contain secrets of the
+   * project. svc knows only the positions of these secrets in the arguments, and a change could move them.
+   */
   readonly isEditable: boolean;
   /**
    * Values of sensitive arguments, and other values that texts about the call must not contain. Hooks never receive any of these values.
@@ -54,8 +57,8 @@ export type HooksOfCall = { readonly before: readonly Hook[]; readonly after: re
 /** Asks the hooks of projects about their calls. */
 export type CallHooks = {
   /**
-   * Returns the hooks that must be asked about calls of a tool. Undefined if there are none, which is found without a database access.
-   * Rejects if the database is unavailable.
+   * Returns the hooks (URLs of the project) that svc must ask about calls of a tool. Returns undefined if the tool has no hooks; svc knows
+   * this without reading the database. Rejects if the database is unavailable.
    */
   of(entry: LedgerEntry, action: Action): HooksOfCall | undefined | Promise<HooksOfCall | undefined>;
   /**

@@ -17,7 +17,7 @@ export type LimitedCall = {
   readonly toolSlug: string;
   readonly accessClass: AccessClass;
   readonly account: { readonly id: string; readonly entityId: string };
-  /** The job that makes the call, if any. If the call finds no room, the job tries again by itself. */
+  /** The job that makes the call, if any. If the call limits have no room for the call, the job tries again by itself. */
   readonly jobId: Id<"job"> | undefined;
 };
 
@@ -148,8 +148,9 @@ function limitOf({ name, toolkitSlug, keyExpression, concurrency, rateMax, rateP
 }
 
 /**
- * Returns the limiter keys of a call; calls with the same key are counted together. There is one key for each limit of the project that
- * applies, and one for the toolkit's rate per account.
+ * Returns the keys of the counters that limit a call (limiter keys). Calls with the same key are counted together. There is one key for
+ * each limit of the project that applies to the call. There is one more for the rate that the toolkit declares, which is counted per
+ * account.
  */
 function keysOf(limits: readonly Limit[], call: LimitedCall, rate: PaceRules | undefined): RuledKey[] {
   const { projectId, toolkit, toolSlug, accessClass, account } = call;

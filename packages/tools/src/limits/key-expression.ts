@@ -31,9 +31,10 @@ const sample: KeyBindings = {
 };
 
 /**
- * Compiles the key expression of a limit. Returns `keyOf`, or `fault` if the expression is wrong. The expression's value (a text, number or
- * boolean) is the key; null means that the limit does not apply. An empty expression counts all calls together. An evaluation takes
- * microseconds, because an expression has no loops, no patterns and at most 50 parts.
+ * Compiles the expression that decides which calls a call limit counts together. Calls for which it has the same value (a text, number or
+ * boolean) share one counter; null means that the limit does not apply. Without an expression, all calls share one counter. Returns
+ * `keyOf`, or `fault` if the expression is wrong. An evaluation takes microseconds, because an expression has no loops, no patterns and at
+ * most 50 parts.
  */
 export function compileKeyExpression(source: string): { readonly keyOf: KeyOf } | { readonly fault: string } {
   if (source === "") return { keyOf: () => "" };

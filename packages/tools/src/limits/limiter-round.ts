@@ -40,8 +40,8 @@ export function admit({ limiters, holds, isPatient }: WaitingCall, turns: Readon
 }
 
 /**
- * True if a limiter has room for one more call in this round (a check of which waiting calls may start). False if it has no room or is not
- * part of the round. `holds`: true if the call needs a slot.
+ * True if the limiter (counter of a call limit) allows one more call to start now. False if it does not, or if it is not among the limiters
+ * checked in this round. `holds`: true if the call needs one of the limiter's slots.
  */
 export function hasRoom(turn: LimiterRound | undefined, holds: boolean): boolean {
   return turn !== undefined && turn.room.starts > 0 && (!holds || turn.room.places > 0);

@@ -14,8 +14,8 @@ const stepMinMs = 50;
 const horizonMs = 60_000;
 
 /**
- * Times of a booking (the planned next try of a job), in milliseconds. `earliestMs`: the try is not earlier. `stepMs`: average time between
- * two calls that the limit permits. `sinceMs`: when the job began to wait.
+ * Times for the planned next try of a job whose call found a full call limit, in milliseconds. `earliestMs`: the job does not try before
+ * this time. `stepMs`: average time between two calls that the limit permits. `sinceMs`: when the job began to wait.
  */
 type BookingTimes = {
   readonly nowMs: number;
@@ -65,8 +65,8 @@ export class Bookings {
   }
 
   /**
-   * Returns the time in epoch milliseconds since which the job has waited. Only the first call of the job that asks gets this time.
-   * Undefined for the job's other calls, and if no try is planned for the job.
+   * Returns the time since which a job has waited for this limiter, in epoch milliseconds. Only the first call of the job that uses this
+   * function gets the time. Returns undefined for further calls of the job, and if no try is planned for the job.
    */
   claim(jobId: string): number | undefined {
     const booking = this.#bookings.get(jobId);
@@ -104,7 +104,7 @@ export type Limiter = {
   known: { readonly pace: PaceDocument | undefined; readonly revision: string; readonly atMs: number } | undefined;
   /** Number of slots that calls of this node hold. */
   held: number;
-  /** Number of calls that wait here. Some of them may wait because of another limiter. */
+  /** Number of calls on this node that wait for this limiter. Some of them may wait because a second limiter of theirs is full. */
   waiting: number;
   /** The last report of this node to the database. `wanted`: number of waiting calls. `atMs`: time of the report. */
   reported: { readonly wanted: number; readonly atMs: number };

@@ -13,7 +13,10 @@ export type EntryOutcome =
   | { readonly kind: "entered"; leave(): void; again(): Promise<boolean> }
   | { readonly kind: "full"; readonly by: LimiterKey; readonly isPaused: boolean; readonly retryAfterMs: number };
 
-/** Limits of a call's wait. `waitMs`: maximum wait. `jobId`: the job that makes the call and can repeat it, if any. */
+/**
+ * Limits of the time for which a call waits for call limits. `waitMs`: maximum time. `jobId`: the job that makes the call and can repeat
+ * it, if any.
+ */
 export type EntryRequest = { readonly waitMs: number; readonly jobId: string | undefined };
 
 /** A tool call that waits until its call limit allows it, and the callbacks for its outcome. */

@@ -7,7 +7,7 @@ export type McpAddress = {
   readonly toolkits: readonly string[];
   /** Slugs of tools that are listed directly to the client. Names of meta-tools are allowed too. */
   readonly tools: readonly string[];
-  /** Entity whose accounts the directly listed tools use. Empty: the default entity. */
+  /** Entity (customer or user) whose accounts the directly listed tools use. If empty, the default entity is used. */
   readonly entityId: string;
 };
 

@@ -22,7 +22,10 @@ export type McpRequest = {
   readonly mapError: (error: unknown) => Fault;
   /** Executes an action and records it in the audit log. */
   readonly enter: EnterAction;
-  /** Called with the kind of request: a meta-tool's name, a method, `direct_tool`, `batch` or `other`. The set of kinds is fixed. */
+  /**
+   * Called with the kind of the MCP request, for metrics: the name of a method or of a meta-tool, `direct_tool` (a tool called by its own
+   * name), `batch` or `other`. There are only these kinds, so that the number of metrics stays small.
+   */
   readonly onLabel: (label: string) => void;
   /** Called with the trace context of the client's request, in W3C form. */
   readonly onTrace: (traceparent: string) => void;

@@ -68,7 +68,10 @@ async function answerRequest(
 
 const [latest] = olderVersions;
 
-/** Returns the methods that only this revision has, such as the handshake. The handshake leaves no state on the server. */
+/**
+ * Returns the MCP methods that only the protocol revision 2025-11-25 has, such as the handshake. The handshake leaves no state on the
+ * server.
+ */
 function ownMethods(served: Omit<ServedProtocol, "methods">): Readonly<Record<string, McpMethod>> {
   return {
     initialize: {

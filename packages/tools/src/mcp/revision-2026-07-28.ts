@@ -5,7 +5,10 @@ import { codes, invalidParams, invalidRequest, type McpAnswer, type McpError, ty
 import { dispatch, type McpExchange, type RevisionCarrier, type ServedProtocol, serverInfo } from "./served.ts";
 import { newerVersions, spokenVersions, unsupportedVersion } from "./versions.ts";
 
-/** Returns the name in a header. The name is plain text, or Base64 if it has special characters. Undefined if it is neither. */
+/**
+ * Returns the name (for example of a tool) that a request repeats in a header. The name is plain text, or Base64 if it has special
+ * characters. Returns undefined if it is neither.
+ */
 function nameInHeader(header: string): string | undefined {
   const [, encoded] = /^=\?base64\?(.*)\?=$/.exec(header) ?? [];
   if (encoded === undefined) return /^[\t\x20-\x7e]*$/.test(header) ? header : undefined;
@@ -23,7 +26,7 @@ export const metaKeys = {
   server: "io.modelcontextprotocol/serverInfo",
 } as const;
 
-/** Metadata of a request in this revision. `client`: the kinds of questions that the client accepts. */
+/** Metadata that each request has in the MCP revision 2026-07-28. `client`: the kinds of questions that the client accepts. */
 type Envelope = { readonly client: Params; readonly traceparent: string | undefined };
 
 /** Error code for headers that are missing or that contradict the message. */
@@ -127,8 +130,8 @@ function statusOf(code: number): number {
 }
 
 /**
- * Returns the answer to a POST of a client of this revision. Such a client declares its version, and the questions it accepts, with each
- * request.
+ * Returns the answer to a POST of a client that uses the MCP revision 2026-07-28. With each request, such a client declares its version and
+ * the questions that it accepts.
  */
 async function answer({ messages, isBatch }: McpMessages, exchange: McpExchange): Promise<McpAnswer> {
   const [message] = messages;

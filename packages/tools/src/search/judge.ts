@@ -57,8 +57,8 @@ const saidFits: Fits = { high: 16.6, medium: 9.8 };
 const unsaidFits: Fits = { high: 12, medium: 6 };
 
 /**
- * Returns the confidence that a tool fits the query. `fit`: score of the tool. `isSaid`: true if the tool's toolkit has example phrases;
- * the tool then needs a higher score.
+ * Returns the confidence that a tool fits the query. `fit`: search score of the tool. `isSaid`: true if the tool's toolkit has example
+ * phrases. Such tools get higher scores, so they need a higher score for the same confidence.
  */
 function confidenceOfFit(fit: number, isSaid: boolean): Confidence {
   const least = isSaid ? saidFits : unsaidFits;
@@ -89,7 +89,7 @@ export type FoundTool = {
  */
 export type FoundTools = { readonly confidence: Confidence | undefined; readonly results: readonly FoundTool[] };
 
-/** The values from which svc computes its confidence that the first tool is the right one. */
+/** Values from which svc computes its confidence that the best tool found by a search is the one that the query means. */
 type Grounds = {
   /** Share of the query that the best tool contains. */
   readonly share: number;
@@ -115,7 +115,7 @@ export const noneFound: FoundTools = { confidence: undefined, results: [] };
  * lower.
  */
 const tieShare = 0.9;
-/** Maximum number of tools in an answer, if the best tool contains little of the query. */
+/** Maximum number of tools that a search returns, if even the best tool contains only a few words of the query. */
 const lowMax = 3;
 
 /**

@@ -31,8 +31,8 @@ const asking: ReadonlySet<string> = new Set(vocabulary.asking);
 const verbs: ReadonlySet<string> = new Set(Object.values(vocabulary.verbClasses).flat());
 
 /**
- * Returns the meaning of a word in the query. If the query names a channel or a person and the word is a verb of writing, returns the word
- * as written. For example, `drop … into #launch` sends a message and adds nothing.
+ * Returns the meaning of a word in the query. If the query names a channel or a person, a verb of writing is returned unchanged. For
+ * example, `drop … into #launch` sends a message, so `drop` does not get its other meaning `add`.
  */
 export function saidWord({ word, origin }: ReadWord, { hasChannel, hasPerson }: Marks): string {
   return origin !== undefined && (hasChannel || hasPerson) && writing.has(origin) ? origin : word;
@@ -84,8 +84,8 @@ function hasOwnObject(after: readonly string[]): boolean {
 }
 
 /**
- * True for the end of a request such as `hello to general`: a message, then a preposition, then one word without an article as the
- * destination. The words before the preposition must contain no object, or be a whole sentence with its own verb. False otherwise.
+ * True for the end of a request such as `hello to general`: a message, a preposition, and one word without an article, which is the
+ * destination. The words before the preposition must not name an object of an app, unless they are a whole sentence with a verb of its own.
  */
 function isBare(after: readonly string[]): boolean {
   const [name = "", preposition = "", ...before] = after.toReversed();

@@ -48,7 +48,10 @@ const spelledWordsMax = 6;
  * because most names are only data for a tool.
  */
 const unknownNameShare = 0.25;
-/** Share of a corrected word's weight that counts as the weight of an unknown word, because the person may have meant another word. */
+/**
+ * A corrected word (a likely spelling mistake) may be wrong. This share of its weight is therefore counted as the weight of an unknown
+ * word.
+ */
 const correctedShare = 0.3;
 /** Weight of an unknown word that is vague (too general), relative to other unknown words. */
 const vagueShare = 0.5;

@@ -134,9 +134,9 @@ function isFirst(at: number, best: Float64Array, filled: Int32Array): boolean {
 const deprecatedShare = 0.5;
 
 /**
- * Returns the tools with changed scores. A tool that replaces a deprecated tool gets the deprecated tool's score if that is better, because
- * users ask for both with the same words. The deprecated tool keeps only a share of its score. A tool that a filter removed replaces
- * nothing.
+ * Returns the tools with changed scores. Users ask for a deprecated tool and for its replacement with the same words. Therefore the
+ * replacement gets the deprecated tool's score if that is better, and the deprecated tool keeps only a share of its score. If the search's
+ * filters exclude the replacement, no score changes.
  */
 export function preferReplacements(
   ranked: readonly ScoredTool[],

@@ -13,8 +13,8 @@ const coverageExponent = 0.6;
 const toolkitExponent = 0.4;
 
 /**
- * Scores of a search, with one number for each tool of a view. `scores`: the score of the tool. `shown`: the weight of the query's words
- * that the tool contains. A word that matches only weakly counts in part; a vague (too general) word does not count.
+ * Scores of a search, with one number for each tool that the caller may see. `scores`: score of the tool. `shown`: total weight of the
+ * query's words that the tool contains. A word that matches only weakly counts in part. A vague (too general) word does not count.
  */
 export type WordScores = { readonly scores: Float64Array; readonly shown: Float64Array };
 
@@ -30,8 +30,8 @@ type Sheet = WordScores & {
 };
 
 /**
- * Working arrays of each view. Searches use them one after the other, because allocating new arrays for each search would take longer than
- * the search itself.
+ * Arrays for the computation of scores, for each view (the tools that one caller may see). Searches use the arrays again, because
+ * allocating new ones for each search would take longer than the search itself.
  */
 const sheets = new WeakMap<ViewIndex, Sheet>();
 

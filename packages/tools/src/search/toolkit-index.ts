@@ -25,7 +25,7 @@ export type ToolkitIndex = {
   /** Number of tools in the toolkit that have example phrases. */
   readonly saidCount: number;
   readonly terms: ReadonlyMap<string, Postings>;
-  /** Returns the phrases of a tool, created at the first call. */
+  /** Returns the example phrases of a tool (sentences of users that the tool answers), prepared for search at the first call. */
   phrasesOf(place: number): readonly Phrase[];
   /** Returns the terms as a radix tree, with which terms similar to a word are found. Created at the first call. */
   spellings(): SearchableMap<true>;

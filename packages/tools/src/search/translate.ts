@@ -21,7 +21,7 @@ type Language = {
   readonly plurals: ReadonlySet<string>;
   /** Letters that may join the parts of a compound word. Empty if the language has no compounds. */
   readonly joints: readonly string[];
-  /** Particles at the end of a clause that belong before its verb, as in `lege … an`. */
+  /** Words of a language that belong to a verb but follow it at the end of a clause (particles), such as `an` in the German `lege … an`. */
   readonly particles: ReadonlySet<string>;
   /** Pattern for the letters between a particle and its verb, as in `angelegt` and `anzulegen`. Undefined if the language has none. */
   readonly inserted: RegExp | undefined;
@@ -53,7 +53,10 @@ const known: readonly Language[] = Object.values(languages).map((language) => {
   };
 });
 
-/** English words before which a clause may end. A particle directly before one of them belongs to the clause's verb. */
+/**
+ * English words before which a clause may end. If a particle (a word that belongs to a verb, such as `an` in `lege … an`) precedes such a
+ * word, it belongs to the verb of its clause.
+ */
 const betweenClauses: ReadonlySet<string> = new Set("and for with without from in at by about that please".split(" "));
 
 /**

@@ -10,7 +10,10 @@ const combinations = 16;
 
 /** Share of its score that a tool keeps if the tool reads and the query requests a change, or the other way round. */
 const readsElseShare = 0.65;
-/** Share of its score that a tool keeps if it makes another change than the requested one. */
+/**
+ * Share of its score that a tool keeps if it makes a different kind of change than the query requests (for example an update and not a
+ * creation).
+ */
 const changesElseShare = 0.75;
 /** Share of its score that a tool keeps if it removes something and the query asks for something else. */
 const removesElseShare = 0.6;

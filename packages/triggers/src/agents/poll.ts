@@ -7,7 +7,7 @@ import { openCursor, sealCursor } from "../polls/position.ts";
 import type { AgentEventsContext } from "./context.ts";
 import { readTarget, scopeOf } from "./target.ts";
 
-/** Options of a poll. */
+/** Options of an agent's poll for events (a request for the events after a cursor). */
 type PollOptions = {
   readonly cursor: string | null;
   readonly maxAgeMs: number | undefined;

@@ -5,7 +5,7 @@ import type { Subscription } from "@svc/db/subscriptions/repo";
 import type { CursorScope, EventPosition } from "../polls/position.ts";
 import type { AgentEventsContext } from "./context.ts";
 
-/** The past events to queue for a subscription that begins in the past. */
+/** Past events that a new subscription of an agent must receive, because the subscription starts before the present. */
 type PastRange = {
   readonly principal: ProjectPrincipal;
   readonly scope: CursorScope;

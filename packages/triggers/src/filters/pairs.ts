@@ -66,7 +66,10 @@ async function* readEvents(db: Executor, projectId: ProjectId, ids: readonly Eve
 /** Number of pairs of event and subscription in one read. */
 const pageSize = 5_000;
 
-/** Returns the pairs of event and subscription in a time range that the filters accept, in parts, oldest event first. */
+/**
+ * Yields pairs of an event and a subscription whose filter accepts the event, for the events of a time range. Yields several pairs at a
+ * time, oldest event first.
+ */
 export async function* acceptedMatches(
   context: FilteringContext,
   projectId: ProjectId,

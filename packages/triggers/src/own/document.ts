@@ -65,8 +65,8 @@ type Writer = {
 };
 
 /**
- * An event type with the JSON texts that both formats use. `marked`: the description, and members that `svc event-types import` reads.
- * `example`: a sample body; empty if the type has none.
+ * An event type with the JSON texts that the OpenAPI and AsyncAPI documents need. `marked`: the description, and members that `svc
+ * event-types import` reads. `example`: a sample body; empty if the type has none.
  */
 type DescribedType = {
   readonly key: string;
@@ -150,8 +150,8 @@ const asyncapi: Writer = {
 };
 
 /**
- * Keywords of JSON Schema 2020-12 that draft-07 lacks or reads in another way. A property with such a name matches too, which does no harm:
- * the schema then names its dialect without need.
+ * Matches keywords of JSON Schema 2020-12 that draft-07 does not have or reads in a different way. If a schema matches, the document names
+ * the newer dialect. A property with such a name matches too, which does no harm.
  */
 const newerKeywords =
   /"(?:prefixItems|minContains|maxContains|dependentRequired|dependentSchemas|unevaluatedItems|unevaluatedProperties)":/;

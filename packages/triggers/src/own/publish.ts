@@ -170,7 +170,10 @@ function refused(fault: Fault, faults: readonly SchemaFault[] = []): Extract<Pub
   return { outcome: "refused", fault, faults };
 }
 
-/** Stores an event. Returns the event itself if an event with the same key was stored before and its id must be looked up. */
+/**
+ * Stores an event of the project and returns the result. If an event with the same key was stored before and its id is not known, returns
+ * the given event. The caller must then look up the id.
+ */
 async function store({ storeEvent }: PublishContext, event: NormalizedEvent): Promise<PublishResult | NormalizedEvent> {
   const stored = await storeEvent(event);
   if (stored.outcome === "over_quota") return refused(stored.refusal);

@@ -16,7 +16,7 @@ export type EventPollObservation = {
   readonly scanned: number;
 };
 
-/** A request for the events after a position. */
+/** A request for the events that follow a reader's position in the project's events. */
 type EventPoll = {
   readonly position: EventPosition;
   /** Maximum number of events to return. */
@@ -137,9 +137,9 @@ const lastUuid = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 const pageBytesMax = 1_048_576;
 
 /**
- * Maximum difference in milliseconds between the time in an event's id and the start of its transaction. It consists of 1 s in svc
- * (`storePosts`), 2 s between the clocks of nodes, and the time that a statement waits for a connection. `few`: used if a search scans at
- * most `fewMax` events, so that a longer time costs little.
+ * Maximum difference in milliseconds between the time in an event's id and the start of the transaction that stored the event. It includes
+ * 1 s in svc (`storePosts`), 2 s between the clocks of nodes, and the time that a statement waits for a connection. `few`: a longer time,
+ * used if at most `fewMax` events must be scanned.
  */
 const idAgeMs = { few: settledMs, fewMax: 2_000, many: 10_000 };
 
@@ -208,7 +208,10 @@ async function lookFrom(
   return { look: await lookAs(restarted), position: restarted };
 }
 
-/** Returns the UUID at which the next page of a search begins, or undefined if the page is the last one. */
+/**
+ * Returns the UUID from which the next page of a search for new events begins. Returns undefined if this page is the last one. `wanted`:
+ * UUIDs of the events that this page should contain.
+ */
 function nextAfter(look: Look, wanted: readonly string[], rows: readonly Event[]): string | undefined {
   const last = rows.at(-1);
   // The page ends early if its payloads are large, or if its last events were deleted. In the second case, the next page may be empty.
@@ -306,7 +309,8 @@ async function newestAfter(
 }
 
 /**
- * Returns a position without its snapshots, for use with another database. Events may then be returned a second time, but none is left out.
+ * Returns a reader's position in the events without its PostgreSQL snapshots, because these are valid only in the database that made them.
+ * Some events may then be returned a second time, but none is left out.
  */
 function withoutSnapshots({ fromUuid, known }: EventPosition): EventPosition {
   return { store: "", seen: emptySnapshot, fromUuid, known };
@@ -317,7 +321,7 @@ function startOf({ look, fromUuid }: EventPosition): string {
   return look?.nextUuid ?? fromUuid;
 }
 
-/** Returns the position, but not before a UUID. */
+/** Returns a reader's position in the events, moved forward so that it is not before `uuid`. */
 function raisedTo(position: EventPosition, uuid: string): EventPosition {
   const { look, fromUuid } = position;
   return {

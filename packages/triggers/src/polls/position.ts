@@ -21,8 +21,8 @@ export type EventPosition = {
    */
   readonly earlier?: { readonly atMs: number; readonly nextXid: string } | undefined;
   /**
-   * The search that the reader has not read to its end. All of its pages use the same snapshot. `atMs`: its time. `scanned`: number of
-   * events scanned.
+   * A search for new events whose pages the reader has not read completely. All pages of one search use the same snapshot. `atMs`: time of
+   * the search. `scanned`: number of events scanned so far.
    */
   readonly look?:
     | { readonly snapshot: string; readonly nextUuid: string; readonly atMs: number; readonly scanned: number }

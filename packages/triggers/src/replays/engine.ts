@@ -84,7 +84,8 @@ export function createReplayEngine(options: ReplayEngineOptions): ReplayEngine {
 type NextStep = NonNullable<SteppedReplay["next"]>;
 
 /**
- * Makes one step of a replay. Returns the next step of the same turn. Undefined if this was the turn's last step, or if the step failed.
+ * Queues the next part of a replay's deliveries. Returns when the next part is due, while this node holds the replay's task. Returns
+ * undefined if this was the last part for now, or if an error occurred.
  */
 async function step(options: ReplayEngineOptions, turn: ReplayTurn): Promise<NextStep | undefined> {
   const { dispatcher, observer } = options;

@@ -38,7 +38,7 @@ const pendingSeconds = 10;
  * some deliveries in each.
  */
 type StepPace = {
-  /** Milliseconds from one step to the next. */
+  /** Milliseconds between two steps of a replay. In each step, svc queues some of the replay's deliveries. */
   readonly pauseMs: number;
   /**
    * Maximum number of deliveries that one step of a replay queues. A turn (one second) has several steps. The maximum is twice the
@@ -81,7 +81,10 @@ const walkMin = 100;
 const walkGrowth = 8;
 /** Minimum number of pairs of event and subscription in a further read of a step, if subscriptions have filters. */
 const filteredMin = 1_000;
-/** Maximum parked deliveries that one step gives back to the queue. */
+/**
+ * Maximum number of parked deliveries (stored as waiting, without a task, while the subscription was paused) that one step of a replay
+ * returns to the queue.
+ */
 const unparkedMax = 2_000;
 /** Interval at which a replay checks if its inactive subscription is active again, in milliseconds. */
 const inactiveWaitMs = 5_000;

@@ -33,7 +33,7 @@ type ReleaseBatch = { candidates: Candidate[]; nextPageToken: string };
  */
 export type ReleaseScope = { readonly owner: PostOwner; readonly toolkits: Catalog["toolkits"] };
 
-/** Dependencies of a release. */
+/** Dependencies of the functions that release quarantined posts (refused webhook posts kept for inspection). */
 type ReleaseContext = { readonly db: Executor; readonly sealer: Sealer; readonly quarantine: Quarantine };
 
 /**

@@ -128,7 +128,10 @@ function found(row: ReplayRecord | undefined, id: string) {
   return replayMessage(row);
 }
 
-/** Throws REPLAY_OF_PAUSE if the replay belongs to the pause of a subscription. Without the replay, the subscription would lose events. */
+/**
+ * Throws REPLAY_OF_PAUSE if the replay delivers the events of a subscription's pause, because without this replay the subscription would
+ * lose these events.
+ */
 function requireClosed({ id, until }: ReplayRecord): Record<never, never> {
   if (until === null) throw triggerFaults.REPLAY_OF_PAUSE(id);
   return {};

@@ -39,7 +39,10 @@ export function secretMethods({
   };
 }
 
-/** Returns the time during which former secrets stay valid, in milliseconds. Throws ROTATION_OVERLAP_INVALID. */
+/**
+ * Returns the time in milliseconds for which the old signing secret stays valid after a rotation. Throws ROTATION_OVERLAP_INVALID if the
+ * time is negative or too long.
+ */
 export function readOverlap(given: Duration | undefined): number {
   if (given === undefined) return overlap.defaultMs;
   const ms = durationMs(given);

@@ -10,8 +10,8 @@ export function askOf({ positions }: JobState): string | undefined {
 }
 
 /**
- * Withdraws the pending question of a branch that was given up, and returns the changed job. If no such branch has a pending question,
- * returns the job unchanged.
+ * Withdraws the pending question of a branch of a `parallel` step, if the step no longer needs that branch. Returns the changed job. If no
+ * such branch has a pending question, returns the job unchanged.
  */
 export async function withdrawQuestion(work: WorkingJob, parallel: StepInstruction, port: Port): Promise<WorkingJob> {
   const { state } = work;

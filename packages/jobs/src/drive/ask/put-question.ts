@@ -18,7 +18,7 @@ const parkReasons = {
   undo_stuck: "undo_stuck",
 } as const satisfies Readonly<Record<AskInput["kind"], ParkDocument["reason"]>>;
 
-/** Returns the data that is stored while a job waits for an answer: the reason of the park, its time and the question. */
+/** Returns the data that is stored while a job is parked (suspended) until a person answers: the reason, the time and the question. */
 export function parkOn(
   { kind, stepId, pointId, question: text, continuations, answerSchemaJson, counts }: JobQuestion,
   { requestId, nowMs }: { readonly requestId: string; readonly nowMs: number },
@@ -104,8 +104,8 @@ async function put(state: JobState, port: Port, { asked, reason, confirmBy }: Pu
 }
 
 /**
- * Prepares a question about the whole plan of a job. Returns the document that is stored while the job is parked, and the edits that store
- * the question with the job.
+ * Prepares a question about the whole program of a job. Returns the document that is stored while the job is parked (suspended). Also
+ * returns the edits (changes to the job's state) that store the question with the job.
  */
 async function asking(state: JobState, port: Port, asked: JobQuestion, confirmBy: string | undefined) {
   const nowMs = port.clock.now();

@@ -19,8 +19,8 @@ import { follow } from "./follow.ts";
 export type JobBeginning = { readonly work: WorkingJob; readonly call: ReadyAttempt | undefined };
 
 /**
- * The state of a job just before a step that makes calls. `ready` is present only if the first call is a read. It prepares this read; a
- * read can be sent before it is stored.
+ * The state of a new job just before its first step that makes calls. `ready` is present only if the first call is a read: it prepares this
+ * call. A read changes nothing in the app, so it can be sent before the job is stored.
  */
 export type PlannedBeginning = JobBeginning & { readonly ready?: () => Promise<ReadyAttempt | undefined> };
 

@@ -68,8 +68,8 @@ export async function endBranches(stopped: StoppedBranches): Promise<BranchesEnd
 }
 
 /**
- * Returns the change that leaves the job until a child ends or something is due. It also parks the job if all running children wait for
- * people and the other branches are in wait steps.
+ * Returns the change that releases the job until a child job ends or until a time for which a branch waits. Parks the job (stores it as
+ * waiting for people) if all running child jobs wait for people, and all other branches are in wait steps.
  */
 async function leaveToChildren(stopped: StoppedBranches, open: readonly OpenChild[]): Promise<Change> {
   const { port, work } = stopped;
@@ -115,8 +115,8 @@ function parkWith(
 }
 
 /**
- * Parks the job on the pending question of a branch, and returns true. Returns false, and parks nothing, if the question was settled
- * meanwhile; the job must then continue with the answer.
+ * Parks the job (suspends it) until the pending question of one of its branches is answered, and returns true. Returns false and parks
+ * nothing if the question was settled in the meantime; the job must then continue with the answer.
  */
 function park({ work, port }: StoppedBranches, askId: string, wakeAt: number | undefined): Promise<boolean> {
   return port.locked(async (job) => {
@@ -146,7 +146,7 @@ export function isOver({ blocks, positions }: JobState, parallel: StepInstructio
   return wasGivenUp || positions[branch]?.index === parallel.branches[branch]?.join;
 }
 
-/** Returns the running child jobs that steps in the job's branches have begun. */
+/** Returns the running child jobs that were started in the branches of the job's `parallel` step. */
 export async function readOpenChildren(state: JobState, port: Port): Promise<readonly Child[]> {
   const ids = openChildren(state).map(({ id }) => id);
   return ids.length === 0 ? [] : port.readChildren(state, ids);

@@ -58,7 +58,10 @@ export function createCalls(
   };
 }
 
-/** Pause before an unconfirmed call is checked again while the job asks another question, in milliseconds. */
+/**
+ * Pause in milliseconds before svc checks again if a call was confirmed by a person. Used while the job already asks a different question,
+ * because it asks one question at a time.
+ */
 const askingPollMs = 1_000;
 
 function requestOf(
@@ -131,12 +134,15 @@ function digest(kind: "call" | "app", of: string, { stepId, ordinal, callId }: C
     .digest();
 }
 
-/** True if an earlier attempt of the job may have begun the call. */
+/** True if the call belongs to an earlier attempt of the job, which may already have sent it. */
 function isEarlier(state: JobState, { generation }: Invocation): boolean {
   return generation !== state.generation;
 }
 
-/** Result of a call that an earlier attempt of the job sent with other arguments. svc does not know if the app executed that call. */
+/**
+ * Result of a call that an earlier attempt of the job sent with different arguments than this attempt would. svc does not know if the app
+ * executed that call.
+ */
 const inDoubt: AttemptResult = {
   kind: "answered",
   outcome: "outcome_unknown",

@@ -52,8 +52,8 @@ function waysOut({ loaded: { flow }, positions }: JobState, { stepId, isHandled 
 }
 
 /**
- * Returns the edits that end a failed branch. It stays at the step that failed. Other unfinished branches that have made no call are given
- * up.
+ * Returns the edits (changes to the job's state) that end a failed branch of a `parallel` step. The branch stays at the step that failed.
+ * The step's unfinished branches that have made no call are given up.
  */
 function endBranch(
   { blocks, positions, steps, loaded: { flow } }: JobState,

@@ -73,7 +73,10 @@ export async function leave(work: WorkingJob, driver: Follower, atMs: number, is
   await driver.port.commit(work, { task: { dueAtMs }, isWait });
 }
 
-/** Withdraws the pending ask of a job that is about to be undone, and commits that. Does nothing if the job never asked a question. */
+/**
+ * Withdraws the pending ask (question to a person) of a job that is about to undo its calls, and commits the withdrawal. Does nothing if
+ * the job never asked a question.
+ */
 async function beginUndo(work: WorkingJob, chain: readonly string[], port: Port): Promise<WorkingJob> {
   const { used, plan } = work.state;
   if (used.asks === 0 && plan?.askId === undefined) return work;

@@ -39,8 +39,9 @@ export function createDriver(port: Port, interrupts: Interrupts, losses = 0): Dr
 }
 
 /**
- * Runs a job, one step action after another, until it ends, waits or must make room for other jobs. `call`: a prepared call, sent first.
- * Throws LeaseLostError if another driver holds the lease. After any error, uncommitted work is lost and the job must be read again.
+ * Runs a job's step actions (parts of a step between two commits) until the job ends, waits, or must make room for other jobs. `call`: a
+ * prepared call, sent first. Throws LeaseLostError if a different node holds the job's lease. After any error, uncommitted work is lost and
+ * the job must be read again.
  */
 export async function drive({ work: read, call }: JobBeginning, driver: Driver): Promise<void> {
   await driver.port.onFaultPoint?.("after-claim", { stepId: "" });
@@ -145,8 +146,8 @@ function resumeWait({ park }: JobState, { clock }: Port): Change {
 }
 
 /**
- * Returns the change for a job that is held by an administrator, by a pause or by a confirmation. The job keeps waiting for its release, or
- * it follows the answer to its confirmation.
+ * Returns the change for a job that is held by an administrator, by a request to pause it, or until a person confirms it. Either the job
+ * keeps waiting for its release. Or a person has answered the question about its confirmation, and the job does what the answer says.
  */
 async function resumeHeld(state: JobState, port: Port): Promise<Change> {
   if (state.park?.judgment === undefined) return waitForRelease;
@@ -280,8 +281,8 @@ function isPoisoned(state: JobState, { losses, port }: Driver): boolean {
 }
 
 /**
- * Returns the change after a job's simulation run has ended. Returns undefined while the simulation runs: the driver then leaves the job,
- * and the end of the simulation makes the job due.
+ * Returns the change to a job after its simulation run has ended. Returns undefined while the simulation still runs. Then nothing is to be
+ * done, because the end of the simulation makes the job due.
  */
 async function followTwin(work: WorkingJob, port: Port): Promise<Change | undefined> {
   const twin = await port.waitForTwin(work);

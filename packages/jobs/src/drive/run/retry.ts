@@ -154,8 +154,8 @@ function retriesChild(stepId: string, retriesId: Id<"job">, { resendsUnknown }: 
 }
 
 /**
- * Handles a retry of a job that stopped after a step's error was handled. Returns the edits with which this step begins again. Returns a
- * refusal if steps that have already written would then run again.
+ * Handles a retry of a job that ended after the error handler of one of its steps. Returns the edits (changes to the job's state) with
+ * which that step begins again. Returns a refusal if steps that have already written would then run again.
  */
 function redoHandled(state: JobState, { index, step }: Extract<Instruction, { kind: "handled" }>): RetryStart {
   const { steps, loaded } = state;

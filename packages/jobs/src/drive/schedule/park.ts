@@ -27,7 +27,9 @@ export type Hold = {
 /** The actor that the log names when svc itself parks a job (stops it until release). */
 const byService: readonly string[] = ["service"];
 
-/** Due time for a task that only a request makes due. The time is never reached. */
+/**
+ * Due time, far in the future, for a task that does not become due by itself. Only a request (for example to release the job) makes it due.
+ */
 export const never = Date.UTC(9999, 0);
 
 /**

@@ -39,7 +39,7 @@ export function resumeNow(state: JobState, chain: readonly string[], nowMs: numb
   return { edits: park.before?.status === "compensating" ? edits : [...edits, clockRuns], next };
 }
 
-/** Returns the edit that stops the deadline's clock at the time of the pause request. */
+/** Returns the edit (a change to the job's state) that stops the clock of the job's deadline, from the time of the pause request on. */
 export function clockStops({ atMs }: JobRequest): Edit {
   return { kind: "deadline", clock: "stops", sinceMs: atMs };
 }

@@ -32,8 +32,8 @@ export type TaskHandlers = Readonly<Record<Exclude<JobTaskKind, "run" | "deadlin
 export type Reservation = {
   readonly lease: FirstLease;
   /**
-   * Plans the first steps of the job, so that they are stored together with the job. If the result has a prepared first call, that call
-   * must be sent or cancelled. `seen`: accounts that the submission has looked up.
+   * Runs the first steps of the job in memory, so that their results are stored together with the job. If the result has a prepared first
+   * call, the caller must send or cancel that call. `seen`: connected accounts that were already read when the job was submitted.
    */
   plan(job: JobRecord, program: CheckedRecord, seen?: SeenAccounts): Promise<PlannedJob>;
   /**
@@ -123,8 +123,8 @@ export class Worker {
   };
 
   /**
-   * Notes that a task is due at `atMs`, and wakes the claim loop, which then computes its pause again. A due time after the next regular
-   * claim need not be noted.
+   * Notes that a task becomes due at `atMs`, and wakes the loop that claims due tasks. The loop then computes its pause again. If the task
+   * is due after the next regular claim, nothing needs to be noted.
    */
   readonly #noteDue = (atMs = 0): void => {
     const { clock, limits } = this.context;
@@ -216,8 +216,11 @@ export class Worker {
   }
 
   /**
-   * Returns the tasks to run, with at most one suspect (a job that is parked after one more lost lease). Gives the others back. If a job
-   * ends its node, all jobs there lose their leases; running one suspect at a time parks only the guilty job.
+   * Returns the tasks to run, with at most one suspect. A suspect is a job that is parked if it loses one more lease. Releases the other
+   * suspects.
+   *
+   * If a job crashes its node, all jobs of that node lose their leases. Because only one suspect runs at a time, only the job that causes
+   * the crashes is parked.
    */
   async #withoutSuspects(tasks: readonly ClaimedJobTask[]): Promise<readonly ClaimedJobTask[]> {
     const { db, clock, limits, observer } = this.context;
@@ -237,9 +240,11 @@ export class Worker {
   }
 
   /**
-   * Reserves a slot for a new job. The job is then stored with a lease (time-limited claim) of this node, so that no node needs to claim
-   * it. Returns undefined if the engine is not running, if other jobs wait, or if the project already uses its share. Also returns
-   * undefined if this engine claims nothing and the job fetches or maps rows.
+   * Reserves a slot for a new job. The job is then stored with a lease of this node (the time in which only this node may work on it). No
+   * node needs to claim the job. Returns undefined in these cases:
+   * - The engine is not running.
+   * - Other jobs wait for a slot, or the project already uses its share of the slots.
+   * - This node runs no stored jobs, and the job fetches or maps rows.
    */
   reserve(projectId: ProjectId, program?: Program): Reservation | undefined {
     const { clock, limits, nodeId } = this.context;

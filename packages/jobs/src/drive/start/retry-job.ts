@@ -148,8 +148,8 @@ type AttemptStart = {
 };
 
 /**
- * Returns the change that begins the next attempt, or the reason why it is refused. The job is queued, or parked until people approve or
- * confirm the attempt.
+ * Returns the change to the job that begins its next attempt, or the reason why the attempt is refused. The job is then queued. Or it is
+ * parked (suspended) until people approve or confirm the attempt.
  */
 async function changeOf(
   context: EngineContext,

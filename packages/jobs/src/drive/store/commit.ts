@@ -33,8 +33,8 @@ export type CommitContext = {
 };
 
 /**
- * Functions that commit a job's changes if the driver still holds its lease. `commit` can also run in a transaction of the caller. See
- * `Port`.
+ * Functions that commit a job's changes if the driver (the loop that runs the job's steps) still holds the job's lease. `commit` can run in
+ * a transaction of the caller.
  */
 export type Commits = Pick<Port, "commitUnlessLogged"> & {
   commit(work: WorkingJob, parts: CommitParts, tx?: Executor): Promise<CommittedWork>;
@@ -266,7 +266,10 @@ function otherWrites(
   };
 }
 
-/** Returns the job if its end is reported: a submitted live job that ended as failed or expired. Parents report for their children. */
+/**
+ * Returns the job if svc reports its failure to the project as an operational event. This is a submitted live job that ended as failed or
+ * expired. A child job is not reported, because its parent job is.
+ */
 function reportedFailure(state: JobState): FailedJob | undefined {
   const { status, finishedAt, parent, isSimulated, isRehearsal } = state;
   if (finishedAt === null || parent !== null || isSimulated || isRehearsal) return undefined;
@@ -284,7 +287,10 @@ function endedRehearsal(state: JobState): DryRunEnd | undefined {
   return { jobId, programId, status, planApprovalId, lastError };
 }
 
-/** Returns the run of a standing program that ends with its job. Returns undefined if the job continues or has no such run. */
+/**
+ * Returns the run of a standing program (a schedule) that ends because its job ends. Returns undefined if the job continues or does not
+ * belong to such a run.
+ */
 function endedRun(state: JobState): EndedStandingRun | undefined {
   const { standingRunId: runId, finishedAt: nowMs, projectId, status, used } = state;
   const programId = parseId("stp", state.standingProgramId);

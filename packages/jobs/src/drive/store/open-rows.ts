@@ -46,7 +46,7 @@ export async function openRows(
  */
 const sortedMax = 1_000;
 
-/** Returns the numbers in ascending order. Duplicates are removed from a long list. */
+/** Returns the numbers in ascending order. A number that occurs several times may be returned once. */
 function ascending(numbers: readonly number[]): readonly number[] {
   if (numbers.length <= sortedMax) return [...numbers].sort((a, b) => a - b);
   let [first, last] = [Number.POSITIVE_INFINITY, 0];

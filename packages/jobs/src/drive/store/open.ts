@@ -14,7 +14,10 @@ import type { JobBeginning, PlannedBeginning } from "../run/begin.ts";
 import { type JobSeals, jobSeals } from "./seals.ts";
 import { createStorePort } from "./store-port.ts";
 
-/** A job that was read for its driver, and its port: the functions with which the driver reads and changes the database. */
+/**
+ * A job that was read for its driver (the loop that runs its steps). `port`: the functions with which the driver reads and changes the
+ * database and calls apps.
+ */
 export type OpenJob = { readonly work: WorkingJob; readonly port: Port };
 
 /** A new job that has run in memory up to its first commit: the result, and the values with which it is stored as running. */

@@ -30,8 +30,8 @@ const scatteredRowsMax = 20_000;
 const chunkBytesMax = openedFactor * 2_097_152;
 
 /**
- * Data that one driver keeps for reading chunks (groups of consecutive rows). `roomOf`: for each set, the number of rows that fit into a
- * chunk, as earlier chunks have shown.
+ * Data that one driver (the loop that runs a job's steps) keeps while it reads chunks (groups of consecutive rows). `roomOf`: by the id of
+ * a set (list of rows), how many rows fit into a chunk, as earlier chunks have shown.
  */
 type ChunkReading = {
   readonly db: Executor;
@@ -88,7 +88,9 @@ function chunkOf(
   };
 }
 
-/** Longest time for which one step action evaluates rows, in milliseconds. Then its results are committed. */
+/**
+ * Longest time in milliseconds for which a step evaluates expressions over rows without a commit. Then its results so far are committed.
+ */
 const evaluatingMs = 1_000;
 
 /** Returns the functions through which a node runs one job: they read and change the database and call apps. */

@@ -147,8 +147,8 @@ export function readPage(node: ShapeNode, reader: ShapeReader): PageSpec | undef
 }
 
 /**
- * Returns the reason why the fields of `page` other than `max` do not say how to request pages. Returns undefined if they do, even if one
- * of them is faulty.
+ * Returns the reason why the fields of `page` do not say how to request the next page (`max` says nothing about this). Returns undefined if
+ * they say it. A field that has an error of its own counts here.
  */
 function whyUnclear(fields: ShapeFields): string | undefined {
   const by = fields.at("by").value;
@@ -275,7 +275,10 @@ export function checkPage(page: PageSpec, path: Path, action: Action, check: Che
   if (paging.more !== undefined) checkMore(paging.more, path, action, faults);
 }
 
-/** Returns the hint for a tool that declares its own paging. The hint says to write only `{"max": …}` in the field `page`. */
+/**
+ * Returns the hint for a program that describes paging although the tool's definition already does. The hint says to write only `{"max":
+ * …}` in the field `page`.
+ */
 function declaredHint({ max }: PageSpec): string {
   return `write {"max": ${max === pageCount.min ? 20 : max}}`;
 }

@@ -26,14 +26,17 @@ export type Reduction =
       readonly separator: string;
       /** Maximum number of rows that the text made from a set of rows contains. The text states only the number of the remaining rows. */
       readonly max: number;
-      /** The text about the rows beyond `max`: the parts before and after their number. Undefined if such rows are not mentioned. */
+      /**
+       * Text that is added if the set has more rows than `max`. The two entries are the parts before and after the number of the remaining
+       * rows. Undefined if the text does not mention them.
+       */
       readonly more: readonly string[] | undefined;
     };
 
 /** Values that are computed over a set, by name. */
 export type Reductions = readonly (readonly [name: string, Reduction])[];
 
-/** Maximum number of values in a list that a `reduce` step computes, and maximum number of rows in a text that it computes. */
+/** Maximum length of a list that a `reduce` step makes from rows, and maximum number of rows from which it makes a text. */
 export const listedRowsMax = 1_000;
 
 const textMax = 200;

@@ -195,7 +195,7 @@ export function noteUnknown(item: ValueType, path: Path, names: readonly string[
   faults.note("FIELD_UNVERIFIED", path, message, hint);
 }
 
-/** True if a schema does not describe the fields of an item. */
+/** True if a schema of a list's items does not describe the fields of an item. */
 function isUnknownItem(item: ValueType): boolean {
   if (item === undefined) return true;
   const types = typesOf(item);

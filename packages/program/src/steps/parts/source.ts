@@ -11,7 +11,7 @@ import { findSet, type RowSet, type RowState, rowStates, type Scope } from "../.
  */
 export type RowSource = { readonly source: string; readonly states: readonly RowState[] | undefined };
 
-/** Returns the JSON Schema of the name of a set. */
+/** Returns the JSON Schema of a field in which a step names its set (the rows of an earlier step). */
 export function sourceSchema(example: string, description = "The set."): JsonSchema {
   return nameSchema(description, example);
 }
@@ -40,10 +40,10 @@ export function readSource(fields: ShapeFields, field: string, reader: ShapeRead
   return source === undefined ? undefined : { source, states };
 }
 
-/** A step that reads rows, and the field in which it names their set. */
+/** A step that reads rows of an earlier step. `field`: the field of the step that names the earlier step. */
 type RowTaker = { readonly step: RowSource & { readonly pointer: string }; readonly field: string };
 
-/** Checks the set that a step reads, and returns it. Records every fault. */
+/** Checks the set (the rows of an earlier step) that a step reads, and returns its fields and types. Records every error. */
 export function checkSource({ step, field }: RowTaker, scope: Scope, check: Check): RowSet | "any" {
   const set = checkSet({ name: step.source, pointer: step.pointer, field }, scope, check);
   if (set !== "any" && !set.hasStates && step.states !== undefined) {

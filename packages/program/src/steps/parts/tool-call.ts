@@ -67,7 +67,7 @@ export function readRetry(node: ShapeNode, reader: ShapeReader): RetryRule {
 export type ToolCall = {
   /** The slug of the tool. `http` for an HTTP request. */
   readonly tool: string;
-  /** The entity whose account is used. Empty for an HTTP request, which uses no account. */
+  /** Id of the entity (customer or user) whose connected account the call uses. Empty for an HTTP request, which uses no account. */
   readonly entity: string;
   readonly http?: HttpCall | undefined;
   /** The arguments of the tool call in the program: a template of kind `object`, or of kind `literal` if they have no references. */
@@ -141,7 +141,10 @@ export function readToolCall(
   };
 }
 
-/** Reads an entity. An invalid entity becomes "", and no account is looked up for it. */
+/**
+ * Reads the entity of a call (the customer or user whose account the call uses). An invalid entity becomes "", so that no account is looked
+ * up for it.
+ */
 export function readEntity(node: ShapeNode, reader: ShapeReader): string {
   return reader.text(node, { max: 200, hint: "write the entity whose account is used, 1 to 200 characters" }) ?? "";
 }
@@ -268,7 +271,10 @@ export const undoForm: ObjectForm = {
 /** Fields of an `undo` that stored programs may have. They never had an effect, because every undo call is retried in the same way. */
 const unheeded = ["retry", "timeout"];
 
-/** Reads how a call is undone. If the undo names no entity, the entity of the call is used. */
+/**
+ * Reads how a call is undone. If the undo call names no entity (the customer or user whose account is used), it uses the entity of the
+ * call.
+ */
 export function readUndo(node: ShapeNode, reader: ShapeReader, callEntity: string): UndoCall | undefined {
   const { value } = node;
   const named = isObject(value) ? unheeded.filter((name) => Object.hasOwn(value, name)) : [];

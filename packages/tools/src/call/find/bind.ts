@@ -14,8 +14,8 @@ type Bindable = {
 };
 
 /**
- * Returns a call restricted to the caller's scope, or the reason why the call is refused. The call uses the accounts of the scope's entity,
- * even if the call names other accounts.
+ * Returns a call restricted to the scope of the caller's key, or the reason why the call is refused. If the scope has an entity (a customer
+ * or user), the call uses only accounts of this entity.
  */
 export function bindCall<Request extends Bindable>(asked: Request): Request | BoundRefusal {
   const { binding } = asked.caller;
@@ -39,7 +39,10 @@ export function bindCall<Request extends Bindable>(asked: Request): Request | Bo
   return { ...asked, entityId: binding.entityId };
 }
 
-/** Returns the reason why a scoped caller may not call a tool; undefined if the caller may call the tool. */
+/**
+ * Returns the reason why a scoped key (a key limited to some toolkits or access classes) may not call a tool. Returns undefined if it may
+ * call the tool.
+ */
 export function refusalOfTool(
   binding: Binding | undefined,
   tool: Pick<Tool, "slug" | "toolkitSlug" | "class">,

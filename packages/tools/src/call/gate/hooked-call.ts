@@ -72,8 +72,9 @@ export function reviewOf({ hooks: asker }: HookContext, { entry, prepared, hooks
 }
 
 /**
- * Returns a text for the account of a call, as a part of the call's digest. The text includes the caller's scope. Otherwise a scoped caller
- * could use the same idempotency key to get another caller's answer.
+ * Returns the text that identifies the account of a call in the call's digest, by which a repeated call is recognized. For a scoped key,
+ * the text includes the entity that the key is limited to. Otherwise such a key could repeat an idempotency key and get the answer of a
+ * call for a different entity.
  */
 export function accountOf({ caller: { binding }, accountId, entityId }: CallRequest): string {
   if (accountId === undefined) return `entity:${entityId}`;

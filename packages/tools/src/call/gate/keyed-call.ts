@@ -92,8 +92,8 @@ async function findHolder({ keys }: KeyContext, { caller, job }: LedgerEntry, ke
 }
 
 /**
- * Commits that a call with an idempotency key is about to be sent. Returns undefined if the call may be sent, or if the entry has no key.
- * If another call took the key in the meantime, returns the result of `findEarlier`.
+ * Commits that a call with an idempotency key is about to be sent. Returns undefined if svc may send the call, or if the call has no key.
+ * If a different call has used the key in the meantime, returns the outcome of that call, in the form of `findEarlier`.
  */
 export async function beginKeyed(
   context: KeyContext,

@@ -39,8 +39,8 @@ export function limited({ by, isPaused, retryAfterMs }: Extract<EntryOutcome, { 
 }
 
 /**
- * Waits until the call's limits have room, then sends the call. Nothing is recorded before that, so a call that finds no room can be
- * repeated without consequences.
+ * Waits until the call limits have room for the call, then sends the call. Nothing is recorded while the call waits, so a call that finds
+ * no room can be repeated without consequences.
  */
 export async function enterAndSend(context: SendContext, made: MadeCall<PreparedCall>): Promise<CallReply> {
   const entering = enter(context, made);

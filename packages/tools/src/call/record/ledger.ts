@@ -73,13 +73,14 @@ export type Ledger = {
    */
   end(entry: LedgerEntry, end: LedgerEnd, options: { bindsKey: boolean }): Promise<void>;
   /**
-   * Returns the row of an ended call, without the stored answer for its idempotency key, and notifies the observer. The caller commits the
-   * row with its own changes. `begun`: the row from the call's start, if there is one.
+   * Returns the ledger row (the record) of an ended call, and reports the call to metrics. The row does not contain the answer that a
+   * repeated call would get. The caller commits the row together with its own changes. `begun`: the row that was stored at the start of the
+   * call, if there is one.
    */
   ended(entry: LedgerEntry, end: LedgerEnd, begun?: CallRecord): CallRecord;
   /**
-   * Returns the ledger row of an ended call, together with the answer to store. A later call with the same idempotency key gets this stored
-   * answer.
+   * Returns the ledger row (the record) of an ended call, with the answer to store. A later call with the same idempotency key gets this
+   * stored answer.
    */
   bound(entry: LedgerEntry, ended: CallRecord, result: CallResult): CallRecord;
   /**
@@ -208,7 +209,7 @@ function recordOf(sealer: Sealer, digests: DigestKeys, entry: LedgerEntry): Call
   };
 }
 
-/** Returns the changes that the end of a call makes in the call's row. */
+/** Returns the values that are written to a call's row when the call ends. */
 function endOf(sealer: Sealer, entry: LedgerEntry, { result, accountId, isSandbox, providerMs, redact }: LedgerEnd) {
   // The answer of a job's call is not stored here, because it may contain rows. The job stores it itself and finds it by the idempotency
   // key.

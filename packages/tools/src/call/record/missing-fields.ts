@@ -3,7 +3,7 @@ import { isRawJson } from "@svc/core";
 
 /** Maximum number of items of a list that are checked. This is enough, because items of a list usually have the same fields. */
 const itemsMax = 100;
-/** Maximum number of names that a warning lists. `quotedMax`: maximum length of a quoted path or name. */
+/** Maximum number of names that a warning about unknown fields lists. `quotedMax`: maximum length of a quoted path or name. */
 const namesMax = 8;
 const quotedMax = 80;
 /** Maximum number of paths that get a warning. More warnings would not help the caller. */

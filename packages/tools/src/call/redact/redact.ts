@@ -167,7 +167,10 @@ function rangesOf({ text, rangeOf }: Reading, secret: SecretForms): Range[] {
   return [...plain, ...encoded];
 }
 
-/** Returns a range extended by one character on each side, because in base64 these characters also contain bits of the secret. */
+/**
+ * Returns the range of a text that contains a secret in base64, extended by one character on each side. These characters also contain bits
+ * of the secret.
+ */
 function withEdges(text: string, [start, end]: Range): Range {
   const isDigit = (at: number) => /[\w+/-]/.test(text.charAt(at));
   let to = isDigit(end) ? end + 1 : end;
@@ -176,8 +179,8 @@ function withEdges(text: string, [start, end]: Range): Range {
 }
 
 /**
- * Returns the credential of a request in all forms that an app may quote. The credential is found by comparing the request before and after
- * authorization: the new values in headers and query.
+ * Returns the credential of a request in all forms in which an app may quote it. The credential consists of the values in headers and query
+ * that the authorization added. They are found by comparing the request before and after the authorization.
  */
 export function credentialsOf(before: AppRequest, after: AppRequest): string[] {
   const headers = Object.entries(after.headers).filter(([name, value]) => before.headers[name] !== value);

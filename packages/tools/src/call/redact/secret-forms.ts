@@ -85,8 +85,8 @@ const made = new LeastRecentlyUsed<string, SecretForms>(200);
 const madeLengthMax = 4_096;
 
 /**
- * Returns the forms of a secret. The forms are cached, because creating them is expensive and a credential has the same forms for each
- * call.
+ * Returns all forms (such as base64 or URL encoding) in which an app may quote a secret. The forms are cached, because creating them takes
+ * long and a credential has the same forms for each call.
  */
 export function secretFormsOf(text: string): SecretForms {
   if (text.length > madeLengthMax) return makeHidden(text);

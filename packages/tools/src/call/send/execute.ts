@@ -194,8 +194,8 @@ function sendOnce(
 }
 
 /**
- * True if a repeat of a write by the caller reaches the app with the same idempotency key for the app. False if svc itself answers the
- * repeat, because of the caller's idempotency key.
+ * True if a write that the caller repeats reaches the app with the same idempotency key as before, so that the app recognizes it. False if
+ * svc recognizes the repeat itself, by the caller's idempotency key.
  */
 function repeatsItsKey({ action }: PreparedCall, { args, idempotencyKey }: LedgerEntry, keepsAppKey: boolean): boolean {
   if (action.idempotency === undefined || idempotencyKey !== undefined) return false;

@@ -53,9 +53,11 @@ function wantsObjectAlone({ type, properties }: JsonSchema): boolean {
 }
 
 /**
- * Returns the parts of a value that an output schema names; all others are removed. Values that validation must report are kept whole:
- * null, values of another type, objects without `properties` and lists without `items` in the schema. If the schema expects an object and
- * the value is the JSON text of an object, that object is used. An object without any declared property is kept whole.
+ * Returns a copy of a value that contains only the parts that an output schema names.
+ * - Values that do not fit the schema are kept whole, so that validation reports them: null, values of a different type, and objects and
+ *   lists that the schema does not describe.
+ * - An object that contains none of the declared properties is kept whole.
+ * - If the schema expects an object and the value is the JSON text of an object, that object is used.
  */
 export function trim(schema: JsonSchema, value: unknown): unknown {
   return atOnce(trimParts(schema, value));
@@ -97,13 +99,19 @@ function trimText(schema: JsonSchema, text: string): unknown {
   return sensitiveNames(schema).length > 0 ? text : object;
 }
 
-/** The result that an answer's body contains. `isWhollyInBody`: see `readPayload`. */
+/**
+ * The result of a tool that the body of an app's answer contains. `isWhollyInBody`: true if every text and name of the result occurs in the
+ * body.
+ */
 type Payload = Pick<CallResult, "value" | "warnings"> & { readonly isWhollyInBody: boolean };
 
 /**
- * Reads the result from the body of a successful answer, in parts: it is unwrapped, named and reduced to the output schema. The result has
- * a warning if it does not match the schema. `body`: undefined if the answer has none. `isWhollyInBody`: true if each text and name of the
- * result occurs in the body, so that none comes from the definition or was made from a number.
+ * Reads a tool's result from the body of an app's successful answer, in parts, so that other work can run between them.
+ * - The result is the part of the body that the tool's definition names, reduced to the output schema. It has a warning if it does not
+ *   match the schema.
+ * - `body`: undefined if the answer has no body.
+ * - `isWhollyInBody`: true if every text and name of the result occurs in the body. Then none of them comes from the definition or was made
+ *   from a number.
  */
 export function* readPayload(action: Action, body: unknown): Generator<undefined, Payload> {
   const { unwrap, under, empty } = action.response;

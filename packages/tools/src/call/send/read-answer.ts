@@ -71,7 +71,7 @@ type Answer = {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
-  /** The reason why the body cannot be decoded, as the end of a sentence about the answer. */
+  /** The reason why the body of the app's answer cannot be decoded, written as the end of a sentence. */
   readonly unreadable?: string | undefined;
 };
 
@@ -94,7 +94,8 @@ export const errorAnswerStart = "the app answered an error: ";
 export type ReadOptions = { readonly isRepeatable: boolean; readonly nowMs: number; readonly redact: Redactor };
 
 /**
- * The result of an answer. `source`: the JSON text that contains every text and name of the result's value; undefined if there is none.
+ * The result of a tool call, read from the app's answer. `source`: the JSON text that contains every text and name of the result; undefined
+ * if there is none.
  */
 export type ReadResult = CallResult & { readonly source?: string | undefined };
 

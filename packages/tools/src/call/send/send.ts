@@ -47,7 +47,10 @@ export async function sendCall(context: SendContext, sending: SentRequest): Prom
   return resultOfAnswer(sending, answer, context.clock.now());
 }
 
-/** Returns the answer that counts: that of the first request, or that of the second. */
+/**
+ * Sends a request to the app, and sends it a second time if the first answer allows this (for example 503 for a read). Returns the second
+ * answer. If a write was sent and the second answer says nothing about its outcome, returns the first answer.
+ */
 async function answerOf(context: SendContext, sending: SentRequest): Promise<AppAnswer> {
   const { transport, clock } = context;
   const { request, call, untilMs } = sending;

@@ -68,7 +68,7 @@ export type Erasure = Message<"svc.v1.Erasure"> & {
   counts: { [key: string]: number };
 
   /**
-   * Number of passes over the tables, including the current pass.
+   * Number of times that svc has scanned all tables for values to encrypt with the new key, including the current scan.
    *
    * @generated from field: uint32 pass = 7;
    */
@@ -282,11 +282,12 @@ export const ProjectPolicySchema: GenMessage<ProjectPolicy> = /*@__PURE__*/
  *
  * The caller cannot confirm its own call. svc refuses answers from:
  * - the key of the call;
- * - the key or grant that it comes from, and keys and grants that come from it or from the same key;
+ * - the key or grant that created the key of the call, and all keys and grants that come from either of them;
  * - the sessions, links and clients of all of these.
  *
- * A confirmation covers the parameters and arguments that the contact saw. If an answer changes them, or if the policy
- * starts to apply while a job waits or is paused, svc asks the contact before the job sends its next call.
+ * A confirmation covers the parameters and arguments that the contact saw. If an answer changes them, svc asks the
+ * contact before the job sends its next call. It does the same if the policy starts to apply while a job waits or is
+ * paused.
  *
  * @generated from message svc.v1.ConfirmPolicy
  */
@@ -1082,7 +1083,7 @@ export type SetProjectPolicyRequest = Message<"svc.v1.SetProjectPolicyRequest"> 
   projectId: string;
 
   /**
-   * Minimum approval: `never`, `destructive` or `always`; see ProjectPolicy. If empty, `never`.
+   * Plans that need a person's approval: `never`, `destructive` or `always`; see ProjectPolicy. If empty, `never`.
    *
    * @generated from field: string plan_approval = 2;
    */
@@ -1579,7 +1580,7 @@ export type VaultRotation = Message<"svc.v1.VaultRotation"> & {
   resealed: number;
 
   /**
-   * Number of passes over the tables. The last pass finds nothing.
+   * Number of scans of all tables for data to erase. The last scan finds nothing.
    *
    * @generated from field: uint32 pass = 6;
    */
@@ -2179,7 +2180,8 @@ export const ListAuditEventsResponseSchema: GenMessage<ListAuditEventsResponse> 
  */
 export type AuditFault = Message<"svc.v1.AuditFault"> & {
   /**
-   * Project whose hash chain has the problem. Empty for the chain of the deployment.
+   * Project whose audit log has the problem. The entries of a project form a chain of hashes. Empty for the entries of
+   * the deployment.
    *
    * @generated from field: string project_id = 1;
    */
@@ -2236,7 +2238,7 @@ export type AuditHead = Message<"svc.v1.AuditHead"> & {
   projectId: string;
 
   /**
-   * Number of entries in the chain.
+   * Number of entries in the project's audit log that are linked by hashes.
    *
    * @generated from field: uint32 length = 2;
    */
@@ -2799,8 +2801,9 @@ export const AdminService: GenService<{
     output: typeof ListDeploymentSecretsResponseSchema;
   },
   /**
-   * Returns the last restore of the database from a backup, and the work that is on hold. From its first start, a
-   * restored database accepts posts and calls, but svc sends nothing by itself until ResumeRestored.
+   * Returns the last restore of the database from a backup, and the numbers of deliveries and jobs that wait since
+   * then. A restored database accepts posts and calls from its first start, but svc sends nothing by itself until
+   * ResumeRestored.
    *
    * @generated from rpc svc.v1.AdminService.GetRestore
    */

@@ -187,9 +187,9 @@ export type Tool = Message<"svc.v1.Tool"> & {
   pagingJson: string;
 
   /**
-   * Method by which a schedule finds new rows in the tool's list, as JSON text: `{"rows", "id", "cursor"}`. With it, a
-   * definition needs only `{"poll": {"call": …, "every": "5m"}}`. If empty, the definition of a schedule that polls the
-   * tool must declare the method itself.
+   * Method by which a schedule finds new rows in the tool's list, as JSON text: `{"rows", "id", "cursor"}`. With it,
+   * the JSON of a schedule that polls the tool needs only `{"poll": {"call": …, "every": "5m"}}`. If empty, the JSON of
+   * such a schedule must describe the method itself.
    * - `rows`: the list in the answer.
    * - `id`: the permanent id of a row.
    * - `cursor`: the position from which a poll continues (`{"kind": "seen"}`, `after`, `newest` or `token`).
@@ -980,9 +980,9 @@ export const CatalogService: GenService<{
    *
    * A private definition has no `{{deployment.*}}` values. Its webhook has no `secretEnv`: PutWebhookSecret sets its
    * secrets. Its triggers, at most 50, name an `entity` instead of an `account`. A private definition may use the slug
-   * of a shared toolkit and then hides it from the project. It cannot lower an access class: a DELETE is destructive, and a tool
-   * has at least the class of the shared tool that it hides. If a person must confirm destructive calls, every call of
-   * a private tool with a method other than GET needs confirmation.
+   * of a shared toolkit and then hides it from the project. It cannot lower an access class: a DELETE is destructive,
+   * and a tool has at least the class of the shared tool that it hides. If a person must confirm destructive calls,
+   * every call of a private tool with a method other than GET needs confirmation.
    *
    * If a new version sends credentials to another place (another base URL or authentication), accounts that were
    * connected with the old version must be connected again.

@@ -142,7 +142,7 @@ export const ConnectedAccountSchema: GenMessage<ConnectedAccount> = /*@__PURE__*
   messageDesc(file_svc_v1_connections, 0);
 
 /**
- * Reaction of an app to a credential.
+ * How an app answered when svc tested a credential.
  *
  * @generated from message svc.v1.CredentialTry
  */
@@ -662,7 +662,7 @@ export const SetAccountReferencesRequestSchema: GenMessage<SetAccountReferencesR
  */
 export type SetAccountReferencesResponse = Message<"svc.v1.SetAccountReferencesResponse"> & {
   /**
-   * The account with its references.
+   * The account, now with the app's ids for it (`references`), by which webhook posts are recognized as its own.
    *
    * @generated from field: svc.v1.ConnectedAccount account = 1;
    */
@@ -784,14 +784,14 @@ export const DeleteProjectCredentialResponseSchema: GenMessage<DeleteProjectCred
  */
 export const ConnectionsService: GenService<{
   /**
-   * Connects an entity to a toolkit. With the schemes `api_key`, `basic` and `none`, the returned account is active.
-   * With `oauth2`, the account is pending and the response has `authorizeUrl`: send the person there. The account
-   * becomes active after the person consents.
+   * Connects an account of an entity (a user or customer of yours) for a toolkit. With the schemes `api_key`, `basic`
+   * and `none`, the returned account is active. With `oauth2`, the account is pending and the response has
+   * `authorizeUrl`: send the person there. The account becomes active after the person consents.
    *
    * If the toolkit names a tool that identifies an account, svc tests the credential with it before it stores anything.
    * When the new account becomes active, it supersedes the entity's active account of the same toolkit and scheme.
-   * Sandbox accounts and other accounts are separate: a call uses only accounts from its own side, and neither side
-   * supersedes accounts of the other.
+   * Sandbox accounts and real accounts are separate: a call in the sandbox uses only sandbox accounts, and a real call
+   * only real ones. An account supersedes only accounts of its own kind.
    *
    * Errors:
    * - not_found TOOLKIT_NOT_FOUND: the project can see no toolkit `toolkitSlug`.

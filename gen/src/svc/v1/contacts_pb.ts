@@ -246,8 +246,8 @@ export const DeleteContactResponseSchema: GenMessage<DeleteContactResponse> = /*
  * Manages the contacts of a project: people to whom its jobs send questions and approvals, and the channels that notify
  * them. Every project starts with the contact `owner`, an approver. A project always has at least one approver.
  *
- * A contact is a name to which asks are addressed, not an account. Any caller with a key of the project may answer for
- * a contact after an ask has reached that contact. Approvals need more: see JobsService.AnswerAsk.
+ * A contact is a name to which questions are addressed, not an account. Any caller with a key of the project may answer
+ * for a contact, after the question has reached that contact. Approvals need more: see JobsService.AnswerAsk.
  *
  * @generated from service svc.v1.ContactsService
  */

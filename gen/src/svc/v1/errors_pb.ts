@@ -64,7 +64,7 @@ export type ErrorDetail = Message<"svc.v1.ErrorDetail"> & {
   field: string;
 
   /**
-   * Correct value or next step, in one sentence. Empty if the message is enough.
+   * Correct value or next step, in one sentence. Empty if the error's message already says it.
    *
    * @generated from field: string help = 3;
    */
@@ -109,14 +109,14 @@ export type TextPart = Message<"svc.v1.TextPart"> & {
   start: number;
 
   /**
-   * Length of the part, in UTF-16 code units.
+   * Length of the marked part of the text, in UTF-16 code units.
    *
    * @generated from field: uint32 length = 3;
    */
   length: number;
 
   /**
-   * True if the part is in the error's message. False if it is in the help.
+   * True if the marked part is in the error's message. False if it is in the error's help text.
    *
    * @generated from field: bool in_message = 4;
    */
@@ -144,7 +144,7 @@ export const TextPart_Kind = {
   UNSPECIFIED: 0,
 
   /**
-   * A call of this API, an example of its request, or how to make it.
+   * The part names a call of this API, shows an example of its request, or says how to make the call.
    *
    * @generated from enum value: KIND_CALL = 1;
    */

@@ -122,8 +122,8 @@ export type Grant = Message<"svc.v1.Grant"> & {
   agentTools: string[];
 
   /**
-   * Calls of the grant that a person must confirm, in addition to the project's policy. A new grant has the rule of the
-   * key with which it was given.
+   * Rule that says which calls of the grant a person must confirm, in addition to the project's policy. A new grant
+   * gets the rule of the key with which the person gave the grant.
    *
    * @generated from field: svc.v1.ConfirmPolicy confirm = 14;
    */
@@ -329,9 +329,9 @@ export type CreateAgentKeyRequest = Message<"svc.v1.CreateAgentKeyRequest"> & {
   lifetime?: Duration | undefined;
 
   /**
-   * The only entity whose accounts and rows the key can access. Its requests cannot name another. Either this field or
-   * `toolkitSlugs` is required, unless the calling key is scoped to an entity or to toolkits. If empty, the calling
-   * key's entities.
+   * The only entity (customer or user of yours) whose accounts and rows the key can access. Its requests cannot name a
+   * different one. Either this field or `toolkitSlugs` is required, unless the calling key itself is limited to an
+   * entity or to toolkits. If empty, the key can access the entities of the calling key.
    *
    * @generated from field: string entity_id = 3;
    */

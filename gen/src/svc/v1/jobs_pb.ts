@@ -350,7 +350,7 @@ export type Estimate = Message<"svc.v1.Estimate"> & {
   toolkits: string[];
 
   /**
-   * Ids of the entities whose accounts the program uses, sorted.
+   * Ids of the entities (your customers or users) whose accounts the program uses, sorted.
    *
    * @generated from field: repeated string entities = 9;
    */
@@ -403,7 +403,7 @@ export type Park = Message<"svc.v1.Park"> & {
   stepId: string;
 
   /**
-   * Start time of the wait.
+   * Time since which the job has waited.
    *
    * @generated from field: google.protobuf.Timestamp since = 3;
    */
@@ -455,7 +455,7 @@ export type Judgment = Message<"svc.v1.Judgment"> & {
   pointId: string;
 
   /**
-   * Id of the ask, `ask_…`. AnswerAsk takes it as `requestId`.
+   * Id of the ask (the question to a person), `ask_…`. AnswerAsk takes it as `requestId`.
    *
    * @generated from field: string request_id = 2;
    */
@@ -469,7 +469,8 @@ export type Judgment = Message<"svc.v1.Judgment"> & {
   question: string;
 
   /**
-   * Continuations that an answer may choose: any of `proceed`, `retry-with`, `skip`, `abort`, as the point declares.
+   * Continuations (answers) that a person may choose: those of `proceed`, `retry-with`, `skip` and `abort` that the
+   * program's judgment point declares.
    *
    * @generated from field: repeated string continuations = 4;
    */
@@ -1057,7 +1058,7 @@ export const ApprovalReceiptSchema: GenMessage<ApprovalReceipt> = /*@__PURE__*/
   messageDesc(file_svc_v1_jobs, 14);
 
 /**
- * Actual use of a job, with the fields of Estimate.
+ * Use of a job: the calls, writes and rows that it actually made, with the fields of its Estimate.
  *
  * @generated from message svc.v1.Actual
  */
@@ -1106,7 +1107,7 @@ export const ActualSchema: GenMessage<Actual> = /*@__PURE__*/
   messageDesc(file_svc_v1_jobs, 15);
 
 /**
- * Undo entries of a job.
+ * State of a job's undo entries. An undo entry is the recorded way to undo one call.
  *
  * @generated from message svc.v1.Saga
  */
@@ -1135,7 +1136,7 @@ export type Saga = Message<"svc.v1.Saga"> & {
   done: number;
 
   /**
-   * Number of entries whose undo failed.
+   * Number of undo entries whose call could not be undone.
    *
    * @generated from field: uint32 failed = 4;
    */
@@ -1221,7 +1222,7 @@ export const JobEventSchema: GenMessage<JobEvent> = /*@__PURE__*/
  * An ask: a question or an approval that a job sends to people, pending or settled. An answer releases the job if it
  * names a continuation that the point declares.
  *
- * Fields marked (read surface) are set by ListAsks and GetAsk and are empty in Job.pendingAsk.
+ * Fields marked (only in ListAsks and GetAsk) are empty in Job.pendingAsk.
  *
  * @generated from message svc.v1.Ask
  */
@@ -1263,7 +1264,7 @@ export type Ask = Message<"svc.v1.Ask"> & {
   toolSlug: string;
 
   /**
-   * Id of the entity whose account notified the contact.
+   * Id of the entity (customer or user) whose account was used to notify the contact.
    *
    * @generated from field: string entity_id = 6;
    */
@@ -1291,7 +1292,7 @@ export type Ask = Message<"svc.v1.Ask"> & {
   deadlineAt?: Timestamp | undefined;
 
   /**
-   * Id of the approval that an answer decides. Empty if the ask is not an approval gate.
+   * Id of the approval that the answer decides. Empty if the question is not an approval.
    *
    * @generated from field: string approval_id = 10;
    */
@@ -1305,104 +1306,106 @@ export type Ask = Message<"svc.v1.Ask"> & {
   exhausted: boolean;
 
   /**
-   * (read surface) Id of the job.
+   * (only in ListAsks and GetAsk) Id of the job.
    *
    * @generated from field: string job_id = 12;
    */
   jobId: string;
 
   /**
-   * (read surface) Id of the question, `ask_…`. An answer names the question by this id and `jobId`.
+   * (only in ListAsks and GetAsk) Id of the question, `ask_…`. An answer names the question by this id and `jobId`.
    *
    * @generated from field: string request_id = 13;
    */
   requestId: string;
 
   /**
-   * (read surface) State of the ask.
+   * (only in ListAsks and GetAsk) State of the ask.
    *
    * @generated from field: svc.v1.AskState state = 14;
    */
   state: AskState;
 
   /**
-   * (read surface) Text of the question.
+   * (only in ListAsks and GetAsk) Text of the question.
    *
    * @generated from field: string question = 15;
    */
   question: string;
 
   /**
-   * (read surface) JSON Schema of `overridesJson` (changes of arguments that an answer may contain), as JSON text.
-   * Empty if an answer to this question may not change anything.
+   * (only in ListAsks and GetAsk) JSON Schema of `overridesJson` (changes of arguments that an answer may contain), as
+   * JSON text. Empty if an answer to this question may not change anything.
    *
    * @generated from field: string answer_schema_json = 16;
    */
   answerSchemaJson: string;
 
   /**
-   * (read surface) Continuations that an answer may choose: any of `proceed`, `retry-with`, `skip`, `abort`, as the
-   * point declares.
+   * (only in ListAsks and GetAsk) Continuations (answers) that a person may choose: those of `proceed`, `retry-with`,
+   * `skip` and `abort` that the program's judgment point declares.
    *
    * @generated from field: repeated string continuations = 17;
    */
   continuations: string[];
 
   /**
-   * (read surface) All stages (hops) of the question's escalation that the program declares, reached or not.
+   * (only in ListAsks and GetAsk) All stages (hops) of the question's escalation that the program declares, reached or
+   * not.
    *
    * @generated from field: repeated svc.v1.AskHopSpec escalation = 18;
    */
   escalation: AskHopSpec[];
 
   /**
-   * (read surface) Time at which svc created the ask (a job's question to a person). Only ListAsks and GetAsk return
-   * this field.
+   * (only in ListAsks and GetAsk) Time at which svc created the ask (a job's question to a person).
    *
    * @generated from field: google.protobuf.Timestamp asked_at = 19;
    */
   askedAt?: Timestamp | undefined;
 
   /**
-   * (read surface) Decision that settled the ask. Unset if it is not settled.
+   * (only in ListAsks and GetAsk) Decision that settled the question. Unset if the question is not settled.
    *
    * @generated from field: svc.v1.AskDecision decision = 20;
    */
   decision?: AskDecision | undefined;
 
   /**
-   * (read surface) Id of the step that asks the question. Empty if the question concerns the program as a whole.
+   * (only in ListAsks and GetAsk) Id of the step that asks the question. Empty if the question concerns the program as
+   * a whole.
    *
    * @generated from field: string step_id = 21;
    */
   stepId: string;
 
   /**
-   * (read surface) State of the deliveries of this ask (a job's question to a person) to ask endpoints: `dead-letter`
-   * if any endpoint never accepted it, else `pending` if any endpoint has not accepted it yet, else `delivered`. Empty
-   * if the project has no ask endpoint. Only ListAsks and GetAsk return this field.
+   * (only in ListAsks and GetAsk) State of the deliveries of this ask (a job's question to a person) to ask endpoints:
+   * `dead-letter` if any endpoint never accepted it, else `pending` if any endpoint has not accepted it yet, else
+   * `delivered`. Empty if the project has no ask endpoint.
    *
    * @generated from field: string delivery = 22;
    */
   delivery: string;
 
   /**
-   * (read surface) Receipt of the simulation, for the approval of a plan that was simulated first.
+   * (only in ListAsks and GetAsk) Receipt of the simulation run (a run without writes), if the question is the approval
+   * of a plan that was simulated first.
    *
    * @generated from field: svc.v1.Receipt simulation_receipt = 23;
    */
   simulationReceipt?: Receipt | undefined;
 
   /**
-   * Id of the schedule that started the ask's job. Empty if none did.
+   * Id of the schedule that started the job that asks. Empty if no schedule did.
    *
    * @generated from field: string standing_program_id = 24;
    */
   standingProgramId: string;
 
   /**
-   * (read surface) Continuation that svc chooses when the escalation ends: `proceed`, `skip` or `abort`. Empty if there
-   * is none: the ask then waits for an answer forever.
+   * (only in ListAsks and GetAsk) Answer that svc chooses if no contact of the escalation answers in time: `proceed`,
+   * `skip` or `abort`. If empty, svc chooses no answer, and the question waits without a time limit.
    *
    * @generated from field: string default_continuation = 25;
    */
@@ -1495,7 +1498,7 @@ export type AskDecision = Message<"svc.v1.AskDecision"> & {
   overridesJson: string;
 
   /**
-   * Time at which the ask was settled.
+   * Time at which the question was answered, or at which its default answer was applied.
    *
    * @generated from field: google.protobuf.Timestamp at = 7;
    */
@@ -1588,7 +1591,7 @@ export const CreateAnswerLinkResponseSchema: GenMessage<CreateAnswerLinkResponse
   messageDesc(file_svc_v1_jobs, 22);
 
 /**
- * An endpoint of the project to which svc posts asks.
+ * An endpoint of the project to which svc posts asks (questions of jobs to people).
  *
  * @generated from message svc.v1.AskEndpoint
  */
@@ -1601,7 +1604,7 @@ export type AskEndpoint = Message<"svc.v1.AskEndpoint"> & {
   id: string;
 
   /**
-   * URL to which svc posts asks. HTTPS, except for loopback.
+   * URL to which svc posts asks (questions of jobs to people). It must be HTTPS, except for loopback.
    *
    * @generated from field: string endpoint_url = 2;
    */
@@ -1853,13 +1856,14 @@ export type ProgramNote = Message<"svc.v1.ProgramNote"> & {
   /**
    * Reason in UPPER_SNAKE:
    * - `PAGES_UNREAD`: the program reads only the first page of a list.
-   * - `SKIP_LEAVES_WRITES`: an answer `skip` leaves out one of several writes.
+   * - `SKIP_LEAVES_WRITES`: if a person answers `skip`, only one of several writes is left out.
    * - `FIELD_UNVERIFIED`: the fields that the program names cannot be checked, because the form of the items is
    *   unknown.
    * - `VALUE_UNLISTED`: a field is compared with a value that the tool's argument of the same name does not accept.
    * - `SAGA_UNDOES_NOTHING`: no call declares an undo.
    * - `ZONE_DEFAULT`: the schedule names no time zone, so its times are in UTC.
-   * - `ENTITY_UNHEARD`: no event concerns the entity of a trigger.
+   * - `ENTITY_UNHEARD`: none of the trigger's recent events belongs to the entity (customer or user) that the schedule
+   *   names.
    *
    * @generated from field: string reason = 1;
    */
@@ -1971,8 +1975,10 @@ export type ListJobsRequest = Message<"svc.v1.ListJobsRequest"> & {
   pageToken: string;
 
   /**
-   * Mode of the jobs: `live`, `simulate` or `rehearse`. `simulate` includes the simulation runs of `simulateFirst`. If
-   * empty, live and simulated jobs without those simulation runs and, with `standingProgramId`, its approval dry runs.
+   * Mode of the jobs: `live`, `simulate` (runs without writes) or `rehearse` (approval dry runs of schedules).
+   * - `simulate` includes the simulation runs that `simulateFirst` makes before a job.
+   * - If empty, live and simulated jobs are listed, without the runs of `simulateFirst`. With `standingProgramId`, its
+   *   approval dry runs are listed too.
    *
    * @generated from field: string mode = 4;
    */
@@ -2144,8 +2150,8 @@ export type RetryJobRequest = Message<"svc.v1.RetryJobRequest"> & {
   fromStepId: string;
 
   /**
-   * New values for params of the program, by name, as a JSON object. Other params do not change. If empty, no param
-   * changes.
+   * New values for the program's params (its values that can be changed), by name, as a JSON object. Params that are
+   * not named do not change. If empty, no param changes.
    *
    * @generated from field: string params_json = 3;
    */
@@ -2289,8 +2295,8 @@ export type ToolDrift = Message<"svc.v1.ToolDrift"> & {
   toolSlug: string;
 
   /**
-   * Changed part: `gone` (the project can no longer see the tool), `version` (of its toolkit), `accessClass`,
-   * `inputSchema` or `outputSchema`.
+   * Part of the tool that changed: `gone` (the project can no longer see the tool), `version` (of its toolkit),
+   * `accessClass`, `inputSchema` or `outputSchema`.
    *
    * @generated from field: string what = 2;
    */
@@ -2304,7 +2310,7 @@ export type ToolDrift = Message<"svc.v1.ToolDrift"> & {
   before: string;
 
   /**
-   * Current value, in the same form. Empty if the tool is gone.
+   * Current value as text, in the form of `before`. Empty if the tool is gone.
    *
    * @generated from field: string after = 4;
    */
@@ -2437,8 +2443,8 @@ export type ListStepsResponse = Message<"svc.v1.ListStepsResponse"> & {
   steps: JobStep[];
 
   /**
-   * Current changes to the program from answers and retries, as JSON text: `params` by name, and `args` by step id,
-   * with sensitive values masked. Empty if there are none.
+   * Values of the program that people changed in their answers and in retries of the job, as JSON text: `params` by
+   * name, and `args` by step id. Sensitive values are masked. Empty if nothing was changed.
    *
    * @generated from field: string overrides_json = 2;
    */
@@ -2725,8 +2731,8 @@ export type UndoEntry = Message<"svc.v1.UndoEntry"> & {
   entityId: string;
 
   /**
-   * State of the entry: `armed` (not undone yet), `done` or `failed` (it could not be undone, or a person decided to
-   * leave it).
+   * State of the undo entry: `armed` (the call is not undone yet), `done`, or `failed` (the call could not be undone,
+   * or a person decided to leave it).
    *
    * @generated from field: string state = 6;
    */
@@ -2978,7 +2984,7 @@ export type Skill = Message<"svc.v1.Skill"> & {
   inputSchemaJson: string;
 
   /**
-   * Time of the promotion.
+   * Time at which the program was promoted to this skill.
    *
    * @generated from field: google.protobuf.Timestamp created_at = 8;
    */
@@ -3247,14 +3253,14 @@ export const AnswerAskResponseSchema: GenMessage<AnswerAskResponse> = /*@__PURE_
  */
 export type ListAsksRequest = Message<"svc.v1.ListAsksRequest"> & {
   /**
-   * State of the asks. If unspecified, all states.
+   * State of the asks (questions of jobs to people) to list. If unspecified, all states.
    *
    * @generated from field: svc.v1.AskState state = 1;
    */
   state: AskState;
 
   /**
-   * Contact that has the asks now, or had them when they were settled. If empty, all contacts.
+   * Contact (person) to whom svc has sent the question last. If empty, questions of all contacts.
    *
    * @generated from field: string principal_id = 2;
    */
@@ -3304,7 +3310,7 @@ export const ListAsksRequestSchema: GenMessage<ListAsksRequest> = /*@__PURE__*/
  */
 export type ListAsksResponse = Message<"svc.v1.ListAsksResponse"> & {
   /**
-   * Asks, newest first.
+   * Asks (questions of jobs to people), newest first.
    *
    * @generated from field: repeated svc.v1.Ask asks = 1;
    */
@@ -3397,7 +3403,7 @@ export type CreateAskEndpointRequest = Message<"svc.v1.CreateAskEndpointRequest"
 
   /**
    * Types of events to post. If empty, only `ask_raised`.
-   * - `ask_raised`: an ask was created or reached its next hop.
+   * - `ask_raised`: a job asked a question, or the question reached the next contact of its escalation.
    * - `standing_paused`: svc paused a schedule.
    * - `standing_missed`: a schedule missed times.
    * - `standing_budget`: the budget of a schedule delays runs.
@@ -3478,7 +3484,7 @@ export const ListAskEndpointsRequestSchema: GenMessage<ListAskEndpointsRequest> 
  */
 export type ListAskEndpointsResponse = Message<"svc.v1.ListAskEndpointsResponse"> & {
   /**
-   * Ask endpoints, newest first.
+   * Ask endpoints (URLs that receive questions of jobs), newest first.
    *
    * @generated from field: repeated svc.v1.AskEndpoint ask_endpoints = 1;
    */
@@ -3589,8 +3595,8 @@ export const JobStatus = {
   PARKED: 5,
 
   /**
-   * The job's saga undoes its calls. Next: FAILED, ABORTED or CANCELLED, or PARKED if an undo is stuck, or by PauseJob,
-   * an administrator or svc.
+   * svc undoes the job's calls, because its program declares a saga (undo after a failure). The next status is FAILED,
+   * ABORTED or CANCELLED. It is PARKED if an undo is stuck, or if PauseJob, an administrator or svc parks the job.
    *
    * @generated from enum value: JOB_STATUS_COMPENSATING = 6;
    */
@@ -3725,7 +3731,7 @@ export const AskState = {
   DEFAULTED: 3,
 
   /**
-   * The ask was not settled, because the job ended in another way.
+   * The ask (a question of a job to a person) was not settled, because the job ended in a different way.
    *
    * @generated from enum value: ASK_STATE_WITHDRAWN = 4;
    */
@@ -4229,7 +4235,8 @@ export const JobsService: GenService<{
     output: typeof CreateAskEndpointResponseSchema;
   },
   /**
-   * Lists the project's ask endpoints, newest first. It never returns a secret. Requires ROLE_APPROVER.
+   * Lists the project's ask endpoints (URLs that receive questions of jobs), newest first. It never returns a secret.
+   * Requires ROLE_APPROVER.
    *
    * Errors:
    * - invalid_argument PAGE_SIZE_NEGATIVE: `pageSize` is negative.

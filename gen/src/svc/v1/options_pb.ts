@@ -66,7 +66,8 @@ export const RoleSchema: GenEnum<Role> = /*@__PURE__*/
   enumDesc(file_svc_v1_options, 0);
 
 /**
- * Access that a call gives a scoped key. A key is scoped to an entity, to access classes of tools, or to toolkits.
+ * Access that a call gives a scoped key. Such a key is limited to an entity (a customer or user), to access classes of
+ * tools (read, write, destructive), or to toolkits.
  *
  * @generated from enum svc.v1.BoundKey
  */
@@ -87,7 +88,8 @@ export const BoundKey = {
   NARROWED: 1,
 
   /**
-   * The call reaches the whole project. Scoped keys are refused with permission_denied ENTITY_BOUND.
+   * The call concerns the whole project. svc refuses it for scoped keys (keys limited to an entity, access classes or
+   * toolkits) with permission_denied ENTITY_BOUND.
    *
    * @generated from enum value: BOUND_KEY_REFUSED = 2;
    */
@@ -95,7 +97,8 @@ export const BoundKey = {
 } as const;
 
 /**
- * Access that a call gives a scoped key. A key is scoped to an entity, to access classes of tools, or to toolkits.
+ * Access that a call gives a scoped key. Such a key is limited to an entity (a customer or user), to access classes of
+ * tools (read, write, destructive), or to toolkits.
  *
  * @generated from enum svc.v1.BoundKey
  */
@@ -108,7 +111,7 @@ export const BoundKeySchema: GenEnum<BoundKey> = /*@__PURE__*/
   enumDesc(file_svc_v1_options, 1);
 
 /**
- * Part of a key's scope by which a list leaves rows out.
+ * Limit of a scoped key that a list call applies: the list leaves out rows that the key may not access.
  *
  * @generated from enum svc.v1.ListLimit
  */
@@ -128,14 +131,14 @@ export const ListLimit = {
   ENTITY: 1,
 
   /**
-   * The list leaves out rows of access classes that the key may not use.
+   * The list call leaves out rows about tools whose access class (read, write or destructive) the key may not use.
    *
    * @generated from enum value: LIST_LIMIT_ACCESS_CLASS = 2;
    */
   ACCESS_CLASS: 2,
 
   /**
-   * The list leaves out rows of toolkits that the key may not use.
+   * The list call leaves out rows about toolkits that the key may not use.
    *
    * @generated from enum value: LIST_LIMIT_TOOLKIT = 3;
    */
@@ -151,7 +154,7 @@ export const ListLimit = {
 } as const;
 
 /**
- * Part of a key's scope by which a list leaves rows out.
+ * Limit of a scoped key that a list call applies: the list leaves out rows that the key may not access.
  *
  * @generated from enum svc.v1.ListLimit
  */

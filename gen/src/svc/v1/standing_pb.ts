@@ -371,8 +371,8 @@ export type PollState = Message<"svc.v1.PollState"> & {
   outcome: string;
 
   /**
-   * Code of a failed poll: the outcome of its read, such as `no_account` or `provider_error`, or one of the codes
-   * below. For a limited poll, the call limit.
+   * Code of a poll that did not succeed. For a failed poll: the outcome of its call, such as `no_account` or
+   * `provider_error`, or one of the codes below. For a `limited` poll: the name of the call limit.
    * - `PAGE_LIMIT`: the only page of the list is full.
    * - `PAGE_REPEATED`, `PAGE_TOKEN_MISSING`, `PAGE_LINK_INVALID`: the paging of the list failed.
    * - `POLL_ROWS_INVALID`, `POLL_ID_MISSING`, `POLL_BOUND_INVALID`: the rows do not have the values that their tool
@@ -419,7 +419,7 @@ export type PollState = Message<"svc.v1.PollState"> & {
   seen: number;
 
   /**
-   * True if svc has read the whole list once, so that every unknown row is new.
+   * True if svc has read the polled list completely once, so that every row with an unknown id is new.
    *
    * @generated from field: bool primed = 9;
    */
@@ -727,7 +727,7 @@ export type StandingRun = Message<"svc.v1.StandingRun"> & {
   reason: string;
 
   /**
-   * Details of the reason, for people.
+   * Details of the run's `reason`, for people.
    *
    * @generated from field: string detail = 11;
    */
@@ -749,7 +749,7 @@ export type StandingRun = Message<"svc.v1.StandingRun"> & {
   lastAt?: Timestamp | undefined;
 
   /**
-   * Number of earlier occurrences, missed while the service was down, that this run replaces.
+   * Number of earlier due times, missed while the service was down, that this run replaces.
    *
    * @generated from field: uint32 missed = 14;
    */
@@ -1369,7 +1369,7 @@ export type BackfillStandingProgramRequest = Message<"svc.v1.BackfillStandingPro
   until?: Timestamp | undefined;
 
   /**
-   * True to make another run for occurrences that already have one.
+   * True to make a second run for times and events that already have a run.
    *
    * @generated from field: bool again = 4;
    */
@@ -1383,8 +1383,8 @@ export type BackfillStandingProgramRequest = Message<"svc.v1.BackfillStandingPro
   perMinute: number;
 
   /**
-   * Overlap policy of the runs, instead of the definition's policy: `skip`, `queueOne`, `queueAll`, `cancelRunning` or
-   * `allow`. If empty, `allow` if the definition has `allow`, otherwise `queueAll`.
+   * Overlap policy of the backfill's runs: `skip`, `queueOne`, `queueAll`, `cancelRunning` or `allow`. It replaces the
+   * schedule's own policy. If empty: `allow` if the schedule's policy is `allow`, otherwise `queueAll`.
    *
    * @generated from field: string policy = 6;
    */
@@ -1713,8 +1713,9 @@ export type PreviewStandingProgramResponse = Message<"svc.v1.PreviewStandingProg
   needsApproval: boolean;
 
   /**
-   * For a trigger source: number of the trigger's last 1,000 events that were scanned, limited to its entity if the
-   * definition names one. The number is lower if the events are large or the condition is expensive.
+   * For a schedule with a trigger: how many of the trigger's last 1,000 events were scanned. If the schedule names an
+   * entity (customer or user), only its events count. The number is lower if the events are large or the condition is
+   * expensive.
    *
    * @generated from field: uint32 seen = 5;
    */
@@ -2032,9 +2033,9 @@ export const StandingService: GenService<{
    * nothing.
    *
    * If the new version's plan needs approval, it runs after the approval is given, and the previous version runs until
-   * then. svc does not ask again if an earlier approval covers the new version. It does so under two conditions: the
-   * program, the input, the condition and the definitions of its tools are as approved, and the estimate and the daily
-   * limit are not larger.
+   * then. svc does not ask again if an earlier approval covers the new version. For this, the program, the input, the
+   * condition and the definitions of its tools must be as approved. The estimate and the daily limit must not be
+   * larger.
    *
    * Errors:
    * - not_found STANDING_PROGRAM_NOT_FOUND: the project has no schedule with this `id`.
@@ -2066,14 +2067,14 @@ export const StandingService: GenService<{
   },
   /**
    * Resumes a paused schedule from now. svc does not catch up on times that passed during the pause. If the schedule is
-   * not paused, the call returns it unchanged. With `adopt`, it continues as a new version with the current definitions
-   * of its tools. svc checks the new version as a whole, and asks for approval if its plan needs one.
+   * not paused, the call returns it unchanged. With `adopt`, the schedule continues as a new version, whose tools have
+   * their current definitions. svc checks the new version as a whole, and asks for approval if its plan needs one.
    *
    * Errors:
    * - not_found STANDING_PROGRAM_NOT_FOUND: the project has no schedule with this `id`.
-   * - failed_precondition PAUSE_CAUSE_STANDS: the cause of the pause remains. The key of its jobs is revoked or
-   *   expired, or its plan waits for approval or was not approved: call UpdateStandingProgram with the same definition
-   *   to use the calling key and ask again. Or its tools have changed, and `adopt` is not set.
+   * - failed_precondition PAUSE_CAUSE_STANDS: the cause of the pause remains. Either the key of the schedule's jobs is
+   *   revoked or expired, or its plan is not approved. Then call UpdateStandingProgram with the same definition, to use
+   *   the calling key and ask for approval again. Or the tools of the schedule have changed, and `adopt` is not set.
    * - permission_denied APPROVER_ROLE_REQUIRED: the plan needs approval, and the key is not an approver's key.
    * - invalid_argument PROGRAM_TOOL_UNKNOWN: with `adopt`: this error and the other program errors of SubmitJob, for
    *   the current definition.
@@ -2121,12 +2122,12 @@ export const StandingService: GenService<{
   /**
    * Starts a backfill: runs for past times of a schedule, or for past events of its trigger, from `since` (inclusive)
    * to `until` (exclusive). Each run follows the rules of a run that is due. The backfill makes the runs in the order
-   * in which they were due, at most `perMinute` per minute, and continues after nodes stop. `fire.at` is the time at
-   * which the occurrence was due.
+   * in which they were due, at most `perMinute` per minute, and continues after nodes stop. In the program, `fire.at`
+   * is the time at which the run was originally due.
    *
-   * The backfill leaves out occurrences with a run that was started or that waits to start, unless `again` is set. It
-   * decides again about missed, skipped and refused occurrences, and about occurrences during a pause of the schedule.
-   * For a schedule that polls, `again` clears svc's record of the list: the next poll finds all rows as new.
+   * The backfill leaves out times and events that already have a run, started or waiting, unless `again` is set. It
+   * makes runs for times and events that were missed, skipped or refused, or that passed during a pause of the
+   * schedule. For a schedule that polls, `again` clears svc's record of the list: the next poll finds all rows as new.
    *
    * The backfill waits while the schedule is paused, or has its maximum number of waiting runs. It is cancelled when
    * the schedule is deleted, gets another definition or has been paused for 30 days. svc keeps events that the backfill

@@ -63,7 +63,7 @@ export type GetBacklogResponse = Message<"svc.v1.GetBacklogResponse"> & {
   pendingByAge: BacklogAge[];
 
   /**
-   * Subscriptions with the most pending deliveries of those counted, at most 20.
+   * Subscriptions that have the most of the counted pending deliveries, at most 20.
    *
    * @generated from field: repeated svc.v1.BacklogSubscription worst_subscriptions = 4;
    */
@@ -107,7 +107,7 @@ export type GetBacklogResponse = Message<"svc.v1.GetBacklogResponse"> & {
   pendingAsks: number;
 
   /**
-   * Time at which the oldest pending ask was created. Unset if there is none.
+   * Time at which the oldest open question of a job was asked. Unset if there is none.
    *
    * @generated from field: google.protobuf.Timestamp oldest_ask_at = 10;
    */
@@ -293,7 +293,7 @@ export const QuerySeriesRequestSchema: GenMessage<QuerySeriesRequest> = /*@__PUR
  */
 export type QuerySeriesResponse = Message<"svc.v1.QuerySeriesResponse"> & {
   /**
-   * Start of the first step.
+   * Start of the first time step of the counts.
    *
    * @generated from field: google.protobuf.Timestamp since = 1;
    */
@@ -343,7 +343,7 @@ export const QuerySeriesResponseSchema: GenMessage<QuerySeriesResponse> = /*@__P
   messageDesc(file_svc_v1_stats, 6);
 
 /**
- * Counts of one outcome of a series.
+ * Counts of one outcome (for example `delivered`) of a series, one for each time step.
  *
  * @generated from message svc.v1.SeriesLine
  */
@@ -391,7 +391,7 @@ export type LatencyLine = Message<"svc.v1.LatencyLine"> & {
   series: Series;
 
   /**
-   * Latencies of each step.
+   * Latencies in each time step.
    *
    * @generated from field: repeated svc.v1.LatencyStep steps = 2;
    */
@@ -470,7 +470,7 @@ export const LatencyStepSchema: GenMessage<LatencyStep> = /*@__PURE__*/
  */
 export type WatchProjectRequest = Message<"svc.v1.WatchProjectRequest"> & {
   /**
-   * Kinds of notices to send. If empty, all kinds.
+   * Kinds of changes in the project that the caller wants to receive (notices). If empty, all kinds.
    *
    * @generated from field: repeated svc.v1.NoticeKind kinds = 1;
    */
@@ -733,16 +733,16 @@ export const StatsService: GenService<{
   },
   /**
    * Returns counts over time, one per step. The counts come from counters that every node keeps in memory and writes to
-   * the database every 10 seconds and when it stops. The counts are late by that time, and a killed node loses the
-   * counts that it has not yet written. Lists are exact. Counters per minute are kept for 48 hours, and counters per
-   * hour for as long as events.
+   * the database every 10 seconds and when it stops. So the newest counts may be missing for 10 seconds, and a killed
+   * node loses the counts that it has not yet written. Calls that list rows are exact. Counters per minute are kept for
+   * 48 hours, and counters per hour for as long as events.
    *
    * Errors:
    * - invalid_argument TIME_RANGE_INVALID: `since` is later than `until`.
    * - invalid_argument STEP_INVALID: `stepSeconds` is not a multiple of 60, or of 3,600 if `since` is more than 47
    *   hours ago; or the range has more than 1,500 steps.
-   * - invalid_argument SUBJECT_INVALID: `subscriptionId` comes with a series that does not count deliveries, or
-   *   `toolSlug` comes with a series that does not count tool calls.
+   * - invalid_argument SUBJECT_INVALID: `subscriptionId` is set and a requested series does not count deliveries, or
+   *   `toolSlug` is set and a requested series does not count tool calls.
    *
    * @generated from rpc svc.v1.StatsService.QuerySeries
    */

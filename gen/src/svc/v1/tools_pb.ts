@@ -213,8 +213,8 @@ export type CallToolRequest = Message<"svc.v1.CallToolRequest"> & {
   argumentsJson: string;
 
   /**
-   * Id of the entity whose active account of the toolkit to use. If accounts of several schemes are connected, svc uses
-   * the scheme that the toolkit declares first.
+   * Id of the entity (customer or user of yours) whose active account of the toolkit svc uses. If the entity has
+   * connected accounts of several schemes, svc uses the scheme that the toolkit declares first.
    *
    * @generated from field: string entity_id = 3;
    */
@@ -417,7 +417,7 @@ export type ArgumentFault = Message<"svc.v1.ArgumentFault"> & {
   givenJson: string;
 
   /**
-   * Name of the property that is missing at `pointer`. Empty for other problems.
+   * Name of the property that is missing at `pointer`. Empty if the problem is not a missing property.
    *
    * @generated from field: string missing = 4;
    */

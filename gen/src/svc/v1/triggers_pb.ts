@@ -124,7 +124,8 @@ export type Subscription = Message<"svc.v1.Subscription"> & {
   description: string;
 
   /**
-   * Several triggers, and the filter. Unset if `toolkitSlug` and `triggerSlug` alone select its events.
+   * Triggers and filter that select the subscription's events. Unset if `toolkitSlug` and `triggerSlug` alone select
+   * them.
    *
    * @generated from field: svc.v1.SubscriptionMatch match = 13;
    */
@@ -175,14 +176,14 @@ export type SubscriptionMatch = Message<"svc.v1.SubscriptionMatch"> & {
   triggerSlugs: string[];
 
   /**
-   * Condition in CEL over `event`, at most 1,024 characters: `event.payload.amount > 1000`. Only events for which it is
-   * true are delivered, also by replays and after a pause. If empty, every event matches.
+   * Condition in CEL over `event`, at most 1,024 characters: `event.payload.amount > 1000`. svc delivers only events
+   * for which the condition is true. This includes events of replays and of a pause. If empty, every event matches.
    * - `event` has the texts `id`, `toolkitSlug`, `triggerSlug`, `type`, `entityId`, `occurredAt` and `receivedAt`, and
    *   `payload`. `type` is the name of the project's own event type, or the trigger's slug for other toolkits.
-   * - If a field is absent or has another type, the event does not match, and `health.filterFaults` counts it. `has`
-   *   asks for a field: `has(event.payload.amount) && event.payload.amount > 1000`.
-   * - An event whose payload is larger than 64 KiB, and for which the filter would take more than about 5 ms, is
-   *   delivered without a test.
+   * - If a field is absent or has another type, the event does not match, and `health.filterFaults` counts it. Test
+   *   with `has` if a field exists: `has(event.payload.amount) && event.payload.amount > 1000`.
+   * - The filter is not evaluated for an event whose payload is larger than 64 KiB, if this would take more than about
+   *   5 ms. svc then delivers the event.
    *
    * @generated from field: string filter = 2;
    */
@@ -289,9 +290,12 @@ export const SubscriptionFormatSchema: GenMessage<SubscriptionFormat> = /*@__PUR
  */
 export type EndpointCredentials = Message<"svc.v1.EndpointCredentials"> & {
   /**
-   * Headers of every delivery: at most 20, together at most 4,096 bytes. Refused are `host`, `content-*`, `webhook-*`,
-   * `x-svc-*`, `ce-*` and the headers of a connection, and `authorization` together with an authentication.
-   * `user-agent` replaces that of svc.
+   * Headers that svc adds to every delivery: at most 20, together at most 4,096 bytes. svc refuses these names:
+   * - `host`, `content-*`, `webhook-*`, `x-svc-*` and `ce-*`;
+   * - headers that control the connection, such as `connection`;
+   * - `authorization`, if the subscription also has an authentication.
+   *
+   * `user-agent` replaces svc's own value.
    *
    * @generated from field: repeated svc.v1.EndpointHeader headers = 1;
    */
@@ -604,8 +608,8 @@ export type SubscriptionHealth = Message<"svc.v1.SubscriptionHealth"> & {
   measuredAttempts: number;
 
   /**
-   * Number of events since the filter was set for which it had no value, for example because a field is absent. They
-   * were not delivered. Events of replays do not count.
+   * Number of events since the filter was set for which the filter could not be evaluated, for example because a field
+   * is absent. svc did not deliver these events. Events of replays are not counted.
    *
    * @generated from field: uint32 filter_faults = 11;
    */
@@ -1389,8 +1393,8 @@ export type UpdateSubscriptionRequest = Message<"svc.v1.UpdateSubscriptionReques
   description?: string | undefined;
 
   /**
-   * New triggers and new filter. If absent, they do not change. They apply to all later events, not to pending
-   * deliveries. An empty message clears them; `triggerSlug` stays as it is.
+   * New triggers and new filter. If absent, triggers and filter do not change. If present, they apply to all later
+   * events, not to pending deliveries. An empty message removes the filter and all triggers except `triggerSlug`.
    *
    * @generated from field: svc.v1.SubscriptionMatch match = 5;
    */
@@ -1536,7 +1540,8 @@ export type PreviewSubscriptionResponse = Message<"svc.v1.PreviewSubscriptionRes
   faulty: number;
 
   /**
-   * Reason that the filter has no value for the latest faulty event, in one sentence. Empty if no event is faulty.
+   * Reason why the filter could not be evaluated for the latest such event, in one sentence. Empty if it could be
+   * evaluated for all events.
    *
    * @generated from field: string fault = 4;
    */
@@ -1585,8 +1590,8 @@ export type PreviewedRequest = Message<"svc.v1.PreviewedRequest"> & {
   eventId: string;
 
   /**
-   * Headers, in order. Signatures and credentials are replaced by `…`. In the form `svc`, each delivery has an id of
-   * its own, and the preview has an example.
+   * Headers of the delivery, in order. Signatures and credentials are replaced by `…`. In the format `svc`, a header
+   * contains the id of the delivery, so the preview shows an example id.
    *
    * @generated from field: repeated svc.v1.PreviewedHeader headers = 2;
    */
@@ -1893,8 +1898,8 @@ export type PollEventsRequest = Message<"svc.v1.PollEventsRequest"> & {
   cursor: string;
 
   /**
-   * Earliest time of receipt, inclusive. Ignored if `cursor` is set. If both are unset, the call begins now: it returns
-   * no events, and the cursor for the events that follow.
+   * Earliest time of receipt, inclusive. Ignored if `cursor` is set. If neither `since` nor `cursor` is set, the call
+   * returns no events, but a cursor for the events that arrive from now on.
    *
    * @generated from field: google.protobuf.Timestamp since = 5;
    */
@@ -2552,7 +2557,7 @@ export const ReplayCountSchema: GenMessage<ReplayCount> = /*@__PURE__*/
   messageDesc(file_svc_v1_triggers, 52);
 
 /**
- * Request of StartReplay. It has the filters of ReplayEvents.
+ * Request of StartReplay. It selects events with the same fields as a request of ReplayEvents.
  *
  * @generated from message svc.v1.StartReplayRequest
  */
@@ -2638,7 +2643,8 @@ export type StartReplayResponse = Message<"svc.v1.StartReplayResponse"> & {
   replay?: Replay | undefined;
 
   /**
-   * For a dry run: number of deliveries that the replay would queue. Otherwise 0; see Replay.total.
+   * For a dry run: number of deliveries that the replay would queue. For a real replay, this is 0; `total` of the
+   * replay then has the number.
    *
    * @generated from field: uint32 total = 2;
    */
@@ -2956,7 +2962,7 @@ export type TryNowResponse = Message<"svc.v1.TryNowResponse"> & {
   subscription?: Subscription | undefined;
 
   /**
-   * The delivery after the call. Unset if the request named none.
+   * The delivery after the call. Unset if the request did not set `deliveryId`.
    *
    * @generated from field: svc.v1.Delivery delivery = 3;
    */
@@ -3112,14 +3118,15 @@ export type EventRefusal = Message<"svc.v1.EventRefusal"> & {
   message: string;
 
   /**
-   * Correct value or next step, in one sentence. Empty if the message is enough.
+   * Correct value or next step, in one sentence. Empty if the error's message already says it.
    *
    * @generated from field: string help = 3;
    */
   help: string;
 
   /**
-   * Errors of the payload, at most 100. Empty for other reasons.
+   * Errors of the event's payload, at most 100. Empty if the event was refused for a reason that does not concern its
+   * payload.
    *
    * @generated from field: repeated svc.v1.PayloadFault faults = 4;
    */
@@ -3793,7 +3800,7 @@ export const GetEventSettingsRequestSchema: GenMessage<GetEventSettingsRequest> 
  */
 export type GetEventSettingsResponse = Message<"svc.v1.GetEventSettingsResponse"> & {
   /**
-   * The settings.
+   * The project's settings for its own events.
    *
    * @generated from field: svc.v1.EventSettings settings = 1;
    */
@@ -4417,10 +4424,10 @@ export const TriggersService: GenService<{
    * an event when the replay reaches it. For each event, oldest first, it queues one delivery to each of these
    * subscriptions. Its deliveries have low priority: svc sends them only when no delivery of a new event waits.
    *
-   * The replay waits while the endpoint of the next subscription fails. It waits, too, while more than 10 seconds' worth of its deliveries
-   * to this subscription are pending. So a slow or unavailable endpoint limits the rate. A replay to one subscription waits while that
-   * subscription is inactive, and is cancelled when it is deleted. svc keeps events that the replay has not yet reached beyond their
-   * retention time.
+   * The replay waits while the endpoint of the next subscription fails. It waits, too, while more than 10 seconds'
+   * worth of its deliveries to this subscription are pending. So a slow or unavailable endpoint limits the rate. A
+   * replay to one subscription waits while that subscription is inactive, and is cancelled when it is deleted. svc
+   * keeps events that the replay has not yet reached beyond their retention time.
    *
    * Errors:
    * - invalid_argument FILTER_REQUIRED: `since` is unset.
@@ -4623,10 +4630,11 @@ export const TriggersService: GenService<{
     output: typeof GetQuarantinedPostResponseSchema;
   },
   /**
-   * Processes quarantined posts to the project's private toolkits again, with the present definitions, as if each post
-   * had just arrived. Stores and delivers the events that result. Each post has its own transaction, oldest first. A
-   * post that fails again stays in quarantine with its new reason and does not block the others. A post that is already
-   * released is skipped.
+   * Processes quarantined webhook posts (kept because svc could not read them) again, as if each post had just arrived.
+   * The posts belong to the project's private toolkits (toolkits that it has published for itself), whose current
+   * definitions are used. Stores and delivers the events that result. Each post has its own transaction, oldest first.
+   * A post that fails again stays in quarantine with its new reason and does not block the others. A post that is
+   * already released is skipped.
    *
    * Errors:
    * - invalid_argument FILTER_REQUIRED: `ids`, `toolkitSlug`, `since` and `until` are all empty.

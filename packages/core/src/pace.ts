@@ -5,8 +5,8 @@
 const burstMs = 3_000;
 
 /**
- * State of a rate limit. `perSecond`: maximum items per second. `pacedAt`: time up to which items were used in advance, in epoch
- * milliseconds. New items are allowed when this time is past.
+ * State of a rate limit. `perSecond`: maximum items per second. `pacedAt`: time up to which the allowed items are already used, in epoch
+ * milliseconds. The items for the time since then may be processed now.
  */
 type Pace = { readonly pacedAt: number; readonly perSecond: number };
 

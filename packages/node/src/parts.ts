@@ -99,7 +99,7 @@ export type NodeParts = {
   readonly isSandbox: boolean;
   /**
    * Returns the last restore of the database from a backup; undefined if there was none. The node calls this function again for each use,
-   * because a restore may happen while it runs.
+   * because the state of the restore may change (an operator ends the wait).
    */
   readonly restored?: (() => Restore | undefined) | undefined;
   /** The engines that `start` starts. Default: all. */

@@ -161,8 +161,8 @@ function closeParts({ openCalls, grants, keyUse, activity, node }: ServerParts, 
 }
 
 /**
- * Connects to the database that the supervisor (the parent process) has started. It never reports a failure of the database. If the
- * database ends, the supervisor ends, and this process with it.
+ * Connects to the database that the supervisor (the parent process) has started. The result never reports a failure of the database. If the
+ * database fails, the supervisor ends, and its channel to this process ends.
  */
 async function joinHeldStore({ store }: ProcessShare, logger: Logger): Promise<Store> {
   return { ...(await joinStore(store, logger)), failed: new Promise<never>(() => {}) };

@@ -46,7 +46,10 @@ export type Routing = {
  * batch loads or removes the routing of a project in the cache.
  */
 export type RoutingView = {
-  /** Returns the projects that receive a post. The keys by which receivers are found have already been read from the post. */
+  /**
+   * Returns the projects that receive a post. The rule of the deployment and the account that the post names decide this. The routing for
+   * the post must be loaded before.
+   */
   receivers(post: RoutedPost): ReceivingProject[];
   /**
    * Returns the active subscriptions of a receiver that match at a time (epoch milliseconds). Subscriptions of other entities and expired

@@ -43,9 +43,9 @@ export type LostCallSearch = {
 };
 
 /**
- * Finds running calls whose node must have died, and sets their outcome to unknown. Scans the primary key, from where the previous run of
- * this statement ended. Each call is scanned once, long after its end. An index of running calls would change at every end of a call.
- * PostgreSQL would then write all index entries of the call again.
+ * Finds running calls whose node must have died, and ends them: a read as `timeout`, a write with an unknown outcome. Scans the primary
+ * key, from where the previous run of this statement ended. Each call is scanned once, long after its end. An index of running calls would
+ * change at every end of a call. PostgreSQL would then write all index entries of the call again.
  */
 const doubtCalls = statement<{ looked: number; doubted: number }>(
   "doubt_running_calls",

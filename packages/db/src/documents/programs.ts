@@ -20,7 +20,7 @@ export type DecisionDocument = {
    * nothing.
    */
   readonly overridesJson: string;
-  /** Time of the person's decision, in epoch milliseconds. */
+  /** Time at which the question was decided, in epoch milliseconds. */
   readonly at: number;
   /** Id of the console link through which the person answered the question. Absent if the answer came in another way. */
   readonly linkId?: string;

@@ -7,7 +7,7 @@ import type { NewSubscription, Subscription } from "./repo.ts";
 
 /**
  * The ask endpoints of one project, to which svc sends the project's asks (questions of jobs to people). Deliveries and endpoint health
- * work as for subscriptions to events. But no event is ever sent to an ask endpoint.
+ * work as for subscriptions to events. But the routing of events to subscriptions leaves ask endpoints out.
  */
 type AskEndpointRepository = {
   create(

@@ -81,8 +81,8 @@ function hasAnswered({ state }: RetriedCallAt): boolean {
 }
 
 /**
- * True if the app answered the step's write, and the step failed afterwards. The app has then probably executed the write, so svc must not
- * send the write again.
+ * True if the app answered the step's write, and the step failed afterwards. The app may then have executed the write, so svc does not send
+ * it again by itself.
  */
 function hasWritten(at: RetriedCallAt): boolean {
   const { write = 0, destructive = 0 } = at.state.steps.get(at.step.id)?.receipt.calls ?? {};

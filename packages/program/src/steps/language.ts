@@ -80,7 +80,8 @@ export type StepWords = {
    */
   readonly set: string | undefined;
   /**
-   * Field of the step in which the name `row` can be used. `place`: the field's name. `isExpression`: true if the field is an expression.
+   * The part of the step in which the name `row` can be used. `place`: this part in words for error messages, such as `the fields of a
+   * compute`. `isExpression`: true if this part is an expression.
    */
   readonly row: { readonly place: string; readonly isExpression: boolean } | undefined;
 };

@@ -3,8 +3,8 @@ import { createMinuteCount } from "../minute-count.ts";
 import { consoleFaults } from "./errors.ts";
 
 /**
- * Limits of actions that no project's quota covers: attempts to use a secret whose owner is not known yet, and actions with links that svc
- * has sent, such as links to questions.
+ * Limits of actions that no project's quota covers: attempts to use a secret whose owner is not known yet, and actions through links, such
+ * as links to questions.
  */
 export type SignInLimit = {
   /**

@@ -48,10 +48,7 @@ export type HttpServerOptions = {
   mcp: McpHandler | undefined;
   /** The console. Undefined if the configuration disables it, or if this node's role does not serve it (for example a worker). */
   console: Console | undefined;
-  /**
-   * The documentation. Undefined if the configuration disables it, or if this node does not serve it because it only works on jobs (role
-   * `worker`).
-   */
+  /** The documentation. Undefined if the configuration disables it, or if this node takes no API calls (role `worker`). */
   docs: Docs | undefined;
   isDraining: () => boolean;
   clock: Clock;

@@ -14,7 +14,7 @@ const pauseMsMax = 100;
 /**
  * Encrypts the next batch of rows with the new vault key. Commits the rows together with the position that the rotation has reached.
  * Returns `done` if a whole pass over all tables found no row to encrypt. This pass must have begun long enough after the previous pass, so
- * that no node still writes values with an old key.
+ * that no node still uses a value that it read before.
  */
 export async function resealPage(context: VaultContext, rotation: VaultRotation): Promise<"more" | "done"> {
   const { db, clock, limits, onFaultPoint } = context;

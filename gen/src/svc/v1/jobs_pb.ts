@@ -690,7 +690,8 @@ export type StepReceipt = Message<"svc.v1.StepReceipt"> & {
   errors: StepError[];
 
   /**
-   * Latest decision of a person about a question that this step asked. Unset if the step asked nothing.
+   * Latest decision about a question that this step asked: a person's answer, or the default answer after a timeout.
+   * Unset if the step asked nothing.
    *
    * @generated from field: svc.v1.AskDecision decision = 12;
    */

@@ -835,7 +835,7 @@ export type StandingTime = Message<"svc.v1.StandingTime"> & {
   at?: Timestamp | undefined;
 
   /**
-   * Time at which the run starts: the due time plus jitter (a small delay that differs for each schedule). If the
+   * Time at which the run starts: the due time plus jitter (a delay that spreads the starts of schedules). If the
    * definition is not stored as a schedule yet, the jitter is unknown and this is the due time.
    *
    * @generated from field: google.protobuf.Timestamp effective_at = 2;

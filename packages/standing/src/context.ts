@@ -17,7 +17,10 @@ export type StandingLimits = {
   readonly leaseMs: number;
   /** Maximum tasks of one transaction, and maximum events of one transaction. Default 100 each. */
   readonly batchMax: number;
-  /** Maximum unfinished runs of a project (SVC_STANDING_RUNS). Parked runs do not count. Default 200. */
+  /**
+   * Maximum unfinished runs of a project (SVC_STANDING_RUNS). Runs whose job is parked (waits for a person or a release) do not count.
+   * Default 200.
+   */
   readonly projectRunsMax: number;
   /**
    * If a project is at least this many runs below its maximum, several nodes may start its runs at the same time. Default 4,000, which is

@@ -6,7 +6,9 @@ import type { StandingFault } from "./definition/faults.ts";
 /** Maximum number of problems of a schedule's definition that one error response lists. */
 const listedMax = 100;
 
-/** Errors of calls about standing programs and backfills. */
+/**
+ * Errors of API calls about standing programs (programs that start jobs on a schedule or event) and their backfills (runs for past times).
+ */
 export const standingFaults = defineFaults({
   /** The `field` of each fault is `definitionJson` followed by a JSON Pointer to the faulty part. */
   DEFINITION_FAULTY: {

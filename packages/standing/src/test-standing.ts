@@ -41,7 +41,10 @@ export type StandingWorld = {
 
 let projects = 0;
 
-/** Lease of jobs in milliseconds. It is longer than any time by which a test moves the clock, so that no job loses its driver. */
+/**
+ * Lease of jobs in milliseconds (the time in which only one node may run a job). It is longer than any time by which a test moves the
+ * clock, so that no running job loses its node.
+ */
 const leaseMs = 60 * 86_400_000;
 
 /** Prints failures that are retried, so that a test that waits without success shows the reason. */

@@ -14,7 +14,10 @@ import { readStoredDefinition } from "./definition/read.ts";
 import { nextOfSource } from "./schedule/due.ts";
 import type { NextOccurrence } from "./schedule/schedule.ts";
 
-/** A version that was read from the database and parsed, so that it can run. */
+/**
+ * A version of a standing program (a program that starts jobs on a schedule or event), read from the database and parsed, so that it can
+ * run.
+ */
 export type LoadedVersion = {
   readonly record: Omit<StandingVersionRecord, "definition">;
   readonly definition: Definition;
@@ -32,8 +35,8 @@ export type VersionName = {
 };
 
 /**
- * Cache of versions. All requested versions that are not cached are read with one statement. Versions that wait for approval are always
- * read.
+ * Cache of the versions of standing programs (programs that start jobs on a schedule or event). All requested versions that are not cached
+ * are read with one statement. Versions that wait for approval are always read.
  */
 export type VersionCache = {
   get(db: Executor, wanted: readonly VersionName[]): Promise<(name: VersionName) => LoadedVersion>;

@@ -9,7 +9,7 @@ export type TestSession = {
   readonly half: string;
   /** The seats of the session (one for each key that signed in), as the page receives them. */
   readonly seats: readonly { keyId: string; keyName: string; projectId: string; projectName: string; role: string }[];
-  /** Returns the headers with which a page makes calls with one seat of the session. */
+  /** Returns the headers for API calls of a console page. `seat`: the project key of the sign-in session with which the calls are made. */
   headers(seat: string): Record<string, string>;
   /** Makes a call with one seat of the session (the access of one signed-in key). */
   call(seat: string, method: string, body?: unknown, headers?: PageHeaders): Promise<TestAnswer>;

@@ -121,7 +121,7 @@ export type World = {
   readonly transport: AppTransport;
 };
 
-/** Creates a world whose app has `items` items in its list and returns `pageSize` of them per page. */
+/** Creates the simulated apps of a test. Their list has `items` items, and an answer contains `pageSize` of them. */
 export function createWorld({ items = 3, pageSize = 1000 } = {}): World {
   const world: World = {
     seen: [],

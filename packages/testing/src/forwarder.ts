@@ -3,7 +3,7 @@ import { connect, createServer, type Socket } from "node:net";
 
 /** A fixed address in front of a server. While the forwarder is closed, the server cannot be reached; `reopen` makes it reachable again. */
 export type Forwarder = AsyncDisposable & {
-  /** The server's URL with the forwarder's address. */
+  /** URL of the server behind the forwarder, with the forwarder's own address in place of the server's. */
   readonly url: string;
   /** Ends every connection and refuses new ones until `reopen`. */
   close(): Promise<void>;

@@ -35,7 +35,7 @@ export type Told = {
   readonly unrecorded: string[];
   /** Finished calls of tools. */
   readonly calls: CallObservation[];
-  /** Steps of throttled replays. */
+  /** Steps of throttled replays (requests to deliver events again slowly), in the order in which the node made them. */
   readonly replaySteps: ReplayStep[];
   /** Reports about work that blocked the event loop. */
   readonly held: BlockedLoop[];
@@ -52,7 +52,7 @@ export type TestNode = Node &
   AsyncDisposable & {
     readonly parts: NodeParts;
     readonly told: Told;
-    /** Aborts every unfinished call of its clients. */
+    /** Ends, when aborted, every unfinished call that a client of this test node has made. */
     readonly shutdown: AbortController;
     /** Returns a client for one of the node's services, with a key of the project. */
     client<Service extends DescService>(service: Service, caller: TestCaller): Client<Service>;

@@ -72,8 +72,8 @@ export async function startTestServer({
    */
   erasures?: NodeLimits["erasures"];
   /**
-   * True if RotateVault must have work to do. The database then starts with another vault key than the first one of the server, and
-   * RotateVault runs without a pause.
+   * True if the test needs a vault key to rotate (replace). The database is then created with an old key, and the server gets a new key and
+   * the old one. The rotation runs without a pause.
    */
   isRotatable?: boolean;
 } = {}): Promise<TestServer> {

@@ -233,7 +233,7 @@ export function replayMessage(row: ReplayRecord): ReplayMessage {
   });
 }
 
-/** Returns the number of counted matches of each subscription as messages of the API, ordered by subscription id. */
+/** Returns API messages with the number of events that a replay would deliver to each subscription, ordered by subscription id. */
 export function replayCountMessages(counts: ReadonlyMap<SubscriptionId, number>): ReplayCount[] {
   return [...counts]
     .sort(([a], [b]) => (a < b ? -1 : 1))

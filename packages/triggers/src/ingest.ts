@@ -49,7 +49,7 @@ export type IngestOptions = {
   turns: Pick<Turns, "next">;
   /** Returns the current value of a deployment variable. */
   secretOf(name: string): string | undefined;
-  /** Called after events that start standing programs are stored. */
+  /** Called after events were stored that start standing programs (programs that start jobs on a schedule or event). */
   onHeard?: (() => void) | undefined;
   /** Called for every new event. */
   onStored?: ((projectId: ProjectId, toolkitSlug: string) => void) | undefined;
@@ -62,11 +62,17 @@ export type Ingest = {
    * the admission, the permission to read the body.
    */
   admit(toolkitSlug: string, query: URLSearchParams, headers?: InboundPost["headers"]): PostAdmission;
-  /** Checks a post to a private toolkit in the same way. Returns a promise if the project exists; it rejects if the database fails. */
+  /**
+   * Checks a post to a private toolkit before its body is read. Returns the final answer, or the permission to read the body. Returns a
+   * promise if the project exists; it rejects if the database fails.
+   */
   admitPrivate(post: PrivatePostHead): PostAdmission | Promise<PostAdmission>;
   /** Returns the answer to a request with a method other than POST. The answer is `no_handshake` if no handshake of the toolkit matches. */
   greet(method: string, request: PostHead): Greeting;
-  /** Returns the same for a private toolkit. Returns a promise if the project exists; it rejects if the database fails. */
+  /**
+   * Returns the answer to a request for a private toolkit with a method other than POST. The answer is `no_handshake` if no handshake of
+   * the toolkit matches. Returns a promise if the project exists; it rejects if the database fails.
+   */
   greetPrivate(method: string, request: PrivatePostHead): Greeting | Promise<Greeting>;
   /**
    * Verifies a webhook post, converts it into an event, and commits the event. Rejects only if the database fails. Then nothing of the post

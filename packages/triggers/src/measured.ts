@@ -10,15 +10,15 @@ export type MeasuredFigure = {
   /** Returns the last value read, or 0 before the first read. */
   latest(): number;
   /**
-   * Records that this node has increased the measured number by `count`. The number may then be read from the database earlier than
-   * planned.
+   * Records that this node has increased the number in the database by `count`. If the number may now be close to its limit, it is read
+   * from the database earlier than planned.
    */
   add(count: number): void;
 };
 
 /** Pauses between reads of a number that has a limit, in milliseconds. Close to the limit, the number is read more often. */
 export type MeasuredTimes = {
-  /** Pause between two reads of a number that may be close to its limit. */
+  /** Pause in milliseconds between two reads of the number while it may be close to its limit. */
   readonly nearMs: number;
   /** Pause between two reads of the measured number while it is far below its limit. */
   readonly farMs: number;
@@ -32,8 +32,8 @@ export type MeasuredTimes = {
 /** Pause after a read, as a multiple of the read's duration. So reads use at most about 1/20 of the database's time. */
 const pausePerRead = 20;
 /**
- * Age up to which it counts that a read has found the number at its limit. The age is a multiple of `nearMs`, the pause between reads near
- * the limit.
+ * Maximum age of a read that found the number at its limit; an older read no longer counts. The age is a multiple of `nearMs`, the pause
+ * between reads near the limit.
  */
 const staleAfter = 3;
 

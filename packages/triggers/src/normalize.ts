@@ -145,7 +145,10 @@ export function eachPath(each: readonly string[]): string {
   return ["body", ...each].join(".");
 }
 
-/** Returns the result with the element's key, if its event has no key. With it, a post that is sent again makes no second event. */
+/**
+ * Returns the result for one element of a list in a post. If the element's event has no dedupe key, it gets the key `key`. So a post that
+ * is sent again makes no second event.
+ */
 function withItemKey(result: OneResult, key: string): OneResult {
   return result.outcome === "event" && result.event.dedupe === ""
     ? { ...result, event: { ...result.event, dedupe: key } }

@@ -35,7 +35,10 @@ export type PrivateWebhook = {
 
 /** The private toolkits that receive posts, and their secrets. Changes made on other nodes appear within 500 ms. */
 export type PrivateWebhooks = {
-  /** Returns a private toolkit. Undefined if the project or the toolkit does not exist; at once if the project does not. */
+  /**
+   * Returns a private toolkit (a toolkit that one project has published) with its secrets. Returns undefined, without a promise, if the
+   * project does not exist. The promise resolves to undefined if the toolkit does not exist.
+   */
   find(projectId: ProjectId, slug: string): Promise<PrivateWebhook | undefined> | undefined;
 };
 
@@ -50,7 +53,10 @@ export type PrivateWebhooksOptions = {
 /** A secret as the definition of its toolkit reads it. Undefined if it cannot. */
 type OpenedSecret = { readonly secret: WebhookSecret | undefined; readonly endsAt: number };
 
-/** Secrets by toolkit, read after the view of the catalog for which they are cached. */
+/**
+ * The stored webhook secrets of a project's private toolkits, by toolkit. They are cached together with the project's catalog, and are read
+ * after it, so that they are not older.
+ */
 type SecretsOfView = ReadonlyMap<string, readonly WebhookSecretRow[]>;
 
 /** Creates the webhooks of private toolkits for one node. */
@@ -140,10 +146,11 @@ const newMs = 500;
 const allMs = 60_000;
 
 /**
- * Returns a function that says if a project exists. It answers from memory, so a stranger who posts to invented projects causes no
- * statements: the id of a project has the time of its creation, so an unknown id with another time than the present is wrong. Ids of the
- * present are looked up, all together, at most twice a second. A node whose clock is wrong by minutes may make other ids; so all ids are
- * read again now and then.
+ * Returns a function that says if a project exists. It answers from memory, so that a stranger who posts to invented projects causes no
+ * database statements.
+ * - The id of a project contains the time of its creation. An unknown id with a time in the past therefore belongs to no project.
+ * - Unknown ids with the present time are looked up, all together, at most twice a second.
+ * - A node whose clock is wrong by minutes may make ids with wrong times. So all ids are read again every minute.
  */
 function createKnownProjects({
   db,

@@ -77,7 +77,10 @@ export type QuarantineOptions = {
   store: StoreOptions;
 };
 
-/** Dependencies of a release. `toolkitOf`: returns the owner's toolkit of a slug, if it receives posts. */
+/**
+ * Dependencies of releasing quarantined posts (refused posts kept for inspection). `toolkitOf`: returns the owner's toolkit with a slug, if
+ * the toolkit receives posts.
+ */
 type ReleaseContext = QuarantineOptions & {
   readonly decoder: BodyDecoder;
   readonly owner: PostOwner;
@@ -159,7 +162,10 @@ function receivedNow(event: NormalizedEvent, clock: Clock): NormalizedEvent {
   return { ...event, receivedAtMs: clock.now() };
 }
 
-/** Releases the elements of a list. Elements that fail again stay in quarantine, and the row then names only these. */
+/**
+ * Releases a quarantined post (a refused post kept for inspection) whose list has several elements. Elements that can now be read become
+ * events. Elements that fail again remain in quarantine, and only they are listed in the stored post.
+ */
 async function releaseItems(
   options: ReleaseContext,
   tx: Executor,

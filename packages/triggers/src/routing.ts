@@ -13,8 +13,8 @@ import {
 } from "@svc/db/subscriptions/routing";
 
 /**
- * The fields of a post that decide who receives it. `to`: the receiver of an event that a project published. Other posts name an account,
- * and the audience decides who receives them.
+ * The fields of a post that decide which projects receive its event. `to`: the project that published the event itself. For a post of an
+ * app: the account that it names, and the audience (all projects, or those that connected the account).
  */
 export type RoutedPost = { toolkitSlug: string; triggerSlug: string } & (
   | { audience: Audience; account: string; to?: undefined }
@@ -37,7 +37,10 @@ export type Routing = {
    * posts need and that this node does not know yet.
    */
   prepare(db: Executor, posts: readonly RoutedPost[]): Promise<RoutingView>;
-  /** Removes parts that changed in the database: the routing of the deployment, and the routing of these projects. */
+  /**
+   * Removes cached routing (which subscriptions receive an event) that has changed in the database: that of the deployment, and that of
+   * these projects.
+   */
   forget(projects: Iterable<ProjectId>): void;
 };
 
@@ -87,9 +90,9 @@ const referenceCharactersMax = 512;
 const entitiesMax = 200_000;
 
 /**
- * Routing data that the whole deployment shares. `references` (accounts, by the ids that the app uses for them) are read after `version`,
- * so they are at least as new as it. If they are newer, the database already has a newer version, and storing with the old version is
- * refused.
+ * Routing data (which projects and accounts receive an event) that the whole deployment shares. `references`: accounts, by the ids that the
+ * app uses for them. They are read after `version`, so they are never older than `version`. If they are newer, the database has a newer
+ * version, and it refuses to store events with the old one.
  */
 type Deployment = { version: number; projects: ProjectId[]; references: References };
 type References = Map<string, AccountReference | undefined>;

@@ -35,7 +35,10 @@ export type NormalizedEvent = RoutedPost & {
   dedupe: string;
   occurredAtMs: number;
   receivedAtMs: number;
-  /** For an element of a list: the projects whose quotas have room for the list. An element that one of them receives is not refused. */
+  /**
+   * For an element of a list in a post: the projects whose quotas have room for the whole list. If one of these projects receives the
+   * element, the element is not refused.
+   */
   roomy?: Set<ProjectId>;
 };
 
@@ -60,13 +63,16 @@ export type StoreOptions = {
   dispatcher: Pick<Dispatcher, "room" | "submit" | "endpoints" | "leaseMs">;
   /** Limits what projects receive. Absent if an administrator releases posts, because released posts are never refused. */
   quotas?: PostQuotas | undefined;
-  /** Called after events that start standing programs are stored. */
+  /** Called after events were stored that start standing programs (programs that start jobs on a schedule or event). */
   onHeard?: (() => void) | undefined;
   /** Called for every new event. */
   onStored?: ((projectId: ProjectId, toolkitSlug: string) => void) | undefined;
 };
 
-/** Maximum number of attempts with the cached routing. If the routing keeps changing, the next attempt locks it. */
+/**
+ * Maximum number of attempts to store posts with the cached routing (which subscriptions receive an event). If the routing changes at each
+ * attempt, the next attempt locks it.
+ */
 const staleMax = 3;
 /**
  * Maximum size of the event payloads that one insert statement stores, in bytes. An event of several projects has one row for each project.
@@ -117,7 +123,10 @@ export async function storePosts(
 type Batch = { posts: readonly NormalizedEvent[]; lease: boolean; admitted: Set<RoutedPost>; known: KnownOutcomes };
 type StoreAttempt = { plan: Plan; refused: RefusedPosts; duplicates: ReadonlySet<string>; leaseUntilMs: number };
 
-/** Stores the posts with the routing that this node knows. Returns undefined and stores nothing if the database has a newer routing. */
+/**
+ * Stores the posts with the routing (which subscriptions receive an event) that this node has cached. Returns undefined and stores nothing
+ * if the database has a newer routing.
+ */
 async function tryToStore(options: StoreOptions, db: Executor, batch: Batch): Promise<StoreAttempt | undefined> {
   const { posts, lease } = batch;
   const routing = await options.routing.prepare(db, posts);
@@ -161,8 +170,8 @@ function storeOnHeldRouting(options: StoreOptions, db: Executor, batch: Batch): 
 }
 
 /**
- * Records events in as many statements as the size of their payloads requires. It records all events or none. Returns undefined if the
- * routing is outdated.
+ * Stores events with as many statements as the size of their payloads requires. It stores all events or none. Returns undefined if the
+ * routing (which subscriptions receive an event) has changed in the database.
  */
 async function recordAll(
   db: Executor,
@@ -219,7 +228,7 @@ type Plan = {
   firstSends(duplicates: ReadonlySet<string>, leaseUntilMs: number): OutgoingDelivery[];
   /** Subscriptions that get deliveries from this batch, but without a lease (time-limited right to send) of this node. */
   unleased: ReadonlySet<SubscriptionId>;
-  /** Events that a subscription does not get because its filter has no value for them. */
+  /** Events that a subscription does not get because its filter could not be evaluated for them, for example because a field is absent. */
   faults: readonly { readonly event: NewEvent; readonly subscriptionId: SubscriptionId }[];
 };
 

@@ -82,7 +82,10 @@ export function messagePost(
   return { toolkitSlug: "team_chat", headers, query: new URLSearchParams(), body };
 }
 
-/** Returns a post about a change, whose data are only in headers. It has the scheme token_query (a token in the query). */
+/**
+ * Returns a sample post of an app that reports a change and has data only in its headers. It is verified by a token in the query (scheme
+ * token_query).
+ */
 export function changePost(
   fields: { number?: number | string; channel?: string; state?: string; room?: string } = {},
   token = secretOf("watcher"),

@@ -39,7 +39,7 @@ export type Erasure = Message<"svc.v1.Erasure"> & {
   projectId: string;
 
   /**
-   * Kind of erasure: `entity` or `project`.
+   * Kind of erasure: `entity` (the data of one customer or user of a project) or `project` (all data of a project).
    *
    * @generated from field: string kind = 3;
    */
@@ -131,8 +131,8 @@ export const ErasureSchema: GenMessage<Erasure> = /*@__PURE__*/
  */
 export type UnsearchedPlace = Message<"svc.v1.UnsearchedPlace"> & {
   /**
-   * Name of the place: a table of the database, such as `quarantined_posts`, or `log`, `backups`, `wal`, `texts`,
-   * `receivers`.
+   * Name of the place where data of the erased entity or project may remain: a table of the database, such as
+   * `quarantined_posts`, or `log`, `backups`, `wal`, `texts`, `receivers`.
    *
    * @generated from field: string place = 1;
    */
@@ -301,7 +301,8 @@ export type ConfirmPolicy = Message<"svc.v1.ConfirmPolicy"> & {
   person: string;
 
   /**
-   * Contact to ask: the principalId of a contact of the project. May be empty only with `never`.
+   * Contact to ask: the principalId of a contact (a person who answers questions) of the project. May be empty only if
+   * `person` is `never`.
    *
    * @generated from field: string contact = 2;
    */
@@ -387,8 +388,9 @@ export type ProjectQuotas = Message<"svc.v1.ProjectQuotas"> & {
   subscriptions: number;
 
   /**
-   * Deliveries that are neither delivered nor abandoned. The count may be some seconds old. Default 1,000,000. Posts
-   * are refused as for `posts`. Replays and test events are refused with QUOTA_PENDING_DELIVERIES.
+   * Maximum number of deliveries that are neither delivered nor abandoned. The count may be some seconds old. Default
+   * 1,000,000. A post is refused if every project that receives it has reached this quota. Replays and test events are
+   * refused with QUOTA_PENDING_DELIVERIES.
    *
    * @generated from field: int32 pending_deliveries = 5;
    */
@@ -477,7 +479,7 @@ export type QuotaUsage = Message<"svc.v1.QuotaUsage"> & {
   scope: string;
 
   /**
-   * Number of times that this node refused a request because of the quota, since the node started.
+   * Number of times that this node refused a request because this quota was reached, since the node started.
    *
    * @generated from field: uint32 refused = 6;
    */
@@ -730,8 +732,8 @@ export type QuarantineRelease = Message<"svc.v1.QuarantineRelease"> & {
   outcome: string;
 
   /**
-   * Number of events stored. 0 with `released` if all events were already known. With `quarantined`, it can be above 0:
-   * elements of the post's list became events, and others stay.
+   * Number of events stored. 0 if the outcome is `released` and all events were already known. Can be above 0 if the
+   * outcome is `quarantined`: some elements of the post's list became events, and the rest remains in quarantine.
    *
    * @generated from field: int32 accepted = 3;
    */
@@ -1587,7 +1589,7 @@ export type VaultRotation = Message<"svc.v1.VaultRotation"> & {
   pass: number;
 
   /**
-   * Number of rows scanned in this pass.
+   * Number of rows scanned in the current pass over all encrypted values.
    *
    * @generated from field: double seen = 7;
    */
@@ -1601,8 +1603,8 @@ export type VaultRotation = Message<"svc.v1.VaultRotation"> & {
   total: number;
 
   /**
-   * Reason that the rotation is blocked, or values that svc cannot decrypt, as text for people. Empty if there is no
-   * problem.
+   * Reason that the rotation (replacement of the vault key) is blocked, or a list of values that svc cannot decrypt, as
+   * text for people. Empty if there is no problem.
    *
    * @generated from field: string problem = 9;
    */
@@ -1616,7 +1618,7 @@ export type VaultRotation = Message<"svc.v1.VaultRotation"> & {
   startedAt?: Timestamp | undefined;
 
   /**
-   * Time at which the rotation was complete. Unset until then.
+   * Time at which the rotation (replacement of the vault key) was complete. Unset until then.
    *
    * @generated from field: google.protobuf.Timestamp finished_at = 11;
    */
@@ -1695,14 +1697,15 @@ export type Restore = Message<"svc.v1.Restore"> & {
   resumedAt?: Timestamp | undefined;
 
   /**
-   * True if the hold was ended with `nothingSince`: svc sent nothing after the end of the backup.
+   * True if ResumeRestored was called with `nothingSince`: the original database sent nothing after the end of the
+   * backup.
    *
    * @generated from field: bool nothing_since = 4;
    */
   nothingSince: boolean;
 
   /**
-   * Number of deliveries on hold.
+   * Number of pending deliveries that are not sent until ResumeRestored.
    *
    * @generated from field: double deliveries = 5;
    */
@@ -1789,7 +1792,7 @@ export const ResumeRestoredRequestSchema: GenMessage<ResumeRestoredRequest> = /*
  */
 export type ResumeRestoredResponse = Message<"svc.v1.ResumeRestoredResponse"> & {
   /**
-   * The resumed restore. Its counts are those from the end of the hold.
+   * The resumed restore. Its counts are those at the time when svc began to send again.
    *
    * @generated from field: svc.v1.Restore restore = 1;
    */
@@ -2188,7 +2191,8 @@ export type AuditFault = Message<"svc.v1.AuditFault"> & {
   projectId: string;
 
   /**
-   * Position in the chain, from 1. 0 for a problem of the chain as a whole.
+   * Position of the entry in the project's hash chain of audit entries, from 1. 0 for a problem of the chain as a
+   * whole.
    *
    * @generated from field: uint32 position = 2;
    */
@@ -2225,7 +2229,7 @@ export const AuditFaultSchema: GenMessage<AuditFault> = /*@__PURE__*/
   messageDesc(file_svc_v1_admin, 56);
 
 /**
- * End of a verified hash chain.
+ * Last entry of a hash chain of audit entries, as found by a verification. Each project has such a chain.
  *
  * @generated from message svc.v1.AuditHead
  */
@@ -2266,7 +2270,7 @@ export const AuditHeadSchema: GenMessage<AuditHead> = /*@__PURE__*/
  */
 export type VerifyAuditLogRequest = Message<"svc.v1.VerifyAuditLogRequest"> & {
   /**
-   * `nextPageToken` of the previous part. If empty, the first part.
+   * `nextPageToken` of the previous response, to verify the next part of the audit log. If empty, the first part.
    *
    * @generated from field: string page_token = 1;
    */
@@ -2813,12 +2817,13 @@ export const AdminService: GenService<{
     output: typeof GetRestoreResponseSchema;
   },
   /**
-   * Ends the hold of a restored database. Within a second, every node starts to send deliveries, run jobs, start
-   * schedules and renew tokens. Deliveries keep their ids. Writes of jobs keep their idempotency keys if the app takes
-   * such keys.
+   * Ends the hold of a restored database, in which svc sends nothing. Within a second, every node starts to send
+   * deliveries, run jobs, start schedules and renew tokens. Deliveries keep their ids. Writes of jobs keep their
+   * idempotency keys if the app takes such keys.
    *
-   * Any other write is in doubt when its job reaches it, as if the job's node had been lost. This applies to jobs from
-   * before the restore and to runs that were due before this call. With `nothingSince`, no write is in doubt.
+   * The original database may already have made a job's write for which the app takes no key. When the job reaches such
+   * a write, the write is in doubt: a person must say if it was done. This applies to jobs from before the restore and
+   * to runs that were due before this call. With `nothingSince`, no write is in doubt.
    *
    * Errors:
    * - failed_precondition STORE_NOT_HELD: the database was not restored, or was already resumed.

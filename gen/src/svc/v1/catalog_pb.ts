@@ -173,12 +173,13 @@ export type Tool = Message<"svc.v1.Tool"> & {
   callable: boolean;
 
   /**
-   * Paging of the tool's list, as JSON text. Empty if the list has one page, or if the definition does not declare it.
-   * A job's program reads every page with `"page": {"max": 20}`.
-   * - `{"arg", "from"}`: by a token.
-   * - `{"arg", "from", "query"}`: by a link.
-   * - `{"arg", "start"}`: by page number.
-   * - `{"arg", "by": "rows"}`: by an offset.
+   * How to request the pages of the tool's list, as JSON text. Empty if the list has one page, or if the definition
+   * does not declare it. A job's program reads every page with `"page": {"max": 20}`. The fields in the JSON show the
+   * method:
+   * - `{"arg", "from"}`: the argument `arg` gets a token that is at the path `from` of the previous answer.
+   * - `{"arg", "from", "query"}`: `arg` gets a query parameter of the link that is at the path `from`.
+   * - `{"arg", "start"}`: `arg` gets the page number, beginning with `start`.
+   * - `{"arg", "by": "rows"}`: `arg` gets the number of rows read so far.
    *
    * `size` names the argument for the number of rows per page. `more` names the boolean that is false on the last page.
    *
@@ -280,7 +281,7 @@ export type AccountVariableSpec = Message<"svc.v1.AccountVariableSpec"> & {
   name: string;
 
   /**
-   * Description that asks the person for the value, in one sentence.
+   * Text in one sentence that asks the person to enter this value when connecting an account.
    *
    * @generated from field: string description = 2;
    */

@@ -16,14 +16,14 @@ export const file_svc_v1_contacts: GenFile = /*@__PURE__*/
   fileDesc("ChVzdmMvdjEvY29udGFjdHMucHJvdG8SBnN2Yy52MSKNAQoHQ29udGFjdBIUCgxwcmluY2lwYWxfaWQYASABKAkSDAoEbmFtZRgCIAEoCRIQCghhcHByb3ZlchgDIAEoCBIcCgVyZWFjaBgEIAEoCzINLnN2Yy52MS5SZWFjaBIuCgpjcmVhdGVkX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJACgVSZWFjaBIRCgl0b29sX3NsdWcYASABKAkSEQoJZW50aXR5X2lkGAIgASgJEhEKCWFyZ3NfanNvbhgDIAEoCSI1ChFQdXRDb250YWN0UmVxdWVzdBIgCgdjb250YWN0GAEgASgLMg8uc3ZjLnYxLkNvbnRhY3QiNgoSUHV0Q29udGFjdFJlc3BvbnNlEiAKB2NvbnRhY3QYASABKAsyDy5zdmMudjEuQ29udGFjdCI8ChNMaXN0Q29udGFjdHNSZXF1ZXN0EhEKCXBhZ2Vfc2l6ZRgBIAEoBRISCgpwYWdlX3Rva2VuGAIgASgJIlIKFExpc3RDb250YWN0c1Jlc3BvbnNlEiEKCGNvbnRhY3RzGAEgAygLMg8uc3ZjLnYxLkNvbnRhY3QSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIiwKFERlbGV0ZUNvbnRhY3RSZXF1ZXN0EhQKDHByaW5jaXBhbF9pZBgBIAEoCSIXChVEZWxldGVDb250YWN0UmVzcG9uc2UywQIKD0NvbnRhY3RzU2VydmljZRJpCgpQdXRDb250YWN0Ehkuc3ZjLnYxLlB1dENvbnRhY3RSZXF1ZXN0Ghouc3ZjLnYxLlB1dENvbnRhY3RSZXNwb25zZSIkqLsYArC7GAK4uxgC0rsYFGNvbnRhY3QucHJpbmNpcGFsX2lkElcKDExpc3RDb250YWN0cxIbLnN2Yy52MS5MaXN0Q29udGFjdHNSZXF1ZXN0Ghwuc3ZjLnYxLkxpc3RDb250YWN0c1Jlc3BvbnNlIgyouxgBsLsYAri7GAESagoNRGVsZXRlQ29udGFjdBIcLnN2Yy52MS5EZWxldGVDb250YWN0UmVxdWVzdBodLnN2Yy52MS5EZWxldGVDb250YWN0UmVzcG9uc2UiHKi7GAKwuxgCuLsYAtK7GAxwcmluY2lwYWxfaWRiBnByb3RvMw", [file_google_protobuf_timestamp, file_svc_v1_options]);
 
 /**
- * A person of a project to whom jobs may send asks.
+ * A person of a project whom jobs may ask questions.
  *
  * @generated from message svc.v1.Contact
  */
 export type Contact = Message<"svc.v1.Contact"> & {
   /**
-   * Name of the person, chosen by the caller and unique in the project. Hops and answers refer to it. At most 200
-   * characters.
+   * Name of the person, chosen by the caller and unique in the project. Stages of an escalation and answers to
+   * questions name the contact by it. At most 200 characters.
    *
    * @generated from field: string principal_id = 1;
    */
@@ -83,7 +83,7 @@ export type Reach = Message<"svc.v1.Reach"> & {
   toolSlug: string;
 
   /**
-   * Id of the entity whose account the call uses, at most 200 characters.
+   * Id of the entity (a customer or user of the project) whose account the call uses, at most 200 characters.
    *
    * @generated from field: string entity_id = 2;
    */
@@ -253,21 +253,21 @@ export const DeleteContactResponseSchema: GenMessage<DeleteContactResponse> = /*
  */
 export const ContactsService: GenService<{
   /**
-   * Creates a contact, or replaces the contact with the same `principalId` as a whole. Asks that have already reached
-   * the contact stay addressed to it. A new contact channel applies to asks that are sent after this call. Requires
-   * ROLE_APPROVER.
+   * Creates a contact: a person whom jobs may ask questions. If the contact `principalId` exists, it is replaced as a
+   * whole. Questions that were already sent to the contact stay addressed to it. A new contact channel (`reach`)
+   * applies to questions that are sent after this call. Requires ROLE_APPROVER.
    *
    * Errors:
    * - invalid_argument PRINCIPAL_ID_INVALID: `principalId` is empty, longer than 200 characters, or has control
    *   characters.
    * - invalid_argument CONTACT_NAME_INVALID: `name` is empty, longer than 200 characters, or has control characters.
    * - not_found TOOL_NOT_FOUND: the project can see no tool `reach.toolSlug`.
-   * - invalid_argument REACH_TOOL_UNSUITABLE: the tool is a trigger, a skill, only described, or destructive; or a
-   *   person must confirm this key's calls of the tool's class.
+   * - invalid_argument REACH_TOOL_UNSUITABLE: the tool is a trigger, a skill, destructive, or one that svc only
+   *   describes and cannot call. Or a person must confirm this key's calls of the tool's class.
    * - invalid_argument ENTITY_ID_INVALID: `reach.entityId` is empty, longer than 200 characters, or has control
    *   characters.
-   * - invalid_argument REACH_ARGS_INVALID: `reach.argsJson` is not a JSON object, is larger than 16 KiB, has an unknown
-   *   placeholder, or does not match the tool's input schema after the placeholders are filled in.
+   * - invalid_argument REACH_ARGS_INVALID: `reach.argsJson` is not a JSON object, is larger than 16 KiB, or has an
+   *   unknown placeholder in braces. Or it does not match the tool's input schema after the placeholders are filled in.
    * - failed_precondition LAST_APPROVER: `approver` is false, and no other contact is an approver.
    * - resource_exhausted CONTACTS_TOO_MANY: the project already has 1,000 contacts.
    *
@@ -293,12 +293,13 @@ export const ContactsService: GenService<{
     output: typeof ListContactsResponseSchema;
   },
   /**
-   * Deletes a contact. If an escalation names the contact at a later hop, svc still addresses the ask to its
-   * `principalId` at that hop, but no contact channel sends a notification. Requires ROLE_APPROVER.
+   * Deletes a contact. A job's escalation (the list of contacts to ask one after the other) may still name the deleted
+   * contact. svc then addresses the question to the `principalId`, but sends no notification. Requires ROLE_APPROVER.
    *
    * Errors:
    * - not_found CONTACT_NOT_FOUND: the project has no contact `principalId`.
-   * - failed_precondition CONTACT_ASKED: a pending ask has reached the contact. Answer the ask or cancel its job first.
+   * - failed_precondition CONTACT_ASKED: a pending ask (question to a person) was sent to the contact. Answer the ask
+   *   or cancel its job first.
    * - failed_precondition LAST_APPROVER: the contact is an approver, and no other contact is.
    *
    * @generated from rpc svc.v1.ContactsService.DeleteContact

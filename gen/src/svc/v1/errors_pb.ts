@@ -71,9 +71,9 @@ export type ErrorDetail = Message<"svc.v1.ErrorDetail"> & {
   help: string;
 
   /**
-   * Parts of the texts that other surfaces write differently, in order. For example, the command line names a command
-   * instead of a call. The first detail has the parts of the message. In the JSON of an error detail, only `value` has
-   * the parts; `debug` does not.
+   * Parts of the error texts that the console or the command line replaces by its own words, in order. For example, the
+   * command line names a command in place of an API call. The first detail has the parts of the error's message. In the
+   * JSON of an error, the parts are only in the field `value` of a detail, and not in its field `debug`.
    *
    * @generated from field: repeated svc.v1.TextPart parts = 4;
    */
@@ -88,7 +88,8 @@ export const ErrorDetailSchema: GenMessage<ErrorDetail> = /*@__PURE__*/
   messageDesc(file_svc_v1_errors, 0);
 
 /**
- * Part of a text that other surfaces write differently.
+ * A part of an error text (such as the name of an API call) that the console or the command line replaces by its own
+ * words.
  *
  * @generated from message svc.v1.TextPart
  */

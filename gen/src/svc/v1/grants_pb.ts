@@ -352,7 +352,8 @@ export type CreateAgentKeyRequest = Message<"svc.v1.CreateAgentKeyRequest"> & {
   toolkitSlugs: string[];
 
   /**
-   * Calls that a person must confirm: at least as many as for the calling key. If unset, the calling key's rule.
+   * Calls that a person must confirm. They must include all calls that need confirmation with the calling key. If
+   * unset, the rule of the calling key applies.
    *
    * @generated from field: svc.v1.ConfirmPolicy confirm = 6;
    */

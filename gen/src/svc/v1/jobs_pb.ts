@@ -380,12 +380,12 @@ export type Park = Message<"svc.v1.Park"> & {
   /**
    * Reason for the wait. `poisoned` and `administrator` end with ReleaseJob, CancelJob or the job's deadline. `paused`
    * ends with ResumeJob or CancelJob.
-   * - `judgment`: a declared point asks people.
-   * - `approval`: the plan or an approval gate waits for approval.
+   * - `judgment`: the program asks people a question.
+   * - `approval`: the job or an approval gate waits for approval.
    * - `wait`: the job waits for a time.
-   * - `in_doubt`: a write has an unknown outcome.
+   * - `in_doubt`: a write has an unknown outcome, and people must say if it was done.
    * - `undo_stuck`: an undo cannot finish.
-   * - `poisoned`: svc parked the job because it crashed or blocked its nodes. `lastError` has the details.
+   * - `poisoned`: svc parked (stopped) the job because it crashed or blocked its nodes. `lastError` has the details.
    * - `administrator`: ParkJob parked the job.
    * - `paused`: PauseJob paused the job.
    * - `child`: a job that this job runs waits for a person.
@@ -425,7 +425,7 @@ export type Park = Message<"svc.v1.Park"> & {
   judgment?: Judgment | undefined;
 
   /**
-   * For `child`: id of the job that this job runs and that waits for a person.
+   * Set if `reason` is `child`: id of the job that this job runs and that waits for a person.
    *
    * @generated from field: string child_job_id = 6;
    */
@@ -477,7 +477,7 @@ export type Judgment = Message<"svc.v1.Judgment"> & {
   continuations: string[];
 
   /**
-   * JSON Schema of `overridesJson`, as JSON text. Empty if the point takes no overrides.
+   * JSON Schema of `overridesJson` (new values in an answer), as JSON text. Empty if the question takes no overrides.
    *
    * @generated from field: string answer_schema_json = 5;
    */
@@ -512,7 +512,7 @@ export const JudgmentSchema: GenMessage<Judgment> = /*@__PURE__*/
  */
 export type RowCounts = Message<"svc.v1.RowCounts"> & {
   /**
-   * Number of rows that the step or the job took.
+   * Number of rows that the step or the job began to process.
    *
    * @generated from field: uint32 in = 1;
    */
@@ -825,7 +825,7 @@ export type Receipt = Message<"svc.v1.Receipt"> & {
   limits?: ReceiptLimits | undefined;
 
   /**
-   * Numbers of asks, by result.
+   * Numbers of asks (questions to people), by result.
    *
    * @generated from field: svc.v1.AskCounts asks = 6;
    */
@@ -988,7 +988,7 @@ export type AskCounts = Message<"svc.v1.AskCounts"> & {
   raised: number;
 
   /**
-   * Number of asks that were settled by an answer.
+   * Number of asks (questions to people) that a person has answered.
    *
    * @generated from field: uint32 answered = 2;
    */
@@ -1009,7 +1009,7 @@ export type AskCounts = Message<"svc.v1.AskCounts"> & {
   withdrawn: number;
 
   /**
-   * Number of answers that were refused.
+   * Number of answers to questions that svc refused.
    *
    * @generated from field: uint32 refused_answers = 5;
    */
@@ -1237,7 +1237,7 @@ export type Ask = Message<"svc.v1.Ask"> & {
   pointId: string;
 
   /**
-   * Contact that has the ask now: the contact of the last hop that the escalation has reached.
+   * Contact whom the question is addressed to now: the contact of the last stage that the escalation has reached.
    *
    * @generated from field: string principal_id = 2;
    */
@@ -1286,7 +1286,8 @@ export type Ask = Message<"svc.v1.Ask"> & {
   deliveredAt?: Timestamp | undefined;
 
   /**
-   * Time at which this hop's timeout passes the ask to the next hop. If unset, never: approvals have no deadline.
+   * Time at which svc passes the question to the next contact, if it is not answered by then. If unset, it is never
+   * passed on: approvals have no deadline.
    *
    * @generated from field: google.protobuf.Timestamp deadline_at = 9;
    */
@@ -1434,7 +1435,7 @@ export type AskHopSpec = Message<"svc.v1.AskHopSpec"> & {
   principalId: string;
 
   /**
-   * Time that the ask stays at this hop, in seconds. 0 means forever.
+   * Time in seconds that this contact has to answer, before svc asks the next contact. 0 means forever.
    *
    * @generated from field: uint32 timeout_seconds = 2;
    */
@@ -1476,8 +1477,8 @@ export type AskDecision = Message<"svc.v1.AskDecision"> & {
   keyId: string;
 
   /**
-   * Surface of the answer: `timeout` for a declared default, the delivery's id for an answer to a delivery of this ask,
-   * otherwise `api`.
+   * How the answer came: `timeout` for a declared default, the delivery's id for an answer to a delivery of this
+   * question, and `api` for every other way.
    *
    * @generated from field: string surface = 4;
    */
@@ -1491,8 +1492,8 @@ export type AskDecision = Message<"svc.v1.AskDecision"> & {
   note: string;
 
   /**
-   * Overrides of a `retry-with` answer as JSON text. `***` replaces values that the point's answer schema marks as
-   * sensitive. Empty if there are none.
+   * New values (overrides) of a `retry-with` answer as JSON text. `***` replaces values that the question's answer
+   * schema marks as sensitive. Empty if there are none.
    *
    * @generated from field: string overrides_json = 6;
    */
@@ -1506,7 +1507,7 @@ export type AskDecision = Message<"svc.v1.AskDecision"> & {
   at?: Timestamp | undefined;
 
   /**
-   * Id of the link through which the answer came, `lnk_…`. Unset if there was no link.
+   * Id of the link through which the person answered the question, `lnk_…`. Unset if no link was used.
    *
    * @generated from field: optional string link_id = 8;
    */
@@ -1534,14 +1535,14 @@ export type CreateAnswerLinkRequest = Message<"svc.v1.CreateAnswerLinkRequest"> 
   jobId: string;
 
   /**
-   * Id of the ask. If empty, the job's pending ask.
+   * Id of the ask (the question to a person). If empty, the job's pending ask.
    *
    * @generated from field: string request_id = 2;
    */
   requestId: string;
 
   /**
-   * Contact who may answer through the link. The ask must have reached the contact.
+   * Contact who may answer through the link. The ask (the question) must already have been sent to this contact.
    *
    * @generated from field: string principal_id = 3;
    */
@@ -1577,7 +1578,7 @@ export type CreateAnswerLinkResponse = Message<"svc.v1.CreateAnswerLinkResponse"
   url: string;
 
   /**
-   * Time at which the link expires. It ends earlier when its ask, key or contact ends.
+   * Time at which the link expires. It expires earlier if the question is settled, or if the key or the contact ends.
    *
    * @generated from field: google.protobuf.Timestamp expires_at = 2;
    */
@@ -1633,7 +1634,8 @@ export type AskEndpoint = Message<"svc.v1.AskEndpoint"> & {
   createdAt?: Timestamp | undefined;
 
   /**
-   * Types of events that svc posts to the endpoint, as in CreateAskEndpointRequest. Empty if it gets only asks.
+   * Types of events that svc posts to the endpoint, as in CreateAskEndpointRequest. Empty if the endpoint receives only
+   * questions to people.
    *
    * @generated from field: repeated string event_types = 6;
    */
@@ -1776,7 +1778,7 @@ export type CheckProgramResponse = Message<"svc.v1.CheckProgramResponse"> & {
   programHash: string;
 
   /**
-   * Maximum effect of the program. Unset if the program itself has an error.
+   * Maximum numbers of calls, writes, rows and questions of the program. Unset if the program itself has an error.
    *
    * @generated from field: svc.v1.Estimate estimate = 4;
    */
@@ -2304,7 +2306,8 @@ export type ToolDrift = Message<"svc.v1.ToolDrift"> & {
   what: string;
 
   /**
-   * Earlier value as text. For a schema, at most 2,000 characters of its canonical JSON.
+   * Earlier value of the changed part of the tool's definition, as text. For a schema, at most 2,000 characters of its
+   * canonical JSON.
    *
    * @generated from field: string before = 3;
    */
@@ -2603,7 +2606,7 @@ export type SimulatedCall = Message<"svc.v1.SimulatedCall"> & {
   toolSlug: string;
 
   /**
-   * Id of the entity whose account the simulated call would have used.
+   * Id of the entity (a customer or user of the project) whose account the simulated call would have used.
    *
    * @generated from field: string entity_id = 4;
    */
@@ -3048,7 +3051,7 @@ export const ListSkillsRequestSchema: GenMessage<ListSkillsRequest> = /*@__PURE_
  */
 export type ListSkillsResponse = Message<"svc.v1.ListSkillsResponse"> & {
   /**
-   * Skills, without their programs.
+   * Skills (programs that the project has made callable as tools), without their programs.
    *
    * @generated from field: repeated svc.v1.Skill skills = 1;
    */
@@ -3175,7 +3178,7 @@ export type AnswerAskRequest = Message<"svc.v1.AnswerAskRequest"> & {
   jobId: string;
 
   /**
-   * Id of the ask. If empty, the job's pending ask.
+   * Id of the ask (the question to a person). If empty, the job's pending ask.
    *
    * @generated from field: string request_id = 2;
    */
@@ -3189,14 +3192,15 @@ export type AnswerAskRequest = Message<"svc.v1.AnswerAskRequest"> & {
   principalId: string;
 
   /**
-   * Continuation: `proceed`, `retry-with`, `skip` or `abort`. The point must declare it.
+   * The answer: `proceed`, `retry-with`, `skip` or `abort`. The question must allow it.
    *
    * @generated from field: string continuation = 4;
    */
   continuation: string;
 
   /**
-   * For `retry-with`: overrides as JSON text that matches the point's answer schema. If empty, none.
+   * For the answer `retry-with`: new values (overrides) as JSON text that matches the answer schema of the question. If
+   * empty, none.
    *
    * @generated from field: string overrides_json = 5;
    */
@@ -3233,7 +3237,7 @@ export const AnswerAskRequestSchema: GenMessage<AnswerAskRequest> = /*@__PURE__*
  */
 export type AnswerAskResponse = Message<"svc.v1.AnswerAskResponse"> & {
   /**
-   * The job after the answer.
+   * The job after the answer was stored.
    *
    * @generated from field: svc.v1.Job job = 1;
    */
@@ -3604,8 +3608,8 @@ export const JobStatus = {
   COMPENSATING: 6,
 
   /**
-   * Every step succeeded. `receipt.outcome` is `partial` if some rows failed and the program tolerates that. With mode
-   * `rehearse`: the job was approved, and nothing was executed (outcome `none`).
+   * Every step succeeded. `receipt.outcome` is `partial` if some rows failed and the program tolerates that. For an
+   * approval dry run (mode `rehearse`): people approved the schedule, and nothing was executed (outcome `none`).
    *
    * @generated from enum value: JOB_STATUS_SUCCEEDED = 7;
    */
@@ -3704,14 +3708,14 @@ export const JobViewSchema: GenEnum<JobView> = /*@__PURE__*/
  */
 export const AskState = {
   /**
-   * In a list filter: asks in every state. No ask has this value.
+   * In a list filter: asks (questions to people) in every state. No ask has this value.
    *
    * @generated from enum value: ASK_STATE_UNSPECIFIED = 0;
    */
   UNSPECIFIED: 0,
 
   /**
-   * The ask waits for an answer. Every contact that it has reached may answer.
+   * The ask (the question) waits for an answer. Every contact to whom it was sent may answer.
    *
    * @generated from enum value: ASK_STATE_PENDING = 1;
    */
@@ -3725,7 +3729,8 @@ export const AskState = {
   ANSWERED: 2,
 
   /**
-   * A timeout settled the ask with its declared default.
+   * No answer came before the deadline, so the ask (the question) was settled with the answer that the program declares
+   * as default.
    *
    * @generated from enum value: ASK_STATE_DEFAULTED = 3;
    */
@@ -3955,25 +3960,25 @@ export const JobsService: GenService<{
     output: typeof ResumeJobResponseSchema;
   },
   /**
-   * Retries a job that failed, expired, was aborted or was cancelled. It stays the same job, and its next attempt
-   * continues at the point of the stop. Rows that succeeded are not repeated. Rows that failed are repeated. A write
-   * with an unknown outcome is repeated only with `resendUnknown`, with the same idempotency key of the app. With
-   * `fromStepId`, the attempt starts at an earlier step, if nothing was written since that step.
+   * Retries a job that failed, expired, was aborted or was cancelled. It stays the same job. Its next attempt continues
+   * where the last one stopped. Rows that succeeded are not repeated. Rows that failed are repeated. A write with an
+   * unknown outcome is repeated only with `resendUnknown`, with the same idempotency key of the app. With `fromStepId`,
+   * the attempt starts at an earlier step, if nothing was written since that step.
    *
    * The attempt that ended moves to `attempts`. `receipt` and `finishedAt` are unset until the new attempt ends, the
    * log continues, and the deadline starts again. The other limits count over all attempts together.
    *
    * The job is JOB_STATUS_PENDING_PLAN_APPROVAL if its plan needs approval and has none, or if its approval does not
-   * cover the new attempt (other params, or more writes than the estimate). Only the key that retries may then give the
-   * approval. Idempotency: if `idempotencyKey` was used for the same retry of the job, the call returns the job and
+   * cover the new attempt (changed params, or more writes than the estimate). Only the key that retries may then give
+   * the approval. Idempotency: if `idempotencyKey` was used for the same retry of the job, the call returns the job and
    * changes nothing.
    *
    * Errors:
    * - not_found JOB_NOT_FOUND: the project has no job with this `id`.
-   * - failed_precondition JOB_NOT_RETRYABLE: the job has not ended, succeeded or was rejected. Or it was a simulation
-   *   run or an approval dry run, has started to undo, or reached a limit. Or it no longer has its rows, has had 20
-   *   attempts, or was run by another job. Or the retry would repeat writes that were made since `fromStepId` or by a
-   *   skill.
+   * - failed_precondition JOB_NOT_RETRYABLE: the job has not ended, it succeeded, or it was rejected. A job cannot be
+   *   retried if it was a simulation run or an approval dry run, or if another job ran it. It cannot be retried after
+   *   it started to undo its calls, reached a limit, lost its rows, or had 20 attempts. It cannot be retried if that
+   *   would repeat writes made since `fromStepId` or by a skill.
    * - invalid_argument JOB_STEP_UNKNOWN: `fromStepId` is not a step of the program that the job has started.
    * - invalid_argument OVERRIDES_INVALID: `paramsJson` is not a JSON object, names an unknown param, or has a value of
    *   the wrong type for a param.
@@ -4128,26 +4133,26 @@ export const JobsService: GenService<{
     output: typeof DeleteSkillResponseSchema;
   },
   /**
-   * Answers the pending ask of a job with one of the continuations that its point declares, and moves the job, in one
-   * transaction. Exactly one answer or timeout settles an ask. svc records each refused answer in the job's log as
-   * `answer-refused`, except JOB_NOT_FOUND. A refused answer changes nothing else. svc checks for the errors in the
-   * order of the list.
+   * Answers the pending ask (question to a person) of a job, and lets the job continue, in one transaction. The answer
+   * must be one of the continuations that the program allows for the question. Exactly one answer or timeout settles an
+   * ask. svc records each refused answer in the job's log as `answer-refused`, except JOB_NOT_FOUND. A refused answer
+   * changes nothing else. svc checks for the errors in the order of the list.
    *
    * Errors:
    * - not_found JOB_NOT_FOUND: the project has no job `jobId`.
    * - failed_precondition ASK_STALE: `requestId` is neither the job's pending ask nor a settled ask.
    * - failed_precondition ASK_SETTLED: the ask `requestId` is already settled; or `requestId` is empty, and the job has
    *   no pending ask.
-   * - permission_denied PRINCIPAL_NOT_REACHED: the ask has not reached the contact `principalId`.
-   * - invalid_argument CONTINUATION_NOT_DECLARED: the point does not declare `continuation`.
-   * - invalid_argument OVERRIDES_INVALID: `overridesJson` is not JSON, does not match the point's answer schema, or
+   * - permission_denied PRINCIPAL_NOT_REACHED: the ask was not sent to the contact `principalId`.
+   * - invalid_argument CONTINUATION_NOT_DECLARED: the question does not allow `continuation`.
+   * - invalid_argument OVERRIDES_INVALID: `overridesJson` is not JSON, does not match the question's answer schema, or
    *   comes with a continuation other than `retry-with`.
    * - invalid_argument NOTE_TOO_LONG: `note` is longer than 2,000 characters.
    * - permission_denied CONFIRM_BY_CALLER: the ask confirms a call or a program that this key caused, or that a related
    *   key caused: a grant of this key, the key that gave this key's grant, or another grant of that key.
    * - permission_denied APPROVER_ROLE_REQUIRED: the ask is an approval, and the key is not an approver's key.
-   * - permission_denied APPROVAL_KEY_MISMATCH: the ask is an approval, and the key is not the key whose plan waits for
-   *   it.
+   * - permission_denied APPROVAL_KEY_MISMATCH: the ask is an approval, and the key is not the one that submitted the
+   *   plan to be approved.
    * - permission_denied PRINCIPAL_NOT_APPROVER: the ask is an approval, and the contact `principalId` is not an
    *   approver.
    *

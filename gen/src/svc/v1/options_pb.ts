@@ -180,7 +180,8 @@ export const Audited = {
   UNSPECIFIED: 0,
 
   /**
-   * The call is not in the audit log. It only reads, or svc logs the action when the action is sent.
+   * The call is not in the audit log, because it only reads. Some calls have this rule because svc writes an entry
+   * later, when the action is really sent to an app.
    *
    * @generated from enum value: AUDITED_NONE = 1;
    */

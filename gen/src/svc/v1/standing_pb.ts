@@ -384,7 +384,7 @@ export type PollState = Message<"svc.v1.PollState"> & {
   code: string;
 
   /**
-   * Details of the code, for people.
+   * Details of the error `code`, for people.
    *
    * @generated from field: string detail = 4;
    */
@@ -441,7 +441,7 @@ export const PollStateSchema: GenMessage<PollState> = /*@__PURE__*/
   messageDesc(file_svc_v1_standing, 2);
 
 /**
- * Counts of a schedule's occurrences.
+ * Counts of a schedule's due times and events, by what became of them.
  *
  * @generated from message svc.v1.StandingCounts
  */
@@ -673,7 +673,7 @@ export type StandingRun = Message<"svc.v1.StandingRun"> & {
   fireAt?: Timestamp | undefined;
 
   /**
-   * Time of the decision about the occurrence.
+   * Time at which svc decided if the run starts, waits or is skipped.
    *
    * @generated from field: google.protobuf.Timestamp decided_at = 6;
    */
@@ -704,7 +704,7 @@ export type StandingRun = Message<"svc.v1.StandingRun"> & {
    * Reason that the run was not started, or that it waits. For an ended run, `fail_step` if a step `fail` with `pause`
    * ended its job. Empty if there is no reason.
    * - `missed`: the service was down.
-   * - `overlap`: other runs were in progress.
+   * - `overlap`: earlier runs were in progress.
    * - `superseded`: a newer run replaced it.
    * - `queue_full`: too many runs waited.
    * - `late`: it waited for too long.
@@ -713,14 +713,14 @@ export type StandingRun = Message<"svc.v1.StandingRun"> & {
    * - `project_runs`: the project had its maximum number of runs in progress.
    * - `quota`: the project reached its quota of jobs.
    * - `duplicate`: an earlier run had the same `dedupe` key.
-   * - `paused`: the schedule was paused before svc decided about the event.
+   * - `paused`: the schedule was paused before svc processed the event.
    * - `deleted`: the schedule was deleted.
    * - `input_invalid`: the input does not match the program.
    * - `filter_error`: svc could not evaluate the condition.
    * - `start_failed`: an internal error of svc. While the run is queued, svc retries.
    * - `key_revoked`: the key of the schedule's jobs is revoked or expired.
-   * - `approval`: the plan needs an approval that it does not have.
-   * - `cancelled`: its backfill was cancelled.
+   * - `approval`: the schedule needs an approval that it does not have.
+   * - `cancelled`: the backfill (runs for past times) that made the run was cancelled.
    *
    * @generated from field: string reason = 10;
    */
@@ -1291,7 +1291,7 @@ export type RunStandingProgramRequest = Message<"svc.v1.RunStandingProgramReques
   id: string;
 
   /**
-   * Input of the job as JSON text, instead of the input from the definition. If empty, the definition's input.
+   * Input of the job as JSON text. If empty, the input that the schedule's definition declares.
    *
    * @generated from field: string input_json = 2;
    */
@@ -1327,7 +1327,7 @@ export const RunStandingProgramRequestSchema: GenMessage<RunStandingProgramReque
  */
 export type RunStandingProgramResponse = Message<"svc.v1.RunStandingProgramResponse"> & {
   /**
-   * The run with its decision.
+   * The run, with svc's decision if it starts, waits or is skipped.
    *
    * @generated from field: svc.v1.StandingRun run = 1;
    */
@@ -1545,7 +1545,7 @@ export type ListStandingRunsRequest = Message<"svc.v1.ListStandingRunsRequest"> 
   since?: Timestamp | undefined;
 
   /**
-   * Latest time of decision, exclusive. If unset, no upper bound.
+   * Latest time at which svc decided about the runs, exclusive. If unset, no upper bound.
    *
    * @generated from field: google.protobuf.Timestamp until = 5;
    */
@@ -1862,7 +1862,7 @@ export const StandingRunState = {
   REFUSED: 6,
 
   /**
-   * The run collects events until its window closes.
+   * The run collects events until its collect window (the time in which events are gathered) ends.
    *
    * @generated from enum value: STANDING_RUN_STATE_COLLECTING = 7;
    */

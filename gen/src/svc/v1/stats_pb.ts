@@ -171,7 +171,8 @@ export type BacklogSubscription = Message<"svc.v1.BacklogSubscription"> & {
   subscriptionId: string;
 
   /**
-   * Number of the subscription's pending deliveries, of those counted.
+   * Number of the subscription's pending deliveries, among the at most 10,000 deliveries that were counted for the
+   * project.
    *
    * @generated from field: uint32 pending_deliveries = 2;
    */
@@ -272,7 +273,8 @@ export type QuerySeriesRequest = Message<"svc.v1.QuerySeriesRequest"> & {
   subscriptionId: string;
 
   /**
-   * Tool to count. If empty, all tools. The limit of `subscriptionId` applies to tools in the same way.
+   * Tool to count. If empty, all tools. Every 10 seconds, a node keeps separate counters only for the first 1,000 tools
+   * that a project calls.
    *
    * @generated from field: string tool_slug = 6;
    */
@@ -300,7 +302,7 @@ export type QuerySeriesResponse = Message<"svc.v1.QuerySeriesResponse"> & {
   since?: Timestamp | undefined;
 
   /**
-   * Length of a step in seconds.
+   * Length in seconds of one time step of the series.
    *
    * @generated from field: uint32 step_seconds = 2;
    */
@@ -534,7 +536,7 @@ export type Notice = Message<"svc.v1.Notice"> & {
   kind: NoticeKind;
 
   /**
-   * Id of the resource. Empty if `gap` is true.
+   * Id of the resource. Empty if `gap` is true, which means that several changes are not listed one by one.
    *
    * @generated from field: string id = 2;
    */
@@ -601,8 +603,8 @@ export const Series = {
 
   /**
    * Delivery attempts by outcome: `delivered` and `dead_letter` (the attempt ended its delivery), and `retried` (the
-   * attempt failed and svc will try again). Deliveries of asks are included. Deliveries that end because their
-   * subscription ends are not. Can be filtered by subscription.
+   * attempt failed and svc will try again). Deliveries of questions to people are included. A delivery that ends
+   * without an attempt, because its subscription ends, is not counted. Can be filtered by subscription.
    *
    * @generated from enum value: SERIES_DELIVERIES = 2;
    */

@@ -353,7 +353,8 @@ export type CallToolResponse = Message<"svc.v1.CallToolResponse"> & {
   sandbox: boolean;
 
   /**
-   * Request that svc would send. Set only for a dry run and for a held call.
+   * Request that svc would send to the app. Set only for a dry run, and for a held call (a call that waits for
+   * confirmation).
    *
    * @generated from field: svc.v1.ToolRequest request = 10;
    */
@@ -501,7 +502,7 @@ export type ToolCall = Message<"svc.v1.ToolCall"> & {
   accessClass: string;
 
   /**
-   * Id of the entity in the request. Empty if the call named only the account.
+   * Id of the entity (the customer or user) that the request named. Empty if the request named only the account.
    *
    * @generated from field: string entity_id = 4;
    */
@@ -851,7 +852,7 @@ export const ListHooksRequestSchema: GenMessage<ListHooksRequest> = /*@__PURE__*
  */
 export type ListHooksResponse = Message<"svc.v1.ListHooksResponse"> & {
   /**
-   * Hooks, in the order in which svc asks them.
+   * Hooks (endpoints that svc asks before a tool call, or informs after it), in the order in which svc asks them.
    *
    * @generated from field: repeated svc.v1.Hook hooks = 1;
    */

@@ -117,7 +117,7 @@ export type Subscription = Message<"svc.v1.Subscription"> & {
   pausedAt?: Timestamp | undefined;
 
   /**
-   * Note for people. Empty if it has none.
+   * Text in which people describe the subscription. Empty if it has no description.
    *
    * @generated from field: string description = 12;
    */
@@ -1378,8 +1378,8 @@ export type UpdateSubscriptionRequest = Message<"svc.v1.UpdateSubscriptionReques
   endpointUrl?: string | undefined;
 
   /**
-   * True to pause an active subscription, false to resume a paused one. svc applies it after `active`. If absent, it
-   * does not change.
+   * True to pause an active subscription, false to resume a paused one. If the request has both fields, svc applies
+   * `active` first. If absent, the pause does not change.
    *
    * @generated from field: optional bool paused = 8;
    */
@@ -1460,8 +1460,8 @@ export const UpdateSubscriptionResponseSchema: GenMessage<UpdateSubscriptionResp
  */
 export type PreviewSubscriptionRequest = Message<"svc.v1.PreviewSubscriptionRequest"> & {
   /**
-   * Id of a subscription to start from. Its toolkit, trigger and entity count, and its parts, unless the request has
-   * others. If empty, a new subscription.
+   * Id of an existing subscription to preview. Its toolkit, trigger and entity apply. Its filter and format apply
+   * unless the request sets them. If empty, a new subscription is previewed.
    *
    * @generated from field: string id = 1;
    */
@@ -1532,8 +1532,8 @@ export type PreviewSubscriptionResponse = Message<"svc.v1.PreviewSubscriptionRes
   matched: number;
 
   /**
-   * Number of these events for which the filter has no value, for example because a field is absent. The subscription
-   * would not receive them.
+   * Number of the scanned events for which the filter has no value, for example because a field is absent. The
+   * subscription would not receive them.
    *
    * @generated from field: uint32 faulty = 3;
    */
@@ -1548,7 +1548,7 @@ export type PreviewSubscriptionResponse = Message<"svc.v1.PreviewSubscriptionRes
   fault: string;
 
   /**
-   * Id of the latest faulty event. Empty if no event is faulty.
+   * Id of the latest event for which the filter has no value. Empty if there is no such event.
    *
    * @generated from field: string fault_event_id = 5;
    */
@@ -1562,7 +1562,8 @@ export type PreviewSubscriptionResponse = Message<"svc.v1.PreviewSubscriptionRes
   since?: Timestamp | undefined;
 
   /**
-   * Requests for the latest events that match, newest first, at most 5.
+   * The HTTP requests that svc would send for the latest events that the subscription would receive, newest first, at
+   * most 5.
    *
    * @generated from field: repeated svc.v1.PreviewedRequest requests = 7;
    */
@@ -1605,8 +1606,8 @@ export type PreviewedRequest = Message<"svc.v1.PreviewedRequest"> & {
   body: string;
 
   /**
-   * Error of the attempt, if the template of the form `custom` gives no body for the event: `body_invalid` and the
-   * reason. Headers and body are then empty.
+   * Error of the attempt, if the template of a custom body (format `custom`) gives no body for the event:
+   * `body_invalid` and the reason. Headers and body are then empty.
    *
    * @generated from field: string error = 4;
    */
@@ -1798,7 +1799,8 @@ export type ListEventsRequest = Message<"svc.v1.ListEventsRequest"> & {
   pageToken: string;
 
   /**
-   * Entity whose account the payload names. If empty, events of all entities and events without an entity.
+   * Entity (a customer or user) whose account the event's payload names. If empty, events of all entities and events
+   * without an entity.
    *
    * @generated from field: string entity_id = 7;
    */
@@ -2254,9 +2256,10 @@ export type ReplayEventResponse = Message<"svc.v1.ReplayEventResponse"> & {
   deliveries: Delivery[];
 
   /**
-   * Warnings, each a sentence: an earlier delivery of the same event to the same subscription is still pending, so the
-   * event arrives twice. To send that delivery immediately instead, use TryNow. Or the subscription of the request does
-   * not receive the event. Usually empty.
+   * Warnings, each a sentence. Usually empty. There are two:
+   * - An earlier delivery of the same event to the same subscription is still pending, so the event arrives twice.
+   *   TryNow would send that delivery at once.
+   * - The subscription in the request does not receive the event.
    *
    * @generated from field: repeated string warnings = 2;
    */
@@ -2443,7 +2446,7 @@ export type Replay = Message<"svc.v1.Replay"> & {
   triggerSlug: string;
 
   /**
-   * Subscription that receives the deliveries. Empty for all subscriptions that existed at the start.
+   * Subscription that receives the deliveries. If empty, all subscriptions that existed when the replay was started.
    *
    * @generated from field: string subscription_id = 9;
    */
@@ -2659,9 +2662,10 @@ export type StartReplayResponse = Message<"svc.v1.StartReplayResponse"> & {
   counts: ReplayCount[];
 
   /**
-   * Warnings, each a sentence, also in a dry run: the number of deliveries that arrive twice, because an earlier
-   * delivery of the same event to the same subscription is pending. For more than 10,000 deliveries, the number of all
-   * pending deliveries of the project instead. `onlyUndelivered` leaves them out. Usually empty.
+   * Warnings, each a sentence, in a dry run as well. Usually empty. A warning has the number of deliveries that arrive
+   * twice, because an earlier delivery of the same event to the same subscription is pending. For a replay of more than
+   * 10,000 deliveries, it has the number of all pending deliveries of the project. With `onlyUndelivered`, such
+   * deliveries are left out of the replay.
    *
    * @generated from field: repeated string warnings = 4;
    */
@@ -2914,7 +2918,7 @@ export const SendTestEventResponseSchema: GenMessage<SendTestEventResponse> = /*
   messageDesc(file_svc_v1_triggers, 64);
 
 /**
- * Request of TryNow. It must have at least one of the two fields.
+ * Request of TryNow. At least one of `subscriptionId` and `deliveryId` must be set.
  *
  * @generated from message svc.v1.TryNowRequest
  */
@@ -3083,7 +3087,7 @@ export type PayloadFault = Message<"svc.v1.PayloadFault"> & {
   pointer: string;
 
   /**
-   * Problem of the part, such as `must be a number`.
+   * Problem at this place of the payload, such as `must be a number`.
    *
    * @generated from field: string message = 2;
    */
@@ -3238,7 +3242,7 @@ export const PublishEventRequestSchema: GenMessage<PublishEventRequest> = /*@__P
  */
 export type PublishEventResponse = Message<"svc.v1.PublishEventResponse"> & {
   /**
-   * Id of the event: of the stored one, or of the earlier one with the same key.
+   * Id of the event that was stored. If an event with the same key was stored before, the id of that earlier event.
    *
    * @generated from field: string event_id = 1;
    */
@@ -4110,7 +4114,7 @@ export const TriggersService: GenService<{
   /**
    * Creates a subscription: an endpoint that receives events of the project. The response has the secret that signs its
    * deliveries, and no later response ever does. RotateSubscriptionSecret replaces a lost secret. A subscription does
-   * not receive earlier events: see ReplayEvents.
+   * not receive events from before its creation; ReplayEvents delivers them.
    *
    * Errors:
    * - invalid_argument ENDPOINT_URL_INVALID: `endpointUrl` is empty, is not an absolute URL, is longer than 2,048
@@ -4125,13 +4129,13 @@ export const TriggersService: GenService<{
    * - invalid_argument ENTITY_ID_INVALID: `entityId` is not an id of an entity.
    * - invalid_argument SUBSCRIPTION_DESCRIPTION_INVALID: `description` is longer than 200 characters or has control
    *   characters.
-   * - invalid_argument SUBSCRIPTION_FILTER_INVALID: `match.filter` is not a condition over an event, or names a field
-   *   that no event which it can meet has; or `match.triggerSlugs` has more than 100 slugs, or is set together with
-   *   `triggerSlug`.
+   * - invalid_argument SUBSCRIPTION_FILTER_INVALID: `match.filter` is not a condition over an event, or it names a
+   *   field that none of the subscription's events has. Or `match.triggerSlugs` has more than 100 slugs, or is set
+   *   together with `triggerSlug`.
    * - invalid_argument SUBSCRIPTION_FILTER_TOO_EXPENSIVE: `match.filter` could take more than about a millisecond for a
    *   payload of 64 KiB.
-   * - invalid_argument SUBSCRIPTION_BODY_INVALID: `format.kind` is not known, or `format.bodyJson` is not a template
-   *   of the form `custom`, or is set for another form.
+   * - invalid_argument SUBSCRIPTION_BODY_INVALID: `format.kind` is not known, or `format.bodyJson` is not a template of
+   *   the form `custom`, or is set for another form.
    * - invalid_argument RETRY_INVALID: a value of `retry` is out of its bounds.
    * - invalid_argument HEADER_NAME_REFUSED: the name of a header of `credentials` is refused, or is there twice.
    * - invalid_argument ENDPOINT_AUTH_INVALID: another value of `credentials` is missing, too long, or not allowed.
@@ -4325,7 +4329,7 @@ export const TriggersService: GenService<{
     output: typeof GetEventResponseSchema;
   },
   /**
-   * Returns one delivery, of an event or of an ask to an ask endpoint.
+   * Returns one delivery: of an event, or of an ask (a question to a person) to an endpoint for questions.
    *
    * Errors:
    * - not_found DELIVERY_NOT_FOUND: the project has no delivery with this `id`, or its retention time has passed.
@@ -4360,7 +4364,8 @@ export const TriggersService: GenService<{
     output: typeof ListDeliveriesResponseSchema;
   },
   /**
-   * Lists all attempts of one delivery, of an event or of an ask to an ask endpoint, latest first.
+   * Lists all attempts of one delivery, latest first. The delivery is of an event, or of an ask (a question to a
+   * person) to an endpoint for questions.
    *
    * Errors:
    * - not_found DELIVERY_NOT_FOUND: the project has no delivery `deliveryId`, or its retention time has passed.
@@ -4694,13 +4699,13 @@ export const TriggersService: GenService<{
     output: typeof PublishEventsResponseSchema;
   },
   /**
-   * Creates an event type or replaces its definition. Its events are those of the trigger `events.<name>`: subscribe to
-   * them and start standing programs on them as on events of any toolkit. A new schema is tried on the type's latest
-   * 1,000 events and becomes the next version. Other nodes know the change after at most 0.5 s.
+   * Creates an event type or replaces its definition. Its events belong to the trigger `events.<name>`. Subscriptions
+   * and schedules can use them like the events of any toolkit. A new schema is tried on the type's latest 1,000 events
+   * and becomes the next version. Other nodes know the change after at most 0.5 s.
    *
    * Errors:
    * - invalid_argument EVENT_TYPE_NAME_INVALID: `name` is not 1 to 100 letters, digits, `_` and `-` in parts joined by
-   *   dots, or a type has the same name in other letters.
+   *   dots, or an existing type has the same name except for upper and lower case.
    * - invalid_argument EVENT_SCHEMA_INVALID: `schemaJson` is not a JSON Schema of an object, breaks a rule for schemas
    *   of private toolkits, or has more than 64 KiB. One detail for each fault.
    * - invalid_argument EVENT_SAMPLE_INVALID: `sampleJson` is not a JSON object, or does not satisfy the schema.

@@ -31,7 +31,10 @@ export type WriteAnswer = (written: {
   readonly isJson: boolean;
 }) => Promise<Answer | undefined>;
 
-/** Creates the answer writer of a node. */
+/**
+ * Creates the function that writes the answers of a node's API calls. Large answers wait for a turn on the event loop, so that they do not
+ * delay small ones.
+ */
 export function createAnswerWriter({ turns, jsonOptions }: AnswerOptions): WriteAnswer {
   const kept = createKept();
   const compress = createCompressor();

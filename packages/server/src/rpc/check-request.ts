@@ -27,7 +27,7 @@ async function* checkEach<Message>(messages: AsyncIterable<Message>, check: Chec
   }
 }
 
-/** Returns the check for a message type. It is created when first used. */
+/** Returns the function that checks the fields of a request message of this type. The function is created when it is first needed. */
 function checkOf(desc: DescMessage): Check {
   const known = checks.get(desc);
   if (known !== undefined) return known;

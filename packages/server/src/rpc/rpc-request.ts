@@ -49,7 +49,7 @@ export function requestHeader(req: IncomingMessage, timeout?: string): Headers {
   return header;
 }
 
-/** Returns the data about a call that `completeError` needs. */
+/** Returns the data about a failed API call from which the error answer is completed and logged. */
 export function failedOf(method: DescMethod, { call, body, logger }: AnsweredCall): FailedCall {
   return { method, requestId: call.requestId, body, logger };
 }

@@ -54,7 +54,7 @@ export type UnaryOutcome = { readonly header: Headers | undefined } & (
   | { readonly error: WireError }
 );
 
-/** Runs a call from its gate to its outcome, and returns the outcome. Never rejects. */
+/** Runs one API call, from the check of its credential to its result, and returns the result. Never rejects. */
 export type UnaryCall = (arrived: ArrivedCall) => Promise<UnaryOutcome>;
 
 /** Objects that all unary calls of a node use before and after their methods. */

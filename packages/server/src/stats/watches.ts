@@ -132,7 +132,10 @@ function forget(known: Map<string, { readonly row: WatchedRow; readonly readMs: 
   }
 }
 
-/** Returns the newest 200 rows of each kind, oldest first. `gaps`: the kinds that have more rows. */
+/**
+ * Returns the newest 200 rows of each kind (such as events, deliveries or jobs), oldest first. `gaps`: the kinds of which more than 200
+ * rows were given.
+ */
 export function bounded(rows: readonly WatchedRow[]): Pick<WatchNews, "rows" | "gaps"> {
   const byKind = Map.groupBy(
     rows.toSorted((a, b) => (a.id < b.id ? -1 : 1)),

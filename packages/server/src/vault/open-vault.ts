@@ -95,7 +95,10 @@ export type Vault = {
   rotate(): Promise<VaultRotation>;
   /** Reads the vault's state from the database now. This also happens every few seconds. */
   sync(): Promise<void>;
-  /** Does the next step of a running rotation, if this process is allowed to. Returns true if more steps can follow immediately. */
+  /**
+   * Does the next step of a vault key rotation (the replacement of the key), if one is running and this process may do it. Returns true if
+   * more steps can follow immediately.
+   */
   step(): Promise<boolean>;
   stop(): Promise<void>;
 };

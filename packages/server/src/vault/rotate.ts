@@ -23,14 +23,14 @@ import { move } from "./move.ts";
 import { resealPage } from "./reseal-page.ts";
 
 /**
- * Purposes of subkeys that are still needed after a rotation. Digests that were made with an old key must be recognized as long as the
- * ledger keeps the calls.
+ * Purposes for which keys derived from an old vault key are still needed after a rotation. Digests of tool calls must be recognized until
+ * the stored records of these calls are deleted.
  */
 const lastingPurposes = ["tool-call-digest"];
 
 /**
- * Does one step of the running rotation, if this process has the rotation's lease or can take it. The commit of each step also begins the
- * next step, so that any node can continue. Returns true if more steps can follow immediately.
+ * Does one step of the running vault key rotation (the replacement of the key), if this process has the rotation's lease or can take it.
+ * The commit of each step also begins the next step, so that any node can continue. Returns true if more steps can follow immediately.
  */
 export async function stepRotation(context: VaultContext): Promise<boolean> {
   const { db, nodeId, clock, limits } = context;

@@ -133,7 +133,9 @@ function columnsOf(db: Database, table: string, given: readonly string[]): Promi
   );
 }
 
-/** Returns the current values at the places of the inserted values, by context. */
+/**
+ * Returns the current values of the columns into which the test inserted encrypted values, by the context that each value is encrypted for.
+ */
 export async function readPlanted(db: Database, planted: readonly PlantedRow[]): Promise<Map<string, Buffer>> {
   const rows = await db.sql.unsafe<{ n: number; value: Buffer }[]>(
     planted

@@ -10,7 +10,10 @@ export type Heading = { readonly level: number; readonly text: string; readonly 
 /** Text of a page from one heading to the next, or a table row that begins with a name. The text is plain, without Markdown. */
 export type PagePassage = { readonly headings: readonly Heading[]; readonly text: string };
 
-/** A table row that begins with a name, such as a variable's. `first` and `last` are the indexes of its first and last token. */
+/**
+ * A row of a table in a documentation page whose first cell is a name, such as that of an environment variable. `first` and `last` are the
+ * indexes of its first and last token.
+ */
 type NamedRow = { readonly name: string; readonly first: number; readonly last: number };
 
 /** A page after its Markdown was parsed. */

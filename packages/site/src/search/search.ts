@@ -124,7 +124,10 @@ function searchedTerms(asked: ReadonlySet<string>): ReadonlyMap<string, number> 
   return terms;
 }
 
-/** Returns the best section of each page, best first. A page counts by its best sections and by the share of the question that it answers. */
+/**
+ * Returns the best section of each page, best first. A page's rank depends on the scores of its best sections, and on how many of the words
+ * in the question the page contains.
+ */
 function bestOfPages(found: readonly SearchResult[], asked: ReadonlySet<string>): SearchResult[] {
   const counts = Map.groupBy(
     found.flatMap(({ queryTerms }) => queryTerms),

@@ -24,12 +24,15 @@ import type { LoadedVersion } from "../versions.ts";
 import { hasItsRun, type PastItem } from "./range.ts";
 
 /**
- * An item (a time or an event) of a backfill's range. `candidate`: the item's occurrence with the result of `when`; undefined if the item
- * is not for the program.
+ * A past time or event in the range of a backfill (runs for past times). `candidate`: the run that may start for it, with the result of the
+ * program's condition `when`; undefined if the event is not for the program.
  */
 type PastCandidate = PastItem & { readonly candidate: DueCandidate | undefined };
 
-/** The next items that a backfill decides. svc read them before it locked the program. */
+/**
+ * The next past times or events for which a backfill (runs for past times) decides if a run starts. svc read them before it locked the
+ * program.
+ */
 export type PreparedBackfill = {
   readonly record: BackfillRecord;
   /** The number of the program's current version. */
@@ -285,8 +288,8 @@ class Step {
   }
 
   /**
-   * Decides about the past occurrences of a backfill, in order. Returns the reason if it stops before the last occurrence. Returns
-   * undefined if it reached the end.
+   * Decides in order, for each past time or event of a backfill (runs for past times), if a run starts. Returns the reason if it stops
+   * before the last one. Returns undefined if it reached the end.
    */
   run(): Hindrance | undefined {
     for (const item of this.#due.items) {
@@ -374,10 +377,10 @@ class Step {
 }
 
 /**
- * True if an occurrence is a duplicate, so that it gets no run.
- * - It is a duplicate of an earlier occurrence of the same backfill with the same dedupe key.
- * - Without `again`, it can also be a duplicate of an occurrence that became due without a backfill, if their times are less than the
- *   dedupe window apart.
+ * True if a past time or event is a duplicate, so that it gets no run. `again`: true if the backfill also runs what had a run before.
+ * - It is a duplicate if an earlier item of the same backfill has the same dedupe key.
+ * - If `again` is false, it is compared with runs that no backfill started. It is a duplicate if one has the same dedupe key, and its time
+ *   is less than the dedupe window away.
  */
 function isKnown(
   { again, ...times }: Pick<BackfillRecord, "again" | "createdAt" | "since">,

@@ -151,8 +151,8 @@ export function hasItsRun(run: { readonly state: StandingRunState } | undefined)
 const chunk = 100;
 
 /**
- * Yields the items of a backfill's range. `hasRun`: true if the item's occurrence already has a run. It is always false for a backfill that
- * runs occurrences `again`.
+ * Yields the past times or events in the range of a backfill. `hasRun`: true if a run for this time or event exists. If the backfill is to
+ * run everything again, `hasRun` is always false.
  */
 export async function* withRuns(
   { db }: Pick<StandingContext, "db">,
@@ -175,8 +175,8 @@ export async function* withRuns(
 }
 
 /**
- * Returns the version as the backfill runs it: with the overlap policy of the backfill, and without `dedupe`, because the backfill finds
- * duplicates itself.
+ * Returns the program version with the rules that apply to a backfill's runs: the overlap policy of the backfill, and no `dedupe`, because
+ * the backfill finds duplicates itself.
  */
 export function byPolicyOf({ policy }: Pick<BackfillRecord, "policy">, version: LoadedVersion): LoadedVersion {
   const { overlap } = version.definition;

@@ -152,8 +152,8 @@ function collectsEvents() {
 }
 
 /**
- * Throws BACKFILL_NOT_POSSIBLE if svc may have already deleted runs in the range. The backfill could otherwise run their occurrences a
- * second time.
+ * Throws BACKFILL_NOT_POSSIBLE if svc may have deleted old runs in the time range. The backfill would then not know that they ran, and
+ * would run the same times or events a second time.
  */
 function assertRunsAreKept(
   { createdAt }: Pick<StandingProgramRecord, "createdAt">,

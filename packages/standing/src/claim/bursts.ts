@@ -19,7 +19,10 @@ const paceShare = 0.8;
  */
 export class Bursts {
   readonly #batchMax: number;
-  /** The last claim. `atMs`: its time. `due`: for each project with a burst, the number of programs that were still due after the claim. */
+  /**
+   * The last time this node claimed due tasks. `atMs`: its time. `due`: for each project with very many due programs, the number of
+   * programs that were still due after it.
+   */
   #last: { readonly atMs: number; readonly due: ReadonlyMap<ProjectId, number> } = { atMs: 0, due: new Map() };
 
   constructor(batchMax: number) {

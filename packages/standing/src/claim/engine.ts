@@ -49,7 +49,10 @@ const rearmMax = 1_000;
 
 const emptyBatch: DecisionBatch = { tasks: [], arrivals: [], calls: [], polls: [] };
 
-/** Creates the engine of a node. The caller starts the engine. */
+/**
+ * Creates the engine that starts the runs of standing programs (programs that start jobs on a schedule or event) on one node. The caller
+ * starts the engine.
+ */
 export function createStandingEngine(context: StandingContext): StandingEngine {
   const stopped = new AbortController();
   let pause = new AbortController();
@@ -159,7 +162,10 @@ async function claimTasks(context: StandingContext, poller: Poller, bursts: Burs
 /** A kind of claimed work (for example tasks or events). Its functions are used to decide which runs of schedules the work starts. */
 type ClaimedWork<Item> = {
   batchOf(items: readonly Item[]): DecisionBatch;
-  /** Returns the group to which an item belongs. If one decision about many items fails, svc next makes one decision for each group. */
+  /**
+   * Returns the name of the group to which a claimed item (task or event) belongs. Items are processed together in one transaction. If it
+   * fails, svc processes each group in a transaction of its own.
+   */
   groupOf(item: Item): string;
   release(items: readonly Item[], dueAtMs: number): Promise<unknown>;
 };

@@ -156,7 +156,9 @@ function decideWaiting(
   return decisions.declined.length > 0;
 }
 
-/** Returns the input that the caller gave for a run, decrypted. Returns undefined if the definition makes the input. */
+/**
+ * Returns the input that the caller gave for a run, decrypted. Returns undefined if the input comes from the standing program's definition.
+ */
 function openInput(
   sealer: Sealer,
   { id, projectId, input }: Pick<StandingRunRecord, "id" | "projectId" | "input">,

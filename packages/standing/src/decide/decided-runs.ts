@@ -12,11 +12,11 @@ export class DecidedRuns {
   readonly changes: StandingRunChange[] = [];
   /** Closed windows (runs that collected events), with the decision about each. */
   readonly closed = new Map<StandingRunId, StandingRunRecord>();
-  /** Position of each run in `added` or `changes`, by run id. */
+  /** Position of each new run in the list `added`, by run id. `#changeAt`: position of each changed run in the list `changes`. */
   readonly #newAt = new Map<StandingRunId, number>();
   readonly #changeAt = new Map<StandingRunId, number>();
 
-  /** Returns the new runs and the closed windows. */
+  /** Returns the runs that this transaction has created, and the collecting runs whose time has ended. */
   get decided(): (NewStandingRun | StandingRunRecord)[] {
     return [...this.added, ...this.closed.values()];
   }
@@ -55,8 +55,8 @@ export class DecidedRuns {
   }
 
   /**
-   * Changes what was decided for one run in this transaction, and returns true. The run may be new, or a window (collection of events) that
-   * was closed now. Returns false and changes nothing for any other run.
+   * Changes a run that this transaction has created or closed, and returns true. A closed run has collected events, and its time for
+   * collecting has ended. Returns false and changes nothing for any other run.
    */
   rewrite(id: StandingRunId, as: Partial<NewStandingRun & StandingRunRecord>): boolean {
     const closed = this.closed.get(id);

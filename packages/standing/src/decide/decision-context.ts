@@ -35,8 +35,8 @@ export class DecisionContext {
   readonly cancels: Id<"job">[] = [];
   readonly rates = new Map<string, number>();
   /**
-   * Keys by which a program recognizes repeated occurrences (`dedupe`), as far as the decisions of this transaction added them. The value
-   * is the time until which svc remembers the key.
+   * Dedupe keys (texts by which a program recognizes repeated events) that this transaction adds. The value is the time until which svc
+   * remembers the key.
    */
   readonly knownKeys = new Map<string, number>();
   readonly windows: Windows;
@@ -94,7 +94,10 @@ export class DecisionContext {
     else this.add(occurrence, version);
   }
 
-  /** Decides about an occurrence by the policies of `version` (default: the current version), and returns its run. */
+  /**
+   * Creates the run for a due time or event. Decides by the rules of `version` (such as overlap policy and rate) if the run starts, waits
+   * or is skipped. Default: the current version. Returns the run.
+   */
   add(occurrence: Occurrence, version: LoadedVersion = this.facts.version): NewStandingRun {
     const { program } = this.facts;
     const { definition, record } = version;

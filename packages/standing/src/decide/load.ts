@@ -108,8 +108,9 @@ async function stillClosing(
 }
 
 /**
- * Returns the text that describes the changed tools of a locked program, or undefined if none changed. Also undefined if the program has a
- * newer version than the prepared one; its tools are then checked with the next batch.
+ * Returns a text about the tools of a program whose definitions have changed, or undefined if none has. The check was made before the
+ * program was locked. If the program has got a newer version since then, returns undefined. The tools of the newer version are checked with
+ * the next batch.
  */
 function driftOf({ drifts }: PreparedDecision, { id, version }: StandingProgramRecord): string | undefined {
   const found = drifts.get(id);

@@ -11,7 +11,7 @@ export type Occurrence = Pick<
   NewStandingRun,
   "kind" | "sourceKey" | "fireAt" | "missed" | "previousAt" | "callerKeyId"
 > & {
-  /** The input that the caller gave. Undefined if the definition makes the input. */
+  /** The input that the caller gave for the run. Undefined if the input comes from the standing program's definition. */
   readonly input: JsonObject | undefined;
   /** Number of new rows, if a poll found the work that is due. */
   readonly rowCount?: number | undefined;
@@ -31,7 +31,10 @@ export type WhenResult =
   | { readonly isDue: boolean }
   | { readonly error: string; readonly reason: "filter_error" | "start_failed" };
 
-/** A due occurrence, prepared before its program was locked. */
+/**
+ * A due time or event for which a run may start. It was read and evaluated before its program was locked, so that the lock is held only for
+ * a short time.
+ */
 export type DueCandidate = {
   readonly occurrence: Occurrence;
   /**
@@ -84,7 +87,7 @@ export type StartedRun = {
   readonly input: JsonObject | undefined;
 };
 
-/** Returns a new run for an occurrence. No decision has been made about it yet. */
+/** Returns a new run for a due time or event. It is not decided yet if the run starts, waits or is skipped. */
 export function runOf(
   { input: _input, given: _given, event: _event, ...occurrence }: Occurrence,
   {

@@ -38,8 +38,9 @@ export type Permits = {
 const nothingUsed = { runs: 0, toolCalls: 0, writes: 0 };
 
 /**
- * Reads from the database what the decisions about a batch of programs need (for example usable keys, rates and open runs). One read serves
- * all programs. Returns these permissions, and the function `open`, which creates the decision context of one program.
+ * Reads from the database what is needed to decide about the runs of several programs: usable keys, rates and open runs. One read serves
+ * all programs. Returns the keys and entities that may be used, and the function `open`. `open` creates the object that makes the decisions
+ * for one program.
  */
 export async function readFacts(
   context: StandingContext,
@@ -141,8 +142,8 @@ async function readUsage(
 type KeyFacts = Pick<DecisionFacts, "knownKeys" | "windows">;
 
 /**
- * For the due occurrences, reads which keys of the rule `dedupe` are known and which keys of the rule `collect` have an open window.
- * Returns a function that gives these facts for one program.
+ * For the due times and events, reads two kinds of stored keys: the known keys of the rule `dedupe`, and the keys of the rule `collect`
+ * under which events are being gathered. Returns a function that gives these keys for one program.
  */
 async function readKeys(tx: Executor, dues: readonly ProgramDue[]): Promise<(id: StandingProgramId) => KeyFacts> {
   const keys = dues.flatMap((due) =>

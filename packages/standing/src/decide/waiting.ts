@@ -22,7 +22,7 @@ import { type DueCandidate, givenOfOccurrence, givenOfWindow, isWanted, type Occ
 export type ProgramDue = LockedProgram & {
   /** Number of runs that were skipped because they waited longer than the program allows. */
   readonly late: number;
-  /** The concurrency keys for which a decision is made now, each with its unfinished runs. */
+  /** The concurrency keys (runs with the same key follow one another) whose waiting runs are now checked, each with its unfinished runs. */
   readonly lanes: readonly ConcurrencyKeyUsage[];
   /**
    * Waiting runs that have a free slot for their concurrency key. Each run has its own version, which may be older than the program's
@@ -146,8 +146,8 @@ function nameOf({ programId, lane }: ConcurrencyKey): string {
 }
 
 /**
- * Returns `taken`: the concurrency keys whose waiting runs must be read, because some of these runs may start. Also returns `left`: the
- * programs with further runs that may start, beyond the maximum of one decision.
+ * Selects the concurrency keys (runs with the same key follow one another) under which waiting runs may start now. `taken`: the selected
+ * keys, up to a maximum for one transaction. `left`: the programs that have more runs which may start.
  */
 function lanesWithRoom(
   lanes: readonly ConcurrencyKeyUsage[],

@@ -26,7 +26,7 @@ export class Windows {
   readonly #open: Map<string, Window>;
   readonly #touched = new Map<StandingRunId, Window>();
   readonly #programId: StandingProgramId;
-  /** The collected events, each with the window it went into. */
+  /** The collected events, each with the run that collects it. */
   readonly events: {
     readonly eventId: EventId;
     readonly programId: StandingProgramId;
@@ -68,9 +68,9 @@ export class Windows {
   }
 
   /**
-   * Returns the time at which svc must next check if the changed windows can close: the earliest time of all of them. If a window's time is
-   * over while events still arrive, the time is `againMs` from now. Otherwise, in a burst of events, the window would be checked after
-   * every batch.
+   * Returns the earliest time at which svc must check if one of the changed collect windows (times in which events are gathered) can close.
+   * If a window's time has ended but events still arrive, this is `againMs` from now. With an earlier time, a burst of events would cause a
+   * check after every batch.
    */
   checkAt(nowMs: number, againMs: number): number | undefined {
     const times = [...this.#touched.values()].map(({ run: { state, notBefore } }) => {

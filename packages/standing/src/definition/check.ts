@@ -189,8 +189,8 @@ function checkSource({ source }: Definition, { triggers }: CatalogView, faults: 
 }
 
 /**
- * Records faults if the program has an access scope and its trigger is outside the scope. The trigger may only use events of the scope's
- * entity and toolkits.
+ * Records faults if the key that creates the program is limited to an entity (customer or user) or to toolkits, and the program's trigger
+ * is outside these limits.
  */
 function checkBinding({ source }: Definition, binding: Binding, faults: StandingFaults): void {
   if (source.kind !== "trigger") return;
@@ -264,8 +264,9 @@ function checkInput(
 }
 
 /**
- * Returns an `input` for the required fields of an inputSchema, as an author would write it. `given`: the type of the template values. If
- * no template value has the name of a field, the field gets a path that the author must complete.
+ * Returns a suggestion for the field `input` of a definition that has all required fields of the program's inputSchema. `given`: the type
+ * of the values that templates can use. A field takes the value of the same name. If there is none, it gets a path that the author must
+ * complete.
  */
 function suggestedInput(inputSchema: JsonSchema, given: JsonSchema): string {
   const required = Array.isArray(inputSchema.required) ? (inputSchema.required as string[]) : [];

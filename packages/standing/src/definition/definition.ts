@@ -64,7 +64,7 @@ export type Budget = {
   readonly whenOver: WhenOver;
 };
 
-/** The source whose occurrences start a standing program. */
+/** The cause of a standing program's runs: a schedule, the events of a trigger, or new rows of a polled list. */
 export type ProgramSource =
   | { readonly kind: "schedule"; readonly schedule: Schedule }
   | {
@@ -78,7 +78,7 @@ export type ProgramSource =
 /** The parsed definition of a standing program (a program that starts jobs by itself). */
 export type Definition = {
   readonly title: string;
-  /** Time zone of local times, and of the days of the budget. */
+  /** Time zone in which local times are interpreted and the days of the daily budget begin. */
   readonly timeZone: string;
   readonly source: ProgramSource;
   /** Condition that a due time, event or polled row must meet to start a run. Undefined means that each of them starts a run. */

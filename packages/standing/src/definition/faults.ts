@@ -108,7 +108,10 @@ export function noteZone({ definition: { source }, document }: NotedDefinition, 
   }
 }
 
-/** Adds a note if no known event of the trigger can be about the entity that the source names. */
+/**
+ * Adds a note for the author if the definition names an entity (customer or user) that no event of the trigger can be about, as far as svc
+ * knows.
+ */
 export async function noteEntity(
   { projectId, definition: { source } }: NotedDefinition,
   { db, views }: { readonly db: Executor; readonly views: Pick<CatalogViews, "shared"> },

@@ -82,7 +82,10 @@ const definitionCharactersMax = 327_680;
 /** The result of reading a text: a definition whose program is not checked yet, or faults. */
 export type DefinitionReading = {
   readonly faults: StandingFaults;
-  /** The same list as `faults`, in the type that the readers and checks shared with programs need. */
+  /**
+   * The faults of the definition, in the type that is needed by the readers and checks that programs use as well. Faults that are added
+   * here appear in `faults`.
+   */
   readonly shared: FaultList;
   /** The schedule that was read from the JSON text. Undefined if the text is not an object, or has no valid source or program. */
   readonly definition: Definition | undefined;
@@ -102,9 +105,9 @@ const nothingKnown: PayloadTypes = () => undefined;
 export type RowTypes = (poll: Poll) => JsonSchema | undefined;
 
 /**
- * Reads the JSON text of a definition. Records every fault that can be found without knowing the project. `payloadOf`: returns the type of
- * a trigger's events; without it, any field of an event is accepted. `search`: finds the times of a schedule; without it, any schedule is
- * accepted.
+ * Reads the JSON text of a standing program's definition. Records every fault that can be found without knowing the project. `payloadOf`:
+ * returns the type of a trigger's events; if absent, any field of an event is accepted. `rowOf`: the same for the rows of a poll. `search`:
+ * finds the times of a schedule; if undefined, any schedule is accepted.
  */
 export async function readDefinition(
   text: string,

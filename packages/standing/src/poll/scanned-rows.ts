@@ -104,8 +104,8 @@ export class ScannedRows {
   }
 
   /**
-   * Scans the rows of a page. Returns `unknown`, the number of ids not known so far, and `old`, the number of ids known before this walk
-   * began. Returns a fault if the rows cannot be read.
+   * Scans the rows of one page. Returns `unknown`, the number of ids that were not known, and `old`, the number of ids known before the
+   * present reading of the list began. Returns a fault if the rows cannot be read.
    */
   async take(list: readonly JsonValue[]): Promise<{ unknown: number; old: number } | RowsFault | CursorFault> {
     const { spec, nowMs, startedAt, takesNumbers } = this.#walk;
@@ -136,8 +136,8 @@ export class ScannedRows {
   }
 
   /**
-   * Adds the last rows of the list (`candidates`) to the new rows of the poll. Called at the end of the first reading of the list, if this
-   * reading should find only the last rows.
+   * Adds the last rows of the list (`candidates`) to the new rows of the poll. Called at the end of the first reading of the list, if the
+   * definition says that only the last rows of this reading start runs.
    */
   findCandidates(): void {
     for (const candidate of this.candidates) this.#find(candidate);

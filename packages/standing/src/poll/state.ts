@@ -11,13 +11,16 @@ export type LastRow = { readonly digest: string; readonly order: number; readonl
  */
 export type OpenPage = { readonly token: JsonValue; readonly pages: number; readonly seen?: string };
 
-/** A walk that stopped at a limit of its poll. The next poll continues it. */
+/** A reading of a list that is not finished, because a poll reached its limit of pages or rows. The next poll continues it. */
 export type OpenWalk = {
-  /** Time in epoch milliseconds at which the reading of the list began. The reading may continue over several polls. */
+  /** Time in epoch milliseconds at which the reading of the tool's list began. The reading may continue over several polls. */
   readonly startedAt: number;
   /** The next page to read. Null means that the first page is next. */
   readonly page: OpenPage | null;
-  /** The greatest bound (value from which the next walk reads) among the rows that this walk has read. Null if no row has a bound. */
+  /**
+   * The greatest value at the cursor's path (such as a time of change) among the rows read so far. The next reading of the list begins at
+   * this value. Null if no row has such a value.
+   */
   readonly highest: number | null;
   /**
    * Rows read so far that may be among the last rows of the list. Used only if the first walk (reading of the whole list) must find only

@@ -54,8 +54,8 @@ export type FinishedPoll = {
  */
 const goneMax = 10_000;
 /**
- * Number of row ids that a program remembers if its polls never read the list to the end. svc forgets the oldest ids when there are
- * `goneMax` more than this number.
+ * Number of row ids that remain stored after a cleanup, for a program whose polls never read the list to the end. If `goneMax` more ids
+ * than this are stored, svc deletes the oldest ones.
  */
 const trimmedTo = 50_000;
 /**

@@ -62,7 +62,7 @@ export type PollResult =
       readonly remembered: readonly RememberedRow[];
       /** Number of ids in `remembered` (row ids to store) that svc did not know before this poll. */
       readonly unknown: number;
-      /** Known ids that were scanned again. The time of their last scan must be updated. */
+      /** Known row ids that this poll has read again. For these, the stored time of the last reading must be updated. */
       readonly refreshed: readonly string[];
       readonly state: PollState;
       /**
@@ -278,7 +278,7 @@ function withPageSize({ paging, size }: WalkSpec, action: Action, args: JsonObje
   return typeof most === "number" ? { ...args, [name]: Math.min(most, pageRowsMax) } : args;
 }
 
-/** Returns the list in an answer. Returns an empty list if the answer has no list. */
+/** Returns the list at a path of a tool's answer. Returns an empty list if the answer has no value there. */
 function listOf(answer: JsonValue, path: Path): readonly JsonValue[] | RowsFault {
   const list = valueAt(answer, path);
   if (list === undefined || list === null) return [];

@@ -44,7 +44,7 @@ export async function prepare(context: StandingContext, batch: DecisionBatch): P
 const windowsMax = 100;
 const windowBytesMax = 8_388_608;
 
-/** Reads the events of windows whose time has expired. */
+/** Reads the events of collect windows (times in which events are gathered into one run) that have ended. */
 async function prepareWindows(
   { db, clock, versions }: StandingContext,
   { tasks }: DecisionBatch,

@@ -29,7 +29,10 @@ export async function testWhen(
   return resultOf(await evaluator.test(when, bindings, work));
 }
 
-/** Evaluates the condition `when` for polled rows. Returns one result per row, or an empty list if the version has no condition. */
+/**
+ * Evaluates the condition `when` of a standing program for the rows of a poll. Returns one result per row, or an empty list if the program
+ * has no condition.
+ */
 export async function testWhenOfRows(
   { evaluator }: WhenContext,
   { definition: { when, timeZone }, program: { params } }: WhenVersion,

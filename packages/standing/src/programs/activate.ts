@@ -102,7 +102,10 @@ export async function activate(
   if (!isPaused) await arm(tx, { ...program, version }, { nextAt, source, nowMs, admits: isAdopted });
 }
 
-/** Makes an active, locked program run another version with the same source. Occurrences that are already due stay due. */
+/**
+ * Makes an active standing program run another version that has the same schedule, trigger or poll. Times and events that are already due
+ * stay due. The caller's transaction must hold the lock on the program.
+ */
 export async function takeOver(
   tx: Executor,
   program: StandingProgramRecord,
@@ -148,7 +151,10 @@ function taskKindOf(source: ProgramSource): "fire" | "poll" {
   return source.kind === "poll" ? "poll" : "fire";
 }
 
-/** Ends the pending version of a locked program, because another version replaces it or it is no longer needed. */
+/**
+ * Ends the pending version of a standing program, because another version replaces it or it is no longer needed. The caller's transaction
+ * must hold the lock on the program.
+ */
 export async function supersede(
   tx: Executor,
   { id: programId, projectId, pendingVersion: version }: StandingProgramRecord,

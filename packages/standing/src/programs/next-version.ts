@@ -57,7 +57,7 @@ type ApprovedVersion = {
 
 const bounds = ["callsMax", "writesMax", "destructiveMax", "rowsMax", "asksMax"] as const;
 
-/** The next version of a locked program. */
+/** The next version of a standing program, before it is stored. The transaction holds the lock on the program. */
 export type NextVersion = {
   readonly program: StandingProgramRecord;
   readonly definitionJson: string;
@@ -246,7 +246,10 @@ function isDayNoLarger(definition: Definition, approved: Definition): boolean {
   return dayOf(definition).every((value, index) => value <= (most[index] ?? 0));
 }
 
-/** Creates the job that asks people to approve a version, and the simulation job if one is wanted. The jobs are returned and not stored. */
+/**
+ * Creates the job that asks people to approve a version of a standing program, and the simulation job if one is wanted. The jobs are
+ * returned and not stored.
+ */
 function makeRehearsal({ starter }: StandingContext, tx: Executor, version: PendingVersion): Promise<NewJob[]> {
   const { programId, keyId, programDigest, nowMs, ...facts } = version;
   return starter.rehearse(tx, {

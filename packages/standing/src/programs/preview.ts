@@ -24,12 +24,18 @@ export type Preview = {
   readonly timeZone: string;
   readonly estimate: EstimateDocument;
   readonly needsApproval: boolean;
-  /** Number of the trigger's latest events that were scanned. `matched`: number of these events that match the definition. */
+  /**
+   * Number of the trigger's latest events that were tested with the previewed definition. `matched`: number of these events that would have
+   * started a run.
+   */
   readonly seen: number;
   readonly matched: number;
   /** Number of the scanned events that are not about the entity that the definition names. */
   readonly passedOver: number;
-  /** Notes about the definition; empty for a stored program. */
+  /**
+   * Notes for the author about the previewed definition. Empty if a stored program is previewed, because notes are made only when a
+   * definition is written.
+   */
   readonly notes: readonly ProgramNote[];
 };
 
@@ -68,7 +74,7 @@ const pageSize = 50;
  */
 const bounds = { bytes: 33_554_432, ms: 2_000 };
 
-/** Returns how many of the trigger's last events would have started a run of a definition. */
+/** Returns how many of the trigger's last events would have started a run of the previewed definition. */
 async function matchEvents(
   context: StandingContext,
   projectId: ProjectId,

@@ -11,12 +11,12 @@ const caughtUpMax = 1_000;
 /** An occurrence that starts now. `missed`: number of missed occurrences for which this one run is started. */
 type Firing = { readonly atMs: number; readonly missed: number };
 
-/** The decision about all due occurrences of a schedule. The occurrences keep their order. */
+/** The decision for which due times of a schedule runs start, and which times are skipped. The times keep their order. */
 export type CatchUpDecision = {
   readonly fire: readonly Firing[];
   /**
-   * The skipped occurrences. `count`: their number. `firstMs` and `lastMs`: times of the first and of the last one. Undefined if none was
-   * skipped.
+   * The due times of a schedule that are skipped. `count`: their number. `firstMs` and `lastMs`: the first and the last of these times.
+   * Undefined if none was skipped.
    */
   readonly missed: { readonly count: number; readonly firstMs: number; readonly lastMs: number } | undefined;
   /** Due times of the schedule about which svc has not decided yet. svc decides about them after a pause. */

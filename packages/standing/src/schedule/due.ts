@@ -16,8 +16,8 @@ export function jitterOf(programId: StandingProgramId, occurrenceMs: number, jit
 }
 
 /**
- * Returns a function that finds the next occurrence of a program's source. For a trigger or a poll, this function always returns undefined,
- * because only a schedule knows its occurrences in advance.
+ * Returns a function that finds the next due time of a schedule. For a trigger or a poll, the function always returns undefined, because
+ * only a schedule knows its times in advance.
  */
 export function nextOfSource(source: ProgramSource): NextOccurrence {
   return source.kind === "schedule" ? occurrencesOf(source.schedule) : async () => undefined;

@@ -5,7 +5,7 @@ import { Cron } from "croner";
 export type CatchUp = {
   /** Maximum delay in milliseconds after which svc still starts a run for a missed time of the schedule. */
   readonly windowMs: number;
-  /** The missed occurrences that are caught up: `none` of them, the newest (`last`), or `all`. */
+  /** Number of late runs after a downtime: `none`, one for the newest due time (`last`), or one for each due time (`all`). */
   readonly runs: "none" | "last" | "all";
 };
 

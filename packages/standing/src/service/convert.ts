@@ -57,7 +57,8 @@ function keyOf<Name extends string, Value>(table: Readonly<Record<Name, Value>>,
 }
 
 /**
- * A standing program, and the other stored values that the API message of a program contains (for example its version and its last run).
+ * A standing program (a program that starts jobs on a schedule or event), and further stored values that its API message contains. Examples
+ * are its version and its last run.
  */
 export type ProgramParts = {
   readonly program: StandingProgramRecord;

@@ -10,7 +10,10 @@ import { testWhen } from "../prepare/when.ts";
 import type { LoadedVersion } from "../versions.ts";
 import { isRunnable, nothingPrepared, type Source, type SourceDue } from "./source.ts";
 
-/** Maximum number of occurrences that one step of a backfill prepares. `bytesMax`: maximum bytes of their events. */
+/**
+ * Maximum number of past times or events that one step of a backfill (runs for past times) reads and evaluates. `bytesMax`: maximum bytes
+ * of their events.
+ */
 const stepMax = 500;
 const bytesMax = 8_388_608;
 

@@ -9,7 +9,7 @@ import { dueCandidates, type Preparation, type Source, type SourceOutcome } from
 /** Maximum row ids that a program remembers. */
 const rememberedMax = 100_000;
 
-/** A finished poll. `candidates`: the occurrences that may start runs, made from the new rows of the list. */
+/** A finished poll (one reading of a tool's list). `candidates`: the new rows of the list for which runs may start. */
 type PreparedPoll = {
   readonly polled: FinishedPoll;
   readonly candidates: readonly DueCandidate[];

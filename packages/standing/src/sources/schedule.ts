@@ -20,7 +20,7 @@ import {
 /** Maximum number of occurrences that one search checks. Such a search takes some seconds, and gives other work time in between. */
 const searchedMax = 100_000;
 
-/** Pause before the next missed occurrences of a catch-up are decided, in milliseconds. */
+/** Pause in milliseconds before svc starts runs for the next missed times of a schedule, after a downtime. */
 const catchUpPauseMs = 1_000;
 
 /** Occurrences of a schedule that are due at a time. */

@@ -73,8 +73,8 @@ type PreparedSource = {
   /** Events that did not fit into this batch of due work. Their leases are released, so that a later batch decides about them. */
   readonly left?: readonly ClaimedInboxEvent[];
   /**
-   * Returns the occurrences that are still due, by program. The caller has locked the programs. Throws StaleBatchError if a program has
-   * changed since the source prepared its occurrences without a lock.
+   * Returns what is still due, by program: times, events or rows for which runs may start. The caller has locked the programs. Throws
+   * StaleBatchError if a program has changed since these were read without a lock.
    */
   due(tx: Executor, locked: LockedPrograms): Promise<ReadonlyMap<StandingProgramId, SourceDue>>;
   /**
@@ -92,7 +92,7 @@ type LockedPrograms = {
 
 /** The occurrences (due times or events) of one source of runs, such as a schedule or a poll, that are due for a locked program. */
 export type SourceDue = {
-  /** Occurrences about which the program's policies must decide. */
+  /** Due times, events or rows for which the program's rules (such as overlap policy and rate) must decide if a run starts. */
   readonly candidates: readonly DueCandidate[];
   /**
    * True if a run may start from these occurrences (due times or events). Then svc pauses a program that must not start runs, for example
@@ -121,8 +121,8 @@ export type SourceOutcome = {
 };
 
 /**
- * Results that were found before the programs were locked for a decision: the due sources, the programs with changed tools, and the windows
- * whose time has expired.
+ * Data that was read and evaluated before the programs were locked: the due times, events and rows, the programs with changed tools, and
+ * the collecting runs whose time has ended.
  */
 export type PreparedDecision = {
   readonly sources: readonly PreparedSource[];
@@ -132,7 +132,7 @@ export type PreparedDecision = {
   readonly windows: readonly ClosingWindow[];
 };
 
-/** Result for a source that has nothing due. */
+/** Result for a source (such as schedules, events or polls) for which nothing is due. */
 export const nothingPrepared: PreparedSource = { due: async () => new Map() };
 
 /**

@@ -9,9 +9,9 @@ type ScheduleEventName = "schedule_paused" | "schedule_missed" | "schedule_start
 /** A report for people about a program, from which an operational event is made. */
 type ScheduleReport = {
   readonly name: ScheduleEventName;
-  /** A value of the program's pauseReason, or `start_failed`; otherwise empty. */
+  /** Reason for the event: a value of the program's pauseReason, `start_failed`, or empty for all other events. */
   readonly reason: string;
-  /** Details, as text for people. */
+  /** Details of the reason, as text for people. */
   readonly detail: string;
   /** Number of runs or missed times that the operational event (an event that svc makes about a project) reports. */
   readonly count: number;

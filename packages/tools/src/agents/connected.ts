@@ -5,8 +5,8 @@ import { connectedAccountsForProject } from "@svc/db/connections/repo";
 import type { ToolAnswer } from "./answer.ts";
 
 /**
- * Entities that have accounts of an app and that an agent may use, newest first. `hasMore`: true if further such entities exist and are not
- * listed.
+ * Entities (customers or users) that have connected accounts of an app and that an agent may use, newest first. `hasMore`: true if more
+ * such entities exist than are listed.
  */
 type ConnectedApp = { readonly toolkit: string; readonly entityIds: readonly string[]; readonly hasMore: boolean };
 

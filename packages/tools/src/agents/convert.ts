@@ -16,7 +16,7 @@ import { spoken } from "./words.ts";
 export type CallHints = {
   /** Advice: how to send a call again that needs confirmation. */
   readonly confirm: string;
-  /** Advice for a call that needs confirmation but has no valid request: how to find out the reason. */
+  /** Advice for a call that needs confirmation, if the request to show cannot be built: how to find out what is missing. */
   readonly unbuilt: string;
   /** Advice: how to get the part of a result that was cut off. */
   readonly rest: string;

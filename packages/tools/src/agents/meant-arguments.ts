@@ -223,7 +223,10 @@ function callToMake({ name, inputSchema }: ListedTool, given: Params): string {
   return `${name} {${shown.join(", ")}}`.slice(0, 500);
 }
 
-/** Returns the fault for arguments of a meta-tool that do not match its input schema. */
+/**
+ * Returns the error for arguments of a meta-tool (such as `call_tool`, through which agents reach all tools) that do not match its input
+ * schema.
+ */
 export function metaArgumentsMissed(
   tool: ListedTool,
   faults: readonly { readonly pointer: string; readonly message: string }[],

@@ -21,7 +21,7 @@ type MetaTool = ListedTool<MetaToolName>;
 /** Default maximum size of a call's result, bytes: about 5,000 tokens of JSON. */
 export const resultBytesDefault = 20_000;
 
-/** Instructions for an agent that has the meta-tools. */
+/** Instructions for an agent that reaches the tools of all apps through four tools. */
 export const instructions = `Tools of many apps (calendars, mail, issues, payments and more), reached through four tools:
 1. search_tools: say in plain words what you want to do; it returns slugs of fitting tools, which tool calls each, and a confidence. \
 high: take the first. medium: describe two and compare. low: tell the user what is missing before you call, and call nothing but a read.

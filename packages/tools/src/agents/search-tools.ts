@@ -67,7 +67,7 @@ type ToolLine = {
   readonly description: string;
   readonly accessClass: string;
   readonly requiredArguments: readonly string[];
-  /** Name of the meta-tool with which the agent calls the found tool. */
+  /** Name of the meta-tool (`read_tool` or `call_tool`) with which the agent calls the tool that the search found. */
   readonly callWith: string;
 };
 

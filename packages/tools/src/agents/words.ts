@@ -65,7 +65,7 @@ export function spokenText(said: PartedText): string {
   return renderText(said, (_kind, name) => spokenName(name));
 }
 
-/** Returns a text of the service in the terms of the agents' tools. */
+/** Returns a text of the service for an agent: names of API calls and fields are replaced by those of the agent's tools. */
 export function spoken(text: string): string {
   return text.replace(pattern, (name) => words[name] ?? name);
 }

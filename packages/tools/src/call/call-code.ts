@@ -22,7 +22,7 @@ export type CodeAnswer =
   | { readonly outcome: "ok"; readonly value: Readonly<Record<string, unknown>> }
   | { readonly outcome: "not_callable" | "no_account"; readonly message: string };
 
-/** Runs code of the service. Rejects if the database is unavailable. */
+/** Runs code of a tool that the service executes itself, without an app. Rejects if the database is unavailable. */
 export type CodeCaller = (call: CodeCall) => Promise<CodeAnswer>;
 
 /**

@@ -51,7 +51,9 @@ export type CallReply =
   | BoundRefusal
   | { readonly outcome: "no_such_tool"; readonly toolSlug: string; readonly meant: string | undefined };
 
-/** Returns the reply for an answer. */
+/**
+ * Returns the outcome of a call for its caller. It is `held` if the call waits for a confirmation, and `answered` for every other answer.
+ */
 export function replyOf(answer: CallAnswer): CallReply {
   return { outcome: answer.result.outcome === "held" ? "held" : "answered", answer };
 }

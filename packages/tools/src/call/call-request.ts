@@ -64,7 +64,9 @@ export type CallRequest = {
   readonly pinned?: { readonly toolkit: Toolkit; readonly action: Action } | undefined;
   /** Maximum duration of the call, milliseconds. Default and maximum: 30 s. */
   readonly timeoutMs?: number | undefined;
-  /** Maximum time to wait for a full limit, in milliseconds. Default 2 s. Callers that repeat the call themselves pass 0. */
+  /**
+   * Maximum time to wait until a call limit permits the call, in milliseconds. Default 2 s. Callers that repeat the call themselves pass 0.
+   */
   readonly limitWaitMs?: number | undefined;
   /** Secrets of the project that replace values in `args` when the call is sent. */
   readonly secretUses?: readonly SecretUse[] | undefined;

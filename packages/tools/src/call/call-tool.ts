@@ -32,7 +32,7 @@ export type DrainingToolCaller = ToolCaller & {
 /** Dependencies of tool calls. */
 export type ToolCallContext = ReadyContext & ExecuteContext & CodeContext & PersonContext;
 
-/** Creates a caller of tools from the parts of a node. */
+/** Creates the object that calls tools for a node, from the node's database, accounts and limits. */
 export function createToolCaller(options: Omit<ToolCallContext, "keys">): DrainingToolCaller {
   const context: ToolCallContext = { ...options, keys: createKeyStore(options.db) };
   const underWay = new Set<Promise<unknown>>();

@@ -45,7 +45,7 @@ export type ReadyCall = {
   cancel(): void;
 };
 
-/** Dependencies of ready calls. */
+/** Dependencies of calls that are prepared first and sent later. */
 export type ReadyContext = GateContext & LimitContext & Omit<ExecuteContext, "ledger">;
 
 /**

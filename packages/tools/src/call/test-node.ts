@@ -19,7 +19,10 @@ export const credential = "planted-credential";
 
 /** Connected accounts of these tests. Every entity has one, except `nobody` and `expired`. */
 export type TestAccounts = AccountAccess & {
-  /** The value that `refused` returns next, and the number of its calls. */
+  /**
+   * Renewals of access tokens after an app refused them. `renews`: true if the next renewal succeeds. `count`: number of renewals that were
+   * requested.
+   */
   refusals: { renews: boolean; count: number };
   grantedScopes: readonly string[];
   /** Function that a test may set. It runs before the credential of an account is read. */
@@ -80,7 +83,7 @@ export type TestNode = {
   readonly unrecorded: readonly string[];
   /** Calls a tool of the test app for a project and the entity `ann`. Rejects like CallTool if there is no answer. */
   call(projectId: ProjectId, tool: string, changes?: Partial<CallRequest>): Promise<CallAnswer>;
-  /** Calls a tool like `call`, and returns every outcome unchanged. */
+  /** Calls a tool of the test app for a project and the entity `ann`. Returns every outcome unchanged, including refusals. */
   ask(projectId: ProjectId, tool: string, changes?: Partial<CallRequest>): Promise<CallReply>;
   /** Returns a client for one of the node's services, with a key of the project. */
   readonly client: Node["client"];

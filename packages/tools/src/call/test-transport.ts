@@ -12,7 +12,7 @@ export type ScriptedApp = {
   readonly requests: AppRequest[];
   readonly calls: AppCall[];
   readonly timeouts: number[];
-  /** Adds reactions for the next requests to the script. */
+  /** Adds answers (or failures) with which the simulated app reacts to the next requests, one for each request. */
   does(...moves: Move[]): void;
 };
 

@@ -16,7 +16,10 @@ import { blocksOf, likenessesOf, type Vector, type VectorBlocks } from "./vector
 export type ToolkitVectors = {
   /** Vectors in the order of the tools in the toolkit's index. Skills (tools written by a project) have no vector. */
   readonly vectors: VectorBlocks;
-  /** Similarities between texts without meaning and the toolkit's tools: for each text, its similarity to the nearest tool. */
+  /**
+   * For each of several texts without meaning, its similarity to the nearest tool of the toolkit. With these numbers, the search knows how
+   * similar a text can be by chance.
+   */
   readonly senseless: readonly number[];
 };
 
@@ -24,7 +27,7 @@ export type ToolkitVectors = {
 export type VectorKeeper = {
   /** Returns the vectors of a toolkit; undefined until they are loaded. The first call starts loading. */
   of(toolkit: Toolkit): ToolkitVectors | undefined;
-  /** Ends the background work. */
+  /** Stops loading vectors in the background. */
   close(): Promise<void>;
 };
 

@@ -47,8 +47,8 @@ export type MeaningFinderOptions = {
 };
 
 /**
- * Timeouts of requests to the endpoint, milliseconds. `queryMs`: for the text of a query, even after the search stopped waiting. `toolsMs`:
- * for texts of tools.
+ * Timeouts of requests to the embeddings endpoint, in milliseconds. `queryMs`: for the text of a query; the search itself may stop waiting
+ * earlier. `toolsMs`: for texts of tools.
  */
 const timeouts = { queryMs: 3_000, toolsMs: 30_000 };
 

@@ -12,7 +12,8 @@ export type ReleaseSlot = () => void;
 type Waiter = (leave: ReleaseSlot | undefined) => void;
 
 /**
- * The questions of one project. `underWay`: number of questions that are running. `waiting`: questions that wait for a slot, oldest first.
+ * Requests of one project to the embeddings endpoint for the texts of queries. `underWay`: number of running requests. `waiting`: requests
+ * that wait for a slot, oldest first.
  */
 type Line = { underWay: number; readonly waiting: Set<Waiter> };
 

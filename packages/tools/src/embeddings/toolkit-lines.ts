@@ -1,11 +1,11 @@
 import type { Toolkit } from "@svc/catalog";
 
-/** Owner of the toolkits in one line (queue): a project, or the shared catalog. */
+/** Owner of the toolkits in one queue for the embeddings endpoint: the id of a project, or a value for the shared catalog. */
 type Owner = Toolkit["ownerProjectId"];
 
 /**
- * Failures and next turn of one owner. `failures`: number of failures in a row. `notBeforeMs`: the owner has no turn before this time, in
- * epoch milliseconds.
+ * Progress of one queue of toolkits whose texts are sent to the embeddings endpoint. `failures`: number of failures in a row.
+ * `notBeforeMs`: time before which nothing of this queue is sent, in epoch milliseconds.
  */
 export type LinePace = { failures: number; notBeforeMs: number };
 

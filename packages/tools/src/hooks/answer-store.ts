@@ -32,8 +32,8 @@ export type AnswerStore = {
    */
   find(entry: LedgerEntry): Promise<ReadonlyMap<string, HookAnswerFacts>>;
   /**
-   * Stores answers and returns true. Returns false if another node stored answers for the same call first; `find` then returns the other
-   * node's answers.
+   * Stores the answers of hooks (endpoints that svc asks about tool calls) to a call, and returns true. Returns false if another node
+   * stored answers for the same call first. In that case, `find` returns the answers of that node.
    */
   put(entry: LedgerEntry, given: readonly GivenAnswer[]): Promise<boolean>;
   /**
@@ -42,7 +42,7 @@ export type AnswerStore = {
   isConfirmed(entry: LedgerEntry): Promise<boolean>;
 };
 
-/** Dependencies of the answer store. */
+/** Dependencies of the store for the answers of hooks (endpoints that svc asks about tool calls). */
 export type AnswerStoreOptions = { readonly db: Database; readonly sealer: Sealer; readonly clock: Clock };
 
 /** Creates the store of the decisions of hooks (URLs of a project that svc asks about tool calls). */

@@ -91,7 +91,10 @@ async function ask(
   }
 }
 
-/** Returns the three Standard Webhooks headers with which the hook can verify the question. */
+/**
+ * Returns the headers of the request that asks a hook (an endpoint that svc asks about tool calls). With the three Standard Webhooks
+ * headers, the hook can verify that the request is from svc.
+ */
 function signedHeaders({ key }: Hook, body: Buffer, nowMs: number): Record<string, string> {
   const id = createId("call", nowMs);
   const timestamp = String(Math.floor(nowMs / 1_000));

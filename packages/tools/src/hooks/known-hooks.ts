@@ -24,7 +24,7 @@ export type Hook = {
   readonly accessClasses: readonly StoredAccessClass[];
 };
 
-/** This node's cache of the hooks of projects. */
+/** This node's cache of the projects' hooks (endpoints that svc asks about tool calls). */
 export type KnownHooks = {
   /**
    * Returns the active hooks of a project in the order in which they are asked. Returns a promise only if the hooks must be read from the

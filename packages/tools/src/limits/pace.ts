@@ -43,9 +43,9 @@ export function endOf({ latest, widthMs }: PaceWindow): number {
 }
 
 /**
- * Returns the window (numbers of started calls) moved to the current time. The newest part of the window contains `nowMs`. This part and
- * the 20 parts before it together cover every period of `perMs`. A window for another `perMs` is replaced by an empty one. A clock that is
- * late does not remove counted starts.
+ * Returns the counts of started calls, moved to the current time. The counts belong to time stretches of equal length. The newest stretch
+ * contains `nowMs`. Together with the 20 stretches before it, it covers at least `perMs`. If `perMs` has changed, the counts begin again
+ * with zero. A clock that is late does not remove counts.
  */
 function moved(window: PaceWindow | undefined, { perMs }: RateRule, nowMs: number): PaceWindow {
   const widthMs = Math.ceil(perMs / stretches);

@@ -5,7 +5,10 @@ import { invalidParams, type McpError } from "./request.ts";
 export type McpAddress = {
   /** Toolkits whose tools are listed directly to the client. Each tool has its own schema. */
   readonly toolkits: readonly string[];
-  /** Slugs of tools that are listed directly to the client. Names of meta-tools are allowed too. */
+  /**
+   * Slugs of tools that are listed directly to the MCP client. Names of meta-tools (such as `search_tools`, through which a client reaches
+   * all tools) are allowed as well.
+   */
   readonly tools: readonly string[];
   /** Entity (customer or user) whose accounts the directly listed tools use. If empty, the default entity is used. */
   readonly entityId: string;

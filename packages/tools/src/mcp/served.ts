@@ -15,7 +15,7 @@ import { codes, type McpAnswer, type McpError, type McpRequest, methodNotFound }
 /** Reads and writes messages in one revision (version) of the protocol MCP. The code for each revision is in its own file. */
 export type RevisionCarrier = {
   readonly revision: Revision;
-  /** Returns the methods of the revision itself. */
+  /** Returns the methods that exist only in this revision (version) of the protocol MCP. */
   ownMethods(served: Omit<ServedProtocol, "methods">): Readonly<Record<string, McpMethod>>;
   /** Returns the answer to an MCP request that a client posted. The request may contain several messages. */
   answer(messages: McpMessages, exchange: McpExchange): Promise<McpAnswer>;

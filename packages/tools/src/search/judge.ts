@@ -91,12 +91,13 @@ export type FoundTools = { readonly confidence: Confidence | undefined; readonly
 
 /** Values from which svc computes its confidence that the best tool found by a search is the one that the query means. */
 type Grounds = {
-  /** Share of the query that the best tool contains. */
+  /** Share of the query's words, by their weight, that the first tool's texts contain. */
   readonly share: number;
   readonly view: ViewIndex;
   /**
-   * Returns a factor between 0 and 1 by which a tool's score was multiplied. The factor is below 1 if the tool cannot be called now. The
-   * confidence must not depend on this, so the score is divided by the factor.
+   * Returns the factor between 0 and 1 by which a tool's score was multiplied. It is below 1 if the tool cannot be called now, for example
+   * without an account. How well the tool matches the query does not depend on this. So the score is divided by the factor before the
+   * confidence in the match is computed.
    */
   shareOf(found: IndexedTool): number;
   readonly known: readonly Meaning[];
@@ -181,8 +182,8 @@ function isTied([first, second]: readonly ScoredTool[]): boolean {
 }
 
 /**
- * True if too few words match. A single word can name an action or an object, but not both. Two words are enough only if one text of the
- * tool contains both.
+ * True if too few words of the query match the tool for a confident result. One matching word is too few, because it can name an action or
+ * an object, but not both. Two words are enough only if one text of the tool (its name, description or an example phrase) contains both.
  */
 function isThin({ tool, index, place }: ScoredTool, known: readonly Meaning[]): boolean {
   const telling = known.filter(({ isVague }) => !isVague);

@@ -15,11 +15,11 @@ const before: readonly string[] = vocabulary.beforeKinds.split(", ");
 const articles: ReadonlySet<string> = new Set(vocabulary.articles);
 
 /**
- * Returns a function that returns a factor for the scores of a toolkit's tools: 1, or less if the query names another kind of app (for
- * example `wiki`).
- * - A kind counts as named at the start of the query (`wiki page 12: …`), at its end, or after a preposition (`in the CRM`), in any
- *   supported language.
- * - At another position, the word only describes the request.
+ * Returns a function that gives a factor for the scores of a toolkit's tools. The factor is below 1 if the query names a kind of app (for
+ * example `wiki`) that the toolkit does not have, and 1 in all other cases.
+ * - The query names a kind of app if the kind's name is at the start (`wiki page 12: …`), at the end, or after a preposition (`in the
+ *   CRM`), in any supported language.
+ * - At every other position, the word only describes the request.
  */
 export function kindShareOf(text: string, toolkits: readonly ToolkitIndex[]): (index: ToolkitIndex) => number {
   const words = wordsOf(text).slice(0, wordsMax);

@@ -18,7 +18,10 @@ const channel = /(?<![\p{L}\p{N}&#/])(?<!\b(?:label|tag|hashtag|issue|ticket)s?\
 const person = /(?<!\S)@\p{L}[\p{L}\p{N}._-]*/gu;
 const key = /(?<![\p{L}\p{N}])\p{Lu}{2,}[-_]\p{N}+(?![\p{L}\p{N}])|#\p{N}+/u;
 
-/** Verbs of saying. `writing`: verbs of writing. `placing`: verbs that put something somewhere. */
+/**
+ * Verbs by which the search finds out that a query asks for a message to be sent, in all supported languages. `telling`: verbs of saying.
+ * `writing`: verbs of writing. `placing`: verbs that put something somewhere.
+ */
 const telling: ReadonlySet<string> = new Set(vocabulary.telling);
 const writing: ReadonlySet<string> = new Set(vocabulary.writing);
 const placing: ReadonlySet<string> = new Set(vocabulary.placing);
@@ -47,9 +50,9 @@ export function readMarks(text: string): MarkedText {
 }
 
 /**
- * Returns the words of the action that a query means, for example `send` and `message`. The query must say or write a text, or send it to a
- * name with a sign (such as `#general`). Returns undefined for other queries. `isNamed`: returns true for a word in tools' names. Such a
- * word is the object of the request (for example `photo` in `post a photo in #general`).
+ * Returns the words for the action of a query that asks for a message, for example `send` and `message`. Such a query says or writes a
+ * text, or is addressed to a name with a sign (such as `#general`). Returns undefined for all other queries. `isNamed`: returns true for a
+ * word that occurs in names of tools. Such a word is the thing that is sent (for example `photo` in `post a photo in #general`).
  */
 export function readSpoken(
   words: readonly string[],

@@ -55,12 +55,15 @@ const contextShare = 0.8;
  */
 const fillerShare = 0.35;
 const qualifierShare = 0.5;
-/** Weight of a query word that is data for the tool (for example an id or quoted text). `timeShare`: weight of a word for a time. */
+/**
+ * Weight of a word of the query that is only a value for the tool's arguments (for example an id or quoted text). `timeShare`: weight of a
+ * word that names a time, such as "tomorrow".
+ */
 const dataShare = 0.3;
 const timeShare = 0.5;
 
 const synonyms = collectSynonyms(vocabulary.synonyms);
-/** Idioms whose words have the form of the search index, so that any form of the words matches. */
+/** Phrases with a meaning of their own. Each word is reduced to its stem, as in the search index, so that all forms of the word match. */
 const idioms = collectIdioms(vocabulary.idioms, (idiom) =>
   idiom.split(" ").map((part) => (part === "*" ? part : termOf(part))),
 );

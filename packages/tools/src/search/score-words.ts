@@ -19,13 +19,13 @@ const toolkitExponent = 0.4;
 export type WordScores = { readonly scores: Float64Array; readonly shown: Float64Array };
 
 /**
- * Arrays with one number for each tool of a view, which all searches of the view use again. `best`: each tool's best weight for the current
+ * Arrays with one number for each tool in an index, reused by all searches in the index. `best`: how well each tool matches the current
  * word of the query. All numbers in `best` are 0 before each word.
  */
 type Sheet = WordScores & {
   readonly covered: Float64Array;
   readonly best: Float64Array;
-  /** Positions of the tools for which the current word has set `best` above 0. Only these elements must be reset before the next word. */
+  /** Indexes of the tools that matched the current word of the query. Their elements of `best` are set back to 0 before the next word. */
   readonly raised: Uint32Array;
 };
 

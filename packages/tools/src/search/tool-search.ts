@@ -62,7 +62,7 @@ export function searchOf(view: Catalog): ToolSearch {
   return made;
 }
 
-/** Creates a search of the actions and code in a view. Indexing happens at the first search. */
+/** Creates the search for the tools that the caller may see. `view`: these tools. The index is made at the first search. */
 export function createToolSearch(view: Catalog): ToolSearch {
   let index: ViewIndex | undefined;
   return {

@@ -47,8 +47,9 @@ export function verbClassesOf(tool: Pick<ToolDefinition, "class" | "name">): Ver
 }
 
 /**
- * Returns the share of its score that a tool keeps for this request, for each combination of verb classes. `demand`: the verb classes that
- * the request needs. An index in the list is a combination of verb classes that a tool may have.
+ * Returns a list of factors by which the scores of tools are multiplied in a search. A verb class is a kind of action, such as creating or
+ * deleting. `demand`: the verb classes that the query asks for. The list has a factor for each combination of verb classes that a tool can
+ * have, and the combination is the index.
  */
 export function fitsOf(demand: VerbClasses): readonly number[] {
   return Array.from({ length: combinations }, (_, verbClasses) => fitOf(verbClasses, demand));

@@ -21,7 +21,7 @@ export type CallbackFailure =
   | "http_5xx"
   | "challenge_failed";
 
-/** Returns the error for an event name that does not exist, or that the address which the client uses does not offer. */
+/** Returns the error for an event name that the MCP address of the client does not offer, for example because there is no such event. */
 export function eventNotFound(name: string): McpError {
   const message = `NotFound: there is no event ${name.slice(0, 80)}; events/list returns the events`;
   return { code: codes.notFound, message, data: { kind: "event" } };

@@ -126,7 +126,9 @@ export function createSubscribe(
   };
 }
 
-/** Creates a subscription after its callback has agreed. */
+/**
+ * Creates a subscription of an agent. If the agent's callback URL is new, svc first sends it a challenge, which the callback must answer.
+ */
 async function begin(events: SubscribeContext, { request, principal, scope }: SubscribeAttempt): Promise<McpOutcome> {
   const { db, clock, sealer, challenge } = events;
   const { projectId, keyId } = principal;
@@ -234,8 +236,8 @@ async function watermarkOf(
 }
 
 /**
- * Returns the state of the subscription's deliveries up to this refresh: if it was active, the time of the last success, and the last
- * error.
+ * Returns the state of the subscription's deliveries up to the time when the agent renews it: if it was active, the time of the last
+ * success, and the last error.
  */
 async function deliveryStatus({ db }: AgentEventsContext, known: Subscription): Promise<Params> {
   const { projectId, id, active, failingSince } = known;

@@ -5,7 +5,7 @@ import { createApiKey } from "@svc/db/keys/repo";
 import { startTestReceiver, type TestReceiver } from "@svc/testing/receiver";
 import type { TestCluster, TriggerNode } from "../test-node.ts";
 
-/** An answer of MCP. */
+/** An answer of the MCP endpoint to a request of the test's agent. */
 export type AgentAnswer = {
   // biome-ignore lint/suspicious/noExplicitAny: tests read whatever is answered
   readonly result?: any;

@@ -52,8 +52,8 @@ export type Filters = {
    */
   begin(line: string): (event: FilterableEvent, filters: Iterable<string>) => Promise<FilterOutcomes>;
   /**
-   * Adds to the stored count of events for which a subscription's filter had no value. A count is lost if the process ends before it is
-   * stored.
+   * Adds to the stored count of a subscription's events for which its filter could not be evaluated, for example because a field was
+   * absent. A count is lost if the process ends before it is stored.
    */
   countFaults(counts: ReadonlyMap<SubscriptionId, number>): void;
   /** Resolves when all counts are stored. */

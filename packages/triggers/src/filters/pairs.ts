@@ -100,8 +100,8 @@ export type AcceptedCounts = {
 const nilUuid = "00000000-0000-0000-0000-000000000000";
 
 /**
- * Counts the pairs of event and subscription that a replay would deliver, from the event `fromId` on, with the filters of subscriptions. It
- * scans as many events as one statement may; with filters, as many pairs as are read at once.
+ * Counts the deliveries that a replay would make, from the event `fromId` on. Applies the filters of subscriptions. Reads as many events as
+ * one statement may read. If a subscription has a filter, the deliveries are read in pages and the filter is evaluated for each.
  */
 export async function countAccepted(
   context: FilteringContext,

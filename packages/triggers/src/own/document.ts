@@ -44,7 +44,10 @@ export async function writeEventDocument(
   return assemble({ info: infoAt(changedAt), first, second: objectOf(1), form });
 }
 
-/** A type's members of the two objects in a document that have one member for each type. */
+/**
+ * Text for one event type in a document that describes event types. The document has two objects with one member for each type; these are
+ * the two members.
+ */
 type Members = readonly [string, string];
 
 /**

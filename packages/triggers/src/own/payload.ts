@@ -4,7 +4,7 @@ import { isObject, type JsonLimits, jsonDepthMax, parseExactJson, parseJsonInTur
 /** A payload after it was read: its JSON text, in which numbers keep all their digits, or its faults. */
 export type ReadPayload = { readonly text: string } | { readonly faults: readonly SchemaFault[] };
 
-/** Returns a promise for a turn, after which other work of the node has run. */
+/** Waits until other work of the node has run, so that long work does not block the event loop. */
 export type NextTurn = () => Promise<void>;
 
 /**

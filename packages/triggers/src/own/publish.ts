@@ -27,14 +27,14 @@ export type PublishedEvent = {
 };
 
 /**
- * Result of publishing an event. `duplicate`: an event with the same key was stored before, and `eventId` is its id. `faults`: the faults
- * of the payload.
+ * Result of publishing one event. `stored`: the event is new. `duplicate`: an event with the same key was stored before, and `eventId` is
+ * its id. `refused`: `fault` is the error, and `faults` lists where the payload does not fit the schema.
  */
 export type PublishResult =
   | { readonly outcome: "stored" | "duplicate"; readonly eventId: EventId }
   | { readonly outcome: "refused"; readonly fault: Fault; readonly faults: readonly SchemaFault[] };
 
-/** Dependencies of publishing. */
+/** Dependencies of publishing the events that a project sends itself. */
 export type PublishContext = {
   readonly db: Executor;
   readonly views: CatalogViews;
@@ -127,7 +127,7 @@ async function readTypes(
   };
 }
 
-/** Creates a type without a schema. Returns the reason if it cannot be created. */
+/** Creates an event type without a schema. Returns the error if it cannot be created. */
 async function createType(
   types: ReturnType<typeof eventTypesForProject>,
   name: string,

@@ -39,7 +39,7 @@ type PolledEvents = {
   readonly position: EventPosition;
   /** True if the next poll can return more events at once. */
   readonly hasMore: boolean;
-  /** True if events after the previous position may be missing. */
+  /** True if svc may have left out events after the position that the client sent, for example because they are no longer stored. */
   readonly truncated: boolean;
   /** False if the poll asked to wait and was answered at once, because too many polls are already waiting on this node. */
   readonly isHeld: boolean;
@@ -222,8 +222,9 @@ function nextAfter(look: Look, wanted: readonly string[], rows: readonly Event[]
 }
 
 /**
- * Returns the position after a search that was read to its end. The position's start moves to that of an earlier search when all
- * transactions have ended that were running at that search, because the events of later transactions have later ids.
+ * Returns the position from which the next poll of events continues, after all events up to now were read. Transactions that run now may
+ * still store events with lower ids, so the position keeps an earlier start. When all transactions that ran at an earlier search have
+ * ended, the start moves to the time of that search.
  */
 function afterLook(
   { store, seen, fromUuid, earlier }: EventPosition,
@@ -280,7 +281,7 @@ async function servedPosition(
   return { position: raisedTo(left.position, floor), truncated };
 }
 
-/** Maximum number of searches for the newest events. */
+/** Maximum number of reads of events. Each read continues where the last one stopped. If more were needed, newer events are left out. */
 const looksMax = 50;
 
 /**

@@ -7,8 +7,8 @@ import { emptySnapshot, type FollowedEvents } from "@svc/db/events/follow";
  */
 export type EventPosition = {
   /**
-   * Name of the database that made the snapshots (see `Look`). Empty for a position without snapshots; all events from `fromUuid` on are
-   * then new.
+   * Name of the database that made the transaction snapshots in the position. Empty for a position without snapshots; all events from
+   * `fromUuid` on then count as new.
    */
   readonly store: string;
   /** PostgreSQL snapshot of the reader's previous search. Events of transactions that this snapshot did not see are new to the reader. */
@@ -16,8 +16,8 @@ export type EventPosition = {
   /** Lower limit of the search: the reader has all events with lower ids, and no later transaction can add such an event. */
   readonly fromUuid: string;
   /**
-   * An earlier search during which some transactions were still running. When they have ended, `fromUuid` moves to the start of this
-   * search. `nextXid`: the next transaction id at that search.
+   * Time of a search for events during which some transactions were still running. They could store events with lower ids later. When they
+   * have ended, `fromUuid` moves to the start of that search. `nextXid`: the next transaction id at that search.
    */
   readonly earlier?: { readonly atMs: number; readonly nextXid: string } | undefined;
   /**

@@ -41,8 +41,9 @@ type StepPace = {
   /** Milliseconds between two steps of a replay. In each step, svc queues some of the replay's deliveries. */
   readonly pauseMs: number;
   /**
-   * Maximum number of deliveries that one step of a replay queues. A turn (one second) has several steps. The maximum is twice the
-   * deliveries of a turn divided by its steps. So a delayed replay catches up gradually.
+   * Maximum number of deliveries that one step of a replay queues. A turn of the replay takes one second and has several steps. At its
+   * normal pace, a step queues an equal share of the turn's deliveries. The maximum is twice this share, so that a delayed replay catches
+   * up gradually.
    */
   readonly most: number;
 };
@@ -79,7 +80,10 @@ const walksMax = 10;
 const walkFactor = 2;
 const walkMin = 100;
 const walkGrowth = 8;
-/** Minimum number of pairs of event and subscription in a further read of a step, if subscriptions have filters. */
+/**
+ * Minimum number of pairs of event and subscription that are read at once, when a step of a replay must read more because filters of
+ * subscriptions left out earlier pairs.
+ */
 const filteredMin = 1_000;
 /**
  * Maximum number of parked deliveries (stored as waiting, without a task, while the subscription was paused) that one step of a replay
@@ -102,9 +106,9 @@ export type ReplayTurn = { readonly task: ClaimedReplay; readonly untilMs?: numb
 export type SteppedReplay = { readonly step: ReplayStep; readonly next?: { readonly turn: ReplayTurn; atMs: number } };
 
 /**
- * Advances a replay by one step. One transaction queues the next matches and moves the replay's position. The last step of a turn also sets
- * when its task is due again. So each pair of event and subscription is queued exactly once, even if a node dies. Returns undefined if the
- * lease was lost or the replay does not continue.
+ * Advances a replay (a request to deliver events again) by one step. One transaction queues the next deliveries and stores how far the
+ * replay has come. So each delivery is queued exactly once, even if a node dies. The last step before a pause sets when the replay's task
+ * is due again. Returns undefined if the lease was lost or the replay does not continue.
  */
 export async function stepReplay(context: ReplayContext, turn: ReplayTurn): Promise<SteppedReplay | undefined> {
   const { task } = turn;
@@ -135,8 +139,8 @@ export async function stepReplay(context: ReplayContext, turn: ReplayTurn): Prom
 }
 
 /**
- * Returns the replay without lost time: the time of a failed step, or a long time in which no node advanced it. The replay does not make up
- * for this time, because it would then exceed its pace for seconds.
+ * Returns the replay with its pace counted from now, if time was lost. Time is lost if a step failed, or if no node advanced the replay for
+ * long. The replay does not make up for lost time, because it would then exceed its pace for seconds.
  */
 function withoutLost(replay: ReplayRecord, nowMs: number): ReplayRecord {
   return { ...replay, pacedAt: Math.max(replay.pacedAt, nowMs - stepPaceOf(replay).pauseMs) };
@@ -193,8 +197,8 @@ async function queueNext(
 }
 
 /**
- * Gives some of a subscription's parked deliveries back to its queue after a pause. Returns true if there may be more. The replay continues
- * when all of them are given back.
+ * Returns some of a subscription's parked deliveries (stored as waiting, without a task) to its queue after a pause. Returns true if there
+ * may be more. The replay continues when all of them are in the queue.
  */
 async function hasParked(tx: Executor, { ofPause, subscriptionId }: ReplayRecord, nowMs: number): Promise<boolean> {
   if (!ofPause || subscriptionId === null) return false;

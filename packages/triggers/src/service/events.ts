@@ -167,7 +167,7 @@ async function privateEndpoints(
 type EndpointFields = Pick<IngestEndpoint, "toolkitSlug" | "path" | "secretSet" | "fault"> &
   Partial<Pick<IngestEndpoint, "secretEnv" | "projectId" | "secrets">>;
 
-/** Returns an ingest endpoint in the form of the API. Its sample does not depend on the time of the call. */
+/** Returns an ingest endpoint (the path to which an app posts) as a message of the API. The sample post in it is the same at every call. */
 function ingestEndpointMessage(webhook: Webhook, trigger: Trigger | undefined, fields: EndpointFields): IngestEndpoint {
   const { scheme, header, prefix, encoding, parameter, methods } = webhook;
   // Clients that only know the first version of the signature schemes read these fields. So each field has a value only for the schemes

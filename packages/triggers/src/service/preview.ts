@@ -22,8 +22,8 @@ import { subscribedSlugs } from "./subscriptions.ts";
 type Methods = Pick<ServiceImpl<typeof TriggersService>, "previewSubscription">;
 
 /**
- * Limits of the events that a preview scans (number, total size in bytes, and number in one read), and below, of the requests that it
- * shows.
+ * Limits of the stored events that a preview of a subscription scans: their number, their total size in bytes, and the number in one read.
+ * `requestsMax`: number of requests that the preview shows.
  */
 const scanned = { events: 1_000, bytes: 33_554_432, page: 25 };
 const requestsMax = 5;
@@ -45,7 +45,10 @@ export function previewMethods(context: TriggersContext): Methods {
   };
 }
 
-/** Returns the subscription from which a preview starts. Throws the refusals of CreateSubscription. */
+/**
+ * Returns the toolkit, trigger, entity and settings with which the preview of a subscription begins: those of a stored subscription, or
+ * those in the request. Throws the errors that CreateSubscription would throw for them.
+ */
 async function startOf(
   { db }: TriggersContext,
   projectId: ProjectId,

@@ -137,7 +137,10 @@ function requireClosed({ id, until }: ReplayRecord): Record<never, never> {
   return {};
 }
 
-/** Gives parked deliveries back to the queue, because the replay that would do this is about to be cancelled. */
+/**
+ * Returns parked deliveries (stored as waiting, without a task) to their queue, because the replay that would do this is about to be
+ * cancelled.
+ */
 async function giveBackParked({ db, clock }: TriggersContext, projectId: ProjectId, id: ReplayId): Promise<void> {
   const replay = await replaysForProject(db, projectId).find(id);
   if (replay?.ofPause !== true || replay.until === null || replay.subscriptionId === null) return;

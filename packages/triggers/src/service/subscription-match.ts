@@ -14,8 +14,9 @@ type Selection = Pick<Subscription, "toolkitSlug" | "triggerSlug" | "triggerSlug
 const triggersMax = 100;
 
 /**
- * Returns the triggers that `match` selects, and its filter. An empty filter is undefined. Throws the refusals of CreateSubscription for a
- * faulty part. `selected`: the toolkit and trigger of the subscription; `triggerSlug` is cleared if `match` has triggers.
+ * Returns the triggers and the filter that the request's field `match` gives to a subscription. An empty filter is undefined. Throws the
+ * errors of CreateSubscription if `match` is not valid. `selected`: the toolkit and trigger of the subscription; `triggerSlug` is cleared
+ * if `match` has triggers.
  */
 export function checkMatch(
   view: CatalogView,
@@ -68,7 +69,10 @@ function checkTrigger(view: CatalogView, toolkitSlug: string, sent: string): str
   return slug;
 }
 
-/** Maximum number of event types whose schemas a filter is checked against. With more, its payload may have any form. */
+/**
+ * Maximum number of event types whose schemas a subscription's filter is checked against. If the subscription receives more types, the
+ * payload is treated as a value of any form.
+ */
 const schemasMax = 20;
 
 /** Returns the schemas of the payloads that a selection can contain. Empty if they may have any form. */

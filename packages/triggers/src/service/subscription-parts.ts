@@ -19,8 +19,8 @@ export type SentParts = {
 type Before = Pick<Subscription, "settings" | "toolkitSlug" | "triggerSlug" | "triggerSlugs">;
 
 /**
- * Returns the columns that the parts in a request change. A part in the request replaces the old one, and an empty part deletes it. Throws
- * the errors of CreateSubscription for faulty parts.
+ * Returns the columns of a subscription that an update changes for four fields: description, `match`, format and retry. A field in the
+ * request replaces the old value, and an empty one deletes it. Throws the errors of CreateSubscription for invalid values.
  */
 export function changeOfParts(
   view: CatalogView,

@@ -137,7 +137,7 @@ export function subscriptionMethods(context: TriggersContext): Methods {
   };
 }
 
-/** Returns a subscription with all known values of its endpoint. */
+/** Returns a subscription as a message of the API, with the progress of its deliveries and the response times of its endpoint. */
 export async function wholeSubscription(
   { db, clock }: TriggersContext,
   row: Subscription,
@@ -175,8 +175,9 @@ function requireChangeable(
 }
 
 /**
- * Returns the change that `active` and then `paused` make to a locked subscription. The replay that belongs to its pause is changed before.
- * Throws SUBSCRIPTION_INACTIVE if an inactive subscription would be paused.
+ * Returns the change that the fields `active` and `paused` of a request make to a subscription, in this order. If a pause begins or ends,
+ * the replay that later delivers the missed events is created or changed first. The transaction holds the lock on the subscription. Throws
+ * SUBSCRIPTION_INACTIVE if an inactive subscription would be paused.
  */
 async function activityAfter(
   tx: Executor,

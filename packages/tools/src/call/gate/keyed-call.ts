@@ -111,8 +111,8 @@ export async function beginKeyed(
 }
 
 /**
- * Returns the outcome of the call that holds the key. Returns undefined if the key was released or the call was marked as unknown; the
- * caller must then search again.
+ * Returns the outcome of the earlier call that used the same idempotency key. Returns undefined if the key was released or the earlier call
+ * was marked as unknown. The caller must then look up the key once more.
  */
 async function answerEarlier(
   context: KeyContext,

@@ -6,7 +6,7 @@ import { type ExecuteContext, executeCall } from "../send/execute.ts";
 import { type HookContext, reviewOf } from "./hooked-call.ts";
 import { beginKeyed, type KeyContext } from "./keyed-call.ts";
 
-/** Dependencies of limited calls. */
+/** The call limits that a call must pass before it is sent. */
 export type LimitContext = { readonly limits: Pick<CallLimits, "enter"> };
 
 type SendContext = LimitContext & ExecuteContext & KeyContext & HookContext;

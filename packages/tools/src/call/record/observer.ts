@@ -27,7 +27,8 @@ export type CallObservation = {
 /** Observes the calls of tools. packages/server writes log lines and metrics from it. */
 export type CallObserver = {
   /**
-   * Called when a call has ended, before its end is committed. Not called for dry runs, and not called for repeats that the ledger answers.
+   * Called when a tool call has ended, before its end is committed. Not called for dry runs. Not called if a repeated call gets the stored
+   * result of the first one.
    */
   ended(call: CallObservation): void;
 };

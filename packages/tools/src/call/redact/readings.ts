@@ -53,7 +53,10 @@ export function readingsOf(text: string, budget: EscapeBudget): Reading[] | unde
   return readings;
 }
 
-/** Returns a text with one kind of escape decoded. Returns undefined if the text has no such escape, or if the budget is used up. */
+/**
+ * Returns a text with one kind of escape decoded. Returns undefined if the text has no such escape, or if the permitted number of escapes
+ * in this answer is used up.
+ */
 function unescaped({ text, rangeOf }: Reading, { pattern, plain }: Escapes, budget: EscapeBudget): Reading | undefined {
   const parts: string[] = [];
   // Positions of the escapes, four numbers for each: position and length in the decoded text, then position and length in the original

@@ -80,7 +80,10 @@ export type SecretForms = {
   readonly reach: number;
 };
 
-/** Cache of the forms of 200 secrets. Secrets above a maximum length are not cached, so the cache takes at most a few megabytes. */
+/**
+ * Cache of the forms (encodings in which a secret can appear in an answer) of 200 secrets. Secrets above a maximum length are not cached,
+ * so the cache takes at most a few megabytes.
+ */
 const made = new LeastRecentlyUsed<string, SecretForms>(200);
 const madeLengthMax = 4_096;
 

@@ -29,8 +29,8 @@ export type SentRequest = {
 };
 
 /**
- * Turns for reading an answer. `begin`: asked before any answer is read; undefined if there is time now. `next`: awaited before each time slice
- * of reading a large answer.
+ * Permission to use the event loop for reading an answer, so that large answers do not delay other work. `begin`: called before any answer
+ * is read; returns undefined if there is time now. `next`: awaited before each time slice of reading a large answer.
  */
 type AnswerTurns = { begin(): Promise<void> | undefined; next(): Promise<void> };
 
@@ -95,8 +95,8 @@ function wasSent(answer: AppAnswer): boolean {
 }
 
 /**
- * True if the app's answer to a request that was sent a second time, with the same idempotency key, also shows how the first one ended.
- * False for status 500 and above, and for 401, 403, 408, 409, 425 and 429, because the app did not process the second request.
+ * True if a write was sent a second time with the same idempotency key, and the app's answer shows how the first request ended. False for
+ * status 500 and above, and for 401, 403, 408, 409, 425 and 429, because the app did not process the second request.
  */
 function settles(answer: AppAnswer): boolean {
   if (answer.kind === "too_large") return answer.status < 300;

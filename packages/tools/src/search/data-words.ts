@@ -12,8 +12,8 @@ export type SplitQuery = {
 const times: ReadonlySet<string> = new Set([...vocabulary.times, ...vocabulary.currencies]);
 const quoted =
   /"[^"]*"|“[^”]*”|„[^“”]*[“”]|«[^»]*»|‹[^›]*›|`[^`]*`|(?<=^|[\s(:=])['‘][^'’]+['’](?=$|[\s).,;:!?])|\{[^{}]*[:"][^{}]*\}/gu;
-/** Pattern for a word without spaces that includes a digit, such as `MOB-412`, `10:30` or `$25`. */
-const idLike = /\S*\p{N}\S*/gu;
+/** Pattern for a word without spaces that includes a digit, such as `MOB-412`, `10:30` or `$25`. It is tried only where a word begins. */
+const idLike = /(?<!\S)\S*\p{N}\S*/gu;
 /** Pattern for the name of a tool, such as `create_task_v1`. It starts with a verb, and each of its parts has letters. */
 const nameLike = /^([a-z]+)(?:_[a-z]+\d*)*_[a-z]+\d*$/;
 const verbs: ReadonlySet<string> = new Set(Object.values(vocabulary.verbClasses).flat());

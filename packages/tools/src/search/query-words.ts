@@ -145,7 +145,7 @@ export function readQuery(text: string, isHeld: (term: string) => boolean): Sear
 
 /** Returns the part of a query that describes the request: without program code, the opening phrase, and addresses of mail and of pages. */
 export function requestPartOf(text: string): string {
-  return isProgram(text) ? "" : text.replace(opening, " ").replaceAll(/\S*(?:@|:\/\/)\S*/g, " ");
+  return isProgram(text) ? "" : text.replace(opening, " ").replaceAll(/(?<!\S)\S*(?:@|:\/\/)\S*/g, " ");
 }
 
 function shareOf(word: string): number {

@@ -195,8 +195,17 @@ test("the limits of the job hold over all branches, and so does the number of ca
   const world = createWorld({ items: 6 });
   let atOnce = 0;
   let most = 0;
-  world.script = async () => {
+  // The first note is answered only after a second one has been sent.
+  const second = Promise.withResolvers<void>();
+  world.script = async ({ body }) => {
+    if (body["text"] === undefined) {
+      return undefined;
+    }
     most = Math.max(most, ++atOnce);
+    if (most > 1) {
+      second.resolve();
+    }
+    await second.promise;
     await new Promise((resolve) => setImmediate(resolve));
     atOnce--;
     return undefined;

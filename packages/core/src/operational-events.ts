@@ -108,6 +108,15 @@ export const operationalEventTypes = {
       detail: text("Details of the first post, for people.", "no trigger of own_shop matches the post"),
     },
   },
+  quota_near: {
+    description: "A project uses at least 80 % of a quota that svc counts for all nodes together.",
+    once: "day and quota",
+    fields: {
+      quota: text("Name of the quota, as in GetProjectUsage.", "subscriptions"),
+      used: count("Usage at the time of the event, counted up to the quota.", 812),
+      limit: count("The quota's limit.", 1_000),
+    },
+  },
   schedule_budget: {
     description: "A schedule has used up its budget of the day, so runs wait or are skipped.",
     once: "hour and schedule",
@@ -127,6 +136,16 @@ export const operationalEventTypes = {
     description: "Runs of a schedule were refused, because their jobs could not be created after several attempts.",
     once: "hour and schedule",
     fields: { ...schedule, count: count("Number of refused runs.", 1) },
+  },
+  secret_expiring: {
+    description:
+      "A webhook secret of a private toolkit ends within 3 days, and no other secret verifies posts after its end.",
+    once: "day and secret",
+    fields: {
+      secretId: text("Id of the webhook secret.", "wsc_01h455vb4pex5vsknk084sn02q"),
+      toolkitSlug: text("Private toolkit whose posts the secret verifies.", "own_shop"),
+      endsAt: time("Time after which svc refuses posts that are signed with the secret."),
+    },
   },
   subscription_disabled: {
     description: "svc has deactivated a subscription, because its endpoint failed for too long or is gone.",

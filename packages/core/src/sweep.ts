@@ -1,13 +1,13 @@
-/** A regular deletion of expired rows of one kind. One loop runs the sweeps of a node. */
+/** A regular pass over stored rows of one kind. Most sweeps delete expired rows. One loop runs the sweeps of a node. */
 export type Sweep = {
-  /** Name of the removed rows in the log, such as `events`. */
+  /** Name of the rows in the log, such as `events`. */
   readonly what: string;
-  /** Pause in milliseconds between two rounds in which expired rows are deleted. */
+  /** Pause in milliseconds between two rounds over the rows. */
   readonly everyMs: number;
   /**
-   * Deletes rows that expired at `nowMs` or before, in small batches. After each batch, yields true if the batch was full, so that more
-   * expired rows may follow. Several nodes may run a round at the same time. If the caller stops early, the next round deletes the
-   * remaining rows.
+   * Runs one round in small batches, for example deletes the rows that expired at `nowMs` or before. After each batch, yields true if the
+   * batch was full, so that more rows may follow. Several nodes may run a round at the same time. If the caller stops early, the next round
+   * continues with the remaining rows.
    */
   round(nowMs: number): AsyncIterable<boolean>;
 };

@@ -16,7 +16,11 @@ import {
   lookForEvents,
   readFollowedEvents,
 } from "../src/events/follow.ts";
-import { publishOperationalEvents, startsOnOperationalEvents } from "../src/events/operational.ts";
+import {
+  findOperationalProjects,
+  publishOperationalEvents,
+  startsOnOperationalEvents,
+} from "../src/events/operational.ts";
 import { recordEvents } from "../src/events/record.ts";
 import { eventsForProject } from "../src/events/repo.ts";
 import { sweepProjectEvents } from "../src/events/sweep.ts";
@@ -261,6 +265,7 @@ plan("find_operational_receivers", (db) => {
   const facts = [{ projectId }, { projectId: seededId("prj", 700) }];
   return publishOperationalEvents(db, facts, () => [], nowMs);
 });
+plan("find_operational_projects", (db) => findOperationalProjects(db, undefined, 100), { isSlow: true });
 plan("find_operational_listeners", (db) => startsOnOperationalEvents(db, [seededId("stp", 9)]));
 plan("a subscription", (db) => subscriptionsForProject(db, projectId).find(deadQueue));
 plan("a page of subscriptions", (db) => subscriptionsForProject(db, projectId).list(page), { statistics: ["fresh"] });

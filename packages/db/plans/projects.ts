@@ -227,6 +227,9 @@ plan("store the secret of a webhook", (db) =>
     { formerEndsAt: nowMs, most: 5 },
   ),
 );
+plan("the last secrets of a project's webhooks", (db) =>
+  webhookSecretsForProject(db, projectId).listLast(nowMs, nowMs + 3 * 86_400_000),
+);
 plan("delete the secret of a webhook", (db) => webhookSecretsForProject(db, projectId).delete(seededId("wsc", 1)));
 plan("a page of projects", (db) => listProjects(db, page), { statistics: ["fresh"] });
 plan("the key of a caller", (db) => findCallerKey(db, Buffer.from("7".padStart(64, "0"), "hex")));

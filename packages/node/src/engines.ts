@@ -7,7 +7,7 @@ import { type Dispatcher, eventSweep } from "@svc/delivery";
 import { type Jobs, jobRowSweep, jobSweep } from "@svc/jobs";
 import { type StandingParts, standingSweep } from "@svc/standing";
 import { callPaceSweep, callSweep, vectorSweep } from "@svc/tools";
-import { agentSubscriptionSweep, quarantineSealSweep, replaySweep } from "@svc/triggers";
+import { agentSubscriptionSweep, quarantineSealSweep, replaySweep, warningSweep } from "@svc/triggers";
 import type { Apps } from "./apps.ts";
 import { consoleSweep } from "./console-sweep.ts";
 import { deadTaskSweep } from "./dead-tasks.ts";
@@ -108,7 +108,7 @@ export function createEngines(
   };
 }
 
-/** Returns the sweeps that delete expired rows. */
+/** Returns the sweeps of a node. */
 function sweepsOf(
   { db, clock, sealer, limits }: Pick<NodeParts, "db" | "clock" | "sealer" | "limits">,
   dispatcher: Dispatcher,
@@ -129,6 +129,7 @@ function sweepsOf(
     ...(jobsMs === undefined ? [] : [jobSweep({ db, jobRetentionMs: jobsMs })]),
     standingSweep({ db, runRetentionMs: limits.retention.standingRunsMs ?? standingRunsMsDefault }),
     deadTaskSweep(db),
+    warningSweep({ db, onDue: () => dispatcher.wake() }),
     erasureSweep({ db, times: limits.erasures }),
   ];
 }

@@ -38,3 +38,4 @@ export { replayEvent } from "./service/deliveries.ts";
 export { releasePosts } from "./service/release.ts";
 export { createTriggersService } from "./service.ts";
 export type { StoreOptions } from "./store.ts";
+export { warningSweep } from "./own/warnings.ts";

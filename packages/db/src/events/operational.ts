@@ -93,6 +93,33 @@ const selectReceivers = compose(
 );
 
 /**
+ * Finds the projects after $1 with a receiver of operational events, in the order of their ids, at most $2. For each project, it looks into the
+ * indexes subscriptions_operational and standing_listeners_trigger.
+ */
+const selectReceiving = statement<{ id: string }>(
+  "find_operational_projects",
+  `select p.id from projects p where p.id > $1::uuid and (
+     exists (select from subscriptions s where s.project_id = p.id and s.toolkit_slug = 'svc')
+     or exists (select from standing_listeners l where l.project_id = p.id and l.${isOperational.replace("and ", "and l.")} and l.until_version is null))
+   order by p.id limit $2::int8`,
+);
+
+const firstId = "00000000-0000-0000-0000-000000000000";
+
+/**
+ * Returns the ids of projects that receive operational events, at most `most`, in ascending order. `after`: the last id of the page before;
+ * undefined for the first page.
+ */
+export async function findOperationalProjects(
+  db: Executor,
+  after: ProjectId | undefined,
+  most: number,
+): Promise<ProjectId[]> {
+  const found = await selectReceiving(db, [after === undefined ? firstId : uuidOfId(after), most]);
+  return found.map(({ id }) => idOfUuid("prj", id));
+}
+
+/**
  * Finds one of the given standing programs (they start jobs on a schedule or event) that is started by operational events. Uses the primary
  * key of standing_listeners.
  */

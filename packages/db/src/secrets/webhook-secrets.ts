@@ -1,5 +1,6 @@
 import type { ProjectId, WebhookSecretId } from "@svc/core";
-import { and, asc, desc, eq, gt, isNull, lte, or, sql } from "drizzle-orm";
+import { and, asc, desc, eq, gt, isNull, lte, ne, notExists, or, sql } from "drizzle-orm";
+import { alias } from "drizzle-orm/pg-core";
 import { touchCatalog } from "../catalog/repo.ts";
 import { type Executor, withTransaction } from "../connect.ts";
 import { privateToolkits, webhookSecrets } from "../schema/index.ts";
@@ -32,6 +33,8 @@ export type WebhookSecretRepository = {
     secret: Omit<WebhookSecretRow, "endsAt">,
     limits: { readonly formerEndsAt: number; readonly most: number },
   ): Promise<PutWebhookSecretResult>;
+  /** Returns the secrets that end between two times and after which no other secret of their toolkit verifies posts. */
+  listLast(fromMs: number, untilMs: number): Promise<Omit<WebhookSecretRow, "value" | "createdAt">[]>;
   /** Deletes a secret. Returns false if the project has no secret with this id. */
   delete(id: WebhookSecretId): Promise<boolean>;
 };
@@ -43,6 +46,9 @@ const columns = {
   createdAt: webhookSecrets.createdAt,
   endsAt: webhookSecrets.endsAt,
 };
+
+/** The other secrets of a secret's toolkit. */
+const successors = alias(webhookSecrets, "successors");
 
 /** Returns the condition that a secret verifies posts at a time. */
 function livesAt(ms: number) {
@@ -78,6 +84,19 @@ export function webhookSecretsForProject(db: Executor, projectId: ProjectId): We
         await tx.orm.insert(webhookSecrets).values({ ...secret, projectId, endsAt: null });
         return "put";
       }),
+    listLast(fromMs, untilMs) {
+      const { id, toolkitSlug, endsAt } = columns;
+      const isLater = or(isNull(successors.endsAt), gt(successors.endsAt, endsAt));
+      const ofToolkit = and(eq(successors.projectId, projectId), eq(successors.toolkitSlug, toolkitSlug));
+      const successor = db.orm
+        .select()
+        .from(successors)
+        .where(and(ofToolkit, ne(successors.id, id), isLater));
+      return db.orm
+        .select({ id, toolkitSlug, endsAt })
+        .from(webhookSecrets)
+        .where(and(ofProject, gt(endsAt, fromMs), lte(endsAt, untilMs), notExists(successor)));
+    },
     delete: (id) =>
       withTransaction(db, async (tx) => {
         await touchCatalog(tx, projectId);

@@ -1,0 +1,119 @@
+import type { ProjectId } from "@svc/core";
+import { setProjectPolicy } from "@svc/db/projects/repo";
+import { CatalogService } from "@svc/gen/catalog";
+import { TriggersService } from "@svc/gen/triggers";
+import { dropTestDatabases } from "@svc/testing/borrowed-database";
+import { createTestNode as createNode } from "@svc/testing/node";
+import { deskDefinition } from "@svc/testing/private-webhook";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createTestCluster, sampleCatalog, type TestCluster } from "../test-node.ts";
+import { warningSweep } from "./warnings.ts";
+
+let cluster: TestCluster;
+beforeAll(async () => {
+  cluster = await createTestCluster();
+});
+afterAll(async () => {
+  await cluster[Symbol.asyncDispose]();
+  await dropTestDatabases();
+});
+
+const dayMs = 86_400_000;
+
+async function startProject() {
+  const { db, clock, sealer } = cluster;
+  const node = createNode(db, { clock, sealer, catalog: sampleCatalog(), engines: [] });
+  const projectId = await cluster.project();
+  const triggers = node.client(TriggersService, { projectId, role: "approver" });
+  const subscribe = (toolkitSlug: string) =>
+    triggers.createSubscription({ endpointUrl: "https://hooks.example.com/own", toolkitSlug });
+  return { node, projectId, triggers, subscribe, publishToolkit: publishDesk };
+  async function publishDesk() {
+    await node
+      .client(CatalogService, { projectId, role: "member" })
+      .publishToolkit({ definitionJson: deskDefinition() });
+  }
+}
+
+/** Runs one round of the sweep, and returns how often it found deliveries to send. */
+async function round(): Promise<number> {
+  let due = 0;
+  const sweep = warningSweep({ db: cluster.db, onDue: () => due++ });
+  for await (const _isFull of sweep.round(cluster.clock.now()));
+  return due;
+}
+
+async function warnings({ triggers }: Awaited<ReturnType<typeof startProject>>) {
+  const { events } = await triggers.listEvents({ toolkitSlug: "svc" });
+  return events.map(({ triggerSlug, payloadJson }) => ({ triggerSlug, payload: JSON.parse(payloadJson) as object }));
+}
+
+const limit = (projectId: ProjectId, subscriptions: number) =>
+  setProjectPolicy(cluster.db, projectId, { planApproval: "never", redirectUrls: [], quotas: { subscriptions } });
+
+test("a project is warned once a day that a quota is nearly used up", async () => {
+  const project = await startProject();
+  await using _node = project.node;
+  await limit(project.projectId, 5);
+  await project.subscribe("svc");
+  for (let n = 0; n < 2; n++) await project.subscribe("code_host");
+  expect(await round()).toBe(0);
+  expect(await warnings(project)).toEqual([]);
+
+  await project.subscribe("code_host");
+  expect(await round()).toBe(1);
+  const quota = {
+    triggerSlug: "svc.quota_near",
+    payload: { quota: "subscriptions", used: 4, limit: 5 },
+  };
+  expect(await warnings(project)).toEqual([quota]);
+  expect(await round()).toBe(0);
+  cluster.clock.advance(dayMs);
+  expect(await round()).toBe(1);
+  expect(await warnings(project)).toEqual([quota, quota]);
+});
+
+test("a project is warned of a webhook secret that ends without a successor, and of no other", async () => {
+  const project = await startProject();
+  await using _node = project.node;
+  await project.publishToolkit();
+  await project.subscribe("svc");
+  const { triggers } = project;
+  const put = () => triggers.putWebhookSecret({ toolkitSlug: "desk", value: "", overlap: { seconds: 2n * 86_400n } });
+  const first = await put();
+  const second = await put();
+  await round();
+  expect(await warnings(project)).toEqual([]);
+
+  await triggers.deleteWebhookSecret({ id: second.secret?.id ?? "" });
+  await round();
+  await round();
+  const [warning, ...others] = await warnings(project);
+  expect(others).toEqual([]);
+  const endsAt = new Date(cluster.clock.now() + 2 * dayMs).toISOString();
+  expect(warning).toEqual({
+    triggerSlug: "svc.secret_expiring",
+    payload: { secretId: first.secret?.id, toolkitSlug: "desk", endsAt },
+  });
+});
+
+test("a project without a receiver of operational events is not counted", async () => {
+  const project = await startProject();
+  await using _node = project.node;
+  await limit(project.projectId, 2);
+  await project.subscribe("code_host");
+  const statements = cluster.db.sql.unsafe;
+  let counted = 0;
+  cluster.db.sql.unsafe = ((...sent: Parameters<typeof statements>) => {
+    if (sent[0].includes("count_project_subscriptions")) counted++;
+    return statements.apply(cluster.db.sql, sent);
+  }) as typeof statements;
+  await round();
+  const others = counted;
+  await project.subscribe("svc");
+  counted = 0;
+  await round();
+  cluster.db.sql.unsafe = statements;
+  expect(counted).toBe(others + 1);
+  expect(await warnings(project)).toHaveLength(1);
+});

@@ -12,7 +12,7 @@ const varying: readonly (readonly [pattern: RegExp, instead: string])[] = [
   [/\d+(?= of them arrive twice)/g, "N"],
   [/(?<="waitingReason":")(?:turn|retry)(?=")/g, "TURN"],
   // How often a delivery has failed so far, and when its subscription is tried next.
-  [/(?<="state":"pending","attempts":)\d+/g, "N"],
+  [/(?<="state":"pending","attempts":)\d+/g, "1"],
   [/"backoffUntil":"TIME",?/g, ""],
   // How far a job is that only waits: it may be queued, running or parked when the answer is made.
   [/(?<="status":")JOB_STATUS_(?:QUEUED|RUNNING|PARKED)(?=","programJson":"(?:[^"\\]|\\.)*?\\"wait\\")/g, "UNDER_WAY"],

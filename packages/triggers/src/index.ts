@@ -17,6 +17,7 @@ export {
 } from "./ingest.ts";
 export type { InboundPost, IngestOutcome } from "./outcome.ts";
 export { operationalToolkit, readEventToolkits } from "./own/toolkit.ts";
+export { warningSweep } from "./own/warnings.ts";
 export { createEventPolls, type EventPollObservation } from "./polls/polls.ts";
 export type { PostLoad, PostQuotas } from "./post-quotas.ts";
 export { createPrivateWebhooks } from "./private-webhooks.ts";
@@ -38,4 +39,3 @@ export { replayEvent } from "./service/deliveries.ts";
 export { releasePosts } from "./service/release.ts";
 export { createTriggersService } from "./service.ts";
 export type { StoreOptions } from "./store.ts";
-export { warningSweep } from "./own/warnings.ts";

@@ -30,8 +30,8 @@ const header =
 type Entry = { readonly table: string; readonly text: string };
 
 /**
- * Throws an error if the database schema has an object that the recorded text of the schema would omit: a relation other than a table,
- * index or sequence, or a custom type.
+ * Throws an error if the database schema has an object that the recorded text of the schema would omit. Such an object is a relation other
+ * than a table, index or sequence, or a custom type.
  */
 async function assertKnownKinds(sql: postgres.Sql): Promise<void> {
   const found = await sql<{ what: string }[]>`

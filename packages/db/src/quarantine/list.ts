@@ -105,8 +105,8 @@ export async function findQuarantinedIds(
 }
 
 /**
- * The SQL statements for one list of quarantined posts: for all posts of the deployment or of one toolkit, and for all posts of a project
- * or of one private toolkit.
+ * The SQL statements for one list of quarantined posts. `all`, `ofToolkit`: posts of the deployment, for all toolkits or for one.
+ * `ofProject`, `ofPrivateToolkit`: posts of a project, for all its private toolkits or for one.
  */
 type Lists<Select> = {
   readonly all: Select;

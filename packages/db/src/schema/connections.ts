@@ -32,7 +32,7 @@ export const connectedAccounts = pgTable(
     credential: bytes("credential"),
     /**
      * For an account of a private toolkit (published by one project for itself): SHA-256 of the addresses to which svc sends the
-     * credential, as defined when the account was made.
+     * credential. They are those of the toolkit's definition at the time when the account was made.
      */
     originDigest: bytes("origin_digest"),
     grantedScopes: text("granted_scopes").array().notNull().default([]),

@@ -184,8 +184,8 @@ export type Child = {
 };
 
 /**
- * A skill (a program that is used as a tool) that a job runs: the version that was chosen when the job was submitted, and the program ready
- * to run.
+ * A skill (a program that is used as a tool) that a job runs. `skill`: the version that was chosen when the job was submitted. `loaded`:
+ * the program, ready to run.
  */
 export type LoadedSkill = { readonly skill: PinnedSkill; readonly loaded: LoadedProgram };
 

@@ -57,8 +57,8 @@ export function newTally(all?: UsedCalls): Tally {
 }
 
 /**
- * Values that `invoke` (makes a tool call) needs from its caller: the job, the counts of the current step action (`tally`), and the number
- * of earlier attempts of this call on all nodes.
+ * Values that `invoke` (makes a tool call) needs from its caller. `state`: the job. `tally`: the counts of the current step action.
+ * `attempts`: the number of earlier attempts of this call on all nodes.
  */
 export type CallerState = {
   readonly state: JobState;

@@ -127,8 +127,8 @@ export function textExtent(text: number): Extent {
 }
 
 /**
- * Returns the signature of a method that expressions can call: the type of the value on which it is called, the types of its arguments, and
- * the type of its result.
+ * Returns the signature of a method that expressions can call. `on`: the type of the value on which it is called. `takes`: the types of its
+ * arguments. `gives`: the type of its result.
  */
 export function method(on: CelKind, takes: readonly CelKind[], gives: Signature["gives"]): Signature {
   return { on: [on], takes: takes.map((kind) => [kind]), gives };

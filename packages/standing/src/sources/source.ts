@@ -136,8 +136,8 @@ export type PreparedDecision = {
 export const nothingPrepared: PreparedSource = { due: async () => new Map() };
 
 /**
- * Returns the due occurrences of a source of runs (a schedule, events, or a poll): the times or events for which runs may start, and the
- * function that decides about them.
+ * Returns the due occurrences (times or events) of a source of runs, which is a schedule, events, or a poll. `decide`: the function that
+ * decides which runs start for them.
  */
 export function dueCandidates(candidates: readonly DueCandidate[], decide: SourceDue["decide"]): SourceDue {
   return { candidates, isDue: candidates.some(isWanted), decide };

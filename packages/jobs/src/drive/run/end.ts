@@ -30,8 +30,8 @@ export function limitOf(state: JobState, { stepId, limit }: NextOf<"limit">): Ch
 }
 
 /**
- * Returns the change that ends a job. If the program declares that its calls are to be undone for this cause of the end, and there are such
- * calls, the change begins to undo them. The job then ends later.
+ * Returns the change that ends a job. The program may declare that its calls are to be undone for this cause of the end. If there are such
+ * calls, the change begins to undo them, and the job ends later.
  */
 export function endOf(state: JobState, { cause, chain }: NextOf<"end">): Change {
   const undoes = state.loaded.program.sagaOn.includes(cause) && state.saga.entries > 0 && !state.isSimulated;

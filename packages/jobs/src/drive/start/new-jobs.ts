@@ -163,8 +163,8 @@ function planOf(
 }
 
 /**
- * Returns a function that stores what must be committed together with a new job: its ask (question to a person), and the programs of its
- * skills (programs that are used as tools). Returns undefined if the job has no ask and no skills.
+ * Returns a function that stores what must be committed together with a new job. This is its ask (question to a person), and the programs
+ * of its skills (programs that are used as tools). Returns undefined if the job has no ask and no skills.
  */
 function alsoOf(
   { sealer }: Pick<NewJobsContext, "sealer">,

@@ -72,9 +72,9 @@ export type RoutingView = {
   /** Returns the quotas that are set for a project that receives posts. Quotas that are not set are absent. */
   quotasOf(projectId: ProjectId): Quotas;
   /**
-   * Returns the versions of the routing that were used for these projects: the version of the deployment, one version for each project, and
-   * one for each shard (group of entities) whose subscriptions were used. If a version has changed in the database, results of this object
-   * may be outdated.
+   * Returns the version numbers of the routing (which subscriptions receive an event) that was used for these projects: one of the
+   * deployment, one for each project, and one for each shard (group of entities) whose subscriptions were used. If a version has changed in
+   * the database, results of this object may be outdated.
    */
   seen(projects: Iterable<ProjectId>): RoutingSnapshot;
 };

@@ -1220,8 +1220,8 @@ export const JobEventSchema: GenMessage<JobEvent> = /*@__PURE__*/
   messageDesc(file_svc_v1_jobs, 17);
 
 /**
- * An ask: a question or an approval that a job sends to people, pending or settled. An answer releases the job if it
- * names a continuation that the point declares.
+ * An ask: a question or an approval that a job sends to people, pending or settled. An answer lets the job continue if
+ * it is one of the answers that the question allows.
  *
  * Fields marked (only in ListAsks and GetAsk) are empty in Job.pendingAsk.
  *

@@ -163,6 +163,23 @@ describe("what is counted over all nodes", () => {
     await othersGoOn();
   });
 
+  test("subscriptions with an entity: of any number at once none passes the quota, and no entity has more than 50", async () => {
+    for (let round = 0; round < rounds; round++) {
+      const { key } = await newProject({ subscriptions: 1, entitySubscriptions: 55 });
+      const ofEntity = (entityId: string) => () => ({ ...subscription, entityId });
+      const ada = await postMany(60, "TriggersService/CreateSubscription", ofEntity("ada"), key);
+      expectTaken(ada, 50, "QUOTA_ENTITY_SUBSCRIPTIONS");
+      const others = await postMany(20, "TriggersService/CreateSubscription", (n) => ofEntity(`${n}`)(), key);
+      expectTaken(others, 5, "QUOTA_ENTITY_SUBSCRIPTIONS");
+      expectTaken(
+        await postMany(5, "TriggersService/CreateSubscription", () => subscription, key),
+        1,
+        "QUOTA_SUBSCRIPTIONS",
+      );
+    }
+    await othersGoOn();
+  });
+
   const programJson = JSON.stringify({
     version: 1,
     title: "Wait",

@@ -60,6 +60,14 @@ async function sweep(db: Executor): Promise<void> {
 plan("make a subscription", (db) =>
   subscriptionsForProject(db, emptyProjectId).create({ ...endpoint, toolkitSlug: "", triggerSlug: "" }),
 );
+plan(["count_entity_subscriptions", "make a subscription of an entity"], (db) =>
+  subscriptionsForProject(db, emptyProjectId).create({
+    ...endpoint,
+    entityId: "ada",
+    toolkitSlug: "",
+    triggerSlug: "",
+  }),
+);
 plan("deactivate a subscription", (db) => events(db).update(seededId("sub", 7), { active: false }));
 plan("delete a subscription", (db) => events(db).delete(seededId("sub", 7)));
 

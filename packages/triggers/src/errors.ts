@@ -282,6 +282,14 @@ export const triggerFaults = defineFaults({
     says: (entityId: string) => text`${field("entityId")} ${formatValue(entityId)} is not an id of an entity`,
     help: "Send 1 to 200 characters without line breaks, or leave it empty.",
   },
+  ENTITY_FULL: {
+    code: "resource_exhausted",
+    reason: "QUOTA_ENTITY_SUBSCRIPTIONS",
+    field: "entityId",
+    says: (entityId: string, most: number) =>
+      `the entity ${formatValue(entityId)} has ${most} subscriptions, the most that it may have`,
+    help: text`Delete those that are not used (${call("ListSubscriptions")}).`,
+  },
   TOOLKIT_WITHOUT_WEBHOOK: {
     code: "failed_precondition",
     field: "toolkitSlug",

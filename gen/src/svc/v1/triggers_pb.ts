@@ -4139,7 +4139,9 @@ export const TriggersService: GenService<{
    * - invalid_argument RETRY_INVALID: a value of `retry` is out of its bounds.
    * - invalid_argument HEADER_NAME_REFUSED: the name of a header of `credentials` is refused, or is there twice.
    * - invalid_argument ENDPOINT_AUTH_INVALID: another value of `credentials` is missing, too long, or not allowed.
-   * - resource_exhausted QUOTA_SUBSCRIPTIONS: the project has reached its quota of subscriptions.
+   * - resource_exhausted QUOTA_SUBSCRIPTIONS: the project has reached its quota of subscriptions without an entity.
+   * - resource_exhausted QUOTA_ENTITY_SUBSCRIPTIONS: the project has reached its quota of subscriptions with an entity,
+   *   or the entity has 50.
    *
    * @generated from rpc svc.v1.TriggersService.CreateSubscription
    */

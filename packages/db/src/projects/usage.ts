@@ -36,10 +36,16 @@ const countJobs = statement<{ count: string }>(
   `select count(*) as count from (select from ${unfinishedJobs("$1::uuid")} limit $2::int8) c`,
 );
 
-/** Counts the subscriptions of a project; endpoints that only receive asks do not count. */
+/** Counts the subscriptions of a project without an entity; endpoints that only receive asks do not count. */
 const countSubscriptions = statement<{ count: string }>(
   "count_project_subscriptions",
-  "select count(*) as count from subscriptions where project_id = $1::uuid and kind = 'events'",
+  "select count(*) as count from subscriptions where project_id = $1::uuid and entity_id = '' and kind = 'events'",
+);
+
+/** Adds up the numbers of subscriptions in the shards of a project, which are 16 rows at most. */
+const countEntitySubscriptions = statement<{ count: string }>(
+  "count_project_entity_subscriptions",
+  "select coalesce(sum(subscriptions), 0) as count from routing_shards where project_id = $1::uuid",
 );
 
 /** Counts the private toolkits of a project. Uses the primary key. */
@@ -70,7 +76,10 @@ export type ProjectUsage = {
   countDeliveries(most?: number): Promise<number>;
   /** Returns the number of unfinished jobs, including parked ones and simulation runs. */
   countJobs(most?: number): Promise<number>;
+  /** Returns the number of subscriptions to events of every entity, active and inactive. */
   countSubscriptions(): Promise<number>;
+  /** Returns the number of subscriptions to events of one entity, active and inactive. */
+  countEntitySubscriptions(): Promise<number>;
   countToolkits(): Promise<number>;
   /**
    * Returns the size in bytes of the project's event payloads, of the call data in the ledger, and of jobs' rows. Reads all of these rows.
@@ -86,6 +95,7 @@ export function usageOfProject(db: Executor, projectId: ProjectId): ProjectUsage
     countDeliveries: async (most) => countOf(await countDeliveries(db, [id, bound(most)])),
     countJobs: async (most) => countOf(await countJobs(db, [id, bound(most)])),
     countSubscriptions: async () => countOf(await countSubscriptions(db, [id])),
+    countEntitySubscriptions: async () => countOf(await countEntitySubscriptions(db, [id])),
     countToolkits: async () => countOf(await countToolkits(db, [id])),
     measureStorage: async () => Number((await measure(db, [id]))[0]?.bytes ?? 0),
   };

@@ -2,12 +2,11 @@ import type { KeyId, ProjectId, SubscriptionId } from "@svc/core";
 import { and, count, eq, inArray, sql } from "drizzle-orm";
 import type { Executor } from "../connect.ts";
 import { withTransaction } from "../connect.ts";
-import { findQuotaReached, type QuotaReached } from "../projects/quotas.ts";
+import type { QuotaReached } from "../projects/quotas.ts";
 import { touchProjectRouting } from "../projects/repo.ts";
-import { usageOfProject } from "../projects/usage.ts";
 import { apiKeys, grants, subscriptions } from "../schema/index.ts";
 import { filterColumn } from "../sql/filter.ts";
-import { freshHealth, type NewSubscription, type Subscription } from "./repo.ts";
+import { findSubscriptionQuotaReached, freshHealth, type NewSubscription, type Subscription } from "./repo.ts";
 
 /** A subscription that an agent creates over MCP, with its key and its expiry. */
 export type NewAgentSubscription = NewSubscription &
@@ -93,8 +92,7 @@ export function agentSubscriptionsForProject(db: Executor, projectId: ProjectId)
           .from(subscriptions)
           .where(eq(subscriptions.keyId, keyId));
         if ((held?.count ?? 0) >= perKeyMax) return { keyReached: perKeyMax };
-        const quota = { projectId, name: "subscriptions" } as const;
-        const reached = await findQuotaReached(tx, quota, () => usageOfProject(tx, projectId).countSubscriptions());
+        const reached = await findSubscriptionQuotaReached(tx, projectId, subscription.entityId);
         if (reached !== undefined) return reached;
         const [row] = await tx.orm
           .insert(subscriptions)

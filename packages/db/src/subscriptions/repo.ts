@@ -1,4 +1,4 @@
-import type { ProjectId, SubscriptionId } from "@svc/core";
+import { type ProjectId, type SubscriptionId, uuidOfId } from "@svc/core";
 import { and, desc, eq, lt } from "drizzle-orm";
 import type { Executor } from "../connect.ts";
 import { withTransaction } from "../connect.ts";
@@ -6,6 +6,8 @@ import { findQuotaReached, type QuotaReached } from "../projects/quotas.ts";
 import { touchProjectRouting } from "../projects/repo.ts";
 import { usageOfProject } from "../projects/usage.ts";
 import { subscriptions } from "../schema/index.ts";
+import { statement } from "../sql/statement.ts";
+import type { RoutedEntity } from "./routing.ts";
 
 /** A subscription with its health. */
 export type Subscription = typeof subscriptions.$inferSelect;
@@ -38,16 +40,22 @@ export type SubscriptionChange = Partial<
   >
 >;
 
+/** Nothing was created, because the entity already has the maximum number of subscriptions. Those of agents do not count. */
+type EntityFull = { readonly entityFull: { readonly most: number } };
+
+/** Maximum number of subscriptions of one entity, without those of agents: each agent's key has a maximum of its own. */
+const ofEntityMax = 50;
+
 /**
  * The subscriptions of one project to events. Every change increments the project's routing version in the same transaction. By this
  * counter, nodes notice that they must read the subscriptions again.
  */
 export type SubscriptionRepository = {
   /**
-   * Creates a subscription. Returns it, or the quota if the project has reached its quota of subscriptions. Concurrent calls cannot exceed
-   * the quota together.
+   * Creates a subscription. Returns it, or the limit that the project or the entity has reached. Concurrent calls cannot exceed a limit
+   * together.
    */
-  create(subscription: NewSubscription): Promise<Subscription | QuotaReached>;
+  create(subscription: NewSubscription): Promise<Subscription | QuotaReached | EntityFull>;
   find(id: SubscriptionId): Promise<Subscription | undefined>;
   /** Returns the subscriptions, newest first, beginning after the id `after`. */
   list(page: { after: SubscriptionId | undefined; limit: number }): Promise<Subscription[]>;
@@ -89,6 +97,33 @@ export const freshHealth = {
   goneCount: 0,
 };
 
+/** Counts the subscriptions of an entity, without those of agents. Uses the index subscriptions_entity. */
+const countOfOneEntity = statement<{ count: number }>(
+  "count_entity_subscriptions",
+  `select count(*)::int4 as count from subscriptions
+   where project_id = $1::uuid and entity_id = $2::text and entity_id <> '' and key_id is null`,
+);
+
+async function countOfEntity(tx: Executor, { projectId, entityId }: RoutedEntity): Promise<number> {
+  const [row] = await countOfOneEntity(tx, [uuidOfId(projectId), entityId]);
+  return row?.count ?? 0;
+}
+
+/**
+ * Returns the quota that one more subscription would exceed: subscriptions with an entity have a quota of their own. Undefined if the
+ * subscription fits. Call it in a transaction that has locked the project's row.
+ */
+export function findSubscriptionQuotaReached(
+  tx: Executor,
+  projectId: ProjectId,
+  entityId: string,
+): Promise<QuotaReached | undefined> {
+  const usage = usageOfProject(tx, projectId);
+  return entityId === ""
+    ? findQuotaReached(tx, { projectId, name: "subscriptions" }, () => usage.countSubscriptions())
+    : findQuotaReached(tx, { projectId, name: "entitySubscriptions" }, () => usage.countEntitySubscriptions());
+}
+
 /** Returns the repository of one project's subscriptions to events. Ask endpoints are not among them. */
 export function subscriptionsForProject(db: Executor, projectId: ProjectId): SubscriptionRepository {
   const ofProject = and(eq(subscriptions.projectId, projectId), eq(subscriptions.kind, "events"));
@@ -98,9 +133,11 @@ export function subscriptionsForProject(db: Executor, projectId: ProjectId): Sub
       withTransaction(db, async (tx) => {
         // This locks the project's row. So if two subscriptions are created at the same time, only one of them can be the last allowed one.
         await touchProjectRouting(tx, projectId);
-        const quota = { projectId, name: "subscriptions" } as const;
-        const reached = await findQuotaReached(tx, quota, () => usageOfProject(tx, projectId).countSubscriptions());
+        const { entityId = "" } = subscription;
+        const reached = await findSubscriptionQuotaReached(tx, projectId, entityId);
         if (reached !== undefined) return reached;
+        if (entityId !== "" && (await countOfEntity(tx, { projectId, entityId })) >= ofEntityMax)
+          return { entityFull: { most: ofEntityMax } };
         const [row] = await tx.orm
           .insert(subscriptions)
           .values({ ...subscription, projectId })

@@ -17,6 +17,7 @@ const noQuotas = {
   concurrentCalls: 0,
   posts: 0,
   subscriptions: 0,
+  entitySubscriptions: 0,
   pendingDeliveries: 0,
   jobs: 0,
   openStreams: 0,
@@ -287,8 +288,10 @@ test("GetProjectUsage returns usage and limit of each quota", async () => {
   const subscribe = () =>
     svc.call("svc.v1.TriggersService/CreateSubscription", { endpointUrl: "http://127.0.0.1:9/" }, { bearer });
   for (const status of [200, 200, 429]) expect((await subscribe()).status).toBe(status);
+  const ofEntity = { endpointUrl: "http://127.0.0.1:9/", entityId: "ada" };
+  expect((await svc.call("svc.v1.TriggersService/CreateSubscription", ofEntity, { bearer })).status).toBe(200);
   const usage = (await svc.admin("GetProjectUsage", { projectId })).json;
-  expect(usage).toMatchObject({ calls: 3, posts: 0, nodeId: svc.server.nodeId });
+  expect(usage).toMatchObject({ calls: 4, posts: 0, nodeId: svc.server.nodeId });
   expect(usage.quotas.map(({ name }: { name: string }) => name)).toEqual(Object.keys(noQuotas));
   expect(usage.quotas[3]).toEqual({
     name: "subscriptions",
@@ -298,7 +301,8 @@ test("GetProjectUsage returns usage and limit of each quota", async () => {
     scope: "deployment",
     refused: 1,
   });
-  expect(usage.quotas[5]).toMatchObject({ name: "jobs", used: 0, most: -1, isDefault: false });
+  expect(usage.quotas[4]).toMatchObject({ name: "entitySubscriptions", used: 1, most: 100_000, isDefault: true });
+  expect(usage.quotas[6]).toMatchObject({ name: "jobs", used: 0, most: -1, isDefault: false });
   expect(usage.quotas[0]).toMatchObject({ name: "calls", most: 20_000, isDefault: true, scope: "node" });
   expect(await svc.admin("GetProjectUsage", { projectId: noProject })).toEqual(
     refused(404, "not_found", "PROJECT_NOT_FOUND", "projectId"),

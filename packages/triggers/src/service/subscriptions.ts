@@ -70,7 +70,9 @@ export function subscriptionMethods(context: TriggersContext): Methods {
         signingSecret: sealed,
         createdAt,
       });
-      if ("quotaReached" in row) throw quotaFaults.subscriptions(row.quotaReached);
+      if ("quotaReached" in row)
+        throw quotaFaults[req.entityId === "" ? "subscriptions" : "entitySubscriptions"](row.quotaReached);
+      if ("entityFull" in row) throw triggerFaults.ENTITY_FULL(req.entityId, row.entityFull.most);
       const warnings = subscriptionWarnings(view, slugs.toolkitSlug);
       return { subscription: subscriptionMessage(row, createdAt), signingSecret, warnings };
     },

@@ -117,3 +117,16 @@ test("a project without a receiver of operational events is not counted", async 
   expect(counted).toBe(others + 1);
   expect(await warnings(project)).toHaveLength(1);
 });
+
+test("subscriptions with an entity are warned of by a quota of their own", async () => {
+  const project = await startProject();
+  await using _node = project.node;
+  const quotas = { subscriptions: 1_000, entitySubscriptions: 5 };
+  await setProjectPolicy(cluster.db, project.projectId, { planApproval: "never", redirectUrls: [], quotas });
+  await project.subscribe("svc");
+  const endpointUrl = "https://hooks.example.com/own";
+  for (let n = 0; n < 4; n++) await project.triggers.createSubscription({ endpointUrl, entityId: `customer-${n}` });
+  await round();
+  const payload = { quota: "entitySubscriptions", used: 4, limit: 5 };
+  expect(await warnings(project)).toEqual([{ triggerSlug: "svc.quota_near", payload }]);
+});

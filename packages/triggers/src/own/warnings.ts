@@ -62,6 +62,7 @@ function countsOf(db: Executor, id: ProjectId): Partial<Record<QuotaName, (most:
   const usage = usageOfProject(db, id);
   return {
     subscriptions: usage.countSubscriptions,
+    entitySubscriptions: usage.countEntitySubscriptions,
     pendingDeliveries: usage.countDeliveries,
     jobs: usage.countJobs,
     privateToolkits: usage.countToolkits,

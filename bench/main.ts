@@ -9,6 +9,7 @@ import { beside } from "./cases/beside.ts";
 import { call } from "./cases/call.ts";
 import { catalog } from "./cases/catalog.ts";
 import { delivery } from "./cases/delivery.ts";
+import { entities } from "./cases/entities.ts";
 import { growth } from "./cases/growth.ts";
 import { ingest } from "./cases/ingest.ts";
 import { jobLatency } from "./cases/job-latency.ts";
@@ -35,6 +36,7 @@ const cases: readonly BenchCase[] = [
   delivery,
   ingest,
   publish,
+  entities,
   latency,
   backlog,
   rpc,

@@ -86,12 +86,15 @@ async function measureWorks(setting: JobsSetting): Promise<NodesResult[]> {
   return results;
 }
 
-/** Starts nodes on one new database. The first one creates the subscriptions and makes the setup calls. All nodes end with the database. */
-async function withNodes<T>(
+/**
+ * Starts nodes on one new database. The first one creates the subscriptions and makes the setup calls. All nodes end with the database.
+ * `use` gets the nodes and the address of the database.
+ */
+export async function withNodes<T>(
   ctx: BenchContext,
   count: number,
   options: ServerOptions,
-  use: (systems: readonly System[]) => Promise<T>,
+  use: (systems: readonly System[], databaseUrl: string) => Promise<T>,
 ): Promise<T> {
   const database = await ctx.postgres.createDatabase("bench_nodes");
   try {
@@ -105,7 +108,7 @@ async function useNodes<T>(
   ctx: BenchContext,
   { url }: BenchDatabase,
   { count, options }: { readonly count: number; readonly options: ServerOptions },
-  use: (systems: readonly System[]) => Promise<T>,
+  use: (systems: readonly System[], databaseUrl: string) => Promise<T>,
 ): Promise<T> {
   const setup = { databaseUrl: url, post: "order", endpointUrl: await hookOf(ctx), endpointConnections } as const;
   const systems: System[] = [];
@@ -114,7 +117,7 @@ async function useNodes<T>(
       // Only the first node sets up the database, because the others would be refused or would create everything twice.
       systems.push(await startServer(setup, index === 0 ? options : { ...options, subscriptions: [], calls: [] }));
     }
-    return await use(systems);
+    return await use(systems, url);
   } finally {
     for (const system of systems) await system.stop();
   }

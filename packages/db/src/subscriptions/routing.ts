@@ -122,15 +122,23 @@ type EntityRow = RawRow<Omit<RoutedSubscription, "projectId">> & {
   version: string | null;
 };
 
-/** Finds the versions of the entities' shards by primary key, and the subscriptions by subscriptions_entity. */
+/**
+ * Finds the versions of the entities' shards by primary key, each once because many entities share a shard. Finds the subscriptions by
+ * subscriptions_entity.
+ */
 const selectEntities = compose(
   "read_entity_routing",
   { wanted: rows(fieldsOf(subscriptions, "projectId", "entityId")) },
   ({ wanted }) => query<EntityRow>`
-    select w.project_id, w.entity_id as wanted, routing_shard(w.entity_id) as shard,
-      (select r.version from routing_shards r where r.project_id = w.project_id and r.shard = routing_shard(w.entity_id)) as version,
-      ${columns.text}
-    from ${wanted.from("w")} left join lateral (
+    with wanted as materialized (
+      select w.project_id, w.entity_id, routing_shard(w.entity_id) as shard from ${wanted.from("w")}
+    ), versions as materialized (
+      select r.project_id, r.shard, r.version from (select distinct project_id, shard from wanted) d
+      cross join lateral (select * from routing_shards where project_id = d.project_id and shard = d.shard offset 0) r
+    )
+    select w.project_id, w.entity_id as wanted, w.shard, v.version, ${columns.text}
+    from wanted w left join versions v on v.project_id = w.project_id and v.shard = w.shard
+    left join lateral (
       select * from subscriptions where project_id = w.project_id and entity_id = w.entity_id and entity_id <> ''
         and kind = 'events' and active offset 0) s on true`,
 );

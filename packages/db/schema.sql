@@ -1030,6 +1030,12 @@ create table standing_versions (
   constraint standing_versions_key PRIMARY KEY (program_id, version)
 );
 
+create table subscription_paces (
+  subscription_id uuid not null,
+  at bigint default 0 not null,
+  constraint subscription_paces_pkey PRIMARY KEY (subscription_id)
+) with (fillfactor=50);
+
 create table subscriptions (
   id uuid not null,
   project_id uuid not null,

@@ -148,11 +148,12 @@ export const operationalEventTypes = {
     },
   },
   subscription_disabled: {
-    description: "svc has deactivated a subscription, because its endpoint failed for too long or is gone.",
+    description:
+      "svc has deactivated a subscription, because its endpoint failed too long, is gone, or too much was pending.",
     once: "deactivation",
     fields: {
       ...subscription,
-      reason: oneOf("Reason of the deactivation, as in inactiveReason.", ["failing", "gone"]),
+      reason: oneOf("Reason of the deactivation, as in inactiveReason.", ["failing", "gone", "overflow"]),
       failingSince,
       pendingCount: count("Number of pending deliveries that end with it, counted up to 20,000.", 3),
       lastError: text("Error of the newest failed delivery.", "http_500"),

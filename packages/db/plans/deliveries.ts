@@ -6,7 +6,7 @@ import { expireDeliveries, unparkDeliveries } from "../src/deliveries/expire.ts"
 import { promoteDeliveries, releaseDeliveries } from "../src/deliveries/queue.ts";
 import { countDeliveriesOfEvents, readEventDeliveries } from "../src/deliveries/read.ts";
 import { findDeliveryEndpoints, readEndpointTimes } from "../src/deliveries/read-endpoint-times.ts";
-import { countPendingDeliveries, deliveriesForProject } from "../src/deliveries/repo.ts";
+import { countPacedDeliveries, countPendingDeliveries, deliveriesForProject } from "../src/deliveries/repo.ts";
 import { findDeadDeliveries, settleDeliveries } from "../src/deliveries/settle.ts";
 import { tryDeliveriesNow } from "../src/deliveries/try-now.ts";
 import {
@@ -28,6 +28,7 @@ import {
   findLastDeliveryError,
   findOldestPendingEvent,
   reportSubscriptionFailures,
+  reportSubscriptionOverflows,
   reportSubscriptionRecoveries,
 } from "../src/subscriptions/health.ts";
 import { readSubscriptionProgress } from "../src/subscriptions/read-progress.ts";
@@ -134,6 +135,7 @@ plan("claim_deliveries", (db) => claimDeliveries(db, claimRequest(owner)), {
   // The long queue of an endpoint that never answers costs only one index lookup.
   rowsMax: { delivery_tasks: 1_100 },
 });
+plan("claim_paced_deliveries", (db) => claimDeliveries(db, claimRequest(owner)), { rowsMax: { delivery_tasks: 250 } });
 plan("settle_deliveries", (db) => settleDeliveries(db, owner, settlements(1)));
 plan("settle_deliveries, 500 attempts", (db) => settleDeliveries(db, owner, settlements(500)));
 plan("measure_task_table", (db) => countDeadTasks(db, "delivery_tasks"));
@@ -151,8 +153,9 @@ plan(["expire_deliveries", "park_deliveries"], (db) => expireDeliveries(db, dead
 plan("unpark_deliveries", (db) => unparkDeliveries(db, deadQueue, nowMs, 2_000));
 plan("try_deliveries_now", (db) => tryDeliveriesNow(db, deadQueue, { deliveryId: seededId("dlv", 100_001), nowMs }));
 plan("read_endpoint_times", (db) => readEndpointTimes(db, projectId, [deadQueue, seededId("sub", 2)]));
-plan("find_delivery_endpoints", (db) => findDeliveryEndpoints(db, projectId, [deadQueue, seededId("sub", 2)]));
+plan("find_delivery_endpoints", (db) => findDeliveryEndpoints(db, projectId, [deadQueue, seededId("sub", 2)], nowMs));
 plan("count_delivery_tasks", (db) => countPendingDeliveries(db));
+plan("count_paced_deliveries", (db) => countPacedDeliveries(db, nowMs), { wholeReads: ["subscription_paces"] });
 plan("read_event_deliveries", (db) => readEventDeliveries(db, projectId, [seededId("evt", 1), seededId("evt", 6)]));
 plan("count_superseded_deliveries", (db) => {
   const dead = (n: number) => ({
@@ -220,6 +223,7 @@ plan(
 plan("find_last_success", (db) => readSubscriptionProgress(db, projectId, deadQueue), {
   rowsMax: { deliveries: 20_000 },
 });
+plan("find_subscription_pace", (db) => readSubscriptionProgress(db, projectId, seededId("sub", 207)));
 plan("count_subscription_deliveries", (db) => readSubscriptionProgress(db, projectId, deadQueue));
 plan("a delivery", (db) => deliveriesForProject(db, projectId).find(seededId("dlv", 1)));
 plan("the attempts of a delivery", (db) => deliveriesForProject(db, projectId).findAttempts(seededId("dlv", 1)));
@@ -258,6 +262,9 @@ plan("read_entity_routing", (db) => {
 plan("record_failures", (db) => {
   const report = { subscriptionId: deadQueue, startedAtMs: nowMs, retryAfterMs: 0, goneCount: 0 };
   return reportSubscriptionFailures(db, [report], nowMs + 6 * day, limits);
+});
+plan("record_overflows", (db) => reportSubscriptionOverflows(db, [deadQueue, seededId("sub", 9)], 100), {
+  rowsMax: { delivery_tasks: 202 },
 });
 plan("record_recoveries", (db) => reportSubscriptionRecoveries(db, [deadQueue]));
 plan("find_dead_deliveries", (db) => findDeadDeliveries(db, [seededId("dlv", 9), seededId("dlv", 7)]));

@@ -68,6 +68,11 @@ plan(["count_entity_subscriptions", "make a subscription of an entity"], (db) =>
     triggerSlug: "",
   }),
 );
+plan("set and clear the pace of a subscription", async (db) => {
+  await events(db).update(seededId("sub", 207), { settings: { pace: { concurrency: 3 } } });
+  await events(db).update(seededId("sub", 207), { settings: null });
+});
+plan("delete a subscription with a pace", (db) => events(db).delete(seededId("sub", 208)));
 plan("deactivate a subscription", (db) => events(db).update(seededId("sub", 7), { active: false }));
 plan("delete a subscription", (db) => events(db).delete(seededId("sub", 7)));
 

@@ -6,6 +6,7 @@ import { afterAll, expect, test } from "vitest";
 import { addActivityMinutes } from "./activity/write.ts";
 import { beginKeyedToolCalls } from "./calls/keys.ts";
 import { type Database, type Executor, withTransaction } from "./connect.ts";
+import { claimDeliveries } from "./deliveries/claim.ts";
 import { settleDeliveries } from "./deliveries/settle.ts";
 import { isUniqueViolation } from "./driver.ts";
 import { recordEvents } from "./events/record.ts";
@@ -15,10 +16,24 @@ import { routingState } from "./schema/index.ts";
 import { sweepStandingRates, writeStandingRates } from "./standing/bounds.ts";
 import { sweepKnownKeys, writeKnownKeys } from "./standing/windows.ts";
 import { addFilterFaults } from "./subscriptions/filters.ts";
-import { reportSubscriptionFailures, reportSubscriptionRecoveries } from "./subscriptions/health.ts";
+import {
+  reportSubscriptionFailures,
+  reportSubscriptionOverflows,
+  reportSubscriptionRecoveries,
+} from "./subscriptions/health.ts";
+import { subscriptionsForProject } from "./subscriptions/repo.ts";
 import { endSubscriptionsOfKey } from "./subscriptions/routing.ts";
 import { deleteEndedSubscriptions, findEndedSubscriptions } from "./subscriptions/sweep.ts";
-import { addProject, addSubscription, callOf, fillQueue, newEvent, nowMs, settlement } from "./test-rows.ts";
+import {
+  addProject,
+  addSubscription,
+  callOf,
+  claimRequest,
+  fillQueue,
+  newEvent,
+  nowMs,
+  settlement,
+} from "./test-rows.ts";
 
 // Statements that write the same rows lock them in one order, or skip locked rows. Otherwise two of them deadlock, and PostgreSQL ends one
 // of them (40P01) after a second. The caller of this one then gets the error that the database is unavailable.
@@ -162,6 +177,13 @@ test("subscriptions that fail, and that deliver again", async () => {
     () => count(ids.toReversed()),
     () => fail(db, ids),
   );
+  const overflow = (executor: Executor, counted: typeof ids) => reportSubscriptionOverflows(executor, counted, 0);
+  for (const id of ids) await fillQueue(db, projectId, id, { count: 1 });
+  await meet(
+    (tx) => overflow(tx, ids.slice(1, 2)),
+    () => overflow(db, ids.toReversed()),
+    () => fail(db, ids),
+  );
   const found =
     await db.sql`select filter_faults::int4 as faults from subscriptions where project_id = ${uuidOfId(projectId)}`;
   expect(found.map(({ faults }) => faults)).toEqual([1, 1, 1]);
@@ -196,6 +218,37 @@ test("subscriptions of several entities that are swept, while those of a key end
   const [counted] = await db.sql`select sum(subscriptions)::int4 as count from routing_shards
     where project_id = ${uuidOfId(projectId)}`;
   expect(counted).toEqual({ count: 5 });
+});
+
+test("paces that nodes claim from, and that a caller changes meanwhile", async () => {
+  const projectId = await addProject(db);
+  const subscriptions = subscriptionsForProject(db, projectId);
+  const ids = [await addSubscription(db, projectId), await addSubscription(db, projectId)];
+  ids.push(await addSubscription(db, projectId));
+  for (const id of ids) {
+    await fillQueue(db, projectId, id, { count: 3 });
+    await subscriptions.update(id, { settings: { pace: { max: 10, perMs: 1_000 } } });
+  }
+  const claim = async () => {
+    const { deliveries } = await claimDeliveries(db, claimRequest(owner));
+    return deliveries.filter(({ projectId: of }) => of === projectId).map(({ subscriptionId }) => subscriptionId);
+  };
+  const claimed: string[] = [];
+  const change = async (tx: Executor, id: (typeof ids)[number]) => {
+    await subscriptionsForProject(tx, projectId).update(id, { settings: { pace: { concurrency: 1 } } });
+  };
+  await meet(
+    (tx) => change(tx, ids[1]!),
+    async () => void claimed.push(...(await claim())),
+    () =>
+      withTransaction(db, async (tx) => {
+        for (const id of ids.toReversed()) await change(tx, id);
+      }),
+    // The claim does not wait, so only the other writer does.
+    { isFar: async () => claimed.length > 0 && (await countWaiting(db)) === 1 },
+  );
+  // The claim waits for nobody: it leaves out the subscription that is being changed.
+  expect(claimed.sort()).toEqual([ids[0], ids[2]]);
 });
 
 test("counts of what happened", async () => {

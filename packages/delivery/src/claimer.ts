@@ -1,6 +1,7 @@
 import type { Clock, NodeId, ProjectId, Sealer, SubscriptionId } from "@svc/core";
 import type { Executor } from "@svc/db/connect";
-import { claimDeliveries, type DeliveryClaim, type LeasedDelivery } from "@svc/db/deliveries/claim";
+import { claimDeliveries, type DeliveryClaim } from "@svc/db/deliveries/claim";
+import type { LeasedDelivery } from "@svc/db/deliveries/claimed-delivery";
 import type { ResolvedLimits } from "./limits.ts";
 import type { DeliveryObserver } from "./observer.ts";
 
@@ -24,6 +25,8 @@ export type ClaimerOptions = {
     rooms: ReadonlyMap<SubscriptionId, number>;
     fullProjects: ReadonlySet<ProjectId>;
   };
+  /** Called with the times from which the paces of subscriptions let the next deliveries start, epoch milliseconds. */
+  onPaced(opensAt: DeliveryClaim["paced"]): void;
   /** Called with the claimed deliveries, which this node then sends. */
   onClaimed(deliveries: readonly LeasedDelivery[]): void;
   /** Ends at most `limit` tasks of an inactive or deleted subscription. Resolves to the number of ended tasks. */
@@ -128,6 +131,8 @@ export class Claimer {
     while (!this.#isStopped) {
       this.#pause = new AbortController();
       const { signal } = this.#pause;
+      // This round claims what is due by now. It finds later times by itself only for paces.
+      if (this.#nextDueMs <= clock.now()) this.#nextDueMs = Number.POSITIVE_INFINITY;
       await this.#goRound();
       const nowMs = clock.now();
       const longestMs = this.#foundBehind ? Math.min(behindPauseMs, limits.pollMs) : limits.pollMs;
@@ -206,6 +211,9 @@ export class Claimer {
     try {
       const found: DeliveryClaim = await claimDeliveries(db, request);
       await this.#options.sealer.ready(found.deliveries.map(({ projectId }) => projectId));
+      // The next round begins when the first of these paces lets a delivery start.
+      this.#nextDueMs = Math.min(this.#nextDueMs, ...found.paced.values());
+      this.#options.onPaced(found.paced);
       onClaimed(found.deliveries);
       await this.#end(found.ended);
       const hadRoom = fullProjects.size === 0 && [...rooms.values()].every((room) => room > 0);

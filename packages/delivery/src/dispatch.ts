@@ -1,5 +1,5 @@
 import type { ProjectId, SubscriptionId } from "@svc/core";
-import type { LeasedDelivery } from "@svc/db/deliveries/claim";
+import type { LeasedDelivery } from "@svc/db/deliveries/claimed-delivery";
 import { expireDeliveries } from "@svc/db/deliveries/expire";
 import { releaseDeliveries } from "@svc/db/deliveries/queue";
 import type { SubscriptionHealth } from "@svc/db/subscriptions/health";
@@ -59,6 +59,7 @@ class Engine implements Dispatcher {
     this.#recorder = createRecorder({
       ...options,
       limits: limits.health,
+      pendingMax: limits.pendingMax,
       onRecovered: (ids) => this.#recovered(ids),
       onHealth: (health) => this.#failed(health),
     });
@@ -66,6 +67,9 @@ class Engine implements Dispatcher {
       ...options,
       limits,
       capacity: (behind) => this.#capacity(behind),
+      onPaced: (opensAt) => {
+        for (const [id, ms] of opensAt) this.#queues.find(id)?.holdUntil(ms);
+      },
       onClaimed: (deliveries) => this.#takeClaimed(deliveries),
       onEnded: (id, limit) => expireDeliveries(options.db, id, options.clock.now(), limit),
     });
@@ -110,13 +114,13 @@ class Engine implements Dispatcher {
   }
 
   /**
-   * Makes the engine claim deliveries that were stored without a lease. Does nothing for an endpoint in backoff (pause after failures). The
-   * engine claims its deliveries when the backoff ends.
+   * Makes the engine claim deliveries that were stored without a lease. Does nothing for an endpoint in backoff (pause after failures), or
+   * whose pace lets no delivery start now. The engine claims its deliveries when that ends.
    */
   #noteUnleased(ids: ReadonlySet<SubscriptionId>, nowMs: number): void {
     for (const id of ids) {
       const queue = this.#queues.find(id);
-      if (queue?.isShut(nowMs)) continue;
+      if (queue?.isShut(nowMs) || queue?.isHeld(nowMs)) continue;
       this.#claimer.noteMore();
       // If the queue is idle, the engine claims now. A busy queue claims when it has nothing left to send, and a project that uses all its
       // slots for attempts claims when one is free.
@@ -174,6 +178,7 @@ class Engine implements Dispatcher {
       const endpoint = this.endpoints.of({ ...delivery.endpoint, projectId, id }, (error) => {
         this.#options.observer.failed("claim", error);
       });
+      queue.isPaced = endpoint?.pace !== undefined;
       if (endpoint !== undefined) outgoing.push(outgoingOf(event, delivery, endpoint, leaseUntilMs));
     }
     this.submit(outgoing);
@@ -289,6 +294,8 @@ class Engine implements Dispatcher {
     void this.#recorder.record(ended).then(() => {
       if (isFailure) this.#failureReported(queue);
       this.#letGo(delivery);
+      // The delivery's lease has ended, so the concurrency of its pace lets another one start.
+      if (endpoint.pace?.concurrency !== undefined) this.wake();
     });
   }
 

@@ -62,6 +62,11 @@ export class EndpointQueue {
    */
   doubtUntilMs = 0;
   lastUsedMs = 0;
+  /**
+   * True if the subscription has a pace. Such a queue takes no deliveries in advance, because a claimed delivery has to start at once.
+   */
+  isPaced = false;
+  #heldUntilMs = 0;
   #meanMs: number | undefined;
 
   constructor(subscriptionId: SubscriptionId, projectId: ProjectId) {
@@ -80,7 +85,7 @@ export class EndpointQueue {
    */
   room(concurrency: number, nowMs: number, behind = false): number {
     if (this.isShut(nowMs)) return 0;
-    return this.part(behind).room(turnsOf(concurrency, behind), this.#aheadFactor());
+    return this.part(behind).room(turnsOf(concurrency, behind), this.isPaced ? 0 : this.#aheadFactor());
   }
 
   /**
@@ -105,6 +110,16 @@ export class EndpointQueue {
   /** True if the endpoint is failing and only a probe (test delivery) may be sent. */
   isShut(nowMs: number): boolean {
     return this.isFailing && nowMs < this.doubtUntilMs;
+  }
+
+  /** Records that the pace of the subscription lets no delivery start before `ms`, epoch milliseconds. */
+  holdUntil(ms: number): void {
+    this.#heldUntilMs = ms;
+  }
+
+  /** True if the pace of the subscription lets no delivery start now. */
+  isHeld(nowMs: number): boolean {
+    return nowMs < this.#heldUntilMs;
   }
 
   /** Records how long an endpoint took to answer a delivery, in milliseconds. */

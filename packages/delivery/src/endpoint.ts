@@ -8,7 +8,12 @@ import {
   type SubscriptionId,
   signingSecretBytes,
 } from "@svc/core";
-import type { SubscriptionFormat, SubscriptionRetry, SubscriptionSettings } from "@svc/db/documents/subscriptions";
+import type {
+  SubscriptionFormat,
+  SubscriptionPace,
+  SubscriptionRetry,
+  SubscriptionSettings,
+} from "@svc/db/documents/subscriptions";
 import { type EndpointCredentials, openCredentials } from "./credentials.ts";
 
 /**
@@ -39,6 +44,8 @@ export type Endpoint = {
   format?: SubscriptionFormat | undefined;
   /** How failed deliveries are tried again, if not as the deployment says. */
   retry?: SubscriptionRetry | undefined;
+  /** How fast the endpoint gets deliveries, if that is limited. */
+  pace?: SubscriptionPace | undefined;
   /** Headers and authentication of deliveries, if the endpoint has any. */
   credentials?: EndpointCredentials | undefined;
 };
@@ -150,6 +157,7 @@ function openEndpoint(sealer: Sealer, source: EndpointSource): Endpoint {
     agent: mcpId === "" ? undefined : { id: mcpId, cursor },
     format: source.settings?.format,
     retry: source.settings?.retry,
+    pace: source.settings?.pace,
     credentials: source.credentials ? openCredentials(sealer, source, source.credentials) : undefined,
   };
 }

@@ -17,6 +17,10 @@ export type DispatchLimits = {
    * of failures, or after at least 3 answers with 410 over at least one hour.
    */
   health?: HealthLimits;
+  /**
+   * Maximum number of pending deliveries of a subscription. A subscription with more is deactivated when an attempt fails. Default 100,000.
+   */
+  pendingMax?: number;
   /** Maximum number of attempts in flight on one node. Default 1,024. */
   inFlightMax?: number;
   /** Maximum number of deliveries that one node holds (in flight, waiting, or being recorded). Default 10,000. */
@@ -36,6 +40,7 @@ const defaults = {
     goneMaxMs: 3_600_000,
     goneMin: 3,
   },
+  pendingMax: 100_000,
   inFlightMax: 1_024,
   heldMax: 10_000,
   heldBytesMax: 64 * 1_048_576,

@@ -1,3 +1,7 @@
+import { createId, firstUuidAt } from "@svc/core";
+import { enqueueDeliveries } from "@svc/db/deliveries/enqueue";
+import { findEventMatches } from "@svc/db/events/follow";
+import { subscriptionsForProject } from "@svc/db/subscriptions/repo";
 import { dropTestDatabases } from "@svc/testing/borrowed-database";
 import { startTestReceiver, type TestReceiver } from "@svc/testing/receiver";
 import { until } from "@svc/testing/until";
@@ -122,6 +126,45 @@ test("dead deliveries are reported once a minute, never those of operational eve
   await until(async () => (await store.count("dead_letter")) === 3);
   expect(await stored(store)).toEqual([{ trigger: "svc.delivery_dead", deliveries: 2 }]);
   expect(engine.attempts.filter(({ subscriptionId }) => subscriptionId === own)).toHaveLength(1);
+});
+
+test("a failing subscription with too many pending deliveries is deactivated, counted every 5 minutes, and its events can be replayed", async () => {
+  await using dead = await startTestReceiver();
+  await using ops = await startTestReceiver();
+  await using store = await createTestStore();
+  const limits = { retryScheduleMs: always, endpointConcurrency: 1, health, pendingMax: 5 };
+  await using engine = startTestEngine(store, { limits });
+  const [{ id }, other] = [await store.subscribe(dead.url), await store.subscribe(dead.url)];
+  await store.subscribe(ops.url, "svc");
+  dead.script({ status: 500 });
+  await store.publish([id, other.id], { count: 5 });
+  await tryMinutely(store, engine, id, 1);
+  expect((await store.subscription(id)).active).toBe(true);
+  await store.publish([id]);
+  // Counted less than 5 minutes ago.
+  await tryMinutely(store, engine, id, 4);
+  expect((await store.subscription(id)).active).toBe(true);
+  await tryMinutely(store, engine, id, 1);
+  await until(async () => !(await store.subscription(id)).active);
+  expect(await store.subscription(id)).toMatchObject({ active: false, inactiveReason: "overflow" });
+  await until(() => received(ops).length === 1);
+  expect(received(ops)).toMatchObject([
+    { triggerSlug: "svc.subscription_disabled", payload: { subscriptionId: id, reason: "overflow", pendingCount: 6 } },
+  ]);
+  await until(async () => (await store.count("dead_letter")) === 6);
+  expect((await store.subscription(other.id)).active).toBe(true);
+
+  dead.script({ status: 200 });
+  const { db, projectId } = store;
+  await subscriptionsForProject(db, projectId).update(id, { active: true });
+  const range = { fromUuid: firstUuidAt(0), toUuid: firstUuidAt(store.clock.now() + 1) };
+  const filter = { ...range, toolkitSlug: "", triggerSlug: "", subscriptionId: id, onlyUndelivered: true };
+  const { pairs } = await findEventMatches(db, projectId, filter, 10);
+  const again = pairs.map((pair) => ({ ...pair, id: createId("dlv", store.clock.now()) }));
+  await enqueueDeliveries(db, { projectId, dueAtMs: store.clock.now(), lowPriority: false }, again);
+  await tryMinutely(store, engine, id, 1);
+  await until(async () => (await store.delivery(again.at(-1)!.id)).state === "delivered");
+  expect(again).toHaveLength(6);
 });
 
 test("an event about a subscription never goes to that subscription", async () => {

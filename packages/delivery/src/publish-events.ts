@@ -87,7 +87,7 @@ async function failureEvents(tx: Executor, one: SubscriptionHealth): Promise<Ope
   if (outage.includes("failing")) events.push({ name: "subscription_failing", ...place, payload: common });
   if (outage.includes("disabled")) {
     const { pending: pendingCount } = await readSubscriptionProgress(tx, projectId, subscriptionId);
-    const reason = inactiveReason === "gone" ? "gone" : "failing";
+    const reason = inactiveReason === "gone" || inactiveReason === "overflow" ? inactiveReason : "failing";
     events.push({ name: "subscription_disabled", ...place, payload: { ...common, reason, pendingCount } });
   }
   return events;

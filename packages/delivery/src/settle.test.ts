@@ -40,6 +40,7 @@ async function claimed(store: TestStore, count: number) {
     ...store,
     nodeId,
     limits,
+    pendingMax: 100_000,
     observer: {
       attempted: () => {},
       leasesLost: (lost) => {

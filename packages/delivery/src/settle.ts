@@ -1,9 +1,17 @@
-import { type Clock, createBatcher, type DeliveryId, type NodeId, type SubscriptionId } from "@svc/core";
+import {
+  type Clock,
+  createBatcher,
+  type DeliveryId,
+  LeastRecentlyUsed,
+  type NodeId,
+  type SubscriptionId,
+} from "@svc/core";
 import { type Executor, withTransaction } from "@svc/db/connect";
 import { type DeliverySettlement, settleDeliveries } from "@svc/db/deliveries/settle";
 import {
   type HealthLimits,
   reportSubscriptionFailures,
+  reportSubscriptionOverflows,
   reportSubscriptionRecoveries,
   type SubscriptionFailures,
   type SubscriptionHealth,
@@ -39,6 +47,8 @@ export type RecorderOptions = {
   nodeId: NodeId;
   observer: DeliveryObserver;
   limits: HealthLimits;
+  /** Maximum number of pending deliveries of a subscription whose endpoint fails. With more, the subscription is deactivated. */
+  pendingMax: number;
   /** Called with the new health of each subscription whose endpoint failed. */
   onHealth(health: SubscriptionHealth): void;
   onRecovered(ids: readonly SubscriptionId[]): void;
@@ -58,12 +68,19 @@ const batchMax = 500;
  */
 const linger = { ms: 10, fromSize: 2 };
 const retryPauseMs = 250;
+/** Time between two counts of the pending deliveries of a failing subscription, in milliseconds. */
+const countedEveryMs = 300_000;
+const countedMax = 10_000;
+
+/** Options, and the times at which the pending deliveries of failing subscriptions were last counted. */
+type RecorderState = RecorderOptions & { readonly counted: LeastRecentlyUsed<SubscriptionId, number> };
 
 /**
  * Returns a recorder that commits attempts in batches. If a commit fails, it retries until the leases of the deliveries expire. It does not
  * retry if the database refuses the values.
  */
-export function createRecorder(options: RecorderOptions): Recorder {
+export function createRecorder(given: RecorderOptions): Recorder {
+  const options = { ...given, counted: new LeastRecentlyUsed<SubscriptionId, number>(countedMax) };
   const batcher = createBatcher<EndedAttempt, void>({
     sizeMax: batchMax,
     concurrency: 1,
@@ -137,7 +154,7 @@ async function settle({ db, clock, nodeId }: RecorderOptions, items: readonly En
  * Stores for each subscription of a batch if its endpoint failed or recovered. The last attempt in the batch decides. If this write is
  * lost, the next attempt reports the health again.
  */
-async function writeHealth(options: RecorderOptions, items: readonly EndedAttempt[]): Promise<void> {
+async function writeHealth(options: RecorderState, items: readonly EndedAttempt[]): Promise<void> {
   const failures = new Map<SubscriptionId, SubscriptionFailures>();
   const recoveries = new Set<SubscriptionId>();
   for (const item of items) {
@@ -186,14 +203,41 @@ async function writeRecoveries(
 }
 
 async function writeFailures(
-  { db, clock, limits, onHealth }: RecorderOptions,
+  options: RecorderState,
   reports: readonly SubscriptionFailures[],
   failedAtMs: number,
 ): Promise<void> {
+  const { db, clock, limits, onHealth } = options;
   const health = await withTransaction(db, async (tx) => {
     const stored = await reportSubscriptionFailures(tx, reports, failedAtMs, limits);
     await publishFailures(tx, stored, clock.now());
     return stored;
   });
   for (const one of health) onHealth(one);
+  for (const one of await writeOverflows(options, health)) onHealth(one);
+}
+
+/**
+ * Deactivates those of the failing subscriptions that have too many pending deliveries. Counts those of a subscription at most every 5
+ * minutes. Returns the subscriptions that it deactivated.
+ */
+async function writeOverflows(
+  { db, clock, pendingMax, counted }: RecorderState,
+  health: readonly SubscriptionHealth[],
+): Promise<SubscriptionHealth[]> {
+  const nowMs = clock.now();
+  const due = health.filter(({ active, subscriptionId: id }) => {
+    return active && nowMs - (counted.get(id) ?? Number.NEGATIVE_INFINITY) >= countedEveryMs;
+  });
+  if (due.length === 0) return [];
+  const ids = due.map(({ subscriptionId }) => subscriptionId);
+  for (const id of ids) counted.set(id, nowMs);
+  return await withTransaction(db, async (tx) => {
+    const full = await reportSubscriptionOverflows(tx, ids, pendingMax);
+    const ended = due
+      .filter(({ subscriptionId }) => full.has(subscriptionId))
+      .map((one) => ({ ...one, active: false, inactiveReason: "overflow" as const, outage: ["disabled" as const] }));
+    await publishFailures(tx, ended, nowMs);
+    return ended;
+  });
 }

@@ -1,5 +1,5 @@
 import type { Catalog, Deployment } from "@svc/catalog";
-import { countPendingDeliveries } from "@svc/db/deliveries/repo";
+import { countPacedDeliveries, countPendingDeliveries } from "@svc/db/deliveries/repo";
 import { createNode, type Node, type NodeLimits, type NodeParts } from "@svc/node";
 import { type Admission, createAdmission } from "./admission/admission.ts";
 import { figuresOfProjects } from "./admission/figures.ts";
@@ -82,7 +82,12 @@ export function createParts(base: OpenedStore): ServerParts {
   const { db, clock } = store;
   const opened = { config, logger, store, vault, publicUrl, tls };
   const gates = createGates(config, store);
-  const own = createMetrics({ clock, countBacklog: () => countPendingDeliveries(db), ...figuresOf(gates, () => node) });
+  const own = createMetrics({
+    clock,
+    countBacklog: () => countPendingDeliveries(db),
+    countPaced: () => countPacedDeliveries(db, clock.now()),
+    ...figuresOf(gates, () => node),
+  });
   share?.answerMetrics(own.values);
   const metrics = share === undefined ? own : { ...own, text: share.sumMetrics };
   const counters = createCounters({ clock });

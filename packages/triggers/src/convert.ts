@@ -29,12 +29,14 @@ import {
   SubscriptionHealthSchema,
   SubscriptionMatchSchema,
   type Subscription as SubscriptionMessage,
+  SubscriptionPaceSchema,
   SubscriptionRetrySchema,
   SubscriptionSchema,
 } from "@svc/gen/triggers";
 
 import { eventsToolkitSlug } from "./own/toolkit.ts";
 import type { OpenedPost } from "./quarantine.ts";
+import { paceFields } from "./service/subscription-parts.ts";
 
 /** Values about the endpoint of a subscription that are not in the subscription's row, such as pending deliveries and response times. */
 export type EndpointFacts = Partial<SubscriptionProgress & EndpointTimes>;
@@ -62,9 +64,10 @@ export function subscriptionMessage(row: Subscription, nowMs: number, facts: End
 
 /** Returns the parts of a subscription as fields of its message. A part that is not set is absent. */
 function partsOf({ settings, triggerSlugs }: Subscription) {
-  const { description = "", filter = "", format, retry, credentials } = settings ?? {};
+  const { description = "", filter = "", format, retry, pace, credentials } = settings ?? {};
   return {
     ...(retry && { retry: retryMessage(retry) }),
+    ...(pace && { pace: create(SubscriptionPaceSchema, paceFields(pace)) }),
     description,
     ...((filter !== "" || triggerSlugs.length > 0) && {
       match: create(SubscriptionMatchSchema, { triggerSlugs, filter }),
@@ -97,7 +100,7 @@ export function healthMessage(
   row: Pick<Subscription, "active" | "failingSince" | "backoffUntil"> &
     Partial<Pick<Subscription, "inactiveReason" | "filterFaults">>,
   nowMs: number,
-  { lastSuccessAt, pending, durationsMs = [], lastError = "" }: EndpointFacts = {},
+  { lastSuccessAt, pending, pacedUntil, durationsMs = [], lastError = "" }: EndpointFacts = {},
 ): SubscriptionHealth {
   const { active, failingSince, backoffUntil } = row;
   const isHeldBack = active && backoffUntil !== null && backoffUntil > nowMs;
@@ -110,6 +113,7 @@ export function healthMessage(
     ...(isHeldBack && { backoffUntil: timestampFromMs(backoffUntil) }),
     ...optionalTime("lastSuccessAt", lastSuccessAt ?? null),
     pendingDeliveries: pending ?? 0,
+    ...optionalTime("pacedUntil", active && pacedUntil !== undefined && pacedUntil > nowMs ? pacedUntil : null),
     filterFaults: counted(row.filterFaults ?? 0),
   });
   return { ...health, reason: healthReason(health, { ...row, lastError }) };
@@ -197,7 +201,10 @@ function waitOf(
   const dueAt = nextAttemptAt ?? nowMs;
   const opensAt = endpoint.failingSince === null ? undefined : Math.max(endpoint.backoffUntil ?? nowMs, nowMs);
   if (opensAt !== undefined && opensAt >= dueAt) return { reason: "endpoint_failing", nextAttemptAt: opensAt };
-  return { reason: dueAt > nowMs ? "retry" : "turn", nextAttemptAt: dueAt };
+  if (dueAt > nowMs) return { reason: "retry", nextAttemptAt: dueAt };
+  const pacedUntil = endpoint.pacedUntil ?? 0;
+  if (pacedUntil > nowMs || endpoint.isPaceFull) return { reason: "paced", nextAttemptAt: Math.max(pacedUntil, nowMs) };
+  return { reason: "turn", nextAttemptAt: dueAt };
 }
 
 const replayStates: Readonly<Record<ReplayState, ReplayStateMessage>> = {

@@ -130,6 +130,12 @@ export const triggerFaults = defineFaults({
     says: (path: string, fault: string) => text`${field(path)} ${fault}`,
     help: (_path: string, _fault: string, cure: FaultText) => cure,
   },
+  PACE_INVALID: {
+    code: "invalid_argument",
+    field: (path: string) => path,
+    says: (path: string, fault: string) => text`${field(path)} ${fault}`,
+    help: (_path: string, _fault: string, cure: FaultText) => cure,
+  },
   RETRY_INVALID: {
     code: "invalid_argument",
     field: (path: string) => path,

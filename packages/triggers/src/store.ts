@@ -284,7 +284,9 @@ function planEvents(
       // True if this node has room to send the delivery itself, directly after the commit.
       // If the subscription's secret cannot be decrypted, this node does not send the delivery. A node claims it later and reports the
       // error then. The error must not occur after the commit of the event.
-      const isTaken = lease && takeRoom(subscription.id, projectId);
+      // A delivery of a subscription with a pace is always claimed, because only a claim knows how many may start.
+      const isPaced = subscription.settings?.pace !== undefined;
+      const isTaken = lease && !isPaced && takeRoom(subscription.id, projectId);
       const endpoint = isTaken ? options.dispatcher.endpoints.of(subscription) : undefined;
       const delivery = {
         id: createId("dlv", receivedAtMs),

@@ -2,12 +2,14 @@ import { create, fromJsonString } from "@bufbuild/protobuf";
 import { durationFromMs, durationMs } from "@bufbuild/protobuf/wkt";
 import { type EndpointCredentials, EndpointCredentialsSchema } from "@svc/gen/triggers";
 import type { Subscription } from "@svc/sdk";
+import { InvalidArgumentError } from "commander";
 import type { CommandContext } from "../command/context.ts";
 import { CommandError } from "../command/error.ts";
 import { readSecret } from "../command/input.ts";
-import { parseSpan } from "../command/options.ts";
+import { parseCount, parseSpan } from "../command/options.ts";
 import type { OptionDeclaration } from "../command/request-fields.ts";
 import { numberText, plainText, spanText } from "../text/plain.ts";
+import { timeText } from "../text/table.ts";
 
 type PartOption = OptionDeclaration<never>;
 type Values = Readonly<Record<string, unknown>>;
@@ -38,6 +40,31 @@ export const retryOptions: readonly PartOption[] = [
   ],
   ["--timeout <duration>", "longest duration of an attempt, 1s to 15s (default: 15s)", { parse: parseSpan as never }],
 ];
+
+/** The options of the part `pace`. */
+export const paceOptions: readonly PartOption[] = [
+  [
+    "--pace <rate>",
+    "start at most this many attempts in a second, minute or hour, evenly spaced: 10/1s, 60/1m or 500/1h",
+    { parse: parseRate as never },
+  ],
+  ["--concurrency <count>", "have at most this many attempts in flight, 1 to 256", { parse: parseCount as never }],
+];
+
+/** Returns the rate of a text such as `10/1s`. An empty text ends the rate. */
+function parseRate(text: string): { max: number; per: string } {
+  if (text === "") return { max: 0, per: "" };
+  const [, max = "", per = ""] = /^(\d{1,9})\/(\w+)$/.exec(text) ?? [];
+  if (max === "") throw new InvalidArgumentError("expected a rate such as 10/1s, 60/1m or 500/1h");
+  return { max: Number(max), per };
+}
+
+/** Returns the part `pace` of the options; undefined if they have none. */
+function paceOf({ pace, concurrency }: Values) {
+  if (pace === undefined && concurrency === undefined) return undefined;
+  const { max, per } = (pace as ReturnType<typeof parseRate> | undefined) ?? parseRate("");
+  return { max, per, concurrency: Number(concurrency ?? 0) };
+}
 
 /** Converts a list of waiting times such as `10s,1m,1h` to milliseconds. They are the waits between the attempts of a delivery. */
 function parseWaits(text: string): number[] {
@@ -83,9 +110,11 @@ export async function partsOf(values: Values, context: CommandContext) {
   const credentials = await readCredentials(values, context);
   const match = matchOf(values);
   const retry = retryOf(values);
+  const pace = paceOf(values);
   return {
     ...(match && { match }),
     ...(retry && { retry }),
+    ...(pace && { pace }),
     ...(formatOf(values) && { format: formatOf(values) }),
     ...(credentials && { credentials }),
   };
@@ -147,6 +176,7 @@ export function partFacts({
   health,
   format,
   retry,
+  pace,
   credentials,
 }: Subscription): readonly (readonly [string, string])[] {
   const faults = health?.filterFaults ?? 0;
@@ -161,9 +191,17 @@ export function partFacts({
     ["retries after", (retry?.schedule ?? []).map((wait) => spanText(durationMs(wait))).join(", ")],
     ["gives up after", giveUpText(retry)],
     ["timeout", retry === undefined || retry.timeoutMs === 0 ? "" : spanText(retry.timeoutMs)],
+    ["pace", pace === undefined ? "" : paceText(pace)],
+    ["no attempt before", health?.pacedUntil === undefined ? "" : timeText(health.pacedUntil)],
     ["headers", (credentials?.headerNames ?? []).map(plainText).join(", ")],
     ["authentication", credentials?.auth ?? ""],
   ];
+}
+
+function paceText({ max, per, concurrency }: NonNullable<Subscription["pace"]>): string {
+  const rate = max === 0 ? "" : `${numberText(max)} in ${per}`;
+  const flight = concurrency === 0 ? "" : `${concurrency} at a time`;
+  return [rate, flight].filter((part) => part !== "").join(", ");
 }
 
 function giveUpText(retry: Subscription["retry"]): string {

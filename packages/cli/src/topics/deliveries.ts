@@ -145,6 +145,7 @@ const waits: Readonly<Record<string, string>> = {
   retry: "its next attempt",
   endpoint_failing: "its failing endpoint",
   turn: "its turn",
+  paced: "the pace of its subscription",
   restored: "the store to be resumed (svc resume), because it was restored from a backup",
   inactive: "nothing: its subscription is inactive",
 };

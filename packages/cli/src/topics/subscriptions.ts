@@ -10,6 +10,7 @@ import {
   credentialOptions,
   formatOptions,
   matchOptions,
+  paceOptions,
   partFacts,
   partsOf,
   requireChange,
@@ -58,6 +59,7 @@ export const addSubscriptionsCommand = topic({
         ...matchOptions,
         ...formatOptions,
         ...retryOptions,
+        ...paceOptions,
         ...credentialOptions,
       ],
       request: async ({ values, context }) => {
@@ -104,7 +106,7 @@ export const addSubscriptionsCommand = topic({
     }),
     update: call(updateSubscription, {
       says: "change a subscription's endpoint or parts, or switch it on or off; the rest stays",
-      more: "\n--triggers and --filter are one part: one of them without the other ends the other. --filter '' ends both.",
+      more: "\n--triggers and --filter are one part: one of them without the other ends the other. --filter '' ends both.\nSo are --pace and --concurrency: --pace '' ends both.",
       takes: { "<id>": "id of the subscription, sub_…" },
       options: [
         ["--endpoint <url>", "where deliveries are posted from now on", { fills: "endpointUrl" }],
@@ -114,6 +116,7 @@ export const addSubscriptionsCommand = topic({
         ...matchOptions,
         ...formatOptions,
         ...retryOptions,
+        ...paceOptions,
         ...credentialOptions,
         ...clearingOptions,
       ],
@@ -131,6 +134,7 @@ export const addSubscriptionsCommand = topic({
       examples: [
         `svc subscriptions update ${exampleId} --endpoint https://hooks.example.com/v2`,
         `svc subscriptions update ${exampleId} --activate`,
+        `svc subscriptions update ${exampleId} --pace 10/1s --concurrency 2`,
       ],
     }),
     pause: call(updateSubscription, {

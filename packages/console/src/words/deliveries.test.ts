@@ -28,6 +28,10 @@ test("a pending delivery says why it waits, and for how long", () => {
   expect(deliveryWhy(held, now)).toBe(
     "The endpoint answered 503. It waits, since its endpoint fails; the next test is in 1 min.",
   );
+  const paced = { ...pending, lastError: "", waitingReason: "paced", nextAttemptAt: timestampFromMs(now + 36_000) };
+  expect(deliveryWhy(paced, now)).toBe(
+    "The pace of its subscription holds it back; the next attempt may start in 36 s.",
+  );
   expect(deliveryWhy({ ...pending, attempts: 0, lastError: "", nextAttemptAt: timestampFromMs(now - 500) }, now)).toBe(
     "First attempt now.",
   );

@@ -109,6 +109,8 @@ export function deliveryWhy(
   const when = dueAt <= now ? "now" : (relativeWords(dueAt, now) ?? "after a day and more");
   if (isHeldBack({ waitingReason }))
     return `${failure} It waits, since its endpoint fails; the next test is ${when}.`.trim();
+  if (waitingReason === "paced")
+    return `${failure} The pace of its subscription holds it back; the next attempt may start ${when}.`.trim();
   const attempt = attempts === 0 ? "First attempt" : "Next attempt";
   return `${failure} ${attempt} ${when}.`.trim();
 }

@@ -39,6 +39,8 @@ const inactiveReasons: Record<string, string> = {
   paused: "It is paused. Its events are kept, and it receives them when it is resumed.",
   failing: "It was ended after 5 days of nothing but failures. Mend the endpoint, then re-enable it.",
   revoked: "The key or grant that an agent made it with has ended, or was narrowed. It is removed within a minute.",
+  overflow:
+    "Its endpoint failed while more than 100,000 deliveries were pending. Mend the endpoint, re-enable it, and replay what it missed.",
   gone: "Its endpoint answered 410 Gone for an hour, which says that it is wanted no more. Re-enable it if it is.",
 };
 
@@ -74,6 +76,14 @@ export function healthSentence(
   }
   if (state === "failing") return `${fails}. Deliveries are tried again, each by its schedule.`;
   return lastSuccessAt === undefined ? "Nothing was delivered to it yet." : "Its endpoint takes what is delivered.";
+}
+
+/** Returns in words how fast a subscription receives deliveries. Empty if it has no pace. */
+export function paceWords(pace: Subscription["pace"]): string {
+  const { max = 0, per = "", concurrency = 0 } = pace ?? {};
+  const rate = max === 0 ? "" : `${max.toLocaleString("en")} in ${per}, evenly spaced`;
+  const flight = concurrency === 0 ? "" : `${concurrency} at a time`;
+  return [rate, flight].filter((part) => part !== "").join("; ");
 }
 
 /** Returns in words which events a subscription receives. */

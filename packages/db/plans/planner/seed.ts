@@ -82,6 +82,9 @@ function seedingOf(from: number, share: number): string[] {
     `insert into subscriptions (id, project_id, endpoint_url, toolkit_slug, trigger_slug, entity_id, signing_secret, created_at)
      select ${id("sub", "30000 + n")}, case when n % 2 = 0 then ${one} else ${owner()} end, 'https://example.com/', '', '', 'entity-' || n / 4, '', seeded_at(n)
      from ${series(2_000)}`,
+    `insert into subscription_paces (subscription_id, at) select ${id("sub", "n")}, 0 from ${series(half)}`,
+    `update subscriptions set settings = '{"pace":{"max":10,"perMs":1000,"concurrency":2}}' where id = any(array(
+       select ${id("sub", "200 + n")} from ${series(50)}))`,
     `insert into events (project_id, id, kind, toolkit_slug, trigger_slug, entity_id, payload, occurred_at, received_at, dedupe_key)
      select ${owner()}, ${id("evt", "n")}, 'event', 'code_host', 'code_host.issue_' || n % 7, '', '{"n":1}', seeded_at(n), seeded_at(n),
        case when n % 2 = 0 then 'key-' || n else '' end from ${series(rowsMax)}`,

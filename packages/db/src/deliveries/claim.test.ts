@@ -289,6 +289,7 @@ test("queues that wait for a retry cost a claim one statement of two probes, how
     next: undefined,
     ended: [],
     hasLowPriority: false,
+    paced: new Map(),
   });
   expect((await read()) - before).toBeLessThanOrEqual(2);
   await one.close();

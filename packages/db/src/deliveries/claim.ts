@@ -1,37 +1,18 @@
-import { type EventId, idOfUuid, isoTime, type NodeId, type ProjectId, type SubscriptionId, uuidOfId } from "@svc/core";
+import { idOfUuid, isoTime, type NodeId, type ProjectId, type SubscriptionId, uuidOfId } from "@svc/core";
 import type { Executor } from "../connect.ts";
-import { deliveryTasks, events, subscriptions } from "../schema/triggers.ts";
-import type { EventKind } from "../schema/words.ts";
-import type { Row } from "../sql/codec.ts";
-import { type RawRow, selectList } from "../sql/select-list.ts";
-import { arrayLiteral, statement } from "../sql/statement.ts";
-import type { DeliveryTaskKey } from "./enqueue.ts";
+import { arrayLiteral, type StatementParameter, statement } from "../sql/statement.ts";
+import { claimPacedDeliveries, microsecondsOf } from "./claim-paced.ts";
+import {
+  type ClaimRow,
+  claimedDelivery,
+  endpointColumns,
+  endpointOf,
+  eventColumns,
+  type LeasedDelivery,
+  taskColumns,
+} from "./claimed-delivery.ts";
 import { epochOf } from "./epoch.ts";
-import { promoteDeliveries, scanQueues } from "./queue.ts";
-
-/** A pending delivery that this node now holds, with everything that the node needs to send it. */
-export type LeasedDelivery = DeliveryTaskKey & {
-  projectId: ProjectId;
-  /** Number of earlier attempts in the retry schedule. */
-  attempts: number;
-  /** Columns of the endpoint to which the subscription sends events. The endpoint's secrets are encrypted. */
-  endpoint: Readonly<Row<typeof subscriptions, (typeof endpointColumnNames)[number]>>;
-  /**
-   * True if this delivery is the probe (the one test delivery) of an endpoint that is in backoff after failures. False for all other
-   * deliveries.
-   */
-  probe: boolean;
-  event: {
-    id: EventId;
-    kind: ClaimRow["kind"];
-    toolkitSlug: string;
-    triggerSlug: string;
-    entityId: string;
-    payload: string;
-    occurredAtMs: number;
-    receivedAtMs: number;
-  };
-};
+import { promoteDeliveries, type ScannedQueue, scanQueues } from "./queue.ts";
 
 /** Options of `claimDeliveries`. */
 export type DeliveryClaimRequest = {
@@ -66,42 +47,8 @@ export type DeliveryClaim = {
   ended: SubscriptionId[];
   /** True if throttled replays (repeated deliveries that are spread over time) have queued deliveries. */
   hasLowPriority: boolean;
-};
-
-const taskColumns = selectList(deliveryTasks, ["deliveryId", "projectId", "subscriptionId", "attempts", "dueAt"], "c");
-
-const eventColumns = selectList(
-  events,
-  ["id", "toolkitSlug", "triggerSlug", "entityId", "payload", "occurredAt", "receivedAt"],
-  "e",
-);
-
-const endpointColumnNames = [
-  "endpointUrl",
-  "signingSecret",
-  "mcpId",
-  "cursor",
-  "formerSecret",
-  "formerUntil",
-  "settings",
-  "credentials",
-] as const;
-const endpointColumns = selectList(subscriptions, endpointColumnNames, "c");
-/** Returns the SQL for the columns of a subscription's endpoint. `alias`: the alias of the table in the statement. */
-const endpointOf = (alias: string) =>
-  ["endpoint_url", "signing_secret", "mcp_id", "cursor", "former_secret", "former_until", "settings", "credentials"]
-    .map((name) => `${alias}.${name}`)
-    .join(", ");
-
-type ClaimRow = RawRow<
-  ReturnType<typeof taskColumns.read> & ReturnType<typeof eventColumns.read> & LeasedDelivery["endpoint"]
-> & {
-  probe: boolean;
-  /**
-   * Kind of the delivered event. `notice`: an operational event (about the project itself) for an ask endpoint. The kind `swept` (content
-   * deleted) cannot occur, because svc deletes no content while deliveries of the event are pending.
-   */
-  kind: Exclude<EventKind, "swept"> | "notice";
+  /** For subscriptions whose pace lets no delivery start now: the time from which it lets the next one start, epoch milliseconds. */
+  paced: ReadonlyMap<SubscriptionId, number>;
 };
 
 const epoch = epochOf("$10::bool");
@@ -172,22 +119,61 @@ export async function claimDeliveries(db: Executor, request: DeliveryClaimReques
   // `hasNews`: true if waiting tasks became due and were moved. Usually none is due, and the claim skips this statement.
   const hasNews = endsWaits && (await promoteDeliveries(db, nowMs, promotedMax)) > 0;
   const { queues, hasLowPriority } = hasNews ? await scanQueues(db, visit) : before;
-  const open = queues.filter((queue) => !queue.ended).map((queue) => queue.subscriptionId);
-  const rows = open.length === 0 ? [] : await claimOf(db, open, request);
+  const open = queues.filter((queue) => !queue.ended);
+  const paced = await claimPaced(db, open, request);
+  const { rows, isCut } = await claimUnpaced(db, open, { ...request, limit: request.limit - paced.rows.length });
   // Queues are served in order. If the limit stopped this claim in a queue, the next claim continues at the same queue.
-  const isCut = rows.length >= request.limit;
   const last = isCut ? lastOf(rows.map((row) => String(row.subscriptionId))) : queues.at(-1)?.subscriptionId;
   const isWhole = queues.length < request.queuesMax && !isCut;
   return {
-    deliveries: rows.map((row) => claimedDelivery(row, request)),
+    deliveries: [...rows, ...paced.rows].map((row) => claimedDelivery(row, request)),
     next: isWhole || last === undefined ? undefined : idOfUuid("sub", last),
     ended: queues.filter((queue) => queue.ended).map((queue) => idOfUuid("sub", queue.subscriptionId)),
     hasLowPriority,
+    paced: paced.opensAt,
   };
 }
 
+/** Claims from the queues without a pace. `isCut`: true if the limit was reached, so that more may be due. */
+async function claimUnpaced(
+  db: Executor,
+  queues: readonly ScannedQueue[],
+  request: DeliveryClaimRequest,
+): Promise<{ readonly rows: readonly ClaimRow[]; readonly isCut: boolean }> {
+  const unpaced = queues.filter(({ pacedAt }) => pacedAt === undefined).map(({ subscriptionId }) => subscriptionId);
+  const rows = unpaced.length === 0 ? [] : await claimOf(db, unpaced, request);
+  return { rows, isCut: unpaced.length > 0 && rows.length >= request.limit };
+}
+
+/**
+ * Claims from the queues with a pace, at most half of the limit, so that they leave room for the others. `opensAt`: when the pace of a
+ * queue lets the next delivery start, epoch milliseconds, for queues where it lets none start now.
+ */
+async function claimPaced(db: Executor, queues: readonly ScannedQueue[], request: DeliveryClaimRequest) {
+  const nowUs = microsecondsOf(request.nowMs);
+  const opensAt = new Map<SubscriptionId, number>();
+  const noteOpening = (uuid: string, atUs: number) => {
+    if (atUs > nowUs) opensAt.set(idOfUuid("sub", uuid), Math.ceil(atUs / 1_000));
+  };
+  const free: string[] = [];
+  for (const { subscriptionId, pacedAt } of queues) {
+    if (pacedAt === undefined) continue;
+    noteOpening(subscriptionId, pacedAt);
+    if (pacedAt <= nowUs) free.push(subscriptionId);
+  }
+  if (free.length === 0) return { rows: [], opensAt };
+  const rows = await claimPacedDeliveries(db, parametersOf(free, { ...request, limit: Math.ceil(request.limit / 2) }));
+  for (const { subscriptionId, paced_at: pacedAt } of rows) noteOpening(String(subscriptionId), Number(pacedAt));
+  return { rows, opensAt };
+}
+
 function claimOf(db: Executor, queues: readonly string[], request: DeliveryClaimRequest): Promise<ClaimRow[]> {
-  return claim(db, [
+  return claim(db, parametersOf(queues, request));
+}
+
+/** Returns the parameters of the statements that claim deliveries. They have the same ones. */
+function parametersOf(queues: readonly string[], request: DeliveryClaimRequest): readonly StatementParameter[] {
+  return [
     arrayLiteral(queues),
     request.share,
     arrayLiteral([...request.slots.keys()].map(uuidOfId)),
@@ -198,34 +184,10 @@ function claimOf(db: Executor, queues: readonly string[], request: DeliveryClaim
     uuidOfId(request.owner),
     arrayLiteral([...request.fullProjects].map(uuidOfId)),
     request.lowPriority,
-  ]);
+  ];
 }
 
 /** Returns the greatest UUID; undefined if there are none. UUIDs sort like their texts. */
 function lastOf(uuids: readonly string[]): string | undefined {
   return uuids.reduce<string | undefined>((last, uuid) => (last === undefined || uuid > last ? uuid : last), undefined);
-}
-
-function claimedDelivery(
-  row: ClaimRow,
-  { leaseUntilMs, lowPriority: behind }: Pick<DeliveryClaimRequest, "leaseUntilMs" | "lowPriority">,
-): LeasedDelivery {
-  const { probe, kind } = row;
-  const { endpointUrl, signingSecret, mcpId, cursor, formerSecret, formerUntil, settings, credentials } =
-    endpointColumns.read(row);
-  const { deliveryId, projectId, subscriptionId, attempts, dueAt } = taskColumns.read(row);
-  const { id, toolkitSlug, triggerSlug, entityId, payload, occurredAt, receivedAt } = eventColumns.read(row);
-  const texts = { toolkitSlug, triggerSlug, entityId, payload };
-  return {
-    id: deliveryId,
-    projectId,
-    subscriptionId,
-    attempts,
-    queuedForMs: dueAt,
-    leaseUntilMs,
-    behind,
-    endpoint: { endpointUrl, signingSecret, mcpId, cursor, formerSecret, formerUntil, settings, credentials },
-    probe,
-    event: { id, kind, ...texts, occurredAtMs: occurredAt, receivedAtMs: receivedAt },
-  };
 }

@@ -16,6 +16,15 @@ export const lowPriorityEpoch = "(select -s.epoch from delivery_epoch s where s.
  */
 export const liveEpochs = `(array[0, ${currentEpoch}, ${lowPriorityEpoch}])`;
 
+/** SQL for the epochs whose tasks can have a lease, for `= any(…)`: current tasks and low-priority tasks. */
+export const readyEpochs = `(array[${currentEpoch}, ${lowPriorityEpoch}])`;
+
+/**
+ * SQL for the due time of claimed tasks of subscriptions with a pace. It is the front of every queue, so that these tasks are counted
+ * without a look at the others. The row of the delivery keeps the time at which it was due.
+ */
+export const pacedFront = "to_timestamp(0)";
+
 /**
  * Returns the SQL for the epoch of delivery tasks (the part of the table's key that separates kinds of tasks). If the SQL condition
  * `isBehind` is true, it is the epoch of low-priority tasks. Otherwise it is the current epoch.

@@ -48,11 +48,17 @@ const epoch = epochOf("$3::bool");
  * Returns at most $2 subscriptions with an id above $1 that have tasks in their queue, not counting tasks that wait for a retry. Uses
  * delivery_tasks_lane with one index lookup per queue, and delivery_tasks_waiting.
  * - `ended`: true if the subscription has ended.
+ * - `paced_at`: if the subscription has a pace, the time from which it lets the next delivery start, in microseconds since 1970.
  * - If $3 is true, the query reads low-priority tasks; if false, tasks of normal priority.
  * - A row without a subscription states a fact in the column `says`. `behind`: low-priority tasks exist. `due`: tasks that waited for a
  *   retry are due at the time $4.
  */
-const visit = statement<{ subscription_id: string | null; ended: boolean | null; says: "behind" | "due" | null }>(
+const visit = statement<{
+  subscription_id: string | null;
+  ended: boolean | null;
+  says: "behind" | "due" | null;
+  paced_at: string | null;
+}>(
   "visit_lanes",
   `with recursive visited as (
     (select t.subscription_id, 1 as hop from delivery_tasks t
@@ -62,19 +68,27 @@ const visit = statement<{ subscription_id: string | null; ended: boolean | null;
             where t.epoch = ${epoch} and t.subscription_id > v.subscription_id order by t.subscription_id limit 1), v.hop + 1
     from visited v where v.subscription_id is not null and v.hop < $2::int4
   )
-  select v.subscription_id, s.id is null or not s.active as ended, null as says
+  select v.subscription_id, s.id is null or not s.active as ended, null as says,
+    case when s.settings ? 'pace' then (select p.at from subscription_paces p where p.subscription_id = s.id) end as paced_at
   from visited v left join subscriptions s on s.id = v.subscription_id
   where v.subscription_id is not null
   union all
-  select null, null, 'behind' where exists (select from delivery_tasks t where t.epoch = ${lowPriorityEpoch} limit 1)
+  select null, null, 'behind', null where exists (select from delivery_tasks t where t.epoch = ${lowPriorityEpoch} limit 1)
   union all
-  select null, null, 'due' where exists (
+  select null, null, 'due', null where exists (
     select from delivery_tasks t where t.epoch = 0 and t.due_at <= $4::timestamptz order by t.due_at limit 1)
   order by subscription_id`,
 );
 
-/** A subscription that has tasks. `ended`: true if the subscription is inactive or deleted. */
-type ScannedQueue = { readonly subscriptionId: string; readonly ended: boolean };
+/**
+ * A subscription that has tasks. `ended`: true if the subscription is inactive or deleted. `pacedAt`: if it has a pace, the time from which
+ * the pace lets the next delivery start, in microseconds since 1970.
+ */
+export type ScannedQueue = {
+  readonly subscriptionId: string;
+  readonly ended: boolean;
+  readonly pacedAt: number | undefined;
+};
 
 /** Queues to scan: at most `most` queues, beginning after a subscription's UUID. */
 type QueueScan = {
@@ -93,8 +107,10 @@ export async function scanQueues(
   { after, most, lowPriority, nowMs }: QueueScan,
 ): Promise<QueueScanResult> {
   const rows = await visit(db, [after, most, lowPriority, isoTime(nowMs)]);
-  const queues = rows.flatMap(({ subscription_id: subscriptionId, ended }) =>
-    subscriptionId === null ? [] : [{ subscriptionId, ended: ended === true }],
+  const queues = rows.flatMap(({ subscription_id: subscriptionId, ended, paced_at: at }) =>
+    subscriptionId === null
+      ? []
+      : [{ subscriptionId, ended: ended === true, pacedAt: at === null ? undefined : Number(at) }],
   );
   const isSaid = (what: "behind" | "due") => rows.some(({ says }) => says === what);
   return { queues, hasLowPriority: isSaid("behind"), hasDue: isSaid("due") };

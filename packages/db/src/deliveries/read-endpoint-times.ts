@@ -1,10 +1,10 @@
-import { idOfUuid, type ProjectId, type SubscriptionId, uuidOfId } from "@svc/core";
+import { idOfUuid, isoTime, type ProjectId, type SubscriptionId, uuidOfId } from "@svc/core";
 import type { Executor } from "../connect.ts";
 import { attemptLogDocument } from "../documents/calls.ts";
 import { subscriptions } from "../schema/triggers.ts";
 import { type RawRow, selectList } from "../sql/select-list.ts";
 import { arrayLiteral, statement } from "../sql/statement.ts";
-import { liveEpochs } from "./epoch.ts";
+import { liveEpochs, pacedFront, readyEpochs } from "./epoch.ts";
 
 /** Recent responses of an endpoint. */
 export type EndpointTimes = {
@@ -38,26 +38,49 @@ const selectAttempts = statement<{ subscription_id: string; attempts: unknown }>
 export type DeliveryEndpoint = Pick<
   typeof subscriptions.$inferSelect,
   "id" | "active" | "failingSince" | "backoffUntil"
->;
+> & {
+  /** Time from which the pace of the subscription lets the next attempt start, epoch milliseconds. Undefined if it has no pace. */
+  readonly pacedUntil: number | undefined;
+  /** True if as many attempts are in flight as the pace allows. */
+  readonly isPaceFull: boolean;
+};
 
 const endpointColumns = selectList(subscriptions, ["id", "active", "failingSince", "backoffUntil"], "s");
 
-/** Finds each subscription by its primary key. The table also has the endpoints that receive asks (questions), so these are found too. */
-const selectEndpoints = statement<RawRow<DeliveryEndpoint>>(
+/**
+ * Finds each subscription by its primary key. The table also has the endpoints that receive asks (questions), so these are found too. The
+ * leases of a subscription with a pace are at the front of its queue.
+ */
+const selectEndpoints = statement<
+  RawRow<Omit<DeliveryEndpoint, "pacedUntil" | "isPaceFull">> & { paced_at: string | null; is_full: boolean | null }
+>(
   "find_delivery_endpoints",
-  `select ${endpointColumns.text} from unnest($2::uuid[]) u(id)
+  `select ${endpointColumns.text},
+     case when s.settings ? 'pace' then (select p.at from subscription_paces p where p.subscription_id = s.id) end as paced_at,
+     case when s.settings -> 'pace' ? 'concurrency' then (select count(*) from delivery_tasks t
+       where t.epoch = any${readyEpochs} and t.subscription_id = s.id and t.due_at = ${pacedFront} and t.lease_until > $3::timestamptz)
+       >= (s.settings -> 'pace' ->> 'concurrency')::int4 end as is_full
+   from unnest($2::uuid[]) u(id)
    cross join lateral (select * from subscriptions where id = u.id offset 0) s where s.project_id = $1::uuid`,
 );
 
-/** Returns the endpoints of a project's deliveries, by subscription id. Deleted subscriptions have no entry. */
+/** Returns the endpoints of a project's deliveries, by subscription id. Deleted subscriptions have no entry. `nowMs`: the present time. */
 export async function findDeliveryEndpoints(
   db: Executor,
   projectId: ProjectId,
   ids: readonly SubscriptionId[],
+  nowMs: number,
 ): Promise<ReadonlyMap<SubscriptionId, DeliveryEndpoint>> {
   if (ids.length === 0) return new Map();
-  const rows = await selectEndpoints(db, [uuidOfId(projectId), arrayLiteral([...new Set(ids)].map(uuidOfId))]);
-  return new Map(rows.map(endpointColumns.read).map((endpoint) => [endpoint.id, endpoint]));
+  const uuids = arrayLiteral([...new Set(ids)].map(uuidOfId));
+  const rows = await selectEndpoints(db, [uuidOfId(projectId), uuids, isoTime(nowMs)]);
+  return new Map(
+    rows.map(({ paced_at: at, is_full, ...row }) => {
+      const endpoint = endpointColumns.read(row);
+      const pacedUntil = at === null ? undefined : Math.ceil(Number(at) / 1_000);
+      return [endpoint.id, { ...endpoint, pacedUntil, isPaceFull: is_full === true }];
+    }),
+  );
 }
 
 const measuredMax = 20;

@@ -1,4 +1,4 @@
-import type { DeliveryId, EventId, ProjectId, SubscriptionId, TimeRange } from "@svc/core";
+import { type DeliveryId, type EventId, isoTime, type ProjectId, type SubscriptionId, type TimeRange } from "@svc/core";
 import { and, desc, eq, getTableColumns, gt, ne, sql } from "drizzle-orm";
 import type { Executor } from "../connect.ts";
 import type { AttemptEntry } from "../documents/calls.ts";
@@ -6,7 +6,7 @@ import { deliveries } from "../schema/index.ts";
 import type { WalkedPage } from "../sql/filter.ts";
 import { idBounds } from "../sql/newest-in.ts";
 import { statement } from "../sql/statement.ts";
-import { liveEpochs } from "./epoch.ts";
+import { liveEpochs, readyEpochs } from "./epoch.ts";
 import { type WalkedDeliveryFilter, walkDeliveries } from "./list-walked.ts";
 
 const { attemptLog, ...columns } = getTableColumns(deliveries);
@@ -98,4 +98,26 @@ export async function countPendingDeliveries(db: Executor): Promise<number> {
   const [row] = await countTasks(db, [countedMax]);
   if (row === undefined) return 0;
   return row.counted < countedMax ? row.counted : Math.max(row.counted, row.estimated);
+}
+
+const pacesMax = 10_000;
+
+/**
+ * Counts tasks that are due and have no lease, in the queues of at most 10,000 subscriptions with a pace, up to $1 tasks. Reads
+ * subscription_paces, and each of these queues by the key of delivery_tasks.
+ */
+const countPaced = statement<{ count: number }>(
+  "count_paced_deliveries",
+  `select count(*)::int4 as count from (
+     select 1 from (select subscription_id from subscription_paces limit ${pacesMax}) p cross join lateral (
+       select 1 from delivery_tasks t
+       where t.epoch = any${readyEpochs} and t.subscription_id = p.subscription_id and t.due_at <= $2::timestamptz
+         and (t.lease_until is null or t.lease_until <= $2::timestamptz) limit $1::int4) t
+     limit $1::int4) n`,
+);
+
+/** Returns the number of due deliveries that wait because of the pace of their subscription, up to 100,000. */
+export async function countPacedDeliveries(db: Executor, nowMs: number): Promise<number> {
+  const [row] = await countPaced(db, [countedMax, isoTime(nowMs)]);
+  return row?.count ?? 0;
 }

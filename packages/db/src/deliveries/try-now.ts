@@ -1,7 +1,7 @@
 import { type DeliveryId, isoTime, type SubscriptionId, uuidOfId } from "@svc/core";
 import type { Executor } from "../connect.ts";
 import { statement } from "../sql/statement.ts";
-import { currentEpoch, liveEpochs } from "./epoch.ts";
+import { currentEpoch, liveEpochs, pacedFront } from "./epoch.ts";
 
 /**
  * Makes tasks of an active subscription due at $2: the task of one delivery, or up to $4 tasks of its queue in order of due time. Uses the
@@ -20,7 +20,8 @@ const tryNow = statement<{ count: number }>(
   ), picked as materialized (
     select t.epoch, t.subscription_id, t.due_at, t.delivery_id,
       case when $3::uuid is null then least(t.due_at, $2::timestamptz) else least($2::timestamptz, (
-        select min(f.due_at) from delivery_tasks f where f.epoch = ${currentEpoch} and f.subscription_id = $1::uuid
+        select min(f.due_at) from delivery_tasks f
+        where f.epoch = ${currentEpoch} and f.subscription_id = $1::uuid and f.due_at > ${pacedFront}
       ) - interval '1 millisecond') end as tried_at
     from delivery_tasks t
     where t.epoch = any${liveEpochs} and t.subscription_id = $1::uuid and exists (select from open)
@@ -36,7 +37,8 @@ const tryNow = statement<{ count: number }>(
     where t.epoch = p.epoch and t.subscription_id = p.subscription_id and t.due_at = p.due_at and t.delivery_id = p.delivery_id
     returning t.delivery_id, t.due_at
   ), changed as (
-    update deliveries d set next_attempt_at = m.due_at from moved m where d.id = m.delivery_id
+    update deliveries d set next_attempt_at = case when m.due_at > ${pacedFront} then m.due_at else $2::timestamptz end
+    from moved m where d.id = m.delivery_id
   ), opened as (
     update subscriptions s set backoff_until = $2::timestamptz
     where s.id in (select id from open) and s.backoff_until > $2::timestamptz

@@ -14,9 +14,19 @@ export type SubscriptionRetry = {
   readonly timeoutMs?: number;
 };
 
+/** Limits of how fast a subscription receives deliveries. A field that is absent does not limit. */
+export type SubscriptionPace = {
+  /** Number of attempts that may start in `perMs`, evenly spaced. Present exactly if `perMs` is. */
+  readonly max?: number;
+  readonly perMs?: number;
+  /** Maximum number of attempts in flight, over all nodes. */
+  readonly concurrency?: number;
+};
+
 /** Optional parts of a subscription. A part that is absent is not set. */
 export type SubscriptionSettings = {
   readonly retry?: SubscriptionRetry;
+  readonly pace?: SubscriptionPace;
   /** A free text in which the project's people describe the subscription. */
   readonly description?: string;
   /** A condition in CEL over the event. Only events for which it holds are delivered. */

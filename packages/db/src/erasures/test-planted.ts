@@ -29,6 +29,7 @@ const named: Readonly<Record<string, string>> = {
   account_id: "connected_accounts",
   grant_id: "grants",
   delivery_id: "deliveries",
+  subscription_id: "subscriptions",
 };
 
 /** Columns that an erasure reads to find an entity's rows, and the value that each test row gets in them. */

@@ -1,7 +1,7 @@
 import { type ProjectId, uuidOfId } from "@svc/core";
 import { type SQL, sql } from "drizzle-orm";
 import type { PgColumn, PgTable } from "drizzle-orm/pg-core";
-import { liveEpochs } from "../deliveries/epoch.ts";
+import { liveEpochs, pacedFront } from "../deliveries/epoch.ts";
 import * as t from "./index.ts";
 
 /** An entity of a project. */
@@ -190,12 +190,13 @@ export const erasedTables: readonly ErasedTable[] = [
   {
     table: t.deliveryTasks,
     // The condition of this relation compares all columns of the task's key. With fewer columns, PostgreSQL might read the whole queue of
-    // the task, which may contain a million other tasks.
+    // the task, which may contain a million other tasks. The due time of a parked task is `infinity`, and that of a claimed task of a
+    // subscription with a pace is the front of its queue.
     parents: [
       {
         table: t.deliveries,
         on: sql`${t.deliveryTasks.epoch} = any${sql.raw(liveEpochs)} and ${t.deliveryTasks.subscriptionId} = ${t.deliveries.subscriptionId}
-          and ${t.deliveryTasks.dueAt} = ${t.deliveries.nextAttemptAt} and ${t.deliveryTasks.deliveryId} = ${t.deliveries.id}`,
+          and ${t.deliveryTasks.dueAt} = any(array[${t.deliveries.nextAttemptAt}, 'infinity', ${sql.raw(pacedFront)}]) and ${t.deliveryTasks.deliveryId} = ${t.deliveries.id}`,
       },
     ],
     ...along(),
@@ -238,6 +239,11 @@ export const erasedTables: readonly ErasedTable[] = [
     },
   },
   ofProject(t.jobPrograms, t.jobPrograms.projectId, "as what runs them"),
+  {
+    table: t.subscriptionPaces,
+    parents: [{ table: t.subscriptions, on: sql`${t.subscriptionPaces.subscriptionId} = ${t.subscriptions.id}` }],
+    ...along(),
+  },
   // A subscription that has no entity filter belongs to the project.
   {
     ...{ table: t.subscriptions, project: t.subscriptions.projectId, key: t.subscriptions.id },

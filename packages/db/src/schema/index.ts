@@ -63,6 +63,7 @@ export {
   quarantinedPosts,
   replays,
   routingShards,
+  subscriptionPaces,
   subscriptions,
 } from "./triggers.ts";
 export {

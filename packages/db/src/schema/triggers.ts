@@ -148,6 +148,16 @@ export const routingShards = pgTable(
   (table) => [primaryKey({ name: "routing_shards_key", columns: [table.projectId, table.shard] })],
 );
 
+/**
+ * Rate state of subscriptions with a pace: one row for each of them. Every claim of their deliveries locks and updates the row. So nodes
+ * that claim at the same time cannot exceed the pace together. Free space in each page lets these updates change no index.
+ */
+export const subscriptionPaces = pgTable("subscription_paces", {
+  subscriptionId: idColumn("sub")("subscription_id").primaryKey(),
+  /** Time from which the next delivery may start, in microseconds since 1970. 0: no delivery started since the pace was set. */
+  at: bigint("at", { mode: "number" }).notNull().default(0),
+});
+
 /** Incoming events of projects, in normalized form. The event's id contains receivedAt, so the order of the key is the order of receipt. */
 export const events = pgTable(
   "events",

@@ -95,10 +95,11 @@ export const subscriptionKinds = ["events", "asks"] as const;
  * - `deactivated`: a caller deactivated it.
  * - `paused`: a caller paused it, and its deliveries wait.
  * - `failing`, `gone`: its endpoint fails or answers that it is gone.
+ * - `overflow`: its endpoint fails while too many deliveries are pending.
  * - `revoked`: an agent created it, and the agent's key or grant (access) ended or now allows less. The next sweep deletes the
  *   subscription.
  */
-export const inactiveReasons = ["", "deactivated", "failing", "gone", "revoked", "paused"] as const;
+export const inactiveReasons = ["", "deactivated", "failing", "gone", "revoked", "paused", "overflow"] as const;
 
 /**
  * Kind of an event. `test`: from SendTestEvent. `ask`: publishes a question. Lists do not contain `test` and `ask`. `swept`: what is left of

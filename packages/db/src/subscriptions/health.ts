@@ -212,6 +212,42 @@ const recordFailures = compose(
     s.was_active and not s.active as is_disabled, ${turnColumns.text}, ${healthColumns.text} from changed s`,
 );
 
+/**
+ * Deactivates those of the subscriptions $1 that have more than $2 pending deliveries. Counts at most $2 + 1 of each, by the primary key of
+ * delivery_tasks. It locks subscriptions and then projects, both in the order of their ids.
+ */
+const recordOverflows = statement<{ id: string }>(
+  "record_overflows",
+  `with full_queues as materialized (
+    select u.id from unnest($1::uuid[]) u(id) cross join lateral (
+      select count(*) as pending from (
+        select from delivery_tasks t where t.epoch = any${liveEpochs} and t.subscription_id = u.id limit $2::int4 + 1) t) n
+    where n.pending > $2::int4
+  ), changed as (
+    update subscriptions s set active = false, inactive_reason = 'overflow'
+    where s.id = any(array(select id from full_queues order by id)) and s.active and s.kind = 'events'
+    returning s.id, s.project_id
+  ), moved as (
+    update projects set routing_version = routing_version + 1
+    where id = any(array(select distinct project_id from changed order by project_id))
+  )
+  select id from changed`,
+);
+
+/**
+ * Deactivates subscriptions with more than `pendingMax` pending deliveries, for the reason `overflow`. Returns the ids of those that it
+ * deactivated.
+ */
+export async function reportSubscriptionOverflows(
+  db: Executor,
+  ids: readonly SubscriptionId[],
+  pendingMax: number,
+): Promise<ReadonlySet<SubscriptionId>> {
+  if (ids.length === 0) return new Set();
+  const changed = await recordOverflows(db, [arrayLiteral(ids.map(uuidOfId)), pendingMax]);
+  return new Set(changed.map(({ id }) => idOfUuid("sub", id)));
+}
+
 /** Stores failures, which a node observed at `nowMs`, in their subscriptions. Returns the resulting health of each subscription. */
 export async function reportSubscriptionFailures(
   db: Executor,

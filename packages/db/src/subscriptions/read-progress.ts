@@ -30,12 +30,20 @@ const countPending = statement<{ count: number }>(
      select from delivery_tasks where epoch = any${liveEpochs} and subscription_id = $1::uuid limit $2::int4) t`,
 );
 
+/** Finds the row by its primary key. */
+const selectPace = statement<{ at: string }>(
+  "find_subscription_pace",
+  "select at from subscription_paces where subscription_id = $1::uuid",
+);
+
 /** Progress of the deliveries to a subscription. */
 export type SubscriptionProgress = {
   /** Time of the newest successful delivery among the newest 20,000 deliveries, epoch milliseconds. Undefined if none of them succeeded. */
   readonly lastSuccessAt: number | undefined;
   /** Number of pending deliveries, counted up to 10,000. */
   readonly pending: number;
+  /** Time from which the pace lets the next attempt start, epoch milliseconds. Undefined for a subscription without a pace. */
+  readonly pacedUntil: number | undefined;
 };
 
 const countedMax = 10_000;
@@ -47,12 +55,14 @@ export async function readSubscriptionProgress(
   id: SubscriptionId,
 ): Promise<SubscriptionProgress> {
   const subscription = uuidOfId(id);
-  const [[success], [pending]] = await Promise.all([
+  const [[success], [pending], [paced]] = await Promise.all([
     selectSuccess(db, [uuidOfId(projectId), subscription]),
     countPending(db, [subscription, countedMax]),
+    selectPace(db, [subscription]),
   ]);
   return {
     lastSuccessAt: success?.at,
     pending: pending?.count ?? 0,
+    pacedUntil: paced === undefined ? undefined : Math.ceil(Number(paced.at) / 1_000),
   };
 }

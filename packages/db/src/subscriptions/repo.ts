@@ -1,11 +1,13 @@
+import { isDeepStrictEqual } from "node:util";
 import { type ProjectId, type SubscriptionId, uuidOfId } from "@svc/core";
 import { and, desc, eq, lt } from "drizzle-orm";
 import type { Executor } from "../connect.ts";
 import { withTransaction } from "../connect.ts";
+import type { SubscriptionPace } from "../documents/subscriptions.ts";
 import { findQuotaReached, type QuotaReached } from "../projects/quotas.ts";
 import { touchProjectRouting } from "../projects/repo.ts";
 import { usageOfProject } from "../projects/usage.ts";
-import { subscriptions } from "../schema/index.ts";
+import { subscriptionPaces, subscriptions } from "../schema/index.ts";
 import { statement } from "../sql/statement.ts";
 import type { RoutedEntity } from "./routing.ts";
 
@@ -143,6 +145,7 @@ export function subscriptionsForProject(db: Executor, projectId: ProjectId): Sub
           .values({ ...subscription, projectId })
           .returning();
         if (row === undefined) throw new Error("an insert returned no row");
+        await writePace(tx, row, undefined);
         return row;
       }),
     async find(id) {
@@ -171,13 +174,32 @@ export function subscriptionsForProject(db: Executor, projectId: ProjectId): Sub
         const [row] = await tx.orm.update(subscriptions).set(set).where(own(id)).returning();
         const isRoutedAnew = routed.some((name) => change[name] !== undefined && change[name] !== before[name]);
         if (isRoutedAnew) await touchProjectRouting(tx, projectId);
+        if (row !== undefined) await writePace(tx, row, before.settings?.pace);
         return row;
       }),
     delete: (id) =>
       withTransaction(db, async (tx) => {
         const [row] = await tx.orm.delete(subscriptions).where(own(id)).returning();
         if (row !== undefined) await touchProjectRouting(tx, projectId);
+        if (row?.settings?.pace !== undefined) await tx.orm.delete(subscriptionPaces).where(paceOf(id));
         return row;
       }),
   };
+}
+
+const paceOf = (id: SubscriptionId) => eq(subscriptionPaces.subscriptionId, id);
+
+/**
+ * Makes the row of subscription_paces agree with the pace of a subscription after a change. `before`: its pace before. A changed
+ * pace does not count what was sent before.
+ */
+async function writePace(
+  tx: Executor,
+  { id, settings }: Subscription,
+  before: SubscriptionPace | undefined,
+): Promise<void> {
+  const pace = settings?.pace;
+  if (isDeepStrictEqual(pace, before)) return;
+  if (before !== undefined) await tx.orm.delete(subscriptionPaces).where(paceOf(id));
+  if (pace !== undefined) await tx.orm.insert(subscriptionPaces).values({ subscriptionId: id });
 }

@@ -85,6 +85,7 @@ test("/metrics has calls, posts, deliveries, backlog and the event loop, with fe
     'svc_ingest_posts_total{toolkit="calendar",outcome="unverified"} 1',
     "svc_delivery_backlog 0",
     "svc_delivery_in_flight 0",
+    "svc_delivery_paced_waiting 0",
     "svc_delivery_leases_lost_total 0",
     "# TYPE svc_delivery_latency_seconds histogram",
     "# TYPE svc_delivery_attempts_total counter",

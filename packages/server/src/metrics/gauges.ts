@@ -9,6 +9,8 @@ export type MetricsSources = {
   clock: Clock;
   /** Returns the number of pending deliveries of the whole deployment. Called at most every 5 seconds. */
   countBacklog: () => Promise<number>;
+  /** Returns the number of deliveries of the whole deployment that wait for a pace. Called at most every 5 seconds. */
+  countPaced: () => Promise<number>;
   dispatcher: () => { held: number; inFlight: number };
   connections: () => ConnectionStats;
   bodies: () => BodyStats;
@@ -25,7 +27,7 @@ const projectsMax = 20;
 
 /** Registers the gauges of a node: deliveries, and projects' time on the event loop. */
 export function registerGauges(registry: Registry, sources: MetricsSources): void {
-  const { clock, countBacklog, dispatcher, spentMs } = sources;
+  const { clock, countBacklog, countPaced, dispatcher, spentMs } = sources;
   const registers = [registry];
   registerMemory(registers, sources);
   const backlog = atMostEvery(5_000, clock, countBacklog);
@@ -38,6 +40,16 @@ export function registerGauges(registry: Registry, sources: MetricsSources): voi
     registers,
     async collect() {
       this.set(await backlog().catch(() => Number.NaN));
+    },
+  });
+  const paced = atMostEvery(5_000, clock, countPaced);
+  new Gauge({
+    name: "svc_delivery_paced_waiting",
+    help: "Due deliveries of the deployment that wait for the pace of their subscription, up to 100,000; NaN while the database is unavailable.",
+    aggregator: "max",
+    registers,
+    async collect() {
+      this.set(await paced().catch(() => Number.NaN));
     },
   });
   new Gauge({ name: "svc_processes", help: "Number of processes that these figures sum up.", registers }).set(1);

@@ -164,7 +164,7 @@ export function deliveryMethods(context: TriggersContext): Methods {
         throw triggerFaults.FILTER_REQUIRED("subscriptionId", text`${field("subscriptionId")} or deliveryId`);
       if (pending !== undefined && pending.state !== "pending")
         throw triggerFaults.DELIVERY_NOT_PENDING(pending.id, pending.state);
-      const endpoint = (await findDeliveryEndpoints(db, projectId, [id])).get(id);
+      const endpoint = (await findDeliveryEndpoints(db, projectId, [id], clock.now())).get(id);
       if (endpoint === undefined) throw triggerFaults.SUBSCRIPTION_NOT_FOUND("subscriptionId", id);
       if (!endpoint.active)
         throw triggerFaults.SUBSCRIPTION_INACTIVE(id, "nothing is delivered to it", "subscriptionId");
@@ -190,13 +190,13 @@ async function messagesOf(
   rows: readonly Delivery[],
 ): Promise<DeliveryMessage[]> {
   const pending = rows.filter(({ state }) => state === "pending").map(({ subscriptionId }) => subscriptionId);
-  const endpoints = await findDeliveryEndpoints(db, projectId, pending);
+  const endpoints = await findDeliveryEndpoints(db, projectId, pending, clock.now());
   const isHeld = restored?.()?.resumedAt === null;
   return rows.map((row) => deliveryMessage(row, endpoints.get(row.subscriptionId), { nowMs: clock.now(), isHeld }));
 }
 
 async function messageOf({ db, clock, restored }: TriggersContext, row: Delivery): Promise<DeliveryMessage> {
-  const endpoints = await findDeliveryEndpoints(db, row.projectId, [row.subscriptionId]);
+  const endpoints = await findDeliveryEndpoints(db, row.projectId, [row.subscriptionId], clock.now());
   const isHeld = restored?.()?.resumedAt === null;
   return deliveryMessage(row, endpoints.get(row.subscriptionId), { nowMs: clock.now(), isHeld });
 }

@@ -1,9 +1,9 @@
 import { durationMs } from "@bufbuild/protobuf/wkt";
 import type { CatalogView, JsonSchema } from "@svc/catalog";
-import { formatValue, isPrintableText } from "@svc/core";
+import { field, formatValue, isPrintableText, text } from "@svc/core";
 import { formatKinds, type SubscriptionSettings } from "@svc/db/documents/subscriptions";
 import type { Subscription, SubscriptionChange } from "@svc/db/subscriptions/repo";
-import type { SubscriptionFormat, SubscriptionRetry } from "@svc/gen/triggers";
+import type { SubscriptionFormat, SubscriptionPace, SubscriptionRetry } from "@svc/gen/triggers";
 import { readBody } from "@svc/program";
 import { triggerFaults } from "../errors.ts";
 import { checkMatch, isStorable, payloadsOf, type SentMatch } from "./subscription-match.ts";
@@ -14,6 +14,7 @@ export type SentParts = {
   readonly match?: SentMatch | undefined;
   readonly format?: SubscriptionFormat | undefined;
   readonly retry?: SubscriptionRetry | undefined;
+  readonly pace?: SubscriptionPace | undefined;
 };
 
 type Before = Pick<Subscription, "settings" | "toolkitSlug" | "triggerSlug" | "triggerSlugs">;
@@ -25,7 +26,7 @@ type Before = Pick<Subscription, "settings" | "toolkitSlug" | "triggerSlug" | "t
 export function changeOfParts(
   view: CatalogView,
   before: Before,
-  { description, match, format, retry }: SentParts,
+  { description, match, format, retry, pace }: SentParts,
 ): Pick<SubscriptionChange, "settings" | "triggerSlug" | "triggerSlugs" | "filterFaults"> {
   const changed: { -readonly [Name in keyof SubscriptionSettings]?: SubscriptionSettings[Name] | undefined } = {};
   const selected = match && checkMatch(view, before, match);
@@ -33,6 +34,7 @@ export function changeOfParts(
   if (selected !== undefined) changed.filter = selected.filter;
   if (format !== undefined) changed.format = checkFormat(format, payloadsOf(view, { ...before, ...selected }));
   if (retry !== undefined) changed.retry = checkRetry(retry);
+  if (pace !== undefined) changed.pace = checkPace(pace);
   const columns = selected && {
     ...{ triggerSlug: selected.triggerSlug, triggerSlugs: selected.triggerSlugs },
     ...(selected.filter !== before.settings?.filter && { filterFaults: 0 }),
@@ -89,6 +91,33 @@ function checkRetry({
     ...(timeoutMs !== 0 && { timeoutMs }),
   };
   return Object.keys(retry).length === 0 ? undefined : retry;
+}
+
+const [paceMax, concurrencyMax] = [10_000, 256];
+const pacePeriods = new Map([
+  ["1s", second],
+  ["1m", 60 * second],
+  ["1h", hour],
+]);
+
+function checkPace({ max, per, concurrency }: SubscriptionPace): SubscriptionSettings["pace"] | undefined {
+  const refuse = triggerFaults.PACE_INVALID;
+  const perMs = pacePeriods.get(per);
+  if (per !== "" && perMs === undefined) throw refuse("pace.per", `is ${formatValue(per)}`, "Send 1s, 1m or 1h.");
+  if (perMs === undefined && max !== 0)
+    throw refuse("pace.per", "is missing", text`Send 1s, 1m or 1h: the time in which ${field("pace.max")} may start.`);
+  if (perMs !== undefined && max === 0)
+    throw refuse("pace.max", "is missing", text`Send 1 to 10,000: how many may start in ${field("pace.per")}.`);
+  if (max > paceMax) throw refuse("pace.max", `is ${max}`, "Send 1 to 10,000.");
+  if (concurrency > concurrencyMax) throw refuse("pace.concurrency", `is ${concurrency}`, "Send 1 to 256.");
+  const pace = { ...(perMs !== undefined && { max, perMs }), ...(concurrency !== 0 && { concurrency }) };
+  return Object.keys(pace).length === 0 ? undefined : pace;
+}
+
+/** Returns a pace in the form of the API. */
+export function paceFields({ max = 0, perMs, concurrency = 0 }: NonNullable<SubscriptionSettings["pace"]>) {
+  const per = [...pacePeriods].find(([, ms]) => ms === perMs)?.[0] ?? "";
+  return { max, per, concurrency };
 }
 
 function checkFormat(

@@ -119,6 +119,8 @@ export function subscriptionMethods(context: TriggersContext): Methods {
       if (row === undefined) throw triggerFaults.SUBSCRIPTION_NOT_FOUND("id", req.id);
       if (!row.active) await dispatcher.expire(id);
       else if (req.paused === false || req.active === true) context.wakeReplays();
+      // Deliveries that the former pace held back may start now.
+      if (req.pace !== undefined) dispatcher.wake();
       return { subscription: subscriptionMessage(row, clock.now()) };
     },
 
@@ -161,10 +163,10 @@ type Activity = Pick<UpdateSubscriptionRequest, "active" | "paused">;
  */
 function requireChangeable(
   { id, keyId, inactiveReason }: Subscription,
-  { endpointUrl, active, paused, description, match, format, retry, credentials }: UpdateSubscriptionRequest,
+  { endpointUrl, active, paused, description, match, format, retry, pace, credentials }: UpdateSubscriptionRequest,
 ): void {
   if (keyId === null) return;
-  const part = Object.entries({ description, match, format, retry, credentials }).find(
+  const part = Object.entries({ description, match, format, retry, pace, credentials }).find(
     ([, sent]) => sent !== undefined,
   );
   if (part !== undefined) throw triggerFaults.SUBSCRIPTION_OF_AGENT(part[0], id, "it has no parts");

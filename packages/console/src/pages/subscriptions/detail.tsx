@@ -14,7 +14,7 @@ import { Copyable } from "../../ui/values/copy.tsx";
 import { Facts } from "../../ui/values/facts.tsx";
 import { State } from "../../ui/values/state.tsx";
 import { Time } from "../../ui/values/time.tsx";
-import { healthSentence, healthWord, receivesWords } from "../../words/subscriptions.ts";
+import { healthSentence, healthWord, paceWords, receivesWords } from "../../words/subscriptions.ts";
 import { TryNow } from "../deliveries/delivery-item.tsx";
 import { SubscriptionActions } from "./actions.tsx";
 import { TestDelivery } from "./test-delivery.tsx";
@@ -127,12 +127,13 @@ function Missed({ projectId, subscriptionId, since }: { projectId: string; subsc
 }
 
 function SubscriptionFacts({ projectId, subscription }: { projectId: string; subscription: Subscription }) {
-  const { id, endpointUrl, createdAt, health, agent } = subscription;
+  const { id, endpointUrl, createdAt, health, agent, pace } = subscription;
   return (
     <Facts
       facts={[
         ["Endpoint", <Copyable key="url" text={endpointUrl} what="address" />],
         ["Receives", receivesWords(subscription)],
+        ...(pace === undefined ? [] : [["Pace", paceWords(pace)] as const]),
         ["Id", <Copyable key="id" text={id} what="id" />],
         ["Created", <Time key="created" at={createdAt} />],
         ...agentFacts(agent),

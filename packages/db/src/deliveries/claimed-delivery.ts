@@ -1,0 +1,99 @@
+import type { EventId, ProjectId } from "@svc/core";
+import { deliveryTasks, events, subscriptions } from "../schema/triggers.ts";
+import type { EventKind } from "../schema/words.ts";
+import type { Row } from "../sql/codec.ts";
+import { type RawRow, selectList } from "../sql/select-list.ts";
+import type { DeliveryTaskKey } from "./enqueue.ts";
+
+/** A pending delivery that this node now holds, with everything that the node needs to send it. */
+export type LeasedDelivery = DeliveryTaskKey & {
+  projectId: ProjectId;
+  /** Number of earlier attempts in the retry schedule. */
+  attempts: number;
+  /** Columns of the subscription's endpoint. Its secrets are sealed. */
+  endpoint: Readonly<Row<typeof subscriptions, (typeof endpointColumnNames)[number]>>;
+  /**
+   * True if this delivery is the probe (the one test delivery) of an endpoint that is in backoff after failures. False for all other
+   * deliveries.
+   */
+  probe: boolean;
+  event: {
+    id: EventId;
+    kind: ClaimRow["kind"];
+    toolkitSlug: string;
+    triggerSlug: string;
+    entityId: string;
+    payload: string;
+    occurredAtMs: number;
+    receivedAtMs: number;
+  };
+};
+
+/** Select list of the row `c` of a claimed task. */
+export const taskColumns = selectList(
+  deliveryTasks,
+  ["deliveryId", "projectId", "subscriptionId", "attempts", "dueAt"],
+  "c",
+);
+
+/** Select list of the row `e` of its event. */
+export const eventColumns = selectList(
+  events,
+  ["id", "toolkitSlug", "triggerSlug", "entityId", "payload", "occurredAt", "receivedAt"],
+  "e",
+);
+
+const endpointColumnNames = [
+  "endpointUrl",
+  "signingSecret",
+  "mcpId",
+  "cursor",
+  "formerSecret",
+  "formerUntil",
+  "settings",
+  "credentials",
+] as const;
+/** Select list of the endpoint of a claimed task, which the row `c` has too. */
+export const endpointColumns = selectList(subscriptions, endpointColumnNames, "c");
+/** Returns the SQL for the endpoint's columns, of the row `alias`. */
+export const endpointOf = (alias: string) =>
+  ["endpoint_url", "signing_secret", "mcp_id", "cursor", "former_secret", "former_until", "settings", "credentials"]
+    .map((name) => `${alias}.${name}`)
+    .join(", ");
+
+/** Row of a statement that claims deliveries. */
+export type ClaimRow = RawRow<
+  ReturnType<typeof taskColumns.read> & ReturnType<typeof eventColumns.read> & LeasedDelivery["endpoint"]
+> & {
+  probe: boolean;
+  /**
+   * Kind of the event. `notice`: an operational event for an ask endpoint. It is never `swept`, because an event's content is not deleted
+   * while deliveries of the event are pending.
+   */
+  kind: Exclude<EventKind, "swept"> | "notice";
+};
+
+/** Returns the delivery of a row. `lowPriority`: true if its task was claimed among those of throttled replays. */
+export function claimedDelivery(
+  row: ClaimRow,
+  { leaseUntilMs, lowPriority: behind }: { readonly leaseUntilMs: number; readonly lowPriority: boolean },
+): LeasedDelivery {
+  const { probe, kind } = row;
+  const { endpointUrl, signingSecret, mcpId, cursor, formerSecret, formerUntil, settings, credentials } =
+    endpointColumns.read(row);
+  const { deliveryId, projectId, subscriptionId, attempts, dueAt } = taskColumns.read(row);
+  const { id, toolkitSlug, triggerSlug, entityId, payload, occurredAt, receivedAt } = eventColumns.read(row);
+  const texts = { toolkitSlug, triggerSlug, entityId, payload };
+  return {
+    id: deliveryId,
+    projectId,
+    subscriptionId,
+    attempts,
+    queuedForMs: dueAt,
+    leaseUntilMs,
+    behind,
+    endpoint: { endpointUrl, signingSecret, mcpId, cursor, formerSecret, formerUntil, settings, credentials },
+    probe,
+    event: { id, kind, ...texts, occurredAtMs: occurredAt, receivedAtMs: receivedAt },
+  };
+}

@@ -77,8 +77,8 @@ async function heardAtRest(page: Page, name: string): Promise<string> {
 
 /** Patterns of texts that differ from run to run, and the name each is replaced with. */
 const varying: readonly (readonly [pattern: RegExp, instead: string])[] = [
-  [/\b(evt|dlv|sub|rpl|prj|key|job|ask|call|acc|stp|qrn|node|ses)_[a-z0-9]{26}\b/g, "$1_ID"],
-  [/\b(evt|dlv|sub|rpl|prj|key|job|ask|call|acc|stp|qrn|node|ses)_[a-z0-9]{3,4}…[a-z0-9]{4}\b/g, "$1_ID"],
+  [/\b(evt|dlv|sub|rpl|prj|key|job|ask|call|acc|stp|qrn|wsc|node|ses)_[a-z0-9]{26}\b/g, "$1_ID"],
+  [/\b(evt|dlv|sub|rpl|prj|key|job|ask|call|acc|stp|qrn|wsc|node|ses)_[a-z0-9]{3,4}…[a-z0-9]{4}\b/g, "$1_ID"],
   [/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d/g, "TIME"],
   [/\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) (?=TIME)/g, "DAY "],
   [/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, "TIME"],
@@ -94,6 +94,7 @@ const varying: readonly (readonly [pattern: RegExp, instead: string])[] = [
   [/(?<=term: Calls\n\s+- definition: )"[\d,]+"/g, "N"],
   [/\b[0-9a-f]{64}\b/g, "HASH"],
   [/(?<=message-number: )\d+/g, "N"],
+  [/(?<=webhook-timestamp: )\d+/g, "N"],
   [/\bsvc_\w{4}…/g, "svc_HINT…"],
   [/(?<=definition: )\d+\.\d+\.\d+$/gm, "VERSION"],
   [/127\.0\.0\.1:\d+/g, "127.0.0.1:PORT"],

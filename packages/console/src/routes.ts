@@ -97,9 +97,25 @@ const subscription = page(
   searchReader({ missedSince: textParam }),
 );
 
+const changeSubscription = page(
+  project,
+  "subscriptions/$subscriptionId/change",
+  () => import("./pages/subscriptions/change.tsx"),
+);
+
 const replays = page(project, "replays", () => import("./pages/replays/list.tsx"), readReplaysSearch);
 
 const ingest = page(project, "ingest", () => import("./pages/ingest/list.tsx"));
+
+// Reads the format in which the page of a quarantined post shows the body. Default: text if the body is text.
+const readQuarantinedSearch = searchReader({ body: oneOfParam(["text", "hex"]) });
+const ownQuarantine = page(project, "quarantine", () => import("./pages/quarantine/list.tsx"), quarantineSearch.read);
+const ownQuarantined = page(
+  project,
+  "quarantine/$postId",
+  () => import("./pages/quarantine/detail.tsx"),
+  readQuarantinedSearch,
+);
 
 const jobs = page(project, "jobs", () => import("./pages/jobs/list.tsx"), jobsSearch.read);
 const job = page(
@@ -203,8 +219,7 @@ const quarantined = page(
   admin,
   "quarantine/$postId",
   () => import("./pages/quarantine/detail.tsx"),
-  // Format in which the page shows the body. Default: text if the body is text.
-  searchReader({ body: oneOfParam(["text", "hex"]) }),
+  readQuarantinedSearch,
 );
 const audit = page(admin, "audit", () => import("./pages/audit/list.tsx"), auditSearch.read);
 
@@ -223,8 +238,11 @@ const routeTree = root.addChildren([
     subscriptions,
     newSubscription,
     subscription,
+    changeSubscription,
     replays,
     ingest,
+    ownQuarantine,
+    ownQuarantined,
     jobs,
     job,
     newProgram,

@@ -43,6 +43,7 @@ const pages: readonly ListedPage[] = [
   { path: "subscriptions", empty: ["No subscription yet"] },
   { path: "replays", empty: ["No replay yet"] },
   { path: "ingest", isOfMemory: true },
+  { path: "quarantine", empty: ["Nothing is held"], filtered: ["?toolkit=calendar", "No post matches"] },
   { path: "tools", filtered: ["?q=zzzz", "No tool matches"], isOfMemory: true },
   { path: "accounts", empty: ["No accounts yet"], filtered: ["?entity=nobody", "No account matches"] },
   { path: "calls", empty: ["No calls yet"], filtered: ["?tool=calendar.list_events", "No call matches"] },

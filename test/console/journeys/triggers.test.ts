@@ -105,12 +105,13 @@ browserTest("what comes in while somebody reads waits, and nothing moves until i
 });
 
 browserTest(
-  "a subscription is paused and re-enabled, and what it missed is counted, replayed and arrives",
+  "a subscription is deactivated and re-enabled, and what it missed is counted, replayed and arrives",
   async () => {
     const page = await openPage("subscriptions");
     await page.getByRole("row").nth(1).getByRole("link").click();
-    await page.getByRole("button", { name: "Pause" }).click();
-    await page.getByText("It was paused.").waitFor();
+    await page.getByRole("button", { name: "Deactivate" }).click();
+    await page.getByRole("button", { name: "Deactivate it" }).click();
+    await page.getByText("It was deactivated.").waitFor();
     const arrived = receiver.requests.length;
     await postCalendar(consoles.svc, { channel: "missed" });
     await page.getByRole("button", { name: "Re-enable" }).click();
@@ -230,7 +231,7 @@ browserTest("at 200 % nothing is cut off: no page scrolls sideways, and what can
     .filter((e) => e.checkVisibility() && e.getBoundingClientRect().width > 1)
     .filter((e) => { const { left, right } = e.getBoundingClientRect(); return left < -1 || right > innerWidth + 1; })
     .map((e) => e.outerHTML.slice(0, 120))`;
-  for (const to of ["Events", "Deliveries", "Subscriptions", "Ingest", "Replays"]) {
+  for (const to of ["Events", "Deliveries", "Subscriptions", "Incoming webhooks", "Replays"]) {
     await page.keyboard.press("Control+k");
     await page.keyboard.type(to);
     await page.keyboard.press("Enter");

@@ -46,7 +46,7 @@ export function placeFailure<Field extends string>(
     // Text for the field. If the call has several errors, the whole message lists all of them. So only the help about the error of this
     // field is shown.
     const says = faults.length === 1 ? `${message}. ${help}`.trim() : help || message;
-    const named = fields.find((name) => field === name || field.startsWith(`${name}.`) || field.startsWith(`${name}/`));
+    const named = fields.find((name) => field === name || [".", "/", "["].some((end) => field.startsWith(name + end)));
     if (named === undefined) return { at: {}, rest: error };
     at[named] = at[named] === undefined ? says : `${at[named]} ${says}`;
   }

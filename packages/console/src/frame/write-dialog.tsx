@@ -44,6 +44,7 @@ export function WriteDialog<I extends DescMessage, O extends DescMessage, const 
   keep,
   isTyped = Object.values<DialogField>(fields).some((field) => !("check" in field)),
   placed = [],
+  isSecret = false,
   why,
   done,
   onClose,
@@ -68,6 +69,8 @@ export function WriteDialog<I extends DescMessage, O extends DescMessage, const 
   isTyped?: boolean;
   /** Names of the fields that show their own errors. */
   placed?: readonly (keyof Fields & string)[];
+  /** True if the request or the answer has a secret: both are removed from memory when the dialog closes. */
+  isSecret?: boolean;
   /** Returns the reason why the call cannot be made yet. Returns undefined if it can be made. */
   why?: (values: ValuesOf<Fields>) => string | undefined;
   /** Called with the answer when the call succeeded. It announces the result, closes the dialog, and reads again the data that changed. */
@@ -76,7 +79,7 @@ export function WriteDialog<I extends DescMessage, O extends DescMessage, const 
   children?: ReactNode;
 }) {
   const [values, setValues] = useState(() => ({ ...emptyOf(fields), ...start }) as ValuesOf<Fields>);
-  const write = useWrite(method, { onSuccess: (answer) => done(answer, values) });
+  const write = useWrite(method, { onSuccess: (answer) => done(answer, values), isSecret });
   const send = () => write.send(request(values));
   const isBusy = write.isSending ? busy : undefined;
   const { at, rest } = placeFailure<string>(write.error, placed);

@@ -36,7 +36,14 @@ const navGroups: readonly { title: string; pages: readonly NavPage[] }[] = [
       { to: "/p/$projectId/deliveries", title: "Deliveries", icon: "delivery", letter: "d" },
       { to: "/p/$projectId/subscriptions", title: "Subscriptions", icon: "subscription", letter: "s" },
       { to: "/p/$projectId/replays", title: "Replays", icon: "replay", letter: "r" },
-      { to: "/p/$projectId/ingest", title: "Ingest", icon: "ingest", letter: "i" },
+      {
+        to: "/p/$projectId/ingest",
+        title: "Incoming webhooks",
+        icon: "ingest",
+        letter: "i",
+        findAs: "ingest endpoints secrets",
+      },
+      { to: "/p/$projectId/quarantine", title: "Quarantine", icon: "ban", letter: "q", findAs: "held posts release" },
     ],
   },
   {
@@ -103,6 +110,7 @@ export function pagesOf(projectId: string): readonly NavPage[] {
 export const idPages: readonly { prefix: string; words: string; to: NavPage["to"]; param: string }[] = [
   { prefix: "evt_", words: "event", to: "/p/$projectId/events/$eventId", param: "eventId" },
   { prefix: "dlv_", words: "delivery", to: "/p/$projectId/deliveries/$deliveryId", param: "deliveryId" },
+  { prefix: "qrn_", words: "quarantined post", to: "/p/$projectId/quarantine/$postId", param: "postId" },
   { prefix: "sub_", words: "subscription", to: "/p/$projectId/subscriptions/$subscriptionId", param: "subscriptionId" },
   { prefix: "job_", words: "job", to: "/p/$projectId/jobs/$jobId", param: "jobId" },
   { prefix: "ask_", words: "ask", to: "/p/$projectId/asks/$askId", param: "askId" },

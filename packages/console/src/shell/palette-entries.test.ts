@@ -15,7 +15,7 @@ test("an id opens its page, words find pages and things to do, and anything is a
 });
 
 test("a page of the administration is found from a project, too, also by what is on it", () => {
-  expect(offered("quaran")).toEqual(["Administration: Quarantine", "Tools for “quaran”"]);
+  expect(offered("quaran")).toEqual(["Quarantine", "Administration: Quarantine", "Tools for “quaran”"]);
   expect(offered("usage")).toEqual(["Administration: Projects", "Tools for “usage”"]);
   expect(offered("quaran", "admin")).toEqual(["Quarantine"]);
   expect(offered("")).not.toContain("Administration: Quarantine");

@@ -115,3 +115,14 @@ export function confirmText(confirm: { person: string; contact: string } | undef
   const calls = confirm.person === "writes" ? "calls that write or destroy" : `${confirm.person} calls`;
   return `Its ${calls} wait until ${confirm.contact} confirms them.`;
 }
+
+/**
+ * How long a former secret stays valid next to its successor, as options of a field. The values are seconds. The first is the service's
+ * default.
+ */
+export const secretOverlaps: readonly { value: string; words: string }[] = [
+  { value: "86400", words: "1 day" },
+  { value: "604800", words: "7 days" },
+  { value: "3600", words: "1 hour" },
+  { value: "0", words: "it ends now" },
+];

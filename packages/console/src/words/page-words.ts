@@ -26,9 +26,9 @@ const places: Readonly<Record<string, readonly string[]>> = {
   "the page Event types": ["ListEventTypes", "GetEventType", "GetEventDocument"],
   "“New event type” on the page Event types": ["PutEventType"],
   "the page Deliveries": ["ListDeliveries", "GetDelivery", "ListDeliveryAttempts", "TryNow"],
-  "the page Subscriptions": ["ListSubscriptions", "UpdateSubscription"],
+  "the page Subscriptions": ["ListSubscriptions", "UpdateSubscription", "RotateSubscriptionSecret"],
   "the page Replays": ["ListReplays", "GetReplay", "CancelReplay"],
-  "the page Ingest": ["ListIngestEndpoints"],
+  "the page Incoming webhooks": ["ListIngestEndpoints", "PutWebhookSecret", "DeleteWebhookSecret"],
   "“Secrets” in the settings": ["ListSecrets", "PutSecret"],
   "“Call limits” in the settings": ["ListCallLimits", "PutCallLimit"],
   "“Agents” in the settings": ["ListGrants", "CreateAgentKey", "ListAgentKeys", "RevokeAgentKey"],
@@ -36,7 +36,7 @@ const places: Readonly<Record<string, readonly string[]>> = {
   "“Projects” in the administration": ["ListProjects"],
   "“Keys” of the project in the administration": ["ListApiKeys", "CreateApiKey"],
   "“Policy” of the project in the administration": ["SetProjectPolicy"],
-  "“Quarantine” in the administration": ["ListQuarantinedPosts", "ReleaseQuarantinedPosts"],
+  "the page Quarantine": ["ListQuarantinedPosts", "GetQuarantinedPost", "ReleaseQuarantinedPosts"],
   "the audit log in the administration": ["ListAuditEvents"],
 };
 

@@ -1,12 +1,25 @@
-import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { create } from "@bufbuild/protobuf";
+import { durationFromMs, timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { SubscriptionRetrySchema, SubscriptionSchema } from "@svc/gen/triggers";
 import { expect, test } from "vitest";
-import { healthSentence, healthStates, healthWord, replayReasonWords } from "./subscriptions.ts";
+import {
+  credentialsWords,
+  filterFaultWords,
+  formatWords,
+  healthSentence,
+  healthStates,
+  healthWord,
+  previewWords,
+  receivesWords,
+  replayReasonWords,
+  retryWords,
+} from "./subscriptions.ts";
 
 const now = 1_800_000_000_000;
 const failingSince = timestampFromMs(now - 720_000);
 
 test("every state of health has its own word, sign and sentence", () => {
-  const words = healthStates.map(healthWord);
+  const words = healthStates.map((state) => healthWord(state, ""));
   expect(words.map(({ word }) => word)).toEqual([...healthStates]);
   expect(new Set(words.map(({ icon }) => icon)).size).toBe(words.length);
 });
@@ -32,7 +45,9 @@ test("one that nothing failed at is not said to take what it never got", () => {
 
 test("an inactive one says why, by its reason", () => {
   expect(healthSentence({ state: "inactive" }, "gone", now)).toContain("410 Gone");
-  expect(healthSentence({ state: "inactive" }, "deactivated", now)).toContain("paused");
+  expect(healthSentence({ state: "inactive" }, "deactivated", now)).toContain("re-enabled");
+  expect(healthSentence({ state: "inactive" }, "paused", now)).toContain("when it is resumed");
+  expect(healthWord("inactive", "paused").word).toBe("paused");
 });
 
 test("a replay that waits for one endpoint names it", () => {
@@ -40,4 +55,40 @@ test("a replay that waits for one endpoint names it", () => {
   expect(replayReasonWords("inactive", "")).toBe("waits: the subscription of the endpoint is inactive");
   expect(replayReasonWords("quota", "")).toContain("as many deliveries pending");
   expect(replayReasonWords("", "")).toBe("");
+});
+
+test("a subscription says what it receives: its event types, its entity, and that a filter narrows them", () => {
+  const receives = (of: object) => receivesWords(create(SubscriptionSchema, of));
+  expect(receives({})).toBe("every event");
+  expect(receives({ toolkitSlug: "events", match: { triggerSlugs: [], filter: "true" } })).toBe(
+    "every event of events, filtered",
+  );
+  expect(receives({ match: { triggerSlugs: ["events.a", "calendar.b"] }, entityId: "ada" })).toBe(
+    "events.a, calendar.b, of ada",
+  );
+});
+
+test("format, credentials and retries are named, and never a secret", () => {
+  expect([formatWords(""), formatWords("standard"), formatWords("later")]).toEqual([
+    "svc",
+    "Standard Webhooks",
+    "later",
+  ]);
+  expect(credentialsWords()).toBe("none");
+  expect(credentialsWords({ headerNames: ["x-team", "x-env"], auth: "bearer" })).toBe(
+    "headers x-team, x-env; fixed token",
+  );
+  const schedule = [10_000, 60_000].map(durationFromMs);
+  expect(retryWords(create(SubscriptionRetrySchema, { schedule, neverGiveUp: true, timeoutMs: 5_000 }))).toBe(
+    "after 10 s, 1 min; never deactivated because of failures; at most 5 s per attempt",
+  );
+  expect(retryWords(undefined)).toBe("as the deployment says");
+});
+
+test("a preview says how many past events it would deliver, and for how many the filter has no value", () => {
+  expect(previewWords({ scanned: 0, matched: 0 })).toBe("There is no past event to try it on.");
+  expect(previewWords({ scanned: 1000, matched: 12 })).toBe("12 of the last 1,000 events would be delivered.");
+  expect(previewWords({ scanned: 1, matched: 1 })).toBe("The last event would be delivered.");
+  expect(filterFaultWords(1, false)).toBe("The filter has no value for 1 event, so it would not be delivered.");
+  expect(filterFaultWords(1_200, true)).toBe("The filter has no value for 1,200 events, so they were not delivered.");
 });

@@ -1,5 +1,5 @@
-import { type Timestamp, timestampMs } from "@bufbuild/protobuf/wkt";
-import { ReplayState, type Subscription } from "@svc/gen/triggers";
+import { durationMs, type Timestamp, timestampMs } from "@bufbuild/protobuf/wkt";
+import { ReplayState, type Subscription, type SubscriptionCredentials } from "@svc/gen/triggers";
 import { attemptErrorWords } from "./deliveries.ts";
 import { durationWords } from "./time.ts";
 import { unknownWord, type Word } from "./word.ts";
@@ -25,18 +25,24 @@ const words: Record<HealthState, Word> = {
     says: "The latest attempt failed. Deliveries are tried again.",
   },
   backing_off: { word: "backing_off", tone: "warn", icon: "clock", says: "It fails, and nothing is sent for a while." },
-  inactive: { word: "inactive", tone: "plain", icon: "pause", says: "Nothing is delivered to it." },
+  inactive: { word: "inactive", tone: "plain", icon: "ban", says: "Nothing is delivered to it." },
 };
 
-/** Returns the word, colour and icon for the health of a subscription. */
-export function healthWord(state: string): Word {
+const paused: Word = {
+  ...{ word: "paused", tone: "warn", icon: "pause" },
+  says: "Nothing is delivered to it until it is resumed. svc keeps its events.",
+};
+
+/** Returns the word, colour and icon for the health of a subscription. `inactiveReason`: why it is inactive; empty if it is active. */
+export function healthWord(state: string, inactiveReason: string): Word {
+  if (inactiveReason === "paused") return paused;
   return (words as Record<string, Word>)[state] ?? unknownWord(state);
 }
 
 /** The sentences for the reasons why a subscription is inactive (`Subscription.inactiveReason`). */
 const inactiveReasons: Record<string, string> = {
-  deactivated: "It was paused. Nothing is delivered to it until it is re-enabled.",
-  paused: "It is paused. Its events are kept, and it receives them when it is resumed.",
+  deactivated: "It was deactivated. Nothing is delivered to it until it is re-enabled.",
+  paused: "It is paused. svc keeps its events for 30 days and delivers them when it is resumed.",
   failing: "It was ended after 5 days of nothing but failures. Mend the endpoint, then re-enable it.",
   revoked: "The key or grant that an agent made it with has ended, or was narrowed. It is removed within a minute.",
   overflow:
@@ -91,11 +97,92 @@ export function receivesWords({
   toolkitSlug,
   triggerSlug,
   entityId,
+  match,
   agent,
-}: Pick<Subscription, "toolkitSlug" | "triggerSlug" | "entityId" | "agent">): string {
-  const events = triggerSlug || (toolkitSlug === "" ? "every event" : `every event of ${toolkitSlug}`);
-  const narrowed = entityId === "" ? events : `${events}, of ${entityId}`;
-  return agent === undefined ? narrowed : `${narrowed} (an agent, over MCP)`;
+}: Pick<Subscription, "toolkitSlug" | "triggerSlug" | "entityId" | "match" | "agent">): string {
+  const named = match?.triggerSlugs.join(", ") || triggerSlug;
+  const events = named || (toolkitSlug === "" ? "every event" : `every event of ${toolkitSlug}`);
+  const parts = [
+    events,
+    ...(entityId === "" ? [] : [`of ${entityId}`]),
+    ...((match?.filter ?? "") === "" ? [] : ["filtered"]),
+  ];
+  return agent === undefined ? parts.join(", ") : `${parts.join(", ")} (an agent, over MCP)`;
+}
+
+/** Names of the formats of deliveries (`SubscriptionFormat.kind`). */
+const formats: Readonly<Record<string, string>> = {
+  svc: "svc",
+  standard: "Standard Webhooks",
+  cloudevents: "CloudEvents, JSON body",
+  cloudevents_binary: "CloudEvents, headers and bare payload",
+  custom: "your own body",
+};
+
+/** The formats of deliveries, as options of a field. */
+export const formatOptions: readonly { value: string; words: string }[] = Object.entries(formats).map(
+  ([value, words]) => ({ value, words }),
+);
+
+/** Returns the name of a format of deliveries. `kind`: its name in the API; empty for svc's own format. */
+export function formatWords(kind: string): string {
+  return formats[kind || "svc"] ?? kind;
+}
+
+const auths: Readonly<Record<string, string>> = {
+  "": "none",
+  basic: "user name and password",
+  bearer: "fixed token",
+  oauth2: "OAuth2, client credentials",
+};
+
+/** The kinds of authentication at an endpoint, as options of a field. */
+export const authOptions: readonly { value: string; words: string }[] = Object.entries(auths).map(([value, words]) => ({
+  value,
+  words,
+}));
+
+/** Returns which credentials svc sends to an endpoint: the names of the headers, and the kind of authentication. */
+export function credentialsWords(
+  { headerNames, auth }: Pick<SubscriptionCredentials, "headerNames" | "auth"> = { headerNames: [], auth: "" },
+): string {
+  const headers = headerNames.length === 0 ? [] : [`headers ${headerNames.join(", ")}`];
+  const words = [...headers, ...(auth === "" ? [] : [auths[auth] ?? auth])];
+  return words.length === 0 ? "none" : words.join("; ");
+}
+
+/** Returns in words how svc retries failed deliveries of a subscription. */
+export function retryWords(retry: Subscription["retry"]): string {
+  const { schedule = [], giveUpAfter, neverGiveUp = false, timeoutMs = 0 } = retry ?? {};
+  const waits = schedule.map((wait) => durationWords(durationMs(wait)));
+  const words = [
+    ...(waits.length === 0 ? [] : [`after ${waits.join(", ")}`]),
+    ...(neverGiveUp ? ["never deactivated because of failures"] : []),
+    ...(giveUpAfter === undefined ? [] : [`deactivated after ${durationWords(durationMs(giveUpAfter))} of failures`]),
+    ...(timeoutMs === 0 ? [] : [`at most ${durationWords(timeoutMs)} per attempt`]),
+  ];
+  return words.length === 0 ? "as the deployment says" : words.join("; ");
+}
+
+/** Returns in words how many past events a subscription would receive. */
+export function previewWords({ scanned, matched }: { scanned: number; matched: number }): string {
+  if (scanned === 0) return "There is no past event to try it on.";
+  const events = scanned === 1 ? "the last event" : `the last ${scanned.toLocaleString("en")} events`;
+  if (matched === 0) return `None of ${events} would be delivered.`;
+  if (matched === scanned)
+    return scanned === 1 ? "The last event would be delivered." : `All of ${events} would be delivered.`;
+  return `${matched.toLocaleString("en")} of ${events} would be delivered.`;
+}
+
+/**
+ * Returns in words for how many events a filter had no value, because a field is absent or has another type. These events are not
+ * delivered. `isPast`: true if svc has already left them out.
+ */
+export function filterFaultWords(count: number, isPast: boolean): string {
+  const events = count === 1 ? "1 event" : `${count.toLocaleString("en")} events`;
+  const them = count === 1 ? "it" : "they";
+  const end = isPast ? (count === 1 ? "was not delivered" : "were not delivered") : "would not be delivered";
+  return `The filter has no value for ${events}, so ${them} ${end}.`;
 }
 
 type Known = (typeof ReplayState)[keyof typeof ReplayState];

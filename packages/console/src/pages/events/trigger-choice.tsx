@@ -1,5 +1,5 @@
 import { useQuery } from "@connectrpc/connect-query";
-import { CatalogService, ToolKind } from "@svc/gen/catalog";
+import { CatalogService, ToolKind, ToolView } from "@svc/gen/catalog";
 import { TriggersService } from "@svc/gen/triggers";
 import { useParams } from "@tanstack/react-router";
 import { anyOption, Choice } from "../../ui/fields/choice.tsx";
@@ -15,11 +15,14 @@ export function useEventToolkits(): readonly string[] {
   return [...new Set([...posted, "events", "svc"])];
 }
 
-/** Returns the slugs of a toolkit's triggers. Empty for no toolkit. */
-export function useTriggerSlugs(toolkitSlug: string): readonly string[] {
+/**
+ * Returns the slugs of a toolkit's triggers. Without a toolkit, returns no slugs, or those of all toolkits if `isEvery` is set. At most
+ * 1,000 slugs are returned.
+ */
+export function useTriggerSlugs(toolkitSlug: string, { isEvery = false } = {}): readonly string[] {
   const { projectId = "" } = useParams({ strict: false });
-  const request = { projectId, toolkitSlug, kind: ToolKind.TRIGGER };
-  const tools = useQuery(CatalogService.method.listTools, request, { enabled: toolkitSlug !== "" });
+  const request = { projectId, toolkitSlug, kind: ToolKind.TRIGGER, view: ToolView.SUMMARY };
+  const tools = useQuery(CatalogService.method.listTools, request, { enabled: isEvery || toolkitSlug !== "" });
   return tools.data?.tools.map(({ slug }) => slug) ?? [];
 }
 

@@ -1,17 +1,22 @@
 import { useQuery } from "@connectrpc/connect-query";
 import { type IngestEndpoint, TriggersService } from "@svc/gen/triggers";
-import { getRouteApi } from "@tanstack/react-router";
+import { getRouteApi, Link } from "@tanstack/react-router";
 import { serviceBase } from "../../session/base.ts";
+import { buttonClass } from "../../ui/buttons/button.tsx";
 import { Disclosure } from "../../ui/layout/disclosure.tsx";
 import { Page } from "../../ui/layout/page.tsx";
+import { Section } from "../../ui/layout/section.tsx";
 import { Stack } from "../../ui/layout/stack.tsx";
 import { Skeleton } from "../../ui/notice/empty.tsx";
 import { FaultNotice } from "../../ui/notice/fault.tsx";
+import { Notice } from "../../ui/notice/notice.tsx";
 import { CodeBlock, Copyable } from "../../ui/values/copy.tsx";
 import { Facts } from "../../ui/values/facts.tsx";
 import { State } from "../../ui/values/state.tsx";
+import { prettyJson } from "../../words/pretty-json.ts";
 import type { Word } from "../../words/word.ts";
 import { curlOf } from "./sample-command.ts";
+import { WebhookSecrets } from "./webhook-secrets.tsx";
 
 const set: Word = { word: "takes posts", tone: "ok", icon: "check", says: "Its secret is set." };
 const unset: Word = {
@@ -30,75 +35,102 @@ const notReady: Word = {
 
 const route = getRouteApi("/p/$projectId");
 
-/** Draws the inbound paths to which apps post their webhooks. For each path, lists the setup steps that are missing. */
+/** Draws the inbound paths to which apps post their webhooks: those of the project's private toolkits, and those of shared toolkits. */
 export default function IngestPage() {
   const { projectId } = route.useParams();
   const list = useQuery(TriggersService.method.listIngestEndpoints, { projectId });
+  const endpoints = list.data?.endpoints ?? [];
+  const own = endpoints.filter((endpoint) => endpoint.projectId !== "");
+  const shared = endpoints.filter((endpoint) => endpoint.projectId === "");
   return (
-    <Page title="Ingest">
-      <p>Apps post to these addresses. What they post is verified by the secret of its toolkit, and becomes events.</p>
+    <Page
+      title="Incoming webhooks"
+      actions={
+        <Link to="/p/$projectId/quarantine" params={{ projectId }} className={buttonClass()}>
+          Quarantine
+        </Link>
+      }
+    >
+      <p>
+        Apps post to these addresses. svc verifies each post with the secret of its toolkit and stores it as an event.
+      </p>
       <FaultNotice error={list.error} onRetry={() => void list.refetch()} />
       {list.isPending && <Skeleton />}
-      <ul>
-        {list.data?.endpoints.map((endpoint) => (
-          <li key={endpoint.path}>
-            <Disclosure
-              initiallyOpen={list.data.endpoints.length === 1}
-              summary={
-                <>
-                  <b>{endpoint.toolkitSlug}</b>
-                  <State word={endpoint.fault === "" ? set : endpoint.secretSet ? notReady : unset} />
-                </>
-              }
-            >
-              <Endpoint endpoint={endpoint} />
-            </Disclosure>
-          </li>
-        ))}
-      </ul>
+      {own.length > 0 && (
+        <Section title="Private toolkits">
+          <Endpoints endpoints={own} isOnly={endpoints.length === 1} />
+        </Section>
+      )}
+      {shared.length > 0 && (
+        <Section title="Shared toolkits">
+          <Endpoints endpoints={shared} isOnly={endpoints.length === 1} />
+        </Section>
+      )}
     </Page>
   );
 }
 
+/** Draws a list of inbound paths. Each line opens to show the path's settings. `isOnly`: true if the page has no other path. */
+function Endpoints({ endpoints, isOnly }: { endpoints: readonly IngestEndpoint[]; isOnly: boolean }) {
+  return (
+    <ul>
+      {endpoints.map((endpoint) => (
+        <li key={endpoint.path}>
+          <Disclosure
+            initiallyOpen={isOnly}
+            summary={
+              <>
+                <b>{endpoint.toolkitSlug}</b>
+                <State word={endpoint.fault === "" ? set : endpoint.secretSet ? notReady : unset} />
+              </>
+            }
+          >
+            <Endpoint endpoint={endpoint} />
+          </Disclosure>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
 function Endpoint({ endpoint }: { endpoint: IngestEndpoint }) {
-  const { toolkitSlug, path, scheme, secretEnv, secretSet, fault, projectId } = endpoint;
+  const { toolkitSlug, path, scheme, secretEnv, secretSet, fault, projectId, methods, verifierJson } = endpoint;
   const isPrivate = projectId !== "";
   const curl = curlOf(endpoint, serviceBase);
   return (
     <Stack>
+      {fault !== "" && secretSet && <Notice tone="warn" title={`Every request is refused: ${fault}.`} />}
       <Facts
         facts={[
           ["Address", <Copyable key="address" text={`${serviceBase}${path}`} what="address" />],
-          ["Verified by", scheme],
+          ["Verified by", <code key="scheme">{scheme}</code>],
+          ["Methods", methods.join(", ")],
           ["Secret", isPrivate ? "in the vault" : <code key="secret">{secretEnv}</code>],
         ]}
       />
-      {fault !== "" && secretSet && <p>Every request is refused: {fault}.</p>}
-      {!secretSet && (
+      {isPrivate && <WebhookSecrets endpoint={endpoint} />}
+      {!isPrivate && !secretSet && (
         <>
-          <p>
-            {isPrivate
-              ? "Store the secret that the app signs with, with an approver's key:"
-              : "Start the service with the secret that the app signs with, in this variable:"}
-          </p>
-          <CodeBlock text={isPrivate ? `npx svc webhooks secrets put ${toolkitSlug}` : `export ${secretEnv}=…`} />
+          <p>Start the service with the secret that the app signs with, in this variable:</p>
+          <CodeBlock text={`export ${secretEnv}=…`} />
         </>
       )}
+      <Disclosure flat summary="How a post is verified">
+        <CodeBlock text={prettyJson(verifierJson)} what="verifier" />
+      </Disclosure>
       {curl !== "" && (
         <>
           <p>
-            Paste this where {isPrivate ? "SECRET" : "that variable"} is set: it posts a sample of the app, signed,
-            which makes one event, however often.
+            Run this in a shell where {isPrivate ? "SECRET" : "that variable"} is set. It posts a signed sample of the
+            app. However often you run it, it makes one event.
           </p>
           <CodeBlock text={curl} />
         </>
       )}
-      {!isPrivate && (
-        <>
-          <p>The same by the command line, a new event each time:</p>
-          <CodeBlock text={`npx svc trigger ${toolkitSlug} --url ${serviceBase}`} />
-        </>
-      )}
+      <p>The command line makes a new event each time{isPrivate && ", with the secret from the terminal"}:</p>
+      <CodeBlock
+        text={`npx svc trigger ${isPrivate ? `FOLDER/${toolkitSlug} --private` : toolkitSlug} --url ${serviceBase}`}
+      />
     </Stack>
   );
 }

@@ -1,17 +1,15 @@
-import { getRouteApi } from "@tanstack/react-router";
+import { useNavigate, useSearch } from "@tanstack/react-router";
 import { JsonView } from "../../ui/code/json-view.tsx";
 import { Section } from "../../ui/layout/section.tsx";
 import { Tabs } from "../../ui/layout/tabs.tsx";
 import { CodeBlock } from "../../ui/values/copy.tsx";
 import { hexBytesMax, hexOf, isJson, textOf } from "./body-text.ts";
 
-const route = getRouteApi("/admin/quarantine/$postId");
-
 /** Draws the raw body of a post: as text if it is text, and as single bytes. */
 export function Body({ body }: { body: Uint8Array }) {
   const text = textOf(body);
-  const { body: shown = text === undefined ? "hex" : "text" } = route.useSearch();
-  const navigate = route.useNavigate();
+  const { body: shown = text === undefined ? "hex" : "text" } = useSearch({ strict: false });
+  const navigate = useNavigate();
   const hex = (
     <>
       <CodeBlock text={hexOf(body)} what="bytes" />
@@ -29,7 +27,7 @@ export function Body({ body }: { body: Uint8Array }) {
         <Tabs
           label="Body"
           selected={shown}
-          onSelect={(id) => void navigate({ search: { body: id }, replace: true })}
+          onSelect={(id) => void navigate({ to: ".", search: { body: id }, replace: true })}
           tabs={[
             { id: "text", words: "Text", panel: asText || <p>It is no UTF-8 text.</p> },
             { id: "hex", words: "Bytes", panel: hex },

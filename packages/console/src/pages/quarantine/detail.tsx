@@ -1,6 +1,7 @@
 import { useQuery } from "@connectrpc/connect-query";
 import { AdminService, type QuarantinedPost } from "@svc/gen/admin";
-import { getRouteApi, Link } from "@tanstack/react-router";
+import { TriggersService } from "@svc/gen/triggers";
+import { Link, useParams } from "@tanstack/react-router";
 import { Columns, Page } from "../../ui/layout/page.tsx";
 import { Section } from "../../ui/layout/section.tsx";
 import { Stack } from "../../ui/layout/stack.tsx";
@@ -15,18 +16,28 @@ import { quarantineReasonWord } from "../../words/quarantine.ts";
 import { Body } from "./body.tsx";
 import { ReleaseButton } from "./release-button.tsx";
 
-const route = getRouteApi("/admin/quarantine/$postId");
-
-/** Draws one quarantined post: the reason, the whole post, and the button that releases it. */
+/**
+ * Draws one quarantined post: the reason, the whole post, and the button that releases it. The post is to a shared toolkit on the
+ * administrator's page, and to a private toolkit on the page of a project.
+ */
 export default function QuarantinedPostPage() {
-  const { postId } = route.useParams();
-  const answer = useQuery(AdminService.method.getQuarantinedPost, { id: postId });
+  const { projectId, postId = "" } = useParams({ strict: false });
+  const { getQuarantinedPost } = projectId === undefined ? AdminService.method : TriggersService.method;
+  const answer = useQuery(getQuarantinedPost, { id: postId });
   const post = answer.data?.post;
   return (
     <Page
       title={post === undefined ? "Quarantined post" : `Post to ${post.toolkitSlug}`}
       tab={`Quarantined post ${postId}`}
-      back={<Link to="/admin/quarantine">Quarantine</Link>}
+      back={
+        projectId === undefined ? (
+          <Link to="/admin/quarantine">Quarantine</Link>
+        ) : (
+          <Link to="/p/$projectId/quarantine" params={{ projectId }}>
+            Quarantine
+          </Link>
+        )
+      }
       state={post !== undefined && <State word={quarantineReasonWord(post.reason)} />}
       actions={
         post !== undefined && (
@@ -65,13 +76,14 @@ export default function QuarantinedPostPage() {
   );
 }
 
-function PostFacts({ post: { id, toolkitSlug, receivedAt, releasedAt } }: { post: QuarantinedPost }) {
+function PostFacts({ post: { id, toolkitSlug, receivedAt, releasedAt, items } }: { post: QuarantinedPost }) {
   return (
     <Section title="Post">
       <Facts
         facts={[
           ["Id", <Copyable key="id" text={id} what="id" />],
           ["Toolkit", toolkitSlug],
+          ["Elements", items.length === 0 ? undefined : items.join(", ")],
           ["Received", <Time key="received" at={receivedAt} />],
           ["Released", <Time key="released" at={releasedAt} none="no: it is still held" />],
         ]}

@@ -1,4 +1,6 @@
 import { AdminService, type QuarantinedPost } from "@svc/gen/admin";
+import { TriggersService } from "@svc/gen/triggers";
+import { useParams } from "@tanstack/react-router";
 import { useNow } from "../../clock.ts";
 import type { ListPart } from "../../frame/list-filters.tsx";
 import { ListPage, listPage } from "../../frame/list-page.tsx";
@@ -18,6 +20,7 @@ type Search = ReturnType<typeof quarantineSearch.read>;
 const quarantine = listPage({
   title: "Quarantine",
   label: "Quarantined posts",
+  // Posts to shared toolkits. On the page of a project, the call of the same name lists the posts to its private toolkits.
   method: AdminService.method.listQuarantinedPosts,
   rows: "posts",
   params: quarantineSearch,
@@ -53,7 +56,10 @@ const quarantine = listPage({
     </>
   ),
   rowId: ({ id }) => id,
-  open: ({ id }) => ({ to: "/admin/quarantine/$postId", params: { postId: id } }),
+  open: ({ id }, projectId) =>
+    projectId === ""
+      ? { to: "/admin/quarantine/$postId", params: { postId: id } }
+      : { to: "/p/$projectId/quarantine/$postId", params: { projectId, postId: id } },
   empty: () => (
     <Empty icon="check" title="Nothing is held">
       <p>A post whose signature is good but which no trigger, schema or account fits is held here, and not lost.</p>
@@ -62,12 +68,19 @@ const quarantine = listPage({
   noMatch: "No post matches",
 });
 
+const ofProject = {
+  ...quarantine,
+  method: TriggersService.method.listQuarantinedPosts,
+  notes: () => <p>Posts to the project's private toolkits. Posts to shared toolkits are in the administration.</p>,
+};
+
 /**
- * Draws the quarantined posts, newest first, and the button that releases them. A quarantined post is verified but could not become an
- * event.
+ * Draws the quarantined posts, newest first, and the button that releases them: those of shared toolkits for the administrator, or those of
+ * a project's private toolkits. A quarantined post is verified but could not become an event.
  */
 export default function QuarantinePage() {
-  return <ListPage of={quarantine} />;
+  const { projectId } = useParams({ strict: false });
+  return projectId === undefined ? <ListPage of={quarantine} /> : <ListPage key={projectId} of={ofProject} />;
 }
 
 function ReleaseAll({ search: { toolkit, reason } }: ListPart<QuarantinedPost, Search>) {

@@ -1,6 +1,9 @@
 import { callUnaryMethod, useTransport } from "@connectrpc/connect-query";
 import { AdminService } from "@svc/gen/admin";
+import { TriggersService } from "@svc/gen/triggers";
+import { useParams } from "@tanstack/react-router";
 import { useRef, useState } from "react";
+import { useApproverWhy } from "../../calls/identity.ts";
 import { useRefresh } from "../../calls/write.ts";
 import { Button } from "../../ui/buttons/button.tsx";
 import { FaultNotice } from "../../ui/notice/fault.tsx";
@@ -120,7 +123,9 @@ function useRelease(filter: ReleasedPosts): {
   stop: () => void;
 } {
   const transport = useTransport();
-  const refresh = useRefresh(AdminService);
+  const { projectId } = useParams({ strict: false });
+  const service = projectId === undefined ? AdminService : TriggersService;
+  const refresh = useRefresh(service);
   const [step, setStep] = useState<ReleaseStep>("asked");
   const [tally, setTally] = useState(emptyTally);
   const [error, setError] = useState<unknown>();
@@ -133,7 +138,7 @@ function useRelease(filter: ReleasedPosts): {
     try {
       await releasePages(filter, {
         isDryRun,
-        send: (request) => callUnaryMethod(transport, AdminService.method.releaseQuarantinedPosts, request),
+        send: (request) => callUnaryMethod(transport, service.method.releaseQuarantinedPosts, request),
         onPage: setTally,
         isStopped: () => isStopped.current,
       });
@@ -169,9 +174,11 @@ export function ReleaseButton({
   why?: string | undefined;
 }) {
   const [opened, setOpened] = useState<ReleasedPosts>();
+  const { projectId } = useParams({ strict: false });
+  const roleWhy = useApproverWhy(projectId ?? "");
   return (
     <>
-      <Button icon="replay" why={why} onPress={() => setOpened(filter)}>
+      <Button icon="replay" why={why ?? (projectId === undefined ? undefined : roleWhy)} onPress={() => setOpened(filter)}>
         {words}
       </Button>
       {opened !== undefined && <ReleaseDialog filter={opened} onClose={() => setOpened(undefined)} />}

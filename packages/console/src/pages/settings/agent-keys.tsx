@@ -20,7 +20,7 @@ import { announce } from "../../ui/notice/announce.tsx";
 import { Empty } from "../../ui/notice/empty.tsx";
 import { FaultNotice } from "../../ui/notice/fault.tsx";
 import { Dialog } from "../../ui/overlay/dialog.tsx";
-import { KeyMade } from "../../ui/overlay/key-made.tsx";
+import { KeyMade } from "../../ui/overlay/secret-made.tsx";
 import { ListStates, LoadMore } from "../../ui/rows/list-states.tsx";
 import { Copyable } from "../../ui/values/copy.tsx";
 import { State } from "../../ui/values/state.tsx";

@@ -1,25 +1,31 @@
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { type Subscription, TriggersService } from "@svc/gen/triggers";
 import { useQueryClient } from "@tanstack/react-query";
-import { getRouteApi, useNavigate } from "@tanstack/react-router";
+import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { useWrite } from "../../calls/write.ts";
 import { WriteDialog } from "../../frame/write-dialog.tsx";
-import { Button } from "../../ui/buttons/button.tsx";
+import { Button, buttonClass } from "../../ui/buttons/button.tsx";
+import { ConfirmButton } from "../../ui/buttons/confirm-button.tsx";
 import { announce } from "../../ui/notice/announce.tsx";
 import { FaultNotice } from "../../ui/notice/fault.tsx";
 
 const route = getRouteApi("/p/$projectId/subscriptions/$subscriptionId");
 
-/** Draws the buttons of a subscription. Pausing and re-enabling happen at once. Changing the address and deleting first open a dialog. */
+/**
+ * Draws the buttons of a subscription. Pausing, resuming and re-enabling happen at once. Deactivating and deleting first open a dialog,
+ * because both end pending deliveries.
+ */
 export function SubscriptionActions({ projectId, subscription }: { projectId: string; subscription: Subscription }) {
-  const { id, active, health, createdAt } = subscription;
-  const [shown, setShown] = useState<"url" | "delete">();
+  const { id, active, inactiveReason, agent, health, createdAt } = subscription;
+  const [isDeleting, setDeleting] = useState(false);
   const queries = useQueryClient();
   const navigate = route.useNavigate();
   const update = useWrite(TriggersService.method.updateSubscription, {
-    onSuccess: (_, { active: wanted }) => {
-      announce(wanted === true ? "Re-enabled." : "Paused.");
+    onSuccess: (_, { active: wanted, paused }) => {
+      announce(
+        paused === true ? "Paused." : paused === false ? "Resumed." : wanted === true ? "Re-enabled." : "Deactivated.",
+      );
       return queries.invalidateQueries();
     },
   });
@@ -36,63 +42,56 @@ export function SubscriptionActions({ projectId, subscription }: { projectId: st
     }
   };
   const busy = update.isSending ? "Sending" : undefined;
+  const isPaused = inactiveReason === "paused";
   return (
     <>
-      {active ? (
-        <Button icon="pause" busy={busy} onPress={() => update.send({ id, active: false })}>
+      {active && agent === undefined && (
+        <Button icon="pause" busy={busy} onPress={() => update.send({ id, paused: true })}>
           Pause
         </Button>
-      ) : (
+      )}
+      {isPaused && (
+        <Button kind="primary" icon="play" busy={busy} onPress={() => update.send({ id, paused: false })}>
+          Resume
+        </Button>
+      )}
+      {!active && !isPaused && (
         <Button kind="primary" icon="play" busy={busy} onPress={() => void reenable()}>
           Re-enable
         </Button>
       )}
-      {subscription.agent === undefined && <Button onPress={() => setShown("url")}>Change address</Button>}
-      <Button kind="danger" onPress={() => setShown("delete")}>
+      {agent === undefined && (
+        <Link
+          to="/p/$projectId/subscriptions/$subscriptionId/change"
+          params={{ projectId, subscriptionId: id }}
+          className={buttonClass()}
+        >
+          Change
+        </Link>
+      )}
+      {(active || isPaused) && (
+        <ConfirmButton
+          words="Deactivate"
+          title="Deactivate this subscription?"
+          says={`${pendingWords(health?.pendingDeliveries ?? 0)} It misses all events until it is re-enabled; only a replay delivers them then. To lose nothing, pause it instead.`}
+          confirm="Deactivate it"
+          busy="Sending"
+          act={() => update.sendAsync({ id, active: false })}
+        />
+      )}
+      <Button kind="danger" onPress={() => setDeleting(true)}>
         Delete
       </Button>
       <FaultNotice error={update.error} />
-      {shown === "url" && <ChangeUrlDialog subscription={subscription} onClose={() => setShown(undefined)} />}
-      {shown === "delete" && (
-        <DeleteDialog projectId={projectId} subscription={subscription} onClose={() => setShown(undefined)} />
+      {isDeleting && (
+        <DeleteDialog projectId={projectId} subscription={subscription} onClose={() => setDeleting(false)} />
       )}
     </>
   );
 }
 
-/** Draws a dialog that changes the address to which svc posts a subscription's events. */
-function ChangeUrlDialog({
-  subscription: { id, endpointUrl },
-  onClose,
-}: {
-  subscription: Subscription;
-  onClose: () => void;
-}) {
-  const queries = useQueryClient();
-  return (
-    <WriteDialog
-      method={TriggersService.method.updateSubscription}
-      title="Change address"
-      fields={{
-        url: {
-          text: "Endpoint",
-          type: "url",
-          mono: true,
-          hint: "What is pending and every later event goes there. The signing secret stays.",
-        },
-      }}
-      start={{ url: endpointUrl }}
-      request={({ url }) => ({ id, endpointUrl: url.trim() })}
-      keep="Leave as it is"
-      act="Change address"
-      onClose={onClose}
-      done={async () => {
-        announce("The address was changed.");
-        onClose();
-        await queries.invalidateQueries();
-      }}
-    />
-  );
+function pendingWords(pending: number): string {
+  return pending === 0 ? "" : `Its ${pending.toLocaleString("en")} pending deliveries end as dead_letter.`;
 }
 
 /** Draws a dialog that asks for confirmation before a subscription is deleted, because a deletion cannot be undone. */

@@ -1,18 +1,15 @@
 import { type CreateSubscriptionResponse, TriggersService } from "@svc/gen/triggers";
 import { useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
-import { type FormEvent, useState } from "react";
 import { useWrite } from "../../calls/write.ts";
 import { Button, buttonClass } from "../../ui/buttons/button.tsx";
-import { Choice } from "../../ui/fields/choice.tsx";
-import { TextField } from "../../ui/fields/field.tsx";
 import { Page } from "../../ui/layout/page.tsx";
 import { Section } from "../../ui/layout/section.tsx";
 import { Line, Stack } from "../../ui/layout/stack.tsx";
-import { FaultNotice } from "../../ui/notice/fault.tsx";
 import { Notice } from "../../ui/notice/notice.tsx";
 import { CodeBlock } from "../../ui/values/copy.tsx";
-import { TriggerChoice, useEventToolkits } from "../events/trigger-choice.tsx";
+import { createRequest, newDraft } from "./draft.ts";
+import { SubscriptionEditor } from "./editor.tsx";
 import { verifySnippet } from "./verify-snippet.ts";
 
 const route = getRouteApi("/p/$projectId/subscriptions/new");
@@ -23,6 +20,7 @@ export default function NewSubscriptionPage() {
   const queries = useQueryClient();
   const create = useWrite(TriggersService.method.createSubscription, {
     onSuccess: () => queries.invalidateQueries(),
+    isSecret: true,
   });
   return (
     <Page
@@ -36,64 +34,17 @@ export default function NewSubscriptionPage() {
       {create.answer !== undefined ? (
         <Created projectId={projectId} answer={create.answer} />
       ) : (
-        <CreateForm error={create.error} isBusy={create.isSending} onCreate={(request) => create.send(request)} />
+        <SubscriptionEditor begun={newDraft} error={create.error} onSend={(draft) => create.send(createRequest(draft))}>
+          {(_, why) => (
+            <Line>
+              <Button kind="primary" type="submit" why={why} busy={create.isSending ? "Sending" : undefined}>
+                Subscribe
+              </Button>
+            </Line>
+          )}
+        </SubscriptionEditor>
       )}
     </Page>
-  );
-}
-
-type Wanted = { endpointUrl: string; toolkitSlug: string; triggerSlug: string };
-
-function CreateForm({
-  error,
-  isBusy,
-  onCreate,
-}: {
-  error: unknown;
-  isBusy: boolean;
-  onCreate: (wanted: Wanted) => void;
-}) {
-  const [url, setUrl] = useState("");
-  const [toolkit, setToolkit] = useState("");
-  const [trigger, setTrigger] = useState<string>();
-  const toolkits = useEventToolkits().map((slug) => ({ value: slug, words: slug }));
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    onCreate({ endpointUrl: url.trim(), toolkitSlug: toolkit, triggerSlug: trigger ?? "" });
-  };
-  return (
-    <form onSubmit={submit}>
-      <Stack>
-        <TextField
-          label="Endpoint"
-          type="url"
-          required
-          mono
-          placeholder="https://example.com/hooks/svc"
-          value={url}
-          onChange={setUrl}
-          hint="Where events are posted to: https, or http on this machine."
-        />
-        <Line>
-          <Choice
-            label="Events of"
-            value={toolkit}
-            options={[{ value: "", words: "every toolkit" }, ...toolkits]}
-            onChange={(slug) => {
-              setToolkit(slug);
-              setTrigger(undefined);
-            }}
-          />
-          {toolkit !== "" && <TriggerChoice toolkit={toolkit} trigger={trigger} onChange={setTrigger} />}
-        </Line>
-        <FaultNotice error={error} />
-        <Line>
-          <Button kind="primary" type="submit" busy={isBusy ? "Sending" : undefined}>
-            Subscribe
-          </Button>
-        </Line>
-      </Stack>
-    </form>
   );
 }
 

@@ -4,6 +4,7 @@ import { getRouteApi, Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { useNow } from "../../clock.ts";
 import { buttonClass } from "../../ui/buttons/button.tsx";
+import { JsonView } from "../../ui/code/json-view.tsx";
 import { Columns, Page } from "../../ui/layout/page.tsx";
 import { Section } from "../../ui/layout/section.tsx";
 import { Stack } from "../../ui/layout/stack.tsx";
@@ -14,9 +15,20 @@ import { Copyable } from "../../ui/values/copy.tsx";
 import { Facts } from "../../ui/values/facts.tsx";
 import { State } from "../../ui/values/state.tsx";
 import { Time } from "../../ui/values/time.tsx";
-import { healthSentence, healthWord, paceWords, receivesWords } from "../../words/subscriptions.ts";
+import {
+  credentialsWords,
+  filterFaultWords,
+  formatWords,
+  healthSentence,
+  healthWord,
+  paceWords,
+  receivesWords,
+  retryWords,
+} from "../../words/subscriptions.ts";
+import { visible } from "../../words/text.ts";
 import { TryNow } from "../deliveries/delivery-item.tsx";
 import { SubscriptionActions } from "./actions.tsx";
+import { SigningSecret } from "./signing-secret.tsx";
 import { TestDelivery } from "./test-delivery.tsx";
 
 const route = getRouteApi("/p/$projectId/subscriptions/$subscriptionId");
@@ -32,7 +44,7 @@ export default function SubscriptionPage() {
     <Page
       title={found?.endpointUrl ?? "Subscription"}
       tab={`Subscription ${subscriptionId}`}
-      state={found !== undefined && <State word={healthWord(found.health?.state ?? "")} />}
+      state={found !== undefined && <State word={healthWord(found.health?.state ?? "", found.inactiveReason)} />}
       back={
         <Link to="/p/$projectId/subscriptions" params={{ projectId }}>
           Subscriptions
@@ -49,7 +61,14 @@ export default function SubscriptionPage() {
         <Columns>
           <Stack>
             <Health projectId={projectId} subscription={found} />
+            <FilterFaults projectId={projectId} subscription={found} />
             {found.agent === undefined && <TestDelivery projectId={projectId} subscription={found} />}
+            {found.agent === undefined && <SigningSecret subscription={found} />}
+            {found.format?.kind === "custom" && (
+              <Section title="Body">
+                <JsonView text={found.format.bodyJson} label="body" />
+              </Section>
+            )}
           </Stack>
           <Section title="Subscription">
             <SubscriptionFacts projectId={projectId} subscription={found} />
@@ -69,7 +88,7 @@ function Health({
 }) {
   const now = useNow();
   const state = health?.state ?? "";
-  const { tone, icon } = healthWord(state);
+  const { tone, icon } = healthWord(state, inactiveReason);
   return (
     <Notice
       tone={tone}
@@ -94,6 +113,29 @@ function Health({
       }
     >
       {health !== undefined && health.pendingDeliveries > 0 && <p>{pendingWords(health.pendingDeliveries)} pending.</p>}
+    </Notice>
+  );
+}
+
+/** Draws a notice if the filter had no value for some events. It links to the form that shows the reason. */
+function FilterFaults({ projectId, subscription: { id, health } }: { projectId: string; subscription: Subscription }) {
+  const count = health?.filterFaults ?? 0;
+  if (count === 0) return null;
+  return (
+    <Notice
+      tone="warn"
+      title={filterFaultWords(count, true)}
+      actions={
+        <Link
+          to="/p/$projectId/subscriptions/$subscriptionId/change"
+          params={{ projectId, subscriptionId: id }}
+          className={buttonClass()}
+        >
+          See why
+        </Link>
+      }
+    >
+      <p>A field that it reads is absent or has another type. They are counted since the filter was set.</p>
     </Notice>
   );
 }
@@ -127,15 +169,23 @@ function Missed({ projectId, subscriptionId, since }: { projectId: string; subsc
 }
 
 function SubscriptionFacts({ projectId, subscription }: { projectId: string; subscription: Subscription }) {
-  const { id, endpointUrl, createdAt, health, agent, pace } = subscription;
+  const { id, endpointUrl, createdAt, health, agent, description, match, format, retry, credentials, pausedAt, pace } =
+    subscription;
+  const filter = match?.filter ?? "";
   return (
     <Facts
       facts={[
         ["Endpoint", <Copyable key="url" text={endpointUrl} what="address" />],
+        ["Description", description || undefined],
         ["Receives", receivesWords(subscription)],
-        ...(pace === undefined ? [] : [["Pace", paceWords(pace)] as const]),
+        ["Filter", filter === "" ? undefined : <code key="filter">{visible(filter)}</code>],
+        ["Format", agent === undefined ? formatWords(format?.kind ?? "") : undefined],
+        ["Credentials", agent === undefined ? credentialsWords(credentials) : undefined],
+        ["Retries", retryWords(retry)],
+        ["Pace", pace === undefined ? undefined : paceWords(pace)],
         ["Id", <Copyable key="id" text={id} what="id" />],
         ["Created", <Time key="created" at={createdAt} />],
+        ["Paused", pausedAt === undefined ? undefined : <Time key="paused" at={pausedAt} />],
         ...agentFacts(agent),
         ["Last success", <Time key="success" at={health?.lastSuccessAt} none="none of the newest deliveries" />],
         [

@@ -25,9 +25,10 @@ const subscriptions = listPage({
       id: "health",
       title: "Health",
       width: "128px",
-      cell: ({ health }) => <State word={healthWord(health?.state ?? "")} />,
+      cell: ({ health, inactiveReason }) => <State word={healthWord(health?.state ?? "", inactiveReason)} />,
     },
     { id: "endpoint", title: "Endpoint", width: "minmax(200px, 2fr)", cell: ({ endpointUrl }) => endpointUrl },
+    { id: "description", title: "Description", width: "minmax(120px, 1fr)", cell: ({ description }) => description },
     { id: "receives", title: "Receives", width: "minmax(140px, 1fr)", cell: receivesWords },
     { id: "created", title: "Created", width: "136px", cell: ({ createdAt }) => <Time at={createdAt} /> },
     "id",
@@ -36,7 +37,7 @@ const subscriptions = listPage({
     <>
       <b>{subscription.endpointUrl}</b>
       <Line apart>
-        <State word={healthWord(subscription.health?.state ?? "")} />
+        <State word={healthWord(subscription.health?.state ?? "", subscription.inactiveReason)} />
         <span>{receivesWords(subscription)}</span>
       </Line>
     </>

@@ -11,7 +11,7 @@ const lookMs = 1_000;
 /** Draws the button that sends a test event to a subscription, and the delivery of this event. */
 export function TestDelivery({
   projectId,
-  subscription: { id, active, endpointUrl },
+  subscription: { id, active, inactiveReason, endpointUrl },
 }: {
   projectId: string;
   subscription: Subscription;
@@ -33,7 +33,11 @@ export function TestDelivery({
       actions={
         <Button
           icon="send"
-          why={active ? undefined : "Nothing is sent to an inactive subscription: re-enable it first."}
+          why={
+            active
+              ? undefined
+              : `Nothing is sent to an inactive subscription: ${inactiveReason === "paused" ? "resume" : "re-enable"} it first.`
+          }
           busy={send.isSending ? "Sending" : undefined}
           onPress={() => send.send({ subscriptionId: id })}
         >

@@ -1,0 +1,201 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { durationFromMs, durationMs } from "@bufbuild/protobuf/wkt";
+import { formatDuration, parseDuration } from "@svc/core/duration";
+import type {
+  CreateSubscriptionRequestSchema,
+  EndpointCredentialsSchema,
+  PreviewSubscriptionRequestSchema,
+  Subscription,
+  UpdateSubscriptionRequestSchema,
+} from "@svc/gen/triggers";
+import { prettyJson } from "../../words/pretty-json.ts";
+
+/** The settings of a subscription as the user types them. */
+export type SubscriptionDraft = {
+  endpointUrl: string;
+  description: string;
+  /** Slug of the toolkit whose events the subscription receives; empty for all toolkits. */
+  toolkitSlug: string;
+  /** Id of the entity (customer or user) whose events the subscription receives; empty for all entities. */
+  entityId: string;
+  /** Slugs of the chosen event types; empty for all event types of the toolkit. */
+  types: readonly string[];
+  /** The condition in CEL that an event must meet; empty if every event matches. */
+  filter: string;
+  /** Name of the format of deliveries, as the API names it. */
+  format: string;
+  /** The template of the body as JSON text, for the format `custom`. */
+  bodyJson: string;
+  /** The waits between attempts, such as `10s, 1m, 1h`; empty for the deployment's. */
+  waits: string;
+  /** Duration of failures after which svc deactivates the subscription, such as `5d`; empty for the default. */
+  giveUpAfter: string;
+  neverGiveUp: boolean;
+  /** Maximum duration of an attempt, such as `10s`; empty for the default. */
+  timeout: string;
+  /** True if the credentials of this draft replace those of the subscription. svc never returns credentials, so they cannot be edited. */
+  replacesCredentials: boolean;
+  headers: readonly { name: string; value: string }[];
+  auth: AuthKind;
+  username: string;
+  password: string;
+  token: string;
+  tokenUrl: string;
+  clientId: string;
+  clientSecret: string;
+  scope: string;
+  audience: string;
+};
+
+/** Kind of the authentication at an endpoint, as the API names it. Empty for none. */
+export type AuthKind = "" | "basic" | "bearer" | "oauth2";
+
+/** A template that the form offers for the format `custom`. */
+const exampleBody = '{\n  "text": {\n    "$text": "{event.type} for {event.entityId}"\n  }\n}';
+
+const noCredentials = {
+  ...{ headers: [], auth: "" as const, username: "", password: "", token: "" },
+  ...{ tokenUrl: "", clientId: "", clientSecret: "", scope: "", audience: "" },
+};
+
+/** The draft of a new subscription. */
+export const newDraft: SubscriptionDraft = {
+  ...{ endpointUrl: "", description: "", toolkitSlug: "", entityId: "", types: [], filter: "" },
+  ...{ format: "svc", bodyJson: exampleBody },
+  ...{ waits: "", giveUpAfter: "", neverGiveUp: false, timeout: "" },
+  ...{ replacesCredentials: true, ...noCredentials },
+};
+
+/** Returns the draft that starts with the present settings of a subscription. */
+export function draftOf(subscription: Subscription): SubscriptionDraft {
+  const { endpointUrl, description, toolkitSlug, entityId, match, format, retry, credentials } = subscription;
+  return {
+    ...{ endpointUrl, description, toolkitSlug, entityId, types: typesOf(subscription), filter: match?.filter ?? "" },
+    format: format?.kind || "svc",
+    bodyJson: format?.kind === "custom" ? prettyJson(format.bodyJson) : exampleBody,
+    waits: (retry?.schedule ?? []).map((wait) => formatDuration(durationMs(wait))).join(", "),
+    giveUpAfter: retry?.giveUpAfter === undefined ? "" : formatDuration(durationMs(retry.giveUpAfter)),
+    neverGiveUp: retry?.neverGiveUp ?? false,
+    timeout: retry === undefined || retry.timeoutMs === 0 ? "" : formatDuration(retry.timeoutMs),
+    ...{ replacesCredentials: credentials === undefined, ...noCredentials },
+  };
+}
+
+/** Returns the slugs of the event types that a subscription names. Empty if it receives all of its toolkit. */
+function typesOf({ match, triggerSlug }: Pick<Subscription, "match" | "triggerSlug">): readonly string[] {
+  const several = match?.triggerSlugs ?? [];
+  return several.length > 0 || triggerSlug === "" ? several : [triggerSlug];
+}
+
+/** The fields of the form that the console itself checks. */
+type CheckedField = "types" | "waits" | "giveUpAfter" | "timeout";
+
+/** Returns what is wrong with a draft, by field. The service checks everything else. `subscription`: the one that the draft changes. */
+export function faultsOf(
+  draft: SubscriptionDraft,
+  subscription?: Pick<Subscription, "triggerSlug">,
+): Partial<Record<CheckedField, string>> {
+  const faults: Partial<Record<CheckedField, string>> = {};
+  if (draft.types.length === 0 && (subscription?.triggerSlug ?? "") !== "")
+    faults.types = "Add an event type: this subscription was created for one, so it cannot receive all of them.";
+  for (const field of ["waits", "giveUpAfter", "timeout"] as const) {
+    const fault = faultOfDurations(draft[field]);
+    if (fault !== undefined) faults[field] = fault;
+  }
+  return faults;
+}
+
+function faultOfDurations(text: string): string | undefined {
+  try {
+    readDurations(text);
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? `The ${error.message}.` : String(error);
+  }
+}
+
+/** Returns the durations of a list such as `10s, 1m`, in milliseconds. Throws an Error for a text that is not a duration. */
+function readDurations(text: string): number[] {
+  return text.trim() === "" ? [] : text.split(",").map((part) => parseDuration(part.trim()));
+}
+
+/** Returns the request that creates the subscription of a draft. */
+export function createRequest(draft: SubscriptionDraft): MessageInitShape<typeof CreateSubscriptionRequestSchema> {
+  const { endpointUrl, toolkitSlug, entityId, description, types, filter } = draft;
+  return {
+    ...{ endpointUrl: endpointUrl.trim(), toolkitSlug, entityId: entityId.trim(), description: description.trim() },
+    ...((types.length > 0 || filter.trim() !== "") && { match: matchOf(draft) }),
+    ...(draft.format !== "svc" && { format: formatOf(draft) }),
+    ...(hasRetry(draft) && { retry: retryOf(draft) }),
+    ...(hasCredentials(draft) && { credentials: credentialsOf(draft) }),
+  };
+}
+
+/** Returns the request that changes a subscription from one draft to another. Parts that are equal in both are left out. */
+export function updateRequest(
+  id: string,
+  from: SubscriptionDraft,
+  to: SubscriptionDraft,
+): MessageInitShape<typeof UpdateSubscriptionRequestSchema> {
+  const differs = (...names: (keyof SubscriptionDraft)[]) =>
+    names.some((name) => JSON.stringify(from[name]) !== JSON.stringify(to[name]));
+  const isTyped = differs("types");
+  return {
+    id,
+    ...(differs("endpointUrl") && { endpointUrl: to.endpointUrl.trim() }),
+    ...(differs("description") && { description: to.description.trim() }),
+    ...((isTyped || differs("filter")) && { match: matchOf(to) }),
+    ...((differs("format") || (to.format === "custom" && differs("bodyJson"))) && { format: formatOf(to) }),
+    ...(differs("waits", "giveUpAfter", "neverGiveUp", "timeout") && { retry: retryOf(to) }),
+    ...((differs("replacesCredentials") || (to.replacesCredentials && hasCredentials(to))) && {
+      credentials: credentialsOf(to),
+    }),
+  };
+}
+
+/** Returns the request that previews a draft on past events. `id`: the subscription that the draft changes; empty for a new one. */
+export function previewRequest(
+  id: string,
+  draft: SubscriptionDraft,
+): MessageInitShape<typeof PreviewSubscriptionRequestSchema> {
+  const { toolkitSlug, entityId } = draft;
+  return { id, toolkitSlug, entityId: entityId.trim(), match: matchOf(draft), format: formatOf(draft) };
+}
+
+function matchOf({ types, filter }: SubscriptionDraft) {
+  return { triggerSlugs: [...types], filter: filter.trim() };
+}
+
+function formatOf({ format, bodyJson }: SubscriptionDraft) {
+  return { kind: format, bodyJson: format === "custom" ? bodyJson : "" };
+}
+
+function hasRetry({ waits, giveUpAfter, neverGiveUp, timeout }: SubscriptionDraft): boolean {
+  return neverGiveUp || [waits, giveUpAfter, timeout].some((text) => text.trim() !== "");
+}
+
+function retryOf({ waits, giveUpAfter, neverGiveUp, timeout }: SubscriptionDraft) {
+  const [giveUpMs] = readDurations(giveUpAfter);
+  return {
+    schedule: readDurations(waits).map(durationFromMs),
+    ...(giveUpMs !== undefined && !neverGiveUp && { giveUpAfter: durationFromMs(giveUpMs) }),
+    ...{ neverGiveUp, timeoutMs: readDurations(timeout)[0] ?? 0 },
+  };
+}
+
+function hasCredentials({ headers, auth }: SubscriptionDraft): boolean {
+  return headers.length > 0 || auth !== "";
+}
+
+function credentialsOf(draft: SubscriptionDraft): MessageInitShape<typeof EndpointCredentialsSchema> {
+  const { headers, auth, username, password, token, clientSecret } = draft;
+  const [tokenUrl, clientId, scope, audience] = [draft.tokenUrl, draft.clientId, draft.scope, draft.audience].map(
+    (text) => text.trim(),
+  );
+  return {
+    headers: headers.map(({ name, value }) => ({ name: name.trim(), value: value.trim() })),
+    ...(auth === "basic" && { basic: { username, password } }),
+    ...(auth === "bearer" && { bearer: { token: token.trim() } }),
+    ...(auth === "oauth2" && { oauth2: { tokenUrl, clientId, clientSecret, scope, audience } }),
+  };
+}

@@ -59,6 +59,7 @@ export type {
   WebhookSecret,
 } from "./model.ts";
 export { readEventSchema, sampleOfSchema } from "./private/event-schema.ts";
+export { parsePrivateToolkit } from "./private/parse-definition.ts";
 export { type CatalogViews, createCatalogViews } from "./private/private-toolkits.ts";
 export {
   createDefinitionFile,

@@ -2,6 +2,7 @@ import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { writeToolkits } from "@svc/testing/catalog";
+import { deskDefinition } from "@svc/testing/private-webhook";
 import { sampleToolkits } from "@svc/testing/sample-toolkits";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { runTestCommand } from "../../test-command.ts";
@@ -128,4 +129,36 @@ test.each([
   ],
 ])("a folder that %s ends with 1", async (_, name, printed, text) => {
   expect(await check([join(folder, name)])).toEqual({ code: 1, printed, noted: [expect.stringMatching(text)] });
+});
+
+test("a private toolkit is checked by the rules of publishing, and needs no secretEnv", async () => {
+  const own = join(folder, "own");
+  await writeToolkits(own, [JSON.parse(deskDefinition())]);
+  const desk = join(own, "desk");
+  expect(await check([desk])).toEqual({
+    code: 1,
+    printed: [
+      expect.stringMatching(/desk\/toolkit\.yaml:\d+ webhook\.secretEnv: is missing; /),
+      expect.stringMatching(/entity/),
+    ],
+    noted: ["A private toolkit has no secretEnv: check it with --private.", expect.stringMatching(/2 problems/)],
+  });
+  for (const given of [desk, own])
+    expect(await check([given, "--private"])).toMatchObject({
+      ...{ code: 0, noted: [] },
+      printed: [expect.stringMatching(/^1 toolkit, 0 tools .*, 1 trigger: no problems/)],
+    });
+  const trigger = join(desk, "tools", "ticket_opened.yaml");
+  await damage(trigger, '"entity"', '"account"');
+  const { code, printed } = await check([desk, "--private"]);
+  expect(code).toBe(1);
+  expect(printed).toEqual([
+    expect.stringMatching(/tools\/ticket_opened\.yaml:\d+ account: is in a private definition/),
+  ]);
+  const [, line] = /yaml:(\d+) /.exec(printed[0] ?? "") ?? [];
+  expect((await readFile(trigger, "utf8")).split("\n")[Number(line) - 1]).toContain('"account"');
+  await damage(trigger, '"account"', '"entity": "", "entity"');
+  expect((await check([desk, "--private"])).printed).toEqual([
+    expect.stringMatching(/ticket_opened\.yaml:\d+: .*; write it as YAML 1\.2/),
+  ]);
 });

@@ -3,15 +3,16 @@ import { mkdir, mkdtemp, readdir, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import type { Catalog, Deployment, FileFault } from "@svc/catalog";
-import { systemClock } from "@svc/core";
+import { createId, systemClock } from "@svc/core";
 import { localConfig } from "../../command/client.ts";
 import type { CommandContext } from "../../command/context.ts";
 import { command, type Run } from "../../command/declared.ts";
 import { CommandError } from "../../command/error.ts";
 import type { JsonOption } from "../../command/options.ts";
 import { countText } from "../../text/table.ts";
+import { parsePrivateFolder, readToolkitFolder } from "./toolkit-folder.ts";
 
-type CheckOptions = JsonOption & { deployment?: string };
+type CheckOptions = JsonOption & { deployment?: string; private?: true };
 
 /** The command `svc catalog check`. */
 export const addCatalogCheck = command(
@@ -19,7 +20,14 @@ export const addCatalogCheck = command(
   {
     says: "check toolkit definitions without a service, as its start does, and print every problem",
     takes: { "[folder...]": "folders of toolkits, or of one toolkit each (default: those of SVC_TOOLKITS)" },
-    options: [["--deployment <file>", "deployment file to check them with (default: SVC_DEPLOYMENT)"]],
+    options: [
+      ["--deployment <file>", "deployment file to check them with (default: SVC_DEPLOYMENT)"],
+      [
+        "--private",
+        "check them as private toolkits, by the rules of `svc catalog publish`",
+        { conflicts: "deployment" },
+      ],
+    ],
     json: "counts and problems as JSON",
     more: "\nIf folders are given, the deployment file's entries for other toolkits are ignored.\nThe exit code is 1 if there is a problem.",
     client: "none",
@@ -27,6 +35,7 @@ export const addCatalogCheck = command(
       "svc catalog check",
       "svc catalog check my-toolkits",
       "svc catalog check toolkits/calendar --deployment deployment.yaml",
+      "svc catalog check my-toolkits/help_desk --private",
     ],
   },
   async ({ values: options, context, asJson }: Run<CheckOptions & { readonly folder: string[] }>) => {
@@ -34,11 +43,16 @@ export const addCatalogCheck = command(
     const { folders, deploymentFile } = await placesOf(given, options, context);
     await using parents = await openParents(folders);
     const startMs = systemClock.now();
-    const { catalog, faults } = await load(parents.folders, deploymentFile, given.length > 0);
+    const { catalog, faults } =
+      options.private === true
+        ? await loadPrivate(parents.folders)
+        : await load(parents.folders, deploymentFile, given.length > 0);
     const elapsedMs = Math.round(systemClock.now() - startMs);
     if (asJson) context.print(checkJson(catalog, faults, parents.restore));
     if (catalog === undefined) {
       for (const fault of asJson ? [] : faults) context.print(faultLine(fault, parents.restore));
+      if (faults.some(({ path, reason }) => path === "webhook.secretEnv" && reason === "is missing"))
+        context.note("A private toolkit has no secretEnv: check it with --private.");
       throw new CommandError(`${countText(faults.length, "problem")} in ${folders.map(shortPath).join(", ")}`);
     }
     if (catalog.toolkits.size === 0) {
@@ -113,6 +127,27 @@ async function load(folders: readonly string[], deploymentFile: string | undefin
   const { value: catalog, faults } = await faultsOf(() => loadCatalog({ folders, deployment }));
   const all = [...(checked?.faults ?? []), ...faults];
   return { catalog: all.length === 0 ? catalog : undefined, faults: all };
+}
+
+/** Loads the definitions as private toolkits: without a deployment file, and by the rules of publishing. */
+async function loadPrivate(folders: readonly string[]): Promise<Loaded> {
+  const named = await Promise.all(
+    folders.map(async (folder) => (await readdir(folder).catch(() => [])).sort().map((name) => join(folder, name))),
+  );
+  const toolkits = [];
+  const faults: FileFault[] = [];
+  for (const folder of named.flat().filter(isToolkit)) {
+    const parsed = await parsePrivateFolder(await readToolkitFolder(folder), createId("prj", systemClock.now()));
+    if ("faults" in parsed) faults.push(...parsed.faults);
+    else toolkits.push(parsed.toolkit);
+  }
+  if (faults.length > 0) return { catalog: undefined, faults };
+  const tools = toolkits.flatMap(({ actions, triggers }) => [...actions, ...triggers]);
+  const catalog = {
+    toolkits: new Map(toolkits.map((toolkit) => [toolkit.slug, toolkit])),
+    tools: new Map(tools.map((tool) => [tool.slug, tool])),
+  };
+  return { catalog, faults };
 }
 
 async function faultsOf<T>(run: () => Promise<T>): Promise<{ value?: T; faults: readonly FileFault[] }> {

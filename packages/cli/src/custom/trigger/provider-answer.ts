@@ -49,6 +49,12 @@ type RefusalBody = { readonly message?: unknown; readonly details?: readonly { d
 export function refusalText({ slug, webhook }: ReceivingToolkit, { status, body }: ServerAnswer): string {
   const { message, details } = (parseJsonBody(body) as RefusalBody | undefined) ?? {};
   const text = `the service refused with ${status}: ${typeof message === "string" ? message : body.slice(0, 200)}`;
+  // A private toolkit has no variable: its secrets are in the vault.
+  const isPrivate = webhook.secretEnv === "";
+  if (isPrivate && status === 403) return `${text}. \`svc webhooks secrets put ${slug}\` stores one.`;
+  if (isPrivate && status === 401)
+    return `${text}. Is the secret one of the toolkit's? \`svc webhooks secrets put ${slug}\` stores another.`;
+  if (isPrivate && status === 404) return `${text}. \`svc catalog publish\` publishes the toolkit.`;
   if (status === 403) {
     return `${text}. Set ${webhook.secretEnv} for the service to the same text as here, in its environment (and restart it) or in its SVC_ENV_FILE (and send it SIGHUP).`;
   }

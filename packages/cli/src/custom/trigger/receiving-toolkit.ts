@@ -1,7 +1,12 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import type { Toolkit, Trigger, UnsignedPost, Webhook } from "@svc/catalog";
+import type { ProjectId } from "@svc/core";
 import { localConfig } from "../../command/client.ts";
 import type { CommandContext } from "../../command/context.ts";
 import { CommandError } from "../../command/error.ts";
+import { countText } from "../../text/table.ts";
+import { parsePrivateFolder, readToolkitFolder } from "../catalog/toolkit-folder.ts";
 
 /** A toolkit that declares a webhook, and so receives posts from its app. */
 export type ReceivingToolkit = Toolkit & { readonly webhook: Webhook };
@@ -22,6 +27,32 @@ export async function findReceivingToolkit(slug: string, context: CommandContext
   throw new CommandError(
     `${fault} in ${folders.join(", ")}; toolkits that receive posts: ${slugs.join(", ") || "none"}`,
   );
+}
+
+/**
+ * Loads the definition of a private toolkit (a toolkit that one project has published), by the rules of publishing. `given`: the folder of the
+ * toolkit, or its slug if the folder is below SVC_TOOLKITS. Rejects with CommandError if there is no such folder, if its files have errors,
+ * or if the toolkit receives no webhook posts.
+ */
+export async function findPrivateToolkit(
+  given: string,
+  projectId: string,
+  context: CommandContext,
+): Promise<ReceivingToolkit> {
+  const { toolkitFolders } = await localConfig(context, "SVC_TOOLKITS");
+  const places = [given, ...toolkitFolders.map((folder) => join(folder, given))];
+  const folder = places.find((place) => existsSync(join(place, "toolkit.yaml")));
+  if (folder === undefined)
+    throw new CommandError(
+      `there is no toolkit.yaml in ${places.join(", ")}; name the folder of the private toolkit, such as my-toolkits/help_desk`,
+    );
+  const parsed = await parsePrivateFolder(await readToolkitFolder(folder), projectId as ProjectId);
+  if ("faults" in parsed)
+    throw new CommandError(
+      `${countText(parsed.faults.length, "problem")} in ${folder}: \`svc catalog check --private ${folder}\` lists them`,
+    );
+  if (takesPosts(parsed.toolkit)) return parsed.toolkit;
+  throw new CommandError(`toolkit "${parsed.toolkit.slug}" in ${folder} does not receive posts: it has no webhook`);
 }
 
 /** True if a toolkit declares a webhook. */

@@ -1,17 +1,25 @@
 import { readFile } from "node:fs/promises";
 import type { Post, SamplePost, UnsignedPost } from "@svc/catalog";
 import { systemClock } from "@svc/core";
-import { type AddressedServer, serverUrl } from "../../command/client.ts";
+import { ownProjectId, type ProjectOptions, serverUrl } from "../../command/client.ts";
 import type { CommandContext } from "../../command/context.ts";
 import { command, type Run } from "../../command/declared.ts";
 import { CommandError } from "../../command/error.ts";
+import { readSecretOption } from "../../command/input.ts";
 import { collectPair, type JsonOption } from "../../command/options.ts";
 import { acceptedJson, acceptedText, refusalText, sendPost, storedCount } from "./provider-answer.ts";
-import { chooseTrigger, findReceivingToolkit, type ReceivingToolkit, signPost } from "./receiving-toolkit.ts";
+import {
+  chooseTrigger,
+  findPrivateToolkit,
+  findReceivingToolkit,
+  type ReceivingToolkit,
+  signPost,
+} from "./receiving-toolkit.ts";
 
 type Pairs = Readonly<Record<string, string>>;
-type PostOptions = { body?: string; header: Pairs; query: Pairs; secret?: string };
-type TriggerOptions = AddressedServer & JsonOption & PostOptions & { trigger?: string };
+type SecretOptions = { secret?: string; secretStdin?: true; secretEnv?: string; private?: true };
+type PostOptions = SecretOptions & { body?: string; header: Pairs; query: Pairs };
+type TriggerOptions = ProjectOptions & JsonOption & PostOptions & { trigger?: string };
 
 /** Rules for reading an option whose value is a pair `name=value`. */
 const pairs = { parse: collectPair, default: {}, defaultText: "none" } as const;
@@ -21,50 +29,72 @@ export const addTriggerCommand = command(
   undefined,
   {
     says: "sign a sample event as the provider would, and post it to the service",
-    takes: { "<toolkit>": "slug of a toolkit that receives posts" },
+    takes: { "<toolkit>": "slug of a toolkit that receives posts; with --private, also its folder" },
     options: [
       ["--trigger <name>", "trigger of the sample (default: the first)"],
       ["--body <file>", "body to send instead of the sample's, byte for byte; - is standard input"],
       ["--header <name=value>", "header to send, replaces the sample's; can be repeated", pairs],
       ["--query <name=value>", "query parameter to send, replaces the sample's; can be repeated", pairs],
       ["--secret <text>", "shared secret to sign with (default: the toolkit's variable, as the service reads it)"],
+      ["--secret-stdin", "read the secret from standard input", { conflicts: "secret" }],
+      ["--secret-env <name>", "read the secret from this environment variable", { conflicts: "secret" }],
+      ["--private", "post to a private toolkit of the key's project; its secret has no variable of its own"],
     ],
     json: "the answer and the matching trigger as JSON",
-    more: "\nThe secret is read from the variable that the toolkit's definition names, in the environment or in SVC_ENV_FILE.\nThe service must have been started with the same one. The sample comes from the definitions in SVC_TOOLKITS.",
-    client: "server",
+    more: "\nThe secret is read from the variable that the toolkit's definition names, in the environment or in SVC_ENV_FILE.\nThe service must have been started with the same one. The sample comes from the definitions in SVC_TOOLKITS.\nWith --private, the secret is one that `svc webhooks secrets put` has stored. The sample comes from the toolkit's folder.",
+    client: "project",
     examples: [
       "SVC_WEBHOOK_SECRET_CALENDAR=swordfish svc trigger calendar",
       "svc trigger calendar --header x-calendar-resource-state=not_exists",
       "svc trigger my_toolkit --body post.json --header x-my-event=opened   # a toolkit of your own, in SVC_TOOLKITS",
+      "svc trigger my-toolkits/help_desk --private --secret-stdin < secret",
     ],
   },
-  async ({ values: options, context, asJson }: Run<TriggerOptions & { readonly toolkit: string }>) => {
-    const { toolkit: slug } = options;
+  async ({ values: options, context, asJson, project }: Run<TriggerOptions & { readonly toolkit: string }>) => {
+    const { toolkit: given } = options;
     const url = serverUrl(options, context);
-    const toolkit = await findReceivingToolkit(slug, context);
-    const secret = secretOf(toolkit, options, context);
+    if (options.body === "-" && options.secretStdin === true)
+      throw new CommandError("--body - and --secret-stdin both read standard input: use --secret-env", 2);
+    const projectId = options.private === true ? await ownProjectId(await project()) : "";
+    const toolkit =
+      projectId === ""
+        ? await findReceivingToolkit(given, context)
+        : await findPrivateToolkit(given, projectId, context);
+    const secret = await secretOf(toolkit, options, context);
     const nowMs = systemClock.now();
     const sample = chooseTrigger(toolkit, options.trigger).sample(nowMs);
     const publicUrl = (context.environment.get("SVC_PUBLIC_URL")?.trim() || url).replace(/\/+$/, "");
-    const composed = await composePost(toolkit, sample, options, context);
+    const path = `/webhooks/${projectId === "" ? "" : `${projectId}/`}${toolkit.slug}`;
+    const composed = { path, ...(await composePost(toolkit, sample, options, context)) };
     const post = signPost(toolkit, composed, secret, { nowMs, publicUrl });
     const found = await expectation(toolkit, post);
     if (found.fault !== "") context.note(`Note: ${found.fault}.`);
     const answer = await sendPost(`${url}${post.path}`, post);
     if (answer.status < 200 || answer.status > 299) throw new CommandError(refusalText(toolkit, answer));
     context.print(asJson ? acceptedJson(answer, found.slug) : acceptedText(answer, found.slug));
-    if (found.slug !== "" && storedCount(answer) === 0) context.note(`Note: ${whyUnstored(toolkit, found)}.`);
+    if (found.slug !== "" && projectId === "" && storedCount(answer) === 0)
+      context.note(`Note: ${whyUnstored(toolkit, found)}.`);
   },
 );
 
-function secretOf(
+/** Returns the secret with which the command signs: from an option, or else from the variable that the toolkit's definition names. */
+async function secretOf(
   { slug, webhook }: ReceivingToolkit,
-  { secret }: PostOptions,
-  { environment }: CommandContext,
-): string {
-  // During a rotation, the variable may contain several secrets. All are valid, so the command uses the first.
-  const found = secret ?? environment.get(webhook.secretEnv)?.trim().split(/\s+/)[0];
+  options: SecretOptions,
+  context: CommandContext,
+): Promise<string> {
+  const { secret, secretStdin, secretEnv } = options;
+  const isPrivate = options.private === true;
+  const isRead = secretStdin !== undefined || secretEnv !== undefined || (isPrivate && secret === undefined);
+  const found = isRead
+    ? await readSecretOption("Secret of the webhook", options, context)
+    : // During a rotation, the variable may contain several secrets. All are valid, so the command uses the first.
+      (secret ?? context.environment.get(webhook.secretEnv)?.trim().split(/\s+/)[0]);
   if (found !== undefined && found !== "") return found;
+  if (isPrivate)
+    throw new CommandError(
+      `no secret to sign with: give --secret-stdin or --secret-env; \`svc webhooks secrets put ${slug}\` makes one`,
+    );
   throw new CommandError(
     `no secret to sign with: set ${webhook.secretEnv} to the same text here and for the service, or give --secret. ` +
       `To begin: export ${webhook.secretEnv}=$(openssl rand -hex 32), then \`svc serve\`, and \`svc trigger ${slug}\` in a shell with the same variable`,
@@ -72,18 +102,17 @@ function secretOf(
 }
 
 async function composePost(
-  { slug, webhook }: ReceivingToolkit,
+  { webhook }: ReceivingToolkit,
   sample: SamplePost,
   options: PostOptions,
   context: CommandContext,
-): Promise<UnsignedPost> {
+): Promise<Omit<UnsignedPost, "path">> {
   const own = options.body === undefined ? undefined : await readBody(options.body, context);
   const [sampleType, sampleBody] = bodyOf(webhook, sample);
   const body = own ?? sampleBody;
   const type: Pairs = body.length === 0 ? {} : { "content-type": own === undefined ? sampleType : "application/json" };
   const given = Object.entries(options.header).map(([name, value]) => [name.toLowerCase(), value]);
   return {
-    path: `/webhooks/${slug}`,
     headers: { ...type, ...sample.headers, ...Object.fromEntries(given) },
     query: { ...sample.query, ...options.query },
     body,

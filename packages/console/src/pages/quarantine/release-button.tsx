@@ -178,7 +178,11 @@ export function ReleaseButton({
   const roleWhy = useApproverWhy(projectId ?? "");
   return (
     <>
-      <Button icon="replay" why={why ?? (projectId === undefined ? undefined : roleWhy)} onPress={() => setOpened(filter)}>
+      <Button
+        icon="replay"
+        why={why ?? (projectId === undefined ? undefined : roleWhy)}
+        onPress={() => setOpened(filter)}
+      >
         {words}
       </Button>
       {opened !== undefined && <ReleaseDialog filter={opened} onClose={() => setOpened(undefined)} />}

@@ -1,6 +1,7 @@
 import { firstUuidAt, idOfUuid, isoTime, type ProjectId, type SubscriptionId, timeOfId, uuidOfId } from "@svc/core";
 import type { Executor } from "../connect.ts";
 import { liveEpochs } from "../deliveries/epoch.ts";
+import { queuedSubscriptions } from "../projects/usage.ts";
 import { type JobStatus, jobStatuses } from "../schema/words.ts";
 import { firstUuid, lastUuid } from "../sql/newest-in.ts";
 import { arrayLiteral, statement } from "../sql/statement.ts";
@@ -22,18 +23,19 @@ export type PendingOfSubscription = {
 };
 
 /**
- * Finds the project's subscriptions, then the queued tasks of each subscription by the key of delivery_tasks: at most $2 tasks in all.
+ * Finds the subscriptions with queued deliveries, then the queued tasks of each subscription by the key of delivery_tasks: at most $2 tasks in all.
  * Delivery ids contain their times. `$3` has the first possible id of each age group, youngest group first.
  */
 const selectPending = statement<{ id: string; count: number; ages: number[]; oldest: string }>(
   "read_pending_backlog",
-  `select t.subscription_id as id, count(*)::int4 as count, min(t.delivery_id::text) as oldest,
+  `with recursive ${queuedSubscriptions("$1::uuid")}
+   select t.subscription_id as id, count(*)::int4 as count, min(t.delivery_id::text) as oldest,
      array[count(*) filter (where t.delivery_id >= ($3::uuid[])[1]),
        count(*) filter (where t.delivery_id < ($3::uuid[])[1] and t.delivery_id >= ($3::uuid[])[2]),
        count(*) filter (where t.delivery_id < ($3::uuid[])[2] and t.delivery_id >= ($3::uuid[])[3]),
        count(*) filter (where t.delivery_id < ($3::uuid[])[3] and t.delivery_id >= ($3::uuid[])[4]),
        count(*) filter (where t.delivery_id < ($3::uuid[])[4])]::int4[] as ages
-   from (select t.subscription_id, t.delivery_id from (select id from subscriptions where project_id = $1::uuid offset 0) s
+   from (select t.subscription_id, t.delivery_id from queued s
      cross join lateral (select subscription_id, delivery_id from delivery_tasks where epoch = any${liveEpochs} and subscription_id = s.id offset 0) t
      limit $2::int4) t
    group by t.subscription_id`,

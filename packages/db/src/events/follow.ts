@@ -171,15 +171,31 @@ export type EventMatchFilter = {
   withoutPending?: boolean;
 };
 
-/** `offset 0` makes PostgreSQL look up the deliveries of each pair. Without it, PostgreSQL loaded all deliveries into one hash table. */
-const matches = `from events e join subscriptions s on s.project_id = e.project_id and s.kind = 'events' and s.active
+const matchColumns = "s.id, s.toolkit_slug, s.trigger_slug, s.trigger_slugs, s.entity_id, s.settings";
+const isActive = "s.project_id = $1::uuid and s.kind = 'events' and s.active";
+
+/** Subscriptions that are compared with each event: the subscription $6, or all without an entity. */
+const compared = `with compared as materialized (
+    select ${matchColumns} from subscriptions s where s.id = $6::uuid and ${isActive}
+    union all
+    select ${matchColumns} from subscriptions s where $6::uuid is null and s.entity_id = '' and ${isActive}
+  )`;
+
+/**
+ * Pairs events with subscriptions. Subscriptions with an entity are found by the event's entity, because a project may have 100,000 of them.
+ * `offset 0` makes PostgreSQL look up the deliveries of each pair. Without it, PostgreSQL loaded all deliveries into one hash table.
+ */
+const matches = `from events e cross join lateral (
+    select * from compared
+    union all
+    select ${matchColumns} from subscriptions s where $6::uuid is null and s.entity_id = e.entity_id and s.entity_id <> '' and ${isActive}
+  ) s
+  where e.project_id = $1::uuid and e.kind = 'event' and e.id >= $2::uuid and e.id < $3::uuid
+    and ($4::text = '' or e.toolkit_slug = $4::text) and ($5::text = '' or e.trigger_slug = $5::text)
     and (s.toolkit_slug = e.toolkit_slug or (s.toolkit_slug = '' and e.toolkit_slug <> 'svc'))
     and not (e.toolkit_slug = 'svc' and starts_with(e.dedupe_key, s.id::text || '/')) and (s.trigger_slug = '' or s.trigger_slug = e.trigger_slug)
     and (s.trigger_slugs = '{}' or e.trigger_slug = any(s.trigger_slugs))
     and (s.entity_id = '' or s.entity_id = e.entity_id)
-  where e.project_id = $1::uuid and e.kind = 'event' and e.id >= $2::uuid and e.id < $3::uuid
-    and ($4::text = '' or e.toolkit_slug = $4::text) and ($5::text = '' or e.trigger_slug = $5::text)
-    and ($6::uuid is null or s.id = $6::uuid)
     and ($7::text[] = '{}' or not exists (
       select from deliveries d where d.project_id = e.project_id and d.event_id = e.id and ${filterBy("d.subscription_id", "s.id")}
         and d.state = any($7::text[]) offset 0))`;
@@ -190,7 +206,7 @@ const matches = `from events e join subscriptions s on s.project_id = e.project_
  */
 const selectMatches = statement<{ event_id: string; subscription_id: string; is_filtered: boolean | null }>(
   "find_matches",
-  `select e.id as event_id, s.id as subscription_id, s.settings ? 'filter' as is_filtered ${matches}
+  `${compared} select e.id as event_id, s.id as subscription_id, s.settings ? 'filter' as is_filtered ${matches}
    order by e.id, s.id limit $8::int4`,
 );
 
@@ -200,7 +216,7 @@ const selectMatches = statement<{ event_id: string; subscription_id: string; is_
  */
 const countMatches = statement<{ count: string; is_filtered: boolean | null }>(
   "count_matches",
-  `select count(*) as count, bool_or(s.settings ? 'filter') as is_filtered ${matches}`,
+  `${compared} select count(*) as count, bool_or(s.settings ? 'filter') as is_filtered ${matches}`,
 );
 
 /**

@@ -20,14 +20,38 @@ export function unfinishedJobs(projectId: string): string {
 }
 
 /**
- * Counts pending deliveries, at most $2. It finds the project's subscriptions, and then the queued tasks of each subscription by the key of
- * delivery_tasks.
+ * Returns the SQL of common table expressions, for `with recursive`. The last, `queued`, has the ids of those subscriptions of a project
+ * that may have queued deliveries: all without an entity, and those with an entity that have some. A project may have 100,000 of the
+ * latter, so they are found from the queue: one index lookup for each subscription of the deployment that has queued deliveries, and only
+ * if the project has subscriptions with an entity. Uses delivery_tasks_lane and subscriptions_general.
+ */
+export function queuedSubscriptions(projectId: string): string {
+  const next = (epoch: string, after: string) =>
+    `(select t.subscription_id from delivery_tasks t where t.epoch = ${epoch}${after} order by t.subscription_id limit 1)`;
+  return `queues as (
+    select e.epoch, ${next("e.epoch", "")} as subscription_id from unnest(${liveEpochs}) as e(epoch)
+    where exists (select from routing_shards where project_id = ${projectId})
+    union all
+    select q.epoch, ${next("q.epoch", " and t.subscription_id > q.subscription_id")} from queues q
+    where q.subscription_id is not null
+  ), queued as (
+    select id from subscriptions where project_id = ${projectId} and entity_id = ''
+    union all
+    select distinct q.subscription_id from queues q where exists (
+      select from subscriptions s where s.id = q.subscription_id and s.project_id = ${projectId} and s.entity_id <> '' offset 0)
+  )`;
+}
+
+/**
+ * Counts pending deliveries, at most $2. It finds the subscriptions with queued deliveries, and then the queued tasks of each subscription by
+ * the key of delivery_tasks.
  */
 const countDeliveries = statement<{ count: string }>(
   "count_project_deliveries",
-  `select count(*) as count from (
-     select from (select id from subscriptions where project_id = $1::uuid offset 0) s
-     cross join lateral (select from delivery_tasks where epoch = any${liveEpochs} and subscription_id = s.id offset 0) t limit $2::int8) c`,
+  `with recursive ${queuedSubscriptions("$1::uuid")}
+   select count(*) as count from (
+     select from queued s cross join lateral (
+       select from delivery_tasks where epoch = any${liveEpochs} and subscription_id = s.id offset 0) t limit $2::int8) c`,
 );
 
 /** Counts unfinished jobs, at most $2. */

@@ -20,28 +20,46 @@ const pairsMax = 20_000;
  */
 const comparisonsMax = 2_000_000;
 
+const wantedColumns =
+  "s.id, s.toolkit_slug, s.trigger_slug, s.trigger_slugs, s.entity_id, s.settings ? 'filter' as is_filtered";
+/** `is true` prevents PostgreSQL from reading all subscriptions by their key. */
+const isWanted = "s.project_id = $1::uuid and s.kind = 'events' and s.active and (s.id < $8::uuid) is true";
+const isMatch = `(s.toolkit_slug = w.toolkit_slug or (s.toolkit_slug = '' and w.toolkit_slug <> 'svc'))
+        and (s.trigger_slug = '' or s.trigger_slug = w.trigger_slug)
+        and (s.trigger_slugs = '{}' or w.trigger_slug = any(s.trigger_slugs))
+        and not (w.toolkit_slug = 'svc' and starts_with(w.dedupe_key, s.id::text || '/'))
+      where w.kind = 'event' and ($4::text = '' or w.toolkit_slug = $4::text) and ($5::text = '' or w.trigger_slug = $5::text)`;
+
 /**
  * Pairs events of a project with the subscriptions that a replay delivers them to. Scans at most $9 events, from `$2` to before `$3`. Only
  * subscriptions that existed when the replay began are paired.
  * - An operational event (an event that svc makes about a project) goes only to subscriptions that name its toolkit. It never goes to the
  *   subscription that it is about, whose id begins its dedupe key.
  * - Events that match no subscription count for $9, because the scan reads all events between its bounds.
- * - `is true` prevents PostgreSQL from reading all subscriptions by their key.
+ * - `compared`: subscriptions that are compared with each event: the subscription $6, or all without an entity.
+ * - `of_entities`: if $6 is null, the subscriptions of the entities of the scanned events. They are found by entity, because a project may
+ *   have 100,000 of them.
  */
-const walk = `wanted as materialized (
-    select s.id, s.toolkit_slug, s.trigger_slug, s.trigger_slugs, s.entity_id, s.settings ? 'filter' as is_filtered from subscriptions s
-    where s.project_id = $1::uuid and s.kind = 'events' and s.active and (s.id < $8::uuid) is true and ($6::uuid is null or s.id = $6::uuid)
+const walk = `compared as materialized (
+    select ${wantedColumns} from subscriptions s where s.id = $6::uuid and ${isWanted}
+    union all
+    select ${wantedColumns} from subscriptions s where $6::uuid is null and s.entity_id = '' and ${isWanted}
   ), walked as materialized (
     select e.id, e.kind, e.toolkit_slug, e.trigger_slug, e.entity_id, e.dedupe_key from events e
     where e.project_id = $1::uuid and e.id >= $2::uuid and e.id < $3::uuid order by e.id
-    limit (select least($9::int8, greatest(100, ${comparisonsMax} / greatest(1, count(*)))) from wanted)
+    limit (select least($9::int8, greatest(100, ${comparisonsMax} / greatest(1, count(*)))) from compared)
+  ), of_entities as materialized (
+    select ${wantedColumns} from (select distinct entity_id from walked where entity_id <> '' and $6::uuid is null
+      and exists (select from routing_shards where project_id = $1::uuid)) e
+    cross join lateral (
+      select * from subscriptions s where s.entity_id = e.entity_id and s.entity_id <> '' and ${isWanted} offset 0) s
+  ), wanted as (
+    select * from compared union all select * from of_entities
   ), paired as (
-    select w.id as event_id, s.id as subscription_id from walked w join wanted s
-      on (s.toolkit_slug = w.toolkit_slug or (s.toolkit_slug = '' and w.toolkit_slug <> 'svc'))
-        and (s.trigger_slug = '' or s.trigger_slug = w.trigger_slug)
-        and (s.trigger_slugs = '{}' or w.trigger_slug = any(s.trigger_slugs)) and (s.entity_id = '' or s.entity_id = w.entity_id)
-        and not (w.toolkit_slug = 'svc' and starts_with(w.dedupe_key, s.id::text || '/'))
-    where w.kind = 'event' and ($4::text = '' or w.toolkit_slug = $4::text) and ($5::text = '' or w.trigger_slug = $5::text)
+    select w.id as event_id, s.id as subscription_id from walked w join compared s
+      on (s.entity_id = '' or s.entity_id = w.entity_id) and ${isMatch}
+    union all
+    select w.id as event_id, s.id as subscription_id from walked w join of_entities s on s.entity_id = w.entity_id and ${isMatch}
   )`;
 
 /**
@@ -57,7 +75,7 @@ const isUndelivered = `($7::text[] = '{}' or not exists (
  * maximum.
  */
 const walkEnd = `(select id from walked order by id desc limit 1) as walked_to,
-    (select count(*) from walked) >= (select least($9::int8, greatest(100, ${comparisonsMax} / greatest(1, count(*)))) from wanted) as cut`;
+    (select count(*) from walked) >= (select least($9::int8, greatest(100, ${comparisonsMax} / greatest(1, count(*)))) from compared) as cut`;
 
 /** Column with the ids of the scanned subscriptions that have a filter. */
 const filteredIds = "array(select id::text from wanted where is_filtered) as filtered_ids";
@@ -74,7 +92,8 @@ type MatchRow = WalkEnd & {
 
 /**
  * Finds the next pairs of event and subscription that a replay must deliver, in order. They follow the pair of the event $2 and the
- * subscription $10. Uses the indexes events_key, subscriptions_project and deliveries_event.
+ * subscription $10. Uses the indexes events_key, subscriptions_general,
+ * subscriptions_entity and deliveries_event.
  */
 const findMatches = statement<MatchRow>(
   "find_replay_matches",

@@ -1,13 +1,16 @@
-import { createId, firstUuidAt, type ProjectId, uuidOfId } from "@svc/core";
+import { createId, firstUuidAt, idOfUuid, type ProjectId, type SubscriptionId, uuidOfId } from "@svc/core";
 import { createTestDatabase } from "@svc/testing/database";
 import { afterAll, beforeEach, expect, test } from "vitest";
 import { findAccountReferences, putAccountReferences } from "../account-references/repo.ts";
+import { readPendingBacklog } from "../activity/backlog.ts";
 import { releaseAccountReferences } from "../connections/references.ts";
 import { isUniqueViolation } from "../driver.ts";
-import { countEventMatches, type EventMatchFilter, findEventMatches } from "../events/follow.ts";
+import { countEventMatches, type EventMatch, type EventMatchFilter, findEventMatches } from "../events/follow.ts";
 import { occurrenceOf } from "../events/operational.ts";
 import { recordEvents } from "../events/record.ts";
 import { readDeploymentRouting } from "../projects/repo.ts";
+import { usageOfProject } from "../projects/usage.ts";
+import { countReplayMatches, findReplayMatches, type ReplayFilter } from "../replays/match.ts";
 import { addProject, addSubscription, eventOf, fillQueue, newEvent, nowMs } from "../test-rows.ts";
 import { type SubscriptionChange, subscriptionsForProject } from "./repo.ts";
 import { readEntityRouting, readProjectRouting } from "./routing.ts";
@@ -146,6 +149,28 @@ test("entities are divided evenly, and any text has a shard", async () => {
   expect(await readEntityRouting(db, odd)).toHaveLength(odd.length);
 });
 
+test("pending deliveries of subscriptions with an entity count, and no other project's", async () => {
+  const [projectId, other] = [await addProject(db), await addProject(db)];
+  const counts = async (id: ProjectId) => {
+    const backlog = await readPendingBacklog(db, id, nowMs);
+    return [
+      await usageOfProject(db, id).countDeliveries(),
+      backlog.map(({ count }) => count).toSorted((a, b) => a - b),
+    ];
+  };
+  await fillQueue(db, projectId, await addSubscription(db, projectId), { count: 2 });
+  expect(await counts(projectId)).toEqual([2, [2]]);
+  for (const [index, entityId] of ["a", "b", "c"].entries()) {
+    await addSubscription(db, projectId, entityId);
+    await fillQueue(db, projectId, await addSubscription(db, projectId, entityId), { count: index + 3 });
+  }
+  await fillQueue(db, other, await addSubscription(db, other, "a"), { count: 7 });
+  await db.sql`update delivery_tasks set epoch = 0 where ctid = any(array(select ctid from delivery_tasks limit 9))`;
+  expect(await counts(projectId)).toEqual([14, [2, 3, 4, 5]]);
+  expect(await counts(other)).toEqual([7, [7]]);
+  expect(await usageOfProject(db, projectId).countDeliveries(10)).toBe(10);
+});
+
 test("a subscription is its project's own", async () => {
   const [projectId, other] = [await addProject(db), await addProject(db)];
   const id = await addSubscription(db, projectId);
@@ -200,6 +225,40 @@ test("matches are events with the active subscriptions that want them, the oldes
   expect(await find({ subscriptionId: inactive })).toEqual([]);
   expect(await find({ fromUuid: firstUuidAt(nowMs - 8_000), toUuid: firstUuidAt(nowMs - 7_000) })).toEqual([all[1]]);
   expect(await countEventMatches(db, projectId, everything)).toEqual({ count: 4, hasFilters: false });
+});
+
+test("events match subscriptions of their entity, and a replay to one subscription or to all delivers the same", async () => {
+  const { projectId, subscription, events } = await filled();
+  const [ada, adas, bob] = [
+    await addSubscription(db, projectId, "ada"),
+    await addSubscription(db, projectId, "ada"),
+    await addSubscription(db, projectId, "bob"),
+  ];
+  const inactive = await addSubscription(db, projectId, "ada");
+  await subscriptionsForProject(db, projectId).update(inactive, { active: false });
+  const other = await addSubscription(db, projectId, "ada");
+  await subscriptionsForProject(db, projectId).update(other, { toolkitSlug: "payments" });
+  await addSubscription(db, await addProject(db), "ada");
+  for (const [index, entityId] of ["ada", "bob", "eve", ""].entries())
+    await db.sql`update events set entity_id = ${entityId} where id = ${uuidOfId(events[index]!)}`;
+  const wanted = [[subscription, ada, adas], [subscription, bob], [subscription], [subscription]];
+  const all = wanted.flatMap((own, index) => own.map((id) => ({ eventId: events[index]!, subscriptionId: id })));
+  const sorted = (pairs: readonly EventMatch[]) => pairs.map((pair) => JSON.stringify(pair)).toSorted();
+  const replay = (subscriptionId: SubscriptionId | null): ReplayFilter => ({
+    ...{ projectId, subscriptionId, toolkitSlug: "", triggerSlug: "", onlyUndelivered: false },
+    ...{ until: nowMs + 1, createdAt: Date.now() },
+  });
+  const start = { eventId: idOfUuid("evt", firstUuidAt(0)), subscriptionId: idOfUuid("sub", firstUuidAt(0)) };
+  for (const id of [undefined, subscription, ada, bob, inactive, other]) {
+    const expected = sorted(all.filter(({ subscriptionId }) => id === undefined || id === subscriptionId));
+    const filter = { ...everything, subscriptionId: id };
+    expect(sorted((await findEventMatches(db, projectId, filter, 20)).pairs)).toEqual(expected);
+    expect((await countEventMatches(db, projectId, filter)).count).toBe(expected.length);
+    const found = await findReplayMatches(db, replay(id ?? null), start, { limit: 20, events: 20 });
+    expect(sorted(found.pairs)).toEqual(expected);
+    const { counts } = await countReplayMatches(db, replay(id ?? null), start.eventId);
+    expect([...counts.values()].reduce((sum, one) => sum + one, 0)).toBe(expected.length);
+  }
 });
 
 test("operational events match only subscriptions to their toolkit, and not the one that they are about", async () => {

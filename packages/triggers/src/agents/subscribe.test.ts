@@ -309,9 +309,13 @@ test("one key has a hundred subscriptions at most, and the project's quota count
   expect((await all.subscribe(at(7))).error).toBeUndefined();
   expect((await client.listSubscriptions({})).subscriptions).toHaveLength(100);
   const { db } = cluster;
-  await db.sql`insert into project_policies (project_id, quotas) select id, '{"subscriptions":100}' from projects on conflict (project_id) do update set quotas = excluded.quotas`;
+  await db.sql`insert into project_policies (project_id, quotas) select id, '{"subscriptions":1,"entitySubscriptions":100}' from projects on conflict (project_id) do update set quotas = excluded.quotas`;
   const other = await createTestAgent(cluster, all.node, { projectId: agent.projectId });
-  expect((await all.subscribe({}, other)).error).toMatchObject({ code: -32_013, data: { max: 100 } });
+  expect((await all.subscribe(at(200), other)).error).toMatchObject({ code: -32_013, data: { max: 100 } });
+  // A subscription to the events of all entities counts for another quota.
+  expect((await all.subscribe({}, other)).error).toBeUndefined();
+  const third = await createTestAgent(cluster, all.node, { projectId: agent.projectId });
+  expect((await all.subscribe({}, third)).error).toMatchObject({ code: -32_013, data: { max: 1 } });
 });
 
 test("hosts are challenged so often a minute, whoever asks", async () => {

@@ -71,6 +71,21 @@ test("an erased entity is in no table any more; another of its project, and one 
   expect(await tablesWith(db, otherAda.marker)).toEqual(before);
 });
 
+test.each([
+  ["a parked delivery", "'infinity'", 110],
+  ["a delivery in flight within a pace", "to_timestamp(0)", 111],
+])(
+  "the task of %s goes with the entity, although it is due at another time than its delivery",
+  async (what, dueAt, number) => {
+    const projectId = (await createProject(db, what, nowMs)).id;
+    await plantRows(db, { projectId, entityId: "ada", number, marker: `marker-${number}` });
+    const ofProject = db.sql`project_id = ${uuidOfId(projectId)}::uuid`;
+    await db.sql`update delivery_tasks set due_at = ${db.sql.unsafe(dueAt)} where ${ofProject}`;
+    await finish(await beginErasure(db, { projectId, entityId: "ada" }, { nowMs }));
+    expect(await db.sql`select from delivery_tasks where ${ofProject}`).toEqual([]);
+  },
+);
+
 test("events without an entity that name an account of the entity are erased, also of an account that has ended; others stay", async () => {
   const projectId = (await createProject(db, "before", nowMs)).id;
   const project = uuidOfId(projectId);

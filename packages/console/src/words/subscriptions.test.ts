@@ -9,6 +9,7 @@ import {
   healthSentence,
   healthStates,
   healthWord,
+  paceWords,
   previewWords,
   receivesWords,
   replayReasonWords,
@@ -83,6 +84,13 @@ test("format, credentials and retries are named, and never a secret", () => {
     "after 10 s, 1 min; never deactivated because of failures; at most 5 s per attempt",
   );
   expect(retryWords(undefined)).toBe("as the deployment says");
+});
+
+test("a pace says its rate and how many attempts run at a time", () => {
+  expect(paceWords({ max: 1_200, per: "1m", concurrency: 2 })).toBe(
+    "at most 1,200 in a minute, evenly spaced; at most 2 at a time",
+  );
+  expect(paceWords({ max: 0, per: "", concurrency: 1 })).toBe("at most 1 at a time");
 });
 
 test("a preview says how many past events it would deliver, and for how many the filter has no value", () => {

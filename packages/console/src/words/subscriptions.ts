@@ -84,11 +84,18 @@ export function healthSentence(
   return lastSuccessAt === undefined ? "Nothing was delivered to it yet." : "Its endpoint takes what is delivered.";
 }
 
+const periods: Readonly<Record<string, string>> = { "1s": "a second", "1m": "a minute", "1h": "an hour" };
+
+/** The periods to which the rate of a pace applies, as options of a field. */
+export const paceOptions: readonly { value: string; words: string }[] = Object.entries(periods).map(
+  ([value, words]) => ({ value, words }),
+);
+
 /** Returns in words how fast a subscription receives deliveries. Empty if it has no pace. */
-export function paceWords(pace: Subscription["pace"]): string {
-  const { max = 0, per = "", concurrency = 0 } = pace ?? {};
-  const rate = max === 0 ? "" : `${max.toLocaleString("en")} in ${per}, evenly spaced`;
-  const flight = concurrency === 0 ? "" : `${concurrency} at a time`;
+export function paceWords(pace: Pick<NonNullable<Subscription["pace"]>, "max" | "per" | "concurrency">): string {
+  const { max, per, concurrency } = pace;
+  const rate = max === 0 ? "" : `at most ${max.toLocaleString("en")} in ${periods[per] ?? per}, evenly spaced`;
+  const flight = concurrency === 0 ? "" : `at most ${concurrency} at a time`;
   return [rate, flight].filter((part) => part !== "").join("; ");
 }
 

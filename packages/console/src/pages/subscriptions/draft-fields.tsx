@@ -7,7 +7,7 @@ import { FieldGroup, FieldItem } from "../../ui/fields/field-group.tsx";
 import { SelectField } from "../../ui/fields/select-field.tsx";
 import { Disclosure } from "../../ui/layout/disclosure.tsx";
 import { Line, Stack } from "../../ui/layout/stack.tsx";
-import { authOptions, credentialsWords, formatOptions } from "../../words/subscriptions.ts";
+import { authOptions, credentialsWords, formatOptions, paceOptions } from "../../words/subscriptions.ts";
 import { useEventToolkits, useTriggerSlugs } from "../events/trigger-choice.tsx";
 import type { AuthKind, SubscriptionDraft } from "./draft.ts";
 
@@ -96,6 +96,21 @@ export function DraftFields({ form, subscription }: { form: SubscriptionForm; su
           mono
           placeholder="15s"
           hint="1s to 15s. Leave it empty for 15 seconds."
+        />
+      </Part>
+      <Part title="Pace" isOpen={draft.paceMax !== "" || draft.concurrency !== ""}>
+        <TextField
+          {...inputOf(form, "paceMax", "Most attempts in a period", "pace.max")}
+          inputMode="numeric"
+          placeholder="10"
+          hint="1 to 10,000, evenly spaced. Deliveries that have to wait are late, but not lost. Leave it empty for no limit."
+        />
+        <SelectField {...inputOf(form, "pacePer", "Period", "pace.per")} options={paceOptions} />
+        <TextField
+          {...inputOf(form, "concurrency", "Most attempts in flight", "pace.concurrency")}
+          inputMode="numeric"
+          placeholder="2"
+          hint="1 to 256, over all nodes. Leave it empty for the deployment's limit."
         />
       </Part>
     </Stack>

@@ -47,6 +47,20 @@ test("a change sends the changed parts alone, and leaves credentials that svc ne
   });
 });
 
+test("a pace is sent as a whole, and numbers that are none are reported at their fields", () => {
+  const draft = { ...newDraft, paceMax: "60", pacePer: "1m" };
+  expect(createRequest(draft)).toMatchObject({ pace: { max: 60, per: "1m", concurrency: 0 } });
+  const paced = create(SubscriptionSchema, { pace: { max: 60, per: "1m", concurrency: 2 } });
+  const from = draftOf(paced);
+  expect(from).toMatchObject({ paceMax: "60", pacePer: "1m", concurrency: "2" });
+  expect(updateRequest("sub_1", from, { ...from, paceMax: "" })).toEqual({
+    ...{ id: "sub_1", pace: { max: 0, per: "", concurrency: 2 } },
+  });
+  expect(faultsOf({ ...newDraft, paceMax: "ten", concurrency: "0" })).toEqual({
+    ...{ paceMax: expect.stringContaining("whole number"), concurrency: expect.stringContaining("whole number") },
+  });
+});
+
 test("a preview has the match and the format of the draft, also those that are empty", () => {
   expect(previewRequest("sub_1", { ...draftOf(stored), types: [], filter: "", format: "svc" })).toMatchObject({
     ...{ id: "sub_1", match: { triggerSlugs: [], filter: "" }, format: { kind: "svc", bodyJson: "" } },

@@ -33,6 +33,12 @@ export type SubscriptionDraft = {
   neverGiveUp: boolean;
   /** Maximum duration of an attempt, such as `10s`; empty for the default. */
   timeout: string;
+  /** Maximum number of attempts that start in `pacePer`; empty for no limit. */
+  paceMax: string;
+  /** Time to which `paceMax` applies: `1s`, `1m` or `1h`. */
+  pacePer: string;
+  /** Maximum number of attempts in flight; empty for the deployment's limit. */
+  concurrency: string;
   /** True if the credentials of this draft replace those of the subscription. svc never returns credentials, so they cannot be edited. */
   replacesCredentials: boolean;
   headers: readonly { name: string; value: string }[];
@@ -63,12 +69,13 @@ export const newDraft: SubscriptionDraft = {
   ...{ endpointUrl: "", description: "", toolkitSlug: "", entityId: "", types: [], filter: "" },
   ...{ format: "svc", bodyJson: exampleBody },
   ...{ waits: "", giveUpAfter: "", neverGiveUp: false, timeout: "" },
+  ...{ paceMax: "", pacePer: "1s", concurrency: "" },
   ...{ replacesCredentials: true, ...noCredentials },
 };
 
 /** Returns the draft that starts with the present settings of a subscription. */
 export function draftOf(subscription: Subscription): SubscriptionDraft {
-  const { endpointUrl, description, toolkitSlug, entityId, match, format, retry, credentials } = subscription;
+  const { endpointUrl, description, toolkitSlug, entityId, match, format, retry, pace, credentials } = subscription;
   return {
     ...{ endpointUrl, description, toolkitSlug, entityId, types: typesOf(subscription), filter: match?.filter ?? "" },
     format: format?.kind || "svc",
@@ -77,6 +84,9 @@ export function draftOf(subscription: Subscription): SubscriptionDraft {
     giveUpAfter: retry?.giveUpAfter === undefined ? "" : formatDuration(durationMs(retry.giveUpAfter)),
     neverGiveUp: retry?.neverGiveUp ?? false,
     timeout: retry === undefined || retry.timeoutMs === 0 ? "" : formatDuration(retry.timeoutMs),
+    paceMax: pace === undefined || pace.max === 0 ? "" : String(pace.max),
+    pacePer: pace?.per || "1s",
+    concurrency: pace === undefined || pace.concurrency === 0 ? "" : String(pace.concurrency),
     ...{ replacesCredentials: credentials === undefined, ...noCredentials },
   };
 }
@@ -88,7 +98,7 @@ function typesOf({ match, triggerSlug }: Pick<Subscription, "match" | "triggerSl
 }
 
 /** The fields of the form that the console itself checks. */
-type CheckedField = "types" | "waits" | "giveUpAfter" | "timeout";
+type CheckedField = "types" | "waits" | "giveUpAfter" | "timeout" | "paceMax" | "concurrency";
 
 /** Returns what is wrong with a draft, by field. The service checks everything else. `subscription`: the one that the draft changes. */
 export function faultsOf(
@@ -102,6 +112,8 @@ export function faultsOf(
     const fault = faultOfDurations(draft[field]);
     if (fault !== undefined) faults[field] = fault;
   }
+  for (const field of ["paceMax", "concurrency"] as const)
+    if (!/^(?:[1-9]\d{0,8})?$/.test(draft[field].trim())) faults[field] = "Enter a whole number, or leave it empty.";
   return faults;
 }
 
@@ -127,6 +139,7 @@ export function createRequest(draft: SubscriptionDraft): MessageInitShape<typeof
     ...((types.length > 0 || filter.trim() !== "") && { match: matchOf(draft) }),
     ...(draft.format !== "svc" && { format: formatOf(draft) }),
     ...(hasRetry(draft) && { retry: retryOf(draft) }),
+    ...((draft.paceMax.trim() !== "" || draft.concurrency.trim() !== "") && { pace: paceOf(draft) }),
     ...(hasCredentials(draft) && { credentials: credentialsOf(draft) }),
   };
 }
@@ -147,6 +160,7 @@ export function updateRequest(
     ...((isTyped || differs("filter")) && { match: matchOf(to) }),
     ...((differs("format") || (to.format === "custom" && differs("bodyJson"))) && { format: formatOf(to) }),
     ...(differs("waits", "giveUpAfter", "neverGiveUp", "timeout") && { retry: retryOf(to) }),
+    ...(differs("paceMax", "pacePer", "concurrency") && { pace: paceOf(to) }),
     ...((differs("replacesCredentials") || (to.replacesCredentials && hasCredentials(to))) && {
       credentials: credentialsOf(to),
     }),
@@ -181,6 +195,11 @@ function retryOf({ waits, giveUpAfter, neverGiveUp, timeout }: SubscriptionDraft
     ...(giveUpMs !== undefined && !neverGiveUp && { giveUpAfter: durationFromMs(giveUpMs) }),
     ...{ neverGiveUp, timeoutMs: readDurations(timeout)[0] ?? 0 },
   };
+}
+
+function paceOf({ paceMax, pacePer, concurrency }: SubscriptionDraft) {
+  const max = Number(paceMax);
+  return { max, per: max === 0 ? "" : pacePer, concurrency: Number(concurrency) };
 }
 
 function hasCredentials({ headers, auth }: SubscriptionDraft): boolean {

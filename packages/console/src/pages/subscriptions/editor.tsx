@@ -30,7 +30,7 @@ const restMs = 500;
 /** Fields of the requests that show their own errors. */
 const placed = [
   ...["description", "entityId", "match.triggerSlugs", "match.filter", "format.kind", "format.bodyJson"],
-  ...["retry.schedule", "retry.giveUpAfter", "retry.timeoutMs"],
+  ...["retry.schedule", "retry.giveUpAfter", "retry.timeoutMs", "pace.max", "pace.per", "pace.concurrency"],
   ...["credentials.headers", "credentials.basic", "credentials.bearer", "credentials.oauth2"],
 ];
 
@@ -62,6 +62,8 @@ export function SubscriptionEditor({
     ...(own.waits !== undefined && { "retry.schedule": own.waits }),
     ...(own.giveUpAfter !== undefined && { "retry.giveUpAfter": own.giveUpAfter }),
     ...(own.timeout !== undefined && { "retry.timeoutMs": own.timeout }),
+    ...(own.paceMax !== undefined && { "pace.max": own.paceMax }),
+    ...(own.concurrency !== undefined && { "pace.concurrency": own.concurrency }),
   };
   const why = Object.keys(own).length > 0 ? "See the marked field." : undefined;
   return (

@@ -90,7 +90,12 @@ export const triggers: Area = {
     {
       name: "subscription-new",
       path: () => "subscriptions/new",
-      shows: (page) => page.getByLabel("Endpoint").waitFor(),
+      shows: (page) => page.getByText("All of the last 3 events would be delivered.").waitFor(),
+    },
+    {
+      name: "subscription-change",
+      path: ({ badId }) => `subscriptions/${badId}/change`,
+      shows: (page) => page.getByText("All of the last 3 events would be delivered.").waitFor(),
     },
     {
       name: "replays",

@@ -3,7 +3,6 @@ import { promisify } from "node:util";
 import type { ProjectId } from "@svc/core";
 import { deskDefinition, ticketPost } from "@svc/testing/private-webhook";
 import { until } from "@svc/testing/until";
-import type { Page } from "playwright-core";
 import { beforeAll, expect } from "vitest";
 import { browserTest, startConsole } from "../browser.ts";
 import { lookAt } from "../look.ts";
@@ -31,8 +30,8 @@ const post = (fields: object) => {
   });
 };
 
-const openDesk = async () => {
-  const { page } = await consoles.open({ path: `p/${consoles.projectId}/ingest` });
+const openDesk = async (key = consoles.svc.key) => {
+  const { page } = await consoles.open({ path: `p/${consoles.projectId}/ingest`, key });
   const section = page.getByRole("region", { name: "Private toolkits" });
   await section.getByText("desk", { exact: true }).click();
   return { page, section };
@@ -86,13 +85,21 @@ browserTest("a second secret gives the first an end, and a deleted one verifies 
   secret = second;
 });
 
-/** Opens the list of the project's quarantined posts. */
-const openQuarantine = async (key?: string): Promise<Page> =>
-  (await consoles.open({ path: `p/${consoles.projectId}/quarantine`, ...(key !== undefined && { key }) })).page;
+browserTest("a member sees the secrets, and is told that changing them takes an approver", async () => {
+  const created = await consoles.svc.admin("CreateApiKey", {
+    projectId: consoles.projectId,
+    role: "ROLE_MEMBER",
+    name: "m",
+  });
+  const { section } = await openDesk(created.json.key);
+  await section.getByRole("list", { name: "Secrets of desk" }).getByText(/^wsc_/).waitFor();
+  for (const name of ["Add a secret", "Delete"])
+    expect(await section.getByRole("button", { name }).getAttribute("aria-disabled")).toBe("true");
+});
 
 browserTest("a post that became no event is found, read and released once its toolkit takes it", async () => {
   expect(await (await post({ type: "ticket.closed", id: "t-closed" })).json()).toEqual({ accepted: 0 });
-  const page = await openQuarantine();
+  const { page } = await consoles.open({ path: `p/${consoles.projectId}/quarantine` });
   const row = page.getByRole("row", { name: "no_trigger" });
   await row.waitFor();
   await lookAt(page, "quarantine");

@@ -135,18 +135,30 @@ test("a private toolkit is checked by the rules of publishing, and needs no secr
   const own = join(folder, "own");
   await writeToolkits(own, [JSON.parse(deskDefinition())]);
   const desk = join(own, "desk");
-  expect(await check([desk])).toEqual({
+  const sound = /^1 toolkit, 0 tools .*, 1 trigger: no problems/;
+  const noted = [expect.stringMatching(/^Checked as private toolkits, because they have no secretEnv: .*own\/desk\.$/)];
+  for (const given of [desk, own])
+    expect(await check([given])).toEqual({ code: 0, printed: [expect.stringMatching(sound)], noted });
+  await cp(join(folder, "watcher"), join(own, "watcher"), { recursive: true });
+  expect(await check([own])).toEqual({
+    code: 0,
+    printed: [expect.stringMatching(/^2 toolkits, .*, 2 triggers: /)],
+    noted,
+  });
+  // The service itself reads the folders of SVC_TOOLKITS, and they cannot have private toolkits.
+  expect(await check([], { SVC_TOOLKITS: own })).toEqual({
     code: 1,
     printed: [
       expect.stringMatching(/desk\/toolkit\.yaml:\d+ webhook\.secretEnv: is missing; /),
-      expect.stringMatching(/entity/),
+      expect.stringMatching(/ticket_opened\.yaml:\d+ entity: is in a shared definition/),
     ],
-    noted: ["A private toolkit has no secretEnv: check it with --private.", expect.stringMatching(/2 problems/)],
+    noted: [expect.stringMatching(/^A private toolkit has no secretEnv: /), expect.stringMatching(/2 problems/)],
   });
+  await rm(join(own, "watcher"), { recursive: true });
   for (const given of [desk, own])
     expect(await check([given, "--private"])).toMatchObject({
       ...{ code: 0, noted: [] },
-      printed: [expect.stringMatching(/^1 toolkit, 0 tools .*, 1 trigger: no problems/)],
+      printed: [expect.stringMatching(sound)],
     });
   const trigger = join(desk, "tools", "ticket_opened.yaml");
   await damage(trigger, '"entity"', '"account"');

@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, readdir, rm, symlink } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import type { Catalog, Deployment, FileFault } from "@svc/catalog";
-import { createId, systemClock } from "@svc/core";
+import { createId, isObject, systemClock } from "@svc/core";
 import { localConfig } from "../../command/client.ts";
 import type { CommandContext } from "../../command/context.ts";
 import { command, type Run } from "../../command/declared.ts";
@@ -24,12 +24,12 @@ export const addCatalogCheck = command(
       ["--deployment <file>", "deployment file to check them with (default: SVC_DEPLOYMENT)"],
       [
         "--private",
-        "check them as private toolkits, by the rules of `svc catalog publish`",
+        "check all of them as private toolkits, by the rules of `svc catalog publish`",
         { conflicts: "deployment" },
       ],
     ],
     json: "counts and problems as JSON",
-    more: "\nIf folders are given, the deployment file's entries for other toolkits are ignored.\nThe exit code is 1 if there is a problem.",
+    more: "\nIf folders are given, the deployment file's entries for other toolkits are ignored. A toolkit in them whose webhook\nhas no secretEnv is checked as a private toolkit.\nThe exit code is 1 if there is a problem.",
     client: "none",
     examples: [
       "svc catalog check",
@@ -41,18 +41,24 @@ export const addCatalogCheck = command(
   async ({ values: options, context, asJson }: Run<CheckOptions & { readonly folder: string[] }>) => {
     const { folder: given } = options;
     const { folders, deploymentFile } = await placesOf(given, options, context);
-    await using parents = await openParents(folders);
+    const { own, others } = await splitToolkits(folders, async (folder) => {
+      return options.private === true || (given.length > 0 && (await lacksSecretEnv(join(folder, "toolkit.yaml"))));
+    });
+    await using parents = await openParents(others);
     const startMs = systemClock.now();
-    const { catalog, faults } =
-      options.private === true
-        ? await loadPrivate(parents.folders)
-        : await load(parents.folders, deploymentFile, given.length > 0);
+    const loaded = [
+      ...(own.length === 0 ? [] : [await loadPrivate(own)]),
+      ...(others.length === 0 ? [] : [await load(parents.folders, deploymentFile, given.length > 0)]),
+    ];
+    const { catalog, faults } = joined(loaded);
     const elapsedMs = Math.round(systemClock.now() - startMs);
     if (asJson) context.print(checkJson(catalog, faults, parents.restore));
     if (catalog === undefined) {
       for (const fault of asJson ? [] : faults) context.print(faultLine(fault, parents.restore));
       if (faults.some(({ path, reason }) => path === "webhook.secretEnv" && reason === "is missing"))
-        context.note("A private toolkit has no secretEnv: check it with --private.");
+        context.note(
+          "A private toolkit has no secretEnv: keep it outside of SVC_TOOLKITS, or check it with --private.",
+        );
       throw new CommandError(`${countText(faults.length, "problem")} in ${folders.map(shortPath).join(", ")}`);
     }
     if (catalog.toolkits.size === 0) {
@@ -61,6 +67,8 @@ export const addCatalogCheck = command(
       );
     }
     if (!asJson) context.print(`${summaryText(catalog)}: no problems (${elapsedMs} ms)`);
+    if (own.length > 0 && options.private !== true)
+      context.note(`Checked as private toolkits, because they have no secretEnv: ${own.map(shortPath).join(", ")}.`);
   },
 );
 
@@ -129,14 +137,49 @@ async function load(folders: readonly string[], deploymentFile: string | undefin
   return { catalog: all.length === 0 ? catalog : undefined, faults: all };
 }
 
-/** Loads the definitions as private toolkits: without a deployment file, and by the rules of publishing. */
+/**
+ * Returns the folders of private toolkits, and the folders that are left. A folder of several toolkits is replaced by those of its toolkits
+ * if one of them is private.
+ */
+async function splitToolkits(folders: readonly string[], isPrivate: (folder: string) => Promise<boolean>) {
+  const own: string[] = [];
+  const others: string[] = [];
+  for (const folder of folders) {
+    const names = isToolkit(folder) ? [""] : await readdir(folder).catch(() => []);
+    const toolkits = names
+      .sort()
+      .map((name) => join(folder, name))
+      .filter(isToolkit);
+    const found = new Set<string>();
+    for (const toolkit of toolkits) if (await isPrivate(toolkit)) found.add(toolkit);
+    own.push(...found);
+    others.push(...(found.size === 0 ? [folder] : toolkits.filter((toolkit) => !found.has(toolkit))));
+  }
+  return { own, others };
+}
+
+/** True if a toolkit's file declares a webhook without the variable of its secret, as only private toolkits do. */
+async function lacksSecretEnv(file: string): Promise<boolean> {
+  const { parseDefinitionFile } = await import("@svc/catalog");
+  const { value } = parseDefinitionFile(file, await readFile(file, "utf8"));
+  const webhook = isObject(value) ? value["webhook"] : undefined;
+  return isObject(webhook) && !Object.hasOwn(webhook, "secretEnv");
+}
+
+/** Returns one catalog of several parts, or the errors of all parts. */
+function joined(parts: readonly Loaded[]): Loaded {
+  const faults = parts.flatMap((part) => part.faults);
+  const catalogs = parts.flatMap(({ catalog }) => catalog ?? []);
+  if (catalogs.length < parts.length) return { catalog: undefined, faults };
+  const toolkits = new Map(catalogs.flatMap((catalog) => [...catalog.toolkits]));
+  return { catalog: { toolkits, tools: new Map(catalogs.flatMap((catalog) => [...catalog.tools])) }, faults };
+}
+
+/** Loads the definitions of private toolkits from their folders, by the rules of publishing. */
 async function loadPrivate(folders: readonly string[]): Promise<Loaded> {
-  const named = await Promise.all(
-    folders.map(async (folder) => (await readdir(folder).catch(() => [])).sort().map((name) => join(folder, name))),
-  );
   const toolkits = [];
   const faults: FileFault[] = [];
-  for (const folder of named.flat().filter(isToolkit)) {
+  for (const folder of folders) {
     const parsed = await parsePrivateFolder(await readToolkitFolder(folder), createId("prj", systemClock.now()));
     if ("faults" in parsed) faults.push(...parsed.faults);
     else toolkits.push(parsed.toolkit);

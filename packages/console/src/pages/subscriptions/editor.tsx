@@ -67,7 +67,7 @@ export function SubscriptionEditor({
   };
   const why = Object.keys(own).length > 0 ? "See the marked field." : undefined;
   return (
-    <Columns>
+    <Columns follows>
       <FormFrame onSubmit={() => why === undefined && onSend(draft)}>
         <DraftFields
           form={{ draft, at, change: (to) => setDraft((old) => ({ ...old, ...to })) }}

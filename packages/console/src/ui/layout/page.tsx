@@ -73,7 +73,22 @@ export function Page({
   );
 }
 
-/** Two columns. The first column is wider, unless `even` is set. On a narrow page the columns are below each other. */
-export function Columns({ even = false, children }: { even?: boolean; children: ReactNode }) {
-  return <div className={classNames(styles["columns"], even && styles["even"])}>{children}</div>;
+/**
+ * Two columns. The first column is wider, unless `even` is set. On a narrow page the columns are below each other. With `follows`, the second
+ * column stays in view while the user scrolls the first.
+ */
+export function Columns({
+  even = false,
+  follows = false,
+  children,
+}: {
+  even?: boolean;
+  follows?: boolean;
+  children: ReactNode;
+}) {
+  return (
+    <div className={classNames(styles["columns"], even && styles["even"], follows && styles["follows"])}>
+      {children}
+    </div>
+  );
 }

@@ -50,11 +50,15 @@ create table api_keys (
   confirm jsonb default '{"person": "never", "contact": ""}'::jsonb not null,
   agent_tools text[] default '{}'::text[] not null,
   maker_key_id uuid,
+  purpose text default ''::text not null,
   constraint api_keys_pkey PRIMARY KEY (id),
   constraint api_keys_project_id_projects_id_fk FOREIGN KEY (project_id) REFERENCES projects(id)
 );
 CREATE UNIQUE INDEX api_keys_digest ON public.api_keys USING btree (digest);
 CREATE UNIQUE INDEX api_keys_maker ON public.api_keys USING btree (maker_key_id, id) WHERE (maker_key_id IS NOT NULL);
+CREATE INDEX api_keys_portal ON public.api_keys USING btree (project_id, id) WHERE (purpose = 'portal'::text);
+CREATE INDEX api_keys_portal_entity ON public.api_keys USING btree (project_id, entity_id, id) WHERE (purpose = 'portal'::text);
+CREATE INDEX api_keys_portal_expires ON public.api_keys USING btree (expires_at) WHERE (purpose = 'portal'::text);
 CREATE UNIQUE INDEX api_keys_project ON public.api_keys USING btree (project_id, id);
 
 create table audit_chains (
@@ -319,6 +323,7 @@ CREATE UNIQUE INDEX erasures_unfinished ON public.erasures USING btree (project_
 create table event_settings (
   project_id uuid not null,
   settings jsonb not null,
+  logo bytea,
   constraint event_settings_pkey PRIMARY KEY (project_id),
   constraint event_settings_project_id_projects_id_fk FOREIGN KEY (project_id) REFERENCES projects(id)
 );
@@ -1067,6 +1072,7 @@ create table subscriptions (
   settings jsonb,
   trigger_slugs text[] default '{}'::text[] not null,
   filter_faults bigint default 0 not null,
+  origin text default ''::text not null,
   constraint subscriptions_shard_delete TRIGGER DEFERRABLE INITIALLY DEFERRED,
   constraint subscriptions_shard_insert TRIGGER DEFERRABLE INITIALLY DEFERRED,
   constraint subscriptions_shard_update TRIGGER DEFERRABLE INITIALLY DEFERRED,
@@ -1080,6 +1086,7 @@ CREATE INDEX subscriptions_general ON public.subscriptions USING btree (project_
 CREATE INDEX subscriptions_key ON public.subscriptions USING btree (key_id, id) WHERE (key_id IS NOT NULL);
 CREATE UNIQUE INDEX subscriptions_mcp ON public.subscriptions USING btree (mcp_id) WHERE (mcp_id <> ''::text);
 CREATE INDEX subscriptions_operational ON public.subscriptions USING btree (project_id, id) WHERE ((toolkit_slug = 'svc'::text) OR (event_types <> '{}'::text[]));
+CREATE INDEX subscriptions_portal ON public.subscriptions USING btree (project_id, entity_id, id) WHERE (origin = 'portal'::text);
 CREATE INDEX subscriptions_project ON public.subscriptions USING btree (project_id, id);
 
 create table tool_calls (

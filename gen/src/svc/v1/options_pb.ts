@@ -12,7 +12,7 @@ import type { UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file svc/v1/options.proto.
  */
 export const file_svc_v1_options: GenFile = /*@__PURE__*/
-  fileDesc("ChRzdmMvdjEvb3B0aW9ucy5wcm90bxIGc3ZjLnYxKlAKBFJvbGUSFAoQUk9MRV9VTlNQRUNJRklFRBAAEg8KC1JPTEVfTUVNQkVSEAESEQoNUk9MRV9BUFBST1ZFUhACEg4KClJPTEVfQURNSU4QAypUCghCb3VuZEtleRIZChVCT1VORF9LRVlfVU5TUEVDSUZJRUQQABIWChJCT1VORF9LRVlfTkFSUk9XRUQQARIVChFCT1VORF9LRVlfUkVGVVNFRBACKogBCglMaXN0TGltaXQSGgoWTElTVF9MSU1JVF9VTlNQRUNJRklFRBAAEhUKEUxJU1RfTElNSVRfRU5USVRZEAESGwoXTElTVF9MSU1JVF9BQ0NFU1NfQ0xBU1MQAhIWChJMSVNUX0xJTUlUX1RPT0xLSVQQAxITCg9MSVNUX0xJTUlUX05PTkUQBCpICgdBdWRpdGVkEhcKE0FVRElURURfVU5TUEVDSUZJRUQQABIQCgxBVURJVEVEX05PTkUQARISCg5BVURJVEVEX0xPR0dFRBACOlMKDXJlcXVpcmVkX3JvbGUSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxi1hwMgASgOMgwuc3ZjLnYxLlJvbGVSDHJlcXVpcmVkUm9sZTpPCglib3VuZF9rZXkSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxi2hwMgASgOMhAuc3ZjLnYxLkJvdW5kS2V5Ughib3VuZEtleTpLCgdhdWRpdGVkEh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMYt4cDIAEoDjIPLnN2Yy52MS5BdWRpdGVkUgdhdWRpdGVkOkUKDWF1ZGl0X3N1YmplY3QSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxi4hwMgASgJUgxhdWRpdFN1YmplY3Q6QwoMYXVkaXRfcmVzdWx0Eh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMYuYcDIAEoCVILYXVkaXRSZXN1bHQ6QwoMYXVkaXRfZW50aXR5Eh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMYuocDIAEoCVILYXVkaXRFbnRpdHk6VAoLbGlzdF9saW1pdHMSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxi7hwMgAygOMhEuc3ZjLnYxLkxpc3RMaW1pdFIKbGlzdExpbWl0c2IGcHJvdG8z", [file_google_protobuf_descriptor]);
+  fileDesc("ChRzdmMvdjEvb3B0aW9ucy5wcm90bxIGc3ZjLnYxKlAKBFJvbGUSFAoQUk9MRV9VTlNQRUNJRklFRBAAEg8KC1JPTEVfTUVNQkVSEAESEQoNUk9MRV9BUFBST1ZFUhACEg4KClJPTEVfQURNSU4QAypUCghCb3VuZEtleRIZChVCT1VORF9LRVlfVU5TUEVDSUZJRUQQABIWChJCT1VORF9LRVlfTkFSUk9XRUQQARIVChFCT1VORF9LRVlfUkVGVVNFRBACKqABCglMaXN0TGltaXQSGgoWTElTVF9MSU1JVF9VTlNQRUNJRklFRBAAEhUKEUxJU1RfTElNSVRfRU5USVRZEAESGwoXTElTVF9MSU1JVF9BQ0NFU1NfQ0xBU1MQAhIWChJMSVNUX0xJTUlUX1RPT0xLSVQQAxITCg9MSVNUX0xJTUlUX05PTkUQBBIWChJMSVNUX0xJTUlUX09GRkVSRUQQBSpICgdBdWRpdGVkEhcKE0FVRElURURfVU5TUEVDSUZJRUQQABIQCgxBVURJVEVEX05PTkUQARISCg5BVURJVEVEX0xPR0dFRBACOlMKDXJlcXVpcmVkX3JvbGUSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxi1hwMgASgOMgwuc3ZjLnYxLlJvbGVSDHJlcXVpcmVkUm9sZTpPCglib3VuZF9rZXkSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxi2hwMgASgOMhAuc3ZjLnYxLkJvdW5kS2V5Ughib3VuZEtleTpLCgdhdWRpdGVkEh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMYt4cDIAEoDjIPLnN2Yy52MS5BdWRpdGVkUgdhdWRpdGVkOkUKDWF1ZGl0X3N1YmplY3QSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxi4hwMgASgJUgxhdWRpdFN1YmplY3Q6QwoMYXVkaXRfcmVzdWx0Eh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMYuYcDIAEoCVILYXVkaXRSZXN1bHQ6QwoMYXVkaXRfZW50aXR5Eh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMYuocDIAEoCVILYXVkaXRFbnRpdHk6VAoLbGlzdF9saW1pdHMSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxi7hwMgAygOMhEuc3ZjLnYxLkxpc3RMaW1pdFIKbGlzdExpbWl0czo4CgZwb3J0YWwSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxi8hwMgASgIUgZwb3J0YWxiBnByb3RvMw", [file_google_protobuf_descriptor]);
 
 /**
  * Role of a key, or the role that a call requires.
@@ -151,6 +151,13 @@ export const ListLimit = {
    * @generated from enum value: LIST_LIMIT_NONE = 4;
    */
   NONE: 4,
+
+  /**
+   * The list leaves out event types that the project does not offer to its customers. Only portal keys get this limit.
+   *
+   * @generated from enum value: LIST_LIMIT_OFFERED = 5;
+   */
+  OFFERED: 5,
 } as const;
 
 /**
@@ -265,11 +272,22 @@ export const audit_entity: GenExtension<MethodOptions, string> = /*@__PURE__*/
 
 /**
  * Limits by which a list or a search leaves out rows that a scoped key (a key limited to some data) may not read.
- * Every list that scoped keys may call declares them. The response of the list says in `limited_to` which rows the
+ * Every list that scoped keys or portal keys may call declares them. The response of the list says in `limited_to` which rows the
  * key may read. If such a list declares none, the service does not start.
  *
  * @generated from extension: repeated svc.v1.ListLimit list_limits = 50107;
  */
 export const list_limits: GenExtension<MethodOptions, ListLimit[]> = /*@__PURE__*/
   extDesc(file_svc_v1_options, 6);
+
+/**
+ * True if the call is a call of the portal, the pages on which a customer manages its own endpoints. A portal key can
+ * make these calls and no others. It reaches only its entity: subscriptions that were created in a portal, and events of
+ * types that the project offers. Other scoped keys are still subject to `bound_key`. A portal call requires the role
+ * member. If it requires another role, the service does not start.
+ *
+ * @generated from extension: bool portal = 50108;
+ */
+export const portal: GenExtension<MethodOptions, boolean> = /*@__PURE__*/
+  extDesc(file_svc_v1_options, 7);
 

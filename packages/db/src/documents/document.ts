@@ -126,7 +126,13 @@ export const headersDocument = plainDocument<TextsDocument>("quarantined_posts.h
 export const queryDocument = plainDocument<TextsDocument>("quarantined_posts.query");
 
 /** A project's settings for its own events. */
-export type EventSettings = { readonly unknownTypes: "refuse" | "create" };
+export type EventSettings = {
+  readonly unknownTypes: "refuse" | "create";
+  readonly portal?: PortalLook | undefined;
+};
+
+/** Look of a project's portal, without its logo. `origins`: sites that may embed the portal in a frame. */
+export type PortalLook = { readonly name: string; readonly color: string; readonly origins: readonly string[] };
 
 /** Document type of the column `event_settings.settings`. */
 export const eventSettingsDocument = documentType<EventSettings>("event_settings.settings", [asWritten]);

@@ -1,7 +1,7 @@
 import { sql } from "drizzle-orm";
 import { boolean, integer, pgTable, primaryKey, text, uniqueIndex } from "drizzle-orm/pg-core";
 import { eventSettingsDocument } from "../documents/document.ts";
-import { document, idColumn, time } from "./columns.ts";
+import { bytes, document, idColumn, time } from "./columns.ts";
 import { projects } from "./projects.ts";
 
 /** Types of a project's own events. The trigger of a type is `events.<name>`. */
@@ -52,4 +52,6 @@ export const eventSettings = pgTable("event_settings", {
     .primaryKey()
     .references(() => projects.id),
   settings: document(eventSettingsDocument)("settings").notNull(),
+  /** Logo of the portal, an image. Null if it has none. */
+  logo: bytes("logo"),
 });

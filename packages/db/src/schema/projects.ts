@@ -20,6 +20,7 @@ import {
   audiences,
   erasureKinds,
   erasureStates,
+  keyPurposes,
   keyRoles,
   planApprovals,
   type StoredAccessClass,
@@ -103,11 +104,16 @@ export const apiKeys = pgTable(
      * The approver's key that created this key for an agent; this key ends with the approver's key. Null if the administrator created it.
      */
     makerKeyId: idColumn("key")("maker_key_id"),
+    purpose: oneOf(keyPurposes)("purpose").notNull().default(""),
   },
   (table) => [
     uniqueIndex("api_keys_digest").on(table.digest),
     uniqueIndex("api_keys_project").on(table.projectId, table.id),
     uniqueIndex("api_keys_maker").on(table.makerKeyId, table.id).where(sql`${table.makerKeyId} is not null`),
+    // Keys of portal links, of which a project may have many.
+    index("api_keys_portal").on(table.projectId, table.id).where(sql`purpose = 'portal'`),
+    index("api_keys_portal_entity").on(table.projectId, table.entityId, table.id).where(sql`purpose = 'portal'`),
+    index("api_keys_portal_expires").on(table.expiresAt).where(sql`purpose = 'portal'`),
   ],
 );
 

@@ -108,7 +108,7 @@ export const sealedTables: readonly SealedTable[] = [
   sealedTable(oldSubkeys, "deployment", { secret: "old_subkeys/{keyId}/{purpose}" }),
 ];
 
-/** Columns of bytes that no data key seals, by table: digests, seeds, and values that a vault key seals directly. */
+/** Columns of bytes that no data key seals, by table: digests, seeds, logos, and values that a vault key seals directly. */
 export const plainBytes: Readonly<Record<string, readonly string[]>> = {
   api_keys: ["digest"],
   audit_chains: ["hash", "mac"],
@@ -117,6 +117,7 @@ export const plainBytes: Readonly<Record<string, readonly string[]>> = {
   console_links: ["digest"],
   console_sessions: ["cookie_digest", "half_digest", "admin_digest"],
   erasure_programs: ["digest"],
+  event_settings: ["logo"],
   // Sealed directly with a vault key. A rotation wraps these keys again.
   data_keys: ["wrapped"],
   vault_check: ["sealed"],

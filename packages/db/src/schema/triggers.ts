@@ -13,6 +13,7 @@ import {
   replayReasons,
   replayStates,
   subscriptionKinds,
+  subscriptionOrigins,
 } from "./words.ts";
 
 /**
@@ -107,11 +108,13 @@ export const subscriptions = pgTable(
      * paused.
      */
     pausedReplayId: idColumn("rpl")("paused_replay_id"),
+    origin: oneOf(subscriptionOrigins)("origin").notNull().default(""),
   },
   (table) => [
     index("subscriptions_project").on(table.projectId, table.id),
     uniqueIndex("subscriptions_mcp").on(table.mcpId).where(sql`mcp_id <> ''`),
     index("subscriptions_key").on(table.keyId, table.id).where(sql`key_id is not null`),
+    index("subscriptions_portal").on(table.projectId, table.entityId, table.id).where(sql`origin = 'portal'`),
     index("subscriptions_expires").on(table.expiresAt, table.id).where(sql`expires_at is not null`),
     // Index of ask endpoints, which are few compared with subscriptions to events.
     index("subscriptions_asks").on(table.projectId, table.id).where(sql`kind = 'asks'`),

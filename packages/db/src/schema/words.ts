@@ -119,6 +119,12 @@ export const quarantineReasons = ["no_trigger", "invalid_payload", "no_project",
 /** Role of a key in its project. A member works in the project; an approver also answers approvals and makes keys for agents. */
 export const keyRoles = ["member", "approver"] as const;
 
+/** Purpose of an API key. `portal`: it belongs to a portal link, and svc does not keep its text. Empty for all other keys. */
+export const keyPurposes = ["", "portal"] as const;
+
+/** Place where a subscription was created. `portal`: a customer created it in the portal of its entity. */
+export const subscriptionOrigins = ["", "portal"] as const;
+
 /** Plans that need approval: none (`never`), plans with destructive calls (`destructive`), or all (`always`). */
 export const planApprovals = ["never", "destructive", "always"] as const;
 
@@ -351,9 +357,10 @@ export type ReplayReason = (typeof replayReasons)[number];
 
 /**
  * Purpose of a console link: what its holder may do. `sign_in`: open a session with the seat of the link's key. `answer`: answer one ask as
- * one contact. `connect`: connect one account. `confirm`: confirm one call.
+ * one contact. `connect`: connect one account. `confirm`: confirm one call. `portal`: open sessions of the portal with the seat of the
+ * link's key, until the link expires.
  */
-export const linkPurposes = ["sign_in", "answer", "connect", "confirm"] as const;
+export const linkPurposes = ["sign_in", "answer", "connect", "confirm", "portal"] as const;
 
 /** Use of a data key. `seal`: it seals values. `digest`: it computes digests. */
 export const dataKeyUses = ["seal", "digest"] as const;

@@ -39,6 +39,7 @@ import { addHooksCommand } from "./topics/hooks.ts";
 import { addJobsCommand } from "./topics/jobs.ts";
 import { addKeysCommand } from "./topics/keys.ts";
 import { addLimitsCommand } from "./topics/limits.ts";
+import { addPortalCommand } from "./topics/portal.ts";
 import { addProjectsCommand } from "./topics/projects.ts";
 import { addQuarantineCommand } from "./topics/quarantine.ts";
 import { addReplaysCommand } from "./topics/replays.ts";
@@ -105,6 +106,7 @@ const commands: Readonly<Record<string, CommandMaker>> = {
   webhooks: addWebhooksCommand,
   publish: addPublishCommand,
   "event-types": addEventTypesCommand,
+  portal: addPortalCommand,
   subscriptions: addSubscriptionsCommand,
   events: addEventsCommand,
   deliveries: addDeliveriesCommand,

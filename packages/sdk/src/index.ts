@@ -44,6 +44,8 @@ export {
   type EventType,
   type IngestEndpoint,
   type PollEventsResponse,
+  type PortalLink,
+  type PortalSettings,
   PublishOutcome,
   type PublishResult,
   type Replay,

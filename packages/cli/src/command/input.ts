@@ -7,9 +7,23 @@ import { CommandError } from "./error.ts";
  * Returns the text of a file, or of standard input if `file` is `-`. `what`: the option or argument that named the file, for errors.
  * Rejects with CommandError if the text cannot be read.
  */
-export async function readText(file: string, what: string, context: CommandContext): Promise<string> {
+export function readText(file: string, what: string, context: CommandContext): Promise<string> {
+  return readInput(file, what, context, requireText);
+}
+
+/** Returns the bytes of a file, or of standard input if `file` is `-`. Rejects with CommandError, as `readText` does. */
+export function readBytes(file: string, what: string, context: CommandContext): Promise<Buffer> {
+  return readInput(file, what, context, (bytes) => bytes);
+}
+
+async function readInput<Content>(
+  file: string,
+  what: string,
+  context: CommandContext,
+  contentOf: (bytes: Buffer) => Content,
+): Promise<Content> {
   try {
-    return requireText(file === "-" ? await context.readInput() : await readFile(file));
+    return contentOf(file === "-" ? await context.readInput() : await readFile(file));
   } catch (err) {
     throw new CommandError(`${what} cannot be read: ${err instanceof Error ? err.message : String(err)}`);
   }

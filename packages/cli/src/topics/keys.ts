@@ -72,7 +72,10 @@ export const addKeysCommand = topic({
     }),
     list: list(listApiKeys, {
       says: "list the keys of a project without their text, newest first",
-      options: [["--project <id or name>", "project that the keys belong to", { default: "default" }]],
+      options: [
+        ["--project <id or name>", "project that the keys belong to", { default: "default" }],
+        ["--of-portal-links", "list only the keys of portal links (default: all other keys)"],
+      ],
       request: async ({ admin, values: { project } }: Run<{ readonly project: string }>) => ({
         projectId: await findProjectId(admin(), project),
       }),

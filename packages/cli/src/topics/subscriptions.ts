@@ -89,7 +89,10 @@ export const addSubscriptionsCommand = topic({
     list: list(listSubscriptions, {
       says: "list the project's subscriptions, active or not, newest first",
       isDefault: true,
-      options: [["--limit <count>", "largest number of subscriptions to list", { parse: parseCount, default: 1_000 }]],
+      options: [
+        ["--entity <id>", "only subscriptions of this entity (default: all)", { fills: "entityId" }],
+        ["--limit <count>", "largest number of subscriptions to list", { parse: parseCount, default: 1_000 }],
+      ],
       pageSize: 1_000,
       rows: "subscriptions",
       table: subscriptionTable,

@@ -50,6 +50,7 @@ const pages: readonly Page[] = [
   { path: "guides/webhooks/publish-your-own-events.md" },
   { path: "guides/webhooks/filter-what-a-subscription-receives.md" },
   { path: "guides/webhooks/describe-your-events.md" },
+  { path: "guides/webhooks/let-customers-manage-endpoints.md" },
   { path: "guides/webhooks/get-notified-of-failures.md" },
   // These pages come last, because their settings hold every later call.
   { path: "guides/tools/check-calls-with-hooks.md" },

@@ -19,10 +19,10 @@ export const npxOfGuides = () => npxHere(main);
 /** Replaces the parts that differ from run to run: ids, times, secrets, durations, ports. */
 export function normalize(text: string): string {
   return text
-    .replace(/\b(evt|dlv|sub|acc|call|stp|key|job|prj|hok|wsc|qrn)_[0-9a-z]{26}/g, "$1_ID")
+    .replace(/\b(evt|dlv|sub|acc|call|stp|key|job|prj|hok|wsc|qrn|lnk)_[0-9a-z]{26}/g, "$1_ID")
     .replace(/whsec_[A-Za-z0-9+/=]+/g, "whsec_SECRET")
     .replace(/\bsvc_[A-Za-z0-9]{24}[\w-]+/g, "svc_KEY")
-    .replace(/\/connect#[\w-]+/g, "/connect#CODE")
+    .replace(/(\/connect#|#link=)[\w-]+/g, "$1CODE")
     .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "TIME")
     .replace(/"cursor":"[^"]+"/g, '"cursor":"CURSOR"')
     .replace(/"durationMs":\d+/g, '"durationMs":0')

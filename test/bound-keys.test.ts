@@ -335,6 +335,9 @@ const table: Readonly<Record<string, readonly Row[]>> = {
   "TriggersService/GetEventDocument": refused,
   "TriggersService/PutEventSettings": refused,
   "TriggersService/GetEventSettings": refused,
+  "TriggersService/CreatePortalLink": refused,
+  "TriggersService/ListPortalLinks": refused,
+  "TriggersService/RevokePortalLinks": refused,
 };
 
 const services = [

@@ -101,10 +101,13 @@ async function fill(prefix: string, key: string): Promise<Record<string, string>
     deliveryId = found.deliveries[0]!.id;
     return found.deliveries[0]!.state === "delivered";
   });
+  const linked = { entityId: `${prefix}linked` };
+  const link = await call<{ linkId: string }>(server, "TriggersService/CreatePortalLink", linked, key);
   return {
     [`${prefix}subscription`]: subscription.id,
     [`${prefix}event`]: eventId,
     [`${prefix}delivery`]: deliveryId,
+    [`${prefix}link`]: link.linkId,
     ...(await fillLedger(prefix, key)),
   };
 }
@@ -328,11 +331,32 @@ const triggers: Case[] = [
   ["GetEventType", { name: "order.made" }, "ok eventType,versions"],
   ["GetEventType", { name: "order.made", version: 9 }, "not_found EVENT_TYPE_NOT_FOUND"],
   ["GetEventType", { name: "nope" }, "not_found EVENT_TYPE_NOT_FOUND"],
-  ["ListEventTypes", {}, "ok eventTypes,nextPageToken"],
+  ["ListEventTypes", {}, "ok eventTypes,nextPageToken,limitedTo"],
   ["ListEventTypes", { pageSize: -1 }, "invalid_argument PAGE_SIZE_NEGATIVE"],
   ["ListEventTypes", { pageToken: "x" }, "invalid_argument PAGE_TOKEN_INVALID"],
   ["PutEventSettings", { settings: { unknownTypes: "UNKNOWN_EVENT_TYPES_REFUSE" } }, "ok settings"],
   ["GetEventSettings", {}, "ok settings"],
+  ["PutEventSettings", { settings: { portal: { name: "Acme", color: "#1a73e8" } } }, "ok settings"],
+  ["PutEventSettings", { settings: { portal: { name: "x".repeat(61) } } }, "invalid_argument PORTAL_NAME_INVALID"],
+  ["PutEventSettings", { settings: { portal: { color: "blue" } } }, "invalid_argument PORTAL_COLOR_INVALID"],
+  ["PutEventSettings", { settings: { portal: { logo: "PHN2Zy8+" } } }, "invalid_argument PORTAL_LOGO_INVALID"],
+  ["PutEventSettings", { settings: { portal: { origins: ["*"] } } }, "invalid_argument PORTAL_ORIGIN_INVALID"],
+  ["CreatePortalLink", { entityId: "ann" }, "ok url,linkId,expiresAt"],
+  ["CreatePortalLink", { entityId: "ann", expiresIn: "86400s", readOnly: true }, "ok url,linkId,expiresAt"],
+  ["CreatePortalLink", {}, "invalid_argument ENTITY_ID_INVALID"],
+  ["CreatePortalLink", { entityId: "ann", expiresIn: "299s" }, "invalid_argument LINK_EXPIRY_INVALID"],
+  ["CreatePortalLink", { entityId: "ann", expiresIn: "2592001s" }, "invalid_argument LINK_EXPIRY_INVALID"],
+  ["ListPortalLinks", {}, "ok links,nextPageToken"],
+  ["ListPortalLinks", { entityId: "ann" }, "ok links,nextPageToken"],
+  ["ListPortalLinks", { entityId: "\n" }, "invalid_argument ENTITY_ID_INVALID"],
+  ["ListPortalLinks", { pageSize: -1 }, "invalid_argument PAGE_SIZE_NEGATIVE"],
+  ["ListPortalLinks", { pageToken: "x" }, "invalid_argument PAGE_TOKEN_INVALID"],
+  ["RevokePortalLinks", { linkId: "$theirlink" }, "not_found LINK_NOT_FOUND"],
+  ["RevokePortalLinks", { linkId: "nope" }, "invalid_argument ID_MALFORMED"],
+  ["RevokePortalLinks", {}, "invalid_argument FILTER_REQUIRED"],
+  ["RevokePortalLinks", { entityId: "ann", linkId: "$theirlink" }, "invalid_argument FILTER_REQUIRED"],
+  ["RevokePortalLinks", { entityId: "\n" }, "invalid_argument ENTITY_ID_INVALID"],
+  ["RevokePortalLinks", { entityId: "ann" }, "ok revoked"],
   ["PublishEvent", { type: "order.made", payloadJson: '{"total":12}', key: "o1" }, "ok eventId,outcome"],
   ["PublishEvent", { type: "order.made", payloadJson: '{"total":"12"}' }, "invalid_argument EVENT_PAYLOAD_INVALID"],
   ["PublishEvent", { type: "order.made", payloadJson: "{}", key: "\n" }, "invalid_argument EVENT_KEY_INVALID"],
@@ -377,7 +401,9 @@ const triggers: Case[] = [
     { endpointUrl: "https://example.com", toolkitSlug: "calendar", triggerSlug: "nope" },
     "not_found TRIGGER_NOT_FOUND",
   ],
-  ["ListSubscriptions", {}, "ok subscriptions,nextPageToken"],
+  ["ListSubscriptions", {}, "ok subscriptions,nextPageToken,limitedTo"],
+  ["ListSubscriptions", { entityId: "ann" }, "ok subscriptions,nextPageToken,limitedTo"],
+  ["ListSubscriptions", { entityId: "\n" }, "invalid_argument ENTITY_ID_INVALID"],
   ["ListSubscriptions", { pageSize: -1 }, "invalid_argument PAGE_SIZE_NEGATIVE"],
   ["ListSubscriptions", { pageToken: "x" }, "invalid_argument PAGE_TOKEN_INVALID"],
   ["GetSubscription", { id: "$subscription" }, "ok subscription"],
@@ -477,12 +503,12 @@ const triggers: Case[] = [
   ["GetDelivery", { id: "$delivery" }, "ok delivery"],
   ["GetDelivery", { id: "$theirdelivery" }, "not_found DELIVERY_NOT_FOUND"],
   ["GetDelivery", {}, "invalid_argument ID_MALFORMED"],
-  ["ListDeliveries", { state: "delivered", since: dayAgo }, "ok deliveries,nextPageToken"],
-  ["ListDeliveries", { onlyFailed: true, since: dayAgo }, "ok deliveries,nextPageToken"],
+  ["ListDeliveries", { state: "delivered", since: dayAgo }, "ok deliveries,nextPageToken,limitedTo"],
+  ["ListDeliveries", { onlyFailed: true, since: dayAgo }, "ok deliveries,nextPageToken,limitedTo"],
   ["ListDeliveries", { onlyFailed: true }, "invalid_argument FILTER_REQUIRED"],
   ["ListDeliveries", { state: "lost", since: dayAgo }, "invalid_argument DELIVERY_STATE_INVALID"],
-  ["ListDeliveries", { eventId: "$event" }, "ok deliveries,nextPageToken"],
-  ["ListDeliveries", { subscriptionId: "$subscription" }, "ok deliveries,nextPageToken"],
+  ["ListDeliveries", { eventId: "$event" }, "ok deliveries,nextPageToken,limitedTo"],
+  ["ListDeliveries", { subscriptionId: "$subscription" }, "ok deliveries,nextPageToken,limitedTo"],
   ["ListDeliveries", {}, "invalid_argument FILTER_REQUIRED"],
   ["ListDeliveries", { eventId: "nope" }, "invalid_argument ID_MALFORMED"],
   ["ListDeliveries", { eventId: "$event", pageSize: -1 }, "invalid_argument PAGE_SIZE_NEGATIVE"],
@@ -522,7 +548,7 @@ const triggers: Case[] = [
   ["StartReplay", { since: dayAgo, subscriptionId: "$inactive" }, "failed_precondition SUBSCRIPTION_INACTIVE"],
   ["GetReplay", { id: missing.replay }, "not_found REPLAY_NOT_FOUND"],
   ["GetReplay", { id: "$event" }, "invalid_argument ID_MALFORMED"],
-  ["ListReplays", {}, "ok replays,nextPageToken"],
+  ["ListReplays", {}, "ok replays,nextPageToken,limitedTo"],
   ["ListReplays", { pageSize: -1 }, "invalid_argument PAGE_SIZE_NEGATIVE"],
   ["ListReplays", { pageToken: "x" }, "invalid_argument PAGE_TOKEN_INVALID"],
   ["UpdateReplay", { id: missing.replay, paused: true }, "not_found REPLAY_NOT_FOUND"],
@@ -1020,6 +1046,7 @@ const admin: Case[] = [
     "invalid_argument CONFIRM_INVALID",
   ],
   ["ListApiKeys", { projectId: "$project" }, "ok apiKeys,nextPageToken"],
+  ["ListApiKeys", { projectId: "$project", ofPortalLinks: true }, "ok apiKeys,nextPageToken"],
   ["ListApiKeys", { projectId: noProject }, "not_found PROJECT_NOT_FOUND"],
   ["RevokeApiKey", { id: "key_01h455vb4pex5vsknk084sn02q" }, "not_found API_KEY_NOT_FOUND"],
   [
@@ -1308,7 +1335,7 @@ describe.each(Object.entries(transports))("keys and roles over %s", (_name, send
   test("another project's deliveries are an empty list", async () => {
     for (const body of [{ eventId: known["theirevent"]! }, { subscriptionId: known["theirsubscription"]! }]) {
       expect(await send(TriggersService, "ListDeliveries", body, bootstrapKey)).toEqual({
-        answer: { deliveries: [], nextPageToken: "" },
+        answer: { deliveries: [], nextPageToken: "", limitedTo: "" },
       });
     }
   });

@@ -287,7 +287,7 @@ const places: Readonly<Record<string, readonly string[]>> = {
     ...["TriggersService/GetEvent", "TriggersService/GetDelivery", "TriggersService/ListDeliveries"],
     ...["TriggersService/ListDeliveryAttempts", "TriggersService/GetReplay", "TriggersService/ListReplays"],
     ...["TriggersService/ListIngestEndpoints", "TriggersService/PollEvents", "TriggersService/GetEventSettings"],
-    ...["TriggersService/ListEventTypes", "TriggersService/GetEventType"],
+    ...["TriggersService/ListEventTypes", "TriggersService/GetEventType", "TriggersService/ListPortalLinks"],
     ...["TriggersService/ListQuarantinedPosts", "TriggersService/GetQuarantinedPost"],
     ...["TriggersService/GetEventDocument", "TriggersService/PreviewSubscription"],
   ],
@@ -309,7 +309,7 @@ const places: Readonly<Record<string, readonly string[]>> = {
     ...["GrantsService/RevokeAgentKey", "CatalogService/DeleteToolkit", "JobsService/DeleteSkill"],
     ...["ContactsService/DeleteContact", "SecretsService/DeleteSecret", "ToolsService/DeleteCallLimit"],
     ...["ToolsService/DeleteHook", "ConnectionsService/DeleteProjectCredential"],
-    ...["TriggersService/DeleteWebhookSecret"],
+    ...["TriggersService/DeleteWebhookSecret", "TriggersService/RevokePortalLinks"],
   ],
   "they say with what, how fast and for whose events calls are made, and make none": [
     ...["ConnectionsService/SetAccountReferences", "ConnectionsService/SetProjectCredential"],
@@ -317,6 +317,9 @@ const places: Readonly<Record<string, readonly string[]>> = {
   ],
   "a write that a hook changes after the confirmation is not sent: test/hooks.test.ts": [
     ...["ToolsService/CreateHook", "ToolsService/UpdateHook"],
+  ],
+  "the key of its link makes calls of the portal alone, and none of them calls a tool": [
+    "TriggersService/CreatePortalLink",
   ],
   "a person connects an account by it, which a call then names": ["ConnectionsService/CreateConnectLink"],
 };

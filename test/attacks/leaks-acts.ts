@@ -188,6 +188,10 @@ async function publishEvents({ call, secrets, words }: Pick<Playing, "call" | "s
   });
   await call("TriggersService/RotateSubscriptionSecret", { id: subscription.id });
   await call("TriggersService/PutEventSettings", { settings: { unknownTypes: "UNKNOWN_EVENT_TYPES_REFUSE" } });
+  const portal = { name: "Acme", color: "#1a73e8" };
+  await call("TriggersService/PutEventSettings", { settings: { portal } });
+  await call("TriggersService/CreatePortalLink", { entityId: "ada" });
+  await call("TriggersService/RevokePortalLinks", { entityId: "ada" });
   await call("TriggersService/PutEventType", { name: "invoice.paid", schemaJson: '{"type":"object"}' });
   const payloadJson = JSON.stringify({ total: 12 });
   await call("TriggersService/PublishEvent", { type: "invoice.paid", payloadJson });

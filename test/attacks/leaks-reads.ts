@@ -128,6 +128,7 @@ async function readTriggers(call: Playing["call"]): Promise<void> {
   await call("TriggersService/GetEventType", { name: "invoice.paid" });
   await call("TriggersService/GetEventDocument", { format: "EVENT_DOCUMENT_FORMAT_OPENAPI_3_1" });
   await call("TriggersService/GetEventSettings", {});
+  await call("TriggersService/ListPortalLinks", {});
   const { deliveries } = await call("TriggersService/ListDeliveries", { eventId: events[0].id });
   await call("TriggersService/GetDelivery", { id: deliveries[0].id });
   await call("TriggersService/ListDeliveryAttempts", { deliveryId: deliveries[0].id });

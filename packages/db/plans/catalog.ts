@@ -29,6 +29,7 @@ plan("keep a private toolkit", put);
 plan("delete a private toolkit", remove);
 
 plan("a page of event types", (db) => eventTypes(db).list({ after: "type-5", limit: 1_000 }));
+plan("a page of offered event types", (db) => eventTypes(db).list({ after: "type-5", limit: 1_000, isOffered: true }));
 plan("event types by name", (db) => eventTypes(db).find(["type-5", "type-7", "type-10"]));
 plan("the versions of an event type", (db) => eventTypes(db).versions("type-5", 100));
 plan("a version of an event type", (db) => eventTypes(db).schemaOf("type-5", 2));

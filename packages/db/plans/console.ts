@@ -1,3 +1,4 @@
+import type { Executor } from "../src/connect.ts";
 import {
   findConsoleLink,
   insertConsoleLink,
@@ -6,6 +7,7 @@ import {
   spendConsoleLink,
   sweepConsoleLinks,
 } from "../src/console/links.ts";
+import { countPortalSessions, portalLinksForProject, sweepPortalKeys } from "../src/console/portal.ts";
 import {
   endAdministratorSeat,
   endConsoleSeat,
@@ -60,3 +62,25 @@ plan("spend a link", (db) => spendConsoleLink(db, { id: seededId("lnk", 7) }, no
 plan("restore a link", (db) => restoreConsoleLink(db, { id: seededId("lnk", 7) }));
 plan("sweep_console_links", (db) => sweepConsoleLinks(db, seededAt(500), 100));
 plan("a key by its id", (db) => findKeyById(db, keyId));
+
+const portal = (db: Executor) => portalLinksForProject(db, seededId("prj", 1));
+const portalLink = {
+  ...{ entityId: "ada", isReadOnly: false, createdAt: nowMs, expiresAt: nowMs + 86_400_000 },
+  toolkitSlug: "events",
+};
+const portalPage = { nowMs, after: seededId("lnk", 7), limit: 51 };
+
+async function revokeMade(db: Executor): Promise<void> {
+  const made = await portal(db).create(portalLink, 1_000);
+  if (made === undefined) throw new Error("it was not made");
+  await portal(db).revoke({ id: made.id }, nowMs);
+}
+
+// Recorded query plans of statements on portal links and their keys.
+plan(["lock_portal_links", "make a portal link"], (db) => portal(db).create(portalLink, 1_000));
+plan("a page of portal links", (db) => portal(db).list({ ...portalPage, entityId: "" }));
+plan("a page of an entity's portal links", (db) => portal(db).list({ ...portalPage, entityId: "ada" }));
+plan("end a portal link", revokeMade);
+plan("end the portal links of an entity", (db) => portal(db).revoke({ entityId: "ada" }, nowMs));
+plan("sweep_portal_keys", (db) => sweepPortalKeys(db, seededAt(500), 100));
+plan("count_portal_sessions", (db) => countPortalSessions(db, nowMs));

@@ -4,7 +4,7 @@ import { claimDeliveries } from "../src/deliveries/claim.ts";
 import { countSuperseded, type DeliveryTaskKey, enqueueDeliveries } from "../src/deliveries/enqueue.ts";
 import { expireDeliveries, unparkDeliveries } from "../src/deliveries/expire.ts";
 import { promoteDeliveries, releaseDeliveries } from "../src/deliveries/queue.ts";
-import { countDeliveriesOfEvents, readEventDeliveries } from "../src/deliveries/read.ts";
+import { countDeliveriesOfEvents, isDeliveredToPortal, readEventDeliveries } from "../src/deliveries/read.ts";
 import { findDeliveryEndpoints, readEndpointTimes } from "../src/deliveries/read-endpoint-times.ts";
 import { countPacedDeliveries, countPendingDeliveries, deliveriesForProject } from "../src/deliveries/repo.ts";
 import { findDeadDeliveries, settleDeliveries } from "../src/deliveries/settle.ts";
@@ -225,6 +225,9 @@ plan("find_last_success", (db) => readSubscriptionProgress(db, projectId, deadQu
 });
 plan("find_subscription_pace", (db) => readSubscriptionProgress(db, projectId, seededId("sub", 207)));
 plan("count_subscription_deliveries", (db) => readSubscriptionProgress(db, projectId, deadQueue));
+plan("find_portal_delivery", (db) =>
+  isDeliveredToPortal(db, projectId, { eventId: seededId("evt", 1), entityId: "ada" }),
+);
 plan("a delivery", (db) => deliveriesForProject(db, projectId).find(seededId("dlv", 1)));
 plan("the attempts of a delivery", (db) => deliveriesForProject(db, projectId).findAttempts(seededId("dlv", 1)));
 plan(

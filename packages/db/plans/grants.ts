@@ -44,7 +44,15 @@ const key = {
     hint: "",
   },
   ...{ createdAt: nowMs, expiresAt: null, revokedAt: null, lastUsedAt: null },
-  ...{ entityId: "", accessClasses: [], toolkitSlugs: [], agentTools: [], confirm: noConfirmRule, makerKeyId: null },
+  ...{
+    entityId: "",
+    accessClasses: [],
+    toolkitSlugs: [],
+    agentTools: [],
+    confirm: noConfirmRule,
+    makerKeyId: null,
+    purpose: "" as const,
+  },
 };
 const grant = {
   ...{ id: seededId("grt", 500_000), projectId, keyId: key.id, voucherKeyId: keyId },

@@ -79,6 +79,9 @@ plan("sweep_replays", (db) => sweepReplays(db, seededAt(10), 100));
 plan("expire_paused_replays", (db) => expirePausedReplays(db, { beforeMs: seededAt(10), nowMs, limit: 100 }));
 plan("arm_lost_replays", (db) => armLostReplays(db, nowMs, 100));
 plan("a page of replays", (db) => replaysForProject(db, projectId).list({ after: undefined, limit: 51 }));
+plan("a page of replays to some subscriptions", (db) =>
+  replaysForProject(db, projectId).list({ after: undefined, limit: 51 }, [seededId("sub", 2), seededId("sub", 3)]),
+);
 plan("the next page of replays", (db) =>
   replaysForProject(db, projectId).list({ after: seededId("rpl", 5_001), limit: 51 }),
 );

@@ -73,6 +73,18 @@ plan("set and clear the pace of a subscription", async (db) => {
   await events(db).update(seededId("sub", 207), { settings: null });
 });
 plan("delete a subscription with a pace", (db) => events(db).delete(seededId("sub", 208)));
+plan("make a subscription in a portal", (db) =>
+  subscriptionsForProject(db, emptyProjectId, { entityId: "ada" }).create({
+    ...{ ...endpoint, toolkitSlug: "events", triggerSlug: "" },
+  }),
+);
+plan("a subscription of a portal", (db) =>
+  subscriptionsForProject(db, projectId, { entityId: "ada" }).find(seededId("sub", 7)),
+);
+plan("the subscriptions of a portal", (db) =>
+  subscriptionsForProject(db, projectId, { entityId: "ada" }).list({ after: undefined, limit: 51 }),
+);
+plan("a page of an entity's subscriptions", (db) => events(db).list({ after: undefined, limit: 51 }, "ada"));
 plan("deactivate a subscription", (db) => events(db).update(seededId("sub", 7), { active: false }));
 plan("delete a subscription", (db) => events(db).delete(seededId("sub", 7)));
 

@@ -31,6 +31,7 @@ async function plant(): Promise<void> {
       agentTools: [],
       confirm: noConfirmRule,
       makerKeyId: null,
+      purpose: "" as const,
     },
   });
   const [voucher, key] = [keyOf("person"), keyOf("agent")];

@@ -55,6 +55,7 @@ async function setUp(level: "info" | "debug") {
     clock: systemClock,
     countBacklog: async () => 0,
     countPaced: async () => 0,
+    countPortalSessions: async () => 0,
     projects: () => [],
     dispatcher: () => ({ held: 0, inFlight: 0 }),
     connections: () => ({ open: { halfOpen: 0, keyless: 0, keyed: 0 }, shed: 0 }),

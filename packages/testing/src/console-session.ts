@@ -53,3 +53,31 @@ export async function signInToConsole(
       sendAsPage(svc, `/${method}`, body, { headers: { ...headers(seat), ...others } }),
   };
 }
+
+/** A browser that has opened the portal of an entity on a test server. Only its requests are modelled. */
+export type TestPortal = {
+  /** The header with which the server set the cookie of the session. */
+  readonly setCookie: string;
+  readonly half: string;
+  readonly seat: { keyId: string; projectId: string; entityId: string; readOnly: boolean; expiresAt: string };
+  /** Name, color and logo of the portal. */
+  readonly look: { name: string; color: string; logo: string };
+  /** Headers with which a page of the portal makes calls. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Makes a call as a page of the portal. */
+  call(method: string, body?: unknown, headers?: PageHeaders): Promise<TestAnswer>;
+};
+
+/** Opens the portal with the address that CreatePortalLink returned. Throws an Error if the server refuses it. */
+export async function openPortal(svc: Pick<TestServer, "url">, url: string): Promise<TestPortal> {
+  const answer = await sendAsPage(svc, "/portal/session", { link: url.split("#link=")[1] });
+  const setCookie = answer.headers.get("set-cookie") ?? "";
+  if (answer.status !== 200 || setCookie === "") throw new Error(`no session: ${answer.status} ${answer.reason}`);
+  const { half, seat, portal } = answer.json;
+  const headers = { cookie: setCookie.split(";")[0] ?? "", "svc-portal-session": half, "svc-seat": seat.keyId };
+  return {
+    ...{ setCookie, half, seat, look: portal, headers },
+    call: (method, body = {}, others = {}) =>
+      sendAsPage(svc, `/${method}`, body, { headers: { ...headers, ...others } }),
+  };
+}

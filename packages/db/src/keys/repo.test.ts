@@ -30,6 +30,7 @@ function newKey(projectId: ProjectId, text: string, id: KeyId = createId("key", 
     toolkitSlugs: [],
     agentTools: [],
     makerKeyId: null,
+    purpose: "" as const,
     confirm,
   };
   return {
@@ -78,13 +79,15 @@ test("the last use moves forward only, and keys are listed newest first within t
   const ids = keys.map(({ id }) => id).reverse();
   await touchApiKeys(db, ids.slice(0, 2), nowMs + 10);
   await touchApiKeys(db, ids, nowMs + 5);
-  const listed = await listApiKeys(db, projectId, { after: undefined, limit: 10 });
+  const listed = await listApiKeys(db, projectId, { purpose: "", after: undefined, limit: 10 });
   expect(listed.map(({ id, lastUsedAt }) => [id, lastUsedAt])).toEqual([
     [ids[0], nowMs + 10],
     [ids[1], nowMs + 10],
     [ids[2], nowMs + 5],
   ]);
-  expect((await listApiKeys(db, projectId, { after: ids[0]!, limit: 1 })).map(({ id }) => id)).toEqual([ids[1]]);
+  expect((await listApiKeys(db, projectId, { purpose: "", after: ids[0]!, limit: 1 })).map(({ id }) => id)).toEqual([
+    ids[1],
+  ]);
 });
 
 test("a project has a name of its own, and default policies until some are set", async () => {

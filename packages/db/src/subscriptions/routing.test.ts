@@ -64,6 +64,7 @@ test("a project's routing is its active subscriptions, at a version that every c
         formerUntil: null,
         settings: null,
         credentials: null,
+        origin: "",
       },
     ],
   });

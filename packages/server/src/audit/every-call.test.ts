@@ -35,7 +35,7 @@ const entered: Readonly<Record<string, string>> = {
     "CreateStandingProgram DeleteStandingProgram PauseStandingProgram ResumeStandingProgram UpdateStandingProgram",
   ToolsService: "CreateHook DeleteCallLimit DeleteHook PutCallLimit UpdateHook",
   TriggersService:
-    "CreateSubscription DeleteSubscription DeleteWebhookSecret PutEventSettings PutEventType PutWebhookSecret ReleaseQuarantinedPosts RotateSubscriptionSecret UpdateSubscription",
+    "CreatePortalLink CreateSubscription DeleteSubscription DeleteWebhookSecret PutEventSettings PutEventType PutWebhookSecret ReleaseQuarantinedPosts RevokePortalLinks RotateSubscriptionSecret UpdateSubscription",
 };
 
 /** Calls that have effects and need not be recorded. */

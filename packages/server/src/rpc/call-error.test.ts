@@ -61,6 +61,7 @@ beforeAll(async () => {
               toolkitSlugs: [],
               agentTools: [],
               makerKeyId: null,
+              purpose: "",
               quotas: {},
               confirm: { person: "never", contact: "" },
               projectConfirm: { person: "never", contact: "" },

@@ -155,6 +155,7 @@ function keyOf(digest: Buffer) {
     toolkitSlugs: [],
     agentTools: [],
     makerKeyId: null,
+    purpose: "" as const,
     quotas: name === "full" ? { concurrentCalls: 0 } : {},
     confirm: noConfirmRule,
     projectConfirm: noConfirmRule,

@@ -375,7 +375,7 @@ async function grantOf({ db, clock }: TestCluster, { projectId, keyId: voucherKe
   const times = { createdAt, expiresAt: null, revokedAt: null, lastUsedAt: null };
   const bound = {
     ...{ entityId: "", accessClasses: ["read" as const, "write" as const], toolkitSlugs: [] },
-    ...{ agentTools: [], makerKeyId: null, confirm: noConfirmRule },
+    ...{ agentTools: [], makerKeyId: null, purpose: "" as const, confirm: noConfirmRule },
   };
   await insertGrant(db, grant, {
     id: keyId,

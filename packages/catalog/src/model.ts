@@ -297,9 +297,13 @@ export type Trigger = ToolDefinition & {
 
 /**
  * How events of a project's own type are checked. `validate`: returns the errors of a payload; undefined if every object is accepted.
- * `isArchived`: true if the type refuses new events.
+ * `isArchived`: true if the type refuses new events. `isOffered`: true if the project offers the type to its customers.
  */
-export type OwnEventType = { readonly validate: SchemaValidator | undefined; readonly isArchived: boolean };
+export type OwnEventType = {
+  readonly validate: SchemaValidator | undefined;
+  readonly isArchived: boolean;
+  readonly isOffered: boolean;
+};
 
 /** A tool that svc runs itself as code, such as a job program that a project made into a tool. */
 export type CodeTool = ToolDefinition & {

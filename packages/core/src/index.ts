@@ -29,6 +29,7 @@ export {
   type CallContext,
   type ContextKey,
   keysOfChain,
+  type PortalAccess,
   type Principal,
   type ProjectPrincipal,
   principalContext,
@@ -142,6 +143,7 @@ export {
 export { type JsonLimits, parseJsonInTurns } from "./json/sliced-json.ts";
 export { adminList, byId, byText, type Page, projectList } from "./list.ts";
 export { LeastRecentlyUsed } from "./lru.ts";
+export { createMinuteCount, type MinuteCount } from "./minute-count.ts";
 export {
   type AddressDecision,
   type AddressGuard,

@@ -1,6 +1,7 @@
 import { batches, type Sweep } from "@svc/core";
 import type { Database } from "@svc/db/connect";
 import { sweepConsoleLinks } from "@svc/db/console/links";
+import { sweepPortalKeys } from "@svc/db/console/portal";
 import { sweepConsoleSessions } from "@svc/db/console/sessions";
 
 /** Milliseconds that a session of the console may be idle before it expires. */
@@ -14,13 +15,14 @@ const batchMax = 500;
  */
 const deadLinkMs = 30 * 86_400_000;
 
-/** Returns the sweep that removes expired sessions and links of the console. */
+/** Returns the sweep that removes expired sessions and links of the console, and expired keys of portal links. */
 export function consoleSweep({ db }: { db: Database }): Sweep {
   return {
     what: "console sessions",
     everyMs,
     async *round(nowMs) {
       yield* batches(batchMax, () => sweepConsoleSessions(db, nowMs - consoleSessionIdleMs, batchMax));
+      yield* batches(batchMax, () => sweepPortalKeys(db, nowMs - deadLinkMs, batchMax));
       yield* batches(batchMax, () => sweepConsoleLinks(db, nowMs - deadLinkMs, batchMax));
     },
   };

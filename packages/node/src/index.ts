@@ -36,6 +36,7 @@ export {
   healthMessage,
   type InboundPost,
   type IngestOutcome,
+  imageTypeOf,
   type OpenedPost,
   type PostAdmission,
   type PostHead,

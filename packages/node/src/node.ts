@@ -208,6 +208,8 @@ export function createNode(parts: NodeParts): Node {
     wakeReplays: wakeStanding,
     restored: parts.restored,
     secretOf,
+    portalUrl: parts.portalUrl,
+    onKeysEnded: parts.onKeysEnded,
   };
   const { isSandbox, publicUrl, consoleUrl } = parts;
   const linked = { isSandbox, publicUrl, consoleUrl };

@@ -1,6 +1,6 @@
 import type { Catalog, Deployment } from "@svc/catalog";
 import type { AccountAccess, AppTransport } from "@svc/connections";
-import type { Clock, MemoryBounds, NodeId, Sealer } from "@svc/core";
+import type { Clock, KeyId, MemoryBounds, NodeId, Sealer } from "@svc/core";
 import type { Database } from "@svc/db/connect";
 import type { ErasureTimes } from "@svc/db/erasures/step";
 import type { Restore } from "@svc/db/restores/repo";
@@ -90,6 +90,10 @@ export type NodeParts = {
   readonly publicUrl: () => string;
   /** Returns the console's address with a trailing slash, or undefined if no console is served. */
   readonly consoleUrl?: (() => string) | undefined;
+  /** Returns the portal's address with a trailing slash, or undefined if no console is served, and so no portal. */
+  readonly portalUrl?: (() => string) | undefined;
+  /** Called with keys that a call of this node ended, so that the server refuses them at once. */
+  readonly onKeysEnded?: ((ids: readonly KeyId[]) => void) | undefined;
   /** The version of the server that agents see over MCP. */
   readonly version: string;
   readonly ranges: OpenRanges;

@@ -1,4 +1,6 @@
 import type { Catalog, Deployment } from "@svc/catalog";
+import type { KeyId } from "@svc/core";
+import { countPortalSessions } from "@svc/db/console/portal";
 import { countPacedDeliveries, countPendingDeliveries } from "@svc/db/deliveries/repo";
 import { createNode, type Node, type NodeLimits, type NodeParts } from "@svc/node";
 import { type Admission, createAdmission } from "./admission/admission.ts";
@@ -11,7 +13,7 @@ import { createGrantParts, type GrantParts } from "./authorization/parts.ts";
 import { bodyBudgetBytes, createBodyBudget } from "./body/body-budget.ts";
 import { createIntake, type Intake } from "./body/intake.ts";
 import type { Config } from "./config/config.ts";
-import { consolePath } from "./console/headers.ts";
+import { consolePath, portalPath } from "./console/headers.ts";
 import { type ConsoleParts, createConsoleParts } from "./console/parts.ts";
 import type { BuiltConsole } from "./console/read-files.ts";
 import { createHealth, type Health } from "./health/health.ts";
@@ -86,17 +88,19 @@ export function createParts(base: OpenedStore): ServerParts {
     clock,
     countBacklog: () => countPendingDeliveries(db),
     countPaced: () => countPacedDeliveries(db, clock.now()),
+    countPortalSessions: () => countPortalSessions(db, clock.now()),
     ...figuresOf(gates, () => node),
   });
   share?.answerMetrics(own.values);
   const metrics = share === undefined ? own : { ...own, text: share.sumMetrics };
   const counters = createCounters({ clock });
   const observer = createNodeObserver(logger, metrics);
-  const node = createOwnNode(base, config.isActivityCounted ? countActivity(observer, counters) : observer);
+  const counted = config.isActivityCounted ? countActivity(observer, counters) : observer;
+  const node = createOwnNode(base, counted, (ids) => forgetKeys(parts)(ids));
   const warnOf = (what: string) => (err: unknown) => logger.warn({ err }, what);
   const keyUse = startKeyUse({ db, clock, onError: warnOf("the use of keys could not be recorded") });
   const { connections, bodies, admission } = gates;
-  return {
+  const parts: ServerParts = {
     ...{ ...opened, node, connections, metrics, admission, keyUse },
     intake: createIntake({ connections, bodies }),
     audit: createAuditLog({
@@ -111,6 +115,22 @@ export function createParts(base: OpenedStore): ServerParts {
       ? startFlush({ db, clock, counters, onError: warnOf("counts could not be written") })
       : undefined,
     console: built && createConsoleParts({ ...opened, ...store, built, use: keyUse }),
+  };
+  return parts;
+}
+
+/** Returns a function that removes ended keys from the caches of this node at once. */
+export function forgetKeys({
+  keys,
+  grants,
+  console,
+}: Pick<ServerParts, "keys" | "grants" | "console">): (ids: readonly KeyId[]) => void {
+  return (ids) => {
+    for (const id of ids) {
+      keys.forget(id);
+      grants.cache.forget(id);
+      console?.sessions.forget({ key: id });
+    }
   };
 }
 
@@ -141,16 +161,23 @@ function figuresOf({ connections, bodies, admission }: Gates, nodeOf: () => Node
   };
 }
 
-function createOwnNode(opened: OpenedStore, observer: NodeParts["observer"]): Node {
+function createOwnNode(
+  opened: OpenedStore,
+  observer: NodeParts["observer"],
+  onKeysEnded: NodeParts["onKeysEnded"],
+): Node {
   const { config, store, vault, publicUrl, restored, erasures, catalog, deployment, mcpOffers, share } = opened;
   const node = createNode({
     ...nodePartsOf(config, erasures),
     ...{ db: store.db, clock: store.clock, sealer: vault.sealer, nodeId: vault.nodeId },
-    ...{ catalog, deployment, publicUrl, version, mcpOffers, observer },
+    ...{ catalog, deployment, publicUrl, version, mcpOffers, observer, onKeysEnded },
     restored: restored.last,
     onDueElsewhere: share?.tellWorkDue,
     // A worker node does not serve the console, but it sends the console's address to people.
-    ...(config.isConsoleOn && { consoleUrl: () => `${publicUrl()}${consolePath}` }),
+    ...(config.isConsoleOn && {
+      consoleUrl: () => `${publicUrl()}${consolePath}`,
+      portalUrl: () => `${publicUrl()}${portalPath}`,
+    }),
   });
   share?.onWorkDue(() => node.wake());
   return node;

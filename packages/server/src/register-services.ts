@@ -13,7 +13,7 @@ import { createConsoleService } from "./console/service.ts";
 import { createGrantsService } from "./grants/service.ts";
 import { createHealthService } from "./health/service.ts";
 import { createIdentityService } from "./identity/service.ts";
-import type { ServerParts } from "./parts.ts";
+import { forgetKeys, type ServerParts } from "./parts.ts";
 import { isAudienceDeclared } from "./start/audience.ts";
 import { createStatsService } from "./stats/query.ts";
 import { createWatches } from "./stats/watches.ts";
@@ -44,17 +44,6 @@ export function registerServices(router: ConnectRouter, parts: ServerParts): voi
   node.register(router);
   router.service(StatsService, createStatsService({ db, clock, watches: createWatches({ db, clock }) }));
   router.service(AdminService, createAdministration(parts));
-}
-
-/** Returns a function that removes ended keys from the caches of this node at once. */
-function forgetKeys({ keys, grants, console }: ServerParts): (ids: readonly KeyId[]) => void {
-  return (ids) => {
-    for (const id of ids) {
-      keys.forget(id);
-      grants.cache.forget(id);
-      console?.sessions.forget({ key: id });
-    }
-  };
 }
 
 /**

@@ -55,6 +55,7 @@ export function subscriptionMessage(row: Subscription, nowMs: number, facts: End
     createdAt: timestampFromMs(row.createdAt),
     health: healthMessage(row, nowMs, facts),
     entityId: row.entityId,
+    origin: row.origin,
     ...(row.keyId !== null && { agent: agentMessage(row, row.keyId) }),
     ...partsOf(row),
     ...optionalTime("pausedAt", row.pausedAt),

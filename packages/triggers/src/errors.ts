@@ -1,5 +1,5 @@
 import type { FileFault, SchemaFault } from "@svc/catalog";
-import { call, defineFaults, type EventId, type FaultText, field, formatValue, text } from "@svc/core";
+import { call, defineFaults, type EventId, type FaultText, field, formatValue, text, wait } from "@svc/core";
 
 /** Returns the error for an object that does not exist or does not belong to the caller. */
 const missing = (what: string) =>
@@ -295,6 +295,76 @@ export const triggerFaults = defineFaults({
     says: (entityId: string, most: number) =>
       `the entity ${formatValue(entityId)} has ${most} subscriptions, the most that it may have`,
     help: text`Delete those that are not used (${call("ListSubscriptions")}).`,
+  },
+  PORTAL_FIELD_REFUSED: {
+    code: "invalid_argument",
+    field: (path: string) => path,
+    says: (path: string) => text`${field(path)} cannot be set in the portal`,
+    help: (path: string) => text`Leave ${field(path)} out: the project decides it, with a key of its own.`,
+  },
+  PORTAL_TESTS_TOO_MANY: {
+    code: "resource_exhausted",
+    says: (most: number, _retryAfterMs: number) => `the portal has sent ${most} test events within a minute`,
+    help: text`Try again ${wait}.`,
+    retryAfterMs: (_most: number, retryAfterMs: number) => retryAfterMs,
+  },
+  PORTAL_LINKS_TOO_MANY: {
+    code: "resource_exhausted",
+    field: "entityId",
+    says: (entityId: string, most: number) =>
+      `the entity ${formatValue(entityId)} has ${most} portal links that have not ended, the most that it may have`,
+    help: text`End them with ${call("RevokePortalLinks")}, or create links that end earlier.`,
+  },
+  PORTAL_ENTITY_INVALID: {
+    code: "invalid_argument",
+    reason: "ENTITY_ID_INVALID",
+    field: "entityId",
+    says: (entityId: string) => text`${field("entityId")} ${formatValue(entityId)} is not an id of an entity`,
+    help: "Send 1 to 200 characters without line breaks: the portal belongs to one entity.",
+  },
+  PORTAL_LINK_UNNAMED: {
+    code: "invalid_argument",
+    reason: "FILTER_REQUIRED",
+    field: "entityId",
+    says: text`${field("entityId")} and ${field("linkId")} are both set, or both empty`,
+    help: "Name the links to end by one of them.",
+  },
+  LINK_NOT_FOUND: {
+    code: "not_found",
+    field: "linkId",
+    says: (id: string) => `there is no portal link ${formatValue(id)} in this project`,
+    help: text`${call("ListPortalLinks")} returns the links that have not ended.`,
+  },
+  PORTAL_EXPIRY_INVALID: {
+    code: "invalid_argument",
+    reason: "LINK_EXPIRY_INVALID",
+    field: "expiresIn",
+    says: "expiresIn is not between 5 minutes and 30 days",
+    help: "Send a time such as 86400s, or leave it out for 1 day.",
+  },
+  PORTAL_NAME_INVALID: {
+    code: "invalid_argument",
+    field: "settings.portal.name",
+    says: (most: number) => `portal.name has more than ${most} characters, or control characters`,
+    help: (most: number) => `Send up to ${most} characters on one line, or leave it empty.`,
+  },
+  PORTAL_COLOR_INVALID: {
+    code: "invalid_argument",
+    field: "settings.portal.color",
+    says: (color: string) => `portal.color ${formatValue(color)} is not a color of the form #rrggbb`,
+    help: "Send a number sign and six hexadecimal digits, such as #1a73e8, or leave it empty.",
+  },
+  PORTAL_LOGO_INVALID: {
+    code: "invalid_argument",
+    field: "settings.portal.logo",
+    says: (why: string) => `portal.logo ${why}`,
+    help: "Send a PNG, JPEG or WebP image of at most 65,536 bytes, or leave it empty.",
+  },
+  PORTAL_ORIGIN_INVALID: {
+    code: "invalid_argument",
+    field: (path: string) => `settings.${path}`,
+    says: (path: string, why: string) => `${path} ${why}`,
+    help: "Send up to 20 origins such as https://app.example.com: scheme, host and port, without a path, each once.",
   },
   TOOLKIT_WITHOUT_WEBHOOK: {
     code: "failed_precondition",

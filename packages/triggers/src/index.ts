@@ -36,6 +36,7 @@ export type { ReplayFaultPoint } from "./replays/step.ts";
 export { createRouting, type Routing } from "./routing.ts";
 export type { TriggersContext } from "./service/context.ts";
 export { replayEvent } from "./service/deliveries.ts";
+export { imageTypeOf } from "./service/portal-look.ts";
 export { releasePosts } from "./service/release.ts";
 export { createTriggersService } from "./service.ts";
 export type { StoreOptions } from "./store.ts";

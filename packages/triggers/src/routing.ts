@@ -15,10 +15,12 @@ import {
 /**
  * The fields of a post that decide which projects receive its event. `to`: the project that published the event itself. For a post of an
  * app: the account that it names, and the audience (all projects, or those that connected the account).
+ * `isOffered`: true if the project offers the event's type to its customers. Only then do subscriptions that customers created in the portal
+ * receive the event.
  */
 export type RoutedPost = { toolkitSlug: string; triggerSlug: string } & (
-  | { audience: Audience; account: string; to?: undefined }
-  | { to: ReceivingProject; audience?: undefined; account?: undefined }
+  | { audience: Audience; account: string; to?: undefined; isOffered?: undefined }
+  | { to: ReceivingProject; isOffered?: boolean; audience?: undefined; account?: undefined }
 );
 
 /**
@@ -307,8 +309,9 @@ function filtersOf(subscriptions: readonly RoutedSubscription[]): readonly strin
   return [...new Set(subscriptions.flatMap(({ settings }) => settings?.filter ?? []))];
 }
 
-function isMatch({ toolkitSlug, triggerSlug, triggerSlugs }: RoutedSubscription, post: RoutedPost): boolean {
+function isMatch({ toolkitSlug, triggerSlug, triggerSlugs, origin }: RoutedSubscription, post: RoutedPost): boolean {
   return (
+    (origin === "" || post.isOffered === true) &&
     (toolkitSlug === "" || toolkitSlug === post.toolkitSlug) &&
     (triggerSlug === "" || triggerSlug === post.triggerSlug) &&
     (triggerSlugs.length === 0 || triggerSlugs.includes(post.triggerSlug))

@@ -4,6 +4,7 @@ import type { TriggersContext } from "./service/context.ts";
 import { deliveryMethods } from "./service/deliveries.ts";
 import { eventTypeMethods } from "./service/event-types.ts";
 import { eventMethods } from "./service/events.ts";
+import { portalLinkMethods } from "./service/portal-links.ts";
 import { previewMethods } from "./service/preview.ts";
 import { publishMethods } from "./service/publish.ts";
 import { quarantineMethods } from "./service/quarantine.ts";
@@ -25,5 +26,6 @@ export function createTriggersService(context: TriggersContext): ServiceImpl<typ
     ...eventTypeMethods(context),
     ...webhookSecretMethods(context),
     ...quarantineMethods(context),
+    ...portalLinkMethods(context),
   };
 }

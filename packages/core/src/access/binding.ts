@@ -118,6 +118,19 @@ export const bindingFaults = defineFaults({
       text`${call(method)} uses the whole project, and this key is limited to ${bindingText(binding)}`,
     help: "Use a key of the whole project.",
   },
+  /** The key of a portal link made a call that does not belong to the portal. */
+  CALL_NOT_FOR_PORTAL: {
+    code: "permission_denied",
+    reason: "ENTITY_BOUND",
+    says: (method: string, entityId: string) =>
+      text`${call(method)} does not belong to the portal, and this key is limited to the portal of the entity ${formatValue(entityId)}`,
+    help: "Use a key of the whole project.",
+  },
+  PORTAL_READ_ONLY: {
+    code: "permission_denied",
+    says: (method: string) => text`${call(method)} changes or sends something, and this portal link may only read`,
+    help: text`Ask for a link that ${call("CreatePortalLink")} made without ${field("readOnly")}.`,
+  },
   /**
    * A key is limited to one entity (a customer or user), and the request named a different entity, or a row of one. `path`: the field of
    * the request.

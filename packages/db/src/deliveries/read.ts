@@ -70,3 +70,21 @@ export async function readEventDeliveries(
     return { eventId: idOfUuid("evt", id), isDead: dead, isPending: pending, nextAttemptAt: nextMs };
   });
 }
+
+/** Finds the deliveries of one event by the index deliveries_event, and the subscription of each by its primary key. */
+const findPortalDelivery = statement<{ found: boolean }>(
+  "find_portal_delivery",
+  `select exists (select from deliveries d where d.project_id = $1::uuid and d.event_id = $2::uuid and exists (
+     select from subscriptions s where s.project_id = d.project_id and s.id = d.subscription_id and s.origin = 'portal'
+       and s.entity_id = $3::text offset 0)) as found`,
+);
+
+/** True if an event was delivered to a subscription that a customer created in the portal of this entity, and that still exists. */
+export async function isDeliveredToPortal(
+  db: Executor,
+  projectId: ProjectId,
+  { eventId, entityId }: { readonly eventId: EventId; readonly entityId: string },
+): Promise<boolean> {
+  const [row] = await findPortalDelivery(db, [uuidOfId(projectId), uuidOfId(eventId), entityId]);
+  return row?.found === true;
+}

@@ -2,7 +2,7 @@ import type { ProjectId } from "@svc/core";
 import { and, asc, count, desc, eq, gt, inArray, lte, sql } from "drizzle-orm";
 import { touchCatalog } from "../catalog/repo.ts";
 import { type Executor, withTransaction } from "../connect.ts";
-import type { EventSettings } from "../documents/document.ts";
+import type { EventSettings, PortalLook } from "../documents/document.ts";
 import { eventSettings, eventTypes, eventTypeVersions } from "../schema/event-types.ts";
 import type { Row } from "../sql/codec.ts";
 
@@ -30,10 +30,18 @@ export type PutEventTypeResult =
  */
 type PutEventType = { readonly most: number; readonly isNew?: boolean; readonly isTrial?: boolean };
 
+/** Settings of a project for its own events, with the logo of its portal. */
+export type StoredEventSettings = EventSettings & { readonly logo: Buffer | null };
+
+/** Settings to store. `portal`: look of the portal with its logo, an image or null. */
+type NewEventSettings = Pick<EventSettings, "unknownTypes"> & {
+  readonly portal?: (PortalLook & { readonly logo: Buffer | null }) | undefined;
+};
+
 /** The types of one project's own events. Every change increments the project's catalog version in the same transaction. */
 type EventTypeRepository = {
-  /** Returns types sorted by name, after a name. */
-  list(page: { readonly after: string; readonly limit: number }): Promise<EventTypeRow[]>;
+  /** Returns types sorted by name, after a name. `isOffered`: true to return only those that the project offers to its customers. */
+  list(page: { readonly after: string; readonly limit: number; readonly isOffered?: boolean }): Promise<EventTypeRow[]>;
   /** Returns those types that have one of these names. */
   find(names: readonly string[]): Promise<EventTypeRow[]>;
   /** Returns the newest versions of an event type, newest first. */
@@ -43,8 +51,9 @@ type EventTypeRepository = {
   /** Creates an event type, or replaces the event type with the same name. The type gets its next version number if its schema changes. */
   put(type: NewEventType, nowMs: number, how: PutEventType): Promise<PutEventTypeResult>;
   /** Returns the settings, or undefined if the project never set them. */
-  settings(): Promise<EventSettings | undefined>;
-  putSettings(settings: EventSettings): Promise<void>;
+  settings(): Promise<StoredEventSettings | undefined>;
+  /** Stores the settings, and returns all of them. If `portal` is undefined, the look of the portal does not change. */
+  putSettings(settings: NewEventSettings): Promise<StoredEventSettings>;
 };
 
 /** Number of versions of a type's schema that stay readable. A newer one deletes the oldest. */
@@ -74,11 +83,11 @@ export function eventTypesForProject(db: Executor, projectId: ProjectId): EventT
       .where(and(ofProject, inArray(eventTypes.name, [...names])));
   return {
     find,
-    list: ({ after, limit }) =>
+    list: ({ after, limit, isOffered = false }) =>
       db.orm
         .select(columns)
         .from(eventTypes)
-        .where(and(ofProject, gt(eventTypes.name, after)))
+        .where(and(ofProject, gt(eventTypes.name, after), isOffered ? eq(eventTypes.offered, true) : undefined))
         .orderBy(asc(eventTypes.name))
         .limit(limit),
     versions: (name, limit) =>
@@ -129,18 +138,28 @@ export function eventTypesForProject(db: Executor, projectId: ProjectId): EventT
           .onConflictDoUpdate({ target: [eventTypes.projectId, eventTypes.name], set: change });
         return { outcome: "put", type: row };
       }),
-    async settings() {
-      const [row] = await db.orm
-        .select({ settings: eventSettings.settings })
-        .from(eventSettings)
-        .where(eq(eventSettings.projectId, projectId));
-      return row?.settings;
-    },
-    async putSettings(settings) {
-      await db.orm
-        .insert(eventSettings)
-        .values({ projectId, settings })
-        .onConflictDoUpdate({ target: eventSettings.projectId, set: { settings } });
-    },
+    settings: () => readSettings(db, projectId),
+    putSettings: ({ unknownTypes, portal }) =>
+      withTransaction(db, async (tx) => {
+        await touchCatalog(tx, projectId);
+        const { logo: before = null, portal: look } = (await readSettings(tx, projectId)) ?? {};
+        const logo = portal === undefined ? before : portal.logo;
+        const settings = { unknownTypes, ...lookOf(portal ?? look) };
+        await tx.orm
+          .insert(eventSettings)
+          .values({ projectId, settings, logo })
+          .onConflictDoUpdate({ target: eventSettings.projectId, set: { settings, logo } });
+        return { ...settings, logo };
+      }),
   };
+}
+
+async function readSettings(db: Executor, projectId: ProjectId): Promise<StoredEventSettings | undefined> {
+  const [row] = await db.orm.select().from(eventSettings).where(eq(eventSettings.projectId, projectId));
+  return row && { ...row.settings, logo: row.logo };
+}
+
+/** Returns the part of the settings that describes the portal. Empty if the project never set it. */
+function lookOf(look: PortalLook | undefined): Pick<EventSettings, "portal"> {
+  return look === undefined ? {} : { portal: { name: look.name, color: look.color, origins: look.origins } };
 }

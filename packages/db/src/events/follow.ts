@@ -171,7 +171,15 @@ export type EventMatchFilter = {
   withoutPending?: boolean;
 };
 
-const matchColumns = "s.id, s.toolkit_slug, s.trigger_slug, s.trigger_slugs, s.entity_id, s.settings";
+/**
+ * Returns the condition that a subscription may receive events of a trigger: if a customer created it in the portal, only events of types
+ * that the project offers. Looks up the type by its primary key, and only for such subscriptions.
+ */
+export const isOfferedTo = (subscription: string, projectId: string, triggerSlug: string): string =>
+  `(${subscription}.origin = '' or exists (select from event_types y where y.project_id = ${projectId}
+      and y.name = substr(${triggerSlug}, 8) and y.offered offset 0))`;
+
+const matchColumns = "s.id, s.toolkit_slug, s.trigger_slug, s.trigger_slugs, s.entity_id, s.origin, s.settings";
 const isActive = "s.project_id = $1::uuid and s.kind = 'events' and s.active";
 
 /** Subscriptions that are compared with each event: the subscription $6, or all without an entity. */
@@ -195,7 +203,7 @@ const matches = `from events e cross join lateral (
     and (s.toolkit_slug = e.toolkit_slug or (s.toolkit_slug = '' and e.toolkit_slug <> 'svc'))
     and not (e.toolkit_slug = 'svc' and starts_with(e.dedupe_key, s.id::text || '/')) and (s.trigger_slug = '' or s.trigger_slug = e.trigger_slug)
     and (s.trigger_slugs = '{}' or e.trigger_slug = any(s.trigger_slugs))
-    and (s.entity_id = '' or s.entity_id = e.entity_id)
+    and (s.entity_id = '' or s.entity_id = e.entity_id) and ${isOfferedTo("s", "e.project_id", "e.trigger_slug")}
     and ($7::text[] = '{}' or not exists (
       select from deliveries d where d.project_id = e.project_id and d.event_id = e.id and ${filterBy("d.subscription_id", "s.id")}
         and d.state = any($7::text[]) offset 0))`;

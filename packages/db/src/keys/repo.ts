@@ -62,16 +62,19 @@ export async function lockApiKey(db: Executor, id: KeyId): Promise<void> {
   await db.orm.select({ id: apiKeys.id }).from(apiKeys).where(eq(apiKeys.id, id)).for("update");
 }
 
-/** Returns the keys of a project, newest first, beginning after the key `after`. */
+/** Returns the keys of a project with a purpose, newest first, beginning after the key `after`. */
 export function listApiKeys(
   db: Executor,
   projectId: ProjectId,
-  page: { after: KeyId | undefined; limit: number },
+  page: { after: KeyId | undefined; limit: number; purpose: ApiKey["purpose"] },
 ): Promise<ApiKey[]> {
+  const isMeant = page.purpose === "portal" ? sql`${apiKeys.purpose} = 'portal'` : eq(apiKeys.purpose, page.purpose);
   return db.orm
     .select()
     .from(apiKeys)
-    .where(and(eq(apiKeys.projectId, projectId), page.after === undefined ? undefined : lt(apiKeys.id, page.after)))
+    .where(
+      and(eq(apiKeys.projectId, projectId), isMeant, page.after === undefined ? undefined : lt(apiKeys.id, page.after)),
+    )
     .orderBy(desc(apiKeys.id))
     .limit(page.limit);
 }

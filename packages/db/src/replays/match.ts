@@ -1,6 +1,6 @@
 import { type EventId, firstUuidAt, idOfUuid, type SubscriptionId, uuidOfId } from "@svc/core";
 import type { Executor } from "../connect.ts";
-import type { EventMatch, FoundPairs } from "../events/follow.ts";
+import { type EventMatch, type FoundPairs, isOfferedTo } from "../events/follow.ts";
 import { uuidAfterEvent } from "../events/repo.ts";
 import { deliveryStates } from "../schema/words.ts";
 import { filterBy } from "../sql/filter.ts";
@@ -21,13 +21,13 @@ const pairsMax = 20_000;
 const comparisonsMax = 2_000_000;
 
 const wantedColumns =
-  "s.id, s.toolkit_slug, s.trigger_slug, s.trigger_slugs, s.entity_id, s.settings ? 'filter' as is_filtered";
+  "s.id, s.toolkit_slug, s.trigger_slug, s.trigger_slugs, s.entity_id, s.origin, s.settings ? 'filter' as is_filtered";
 /** `is true` prevents PostgreSQL from reading all subscriptions by their key. */
 const isWanted = "s.project_id = $1::uuid and s.kind = 'events' and s.active and (s.id < $8::uuid) is true";
 const isMatch = `(s.toolkit_slug = w.toolkit_slug or (s.toolkit_slug = '' and w.toolkit_slug <> 'svc'))
         and (s.trigger_slug = '' or s.trigger_slug = w.trigger_slug)
         and (s.trigger_slugs = '{}' or w.trigger_slug = any(s.trigger_slugs))
-        and not (w.toolkit_slug = 'svc' and starts_with(w.dedupe_key, s.id::text || '/'))
+        and not (w.toolkit_slug = 'svc' and starts_with(w.dedupe_key, s.id::text || '/')) and ${isOfferedTo("s", "$1::uuid", "w.trigger_slug")}
       where w.kind = 'event' and ($4::text = '' or w.toolkit_slug = $4::text) and ($5::text = '' or w.trigger_slug = $5::text)`;
 
 /**

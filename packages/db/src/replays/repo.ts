@@ -1,5 +1,13 @@
-import { type EventId, firstUuidAt, idOfUuid, type ProjectId, type ReplayId, uuidOfId } from "@svc/core";
-import { and, eq, isNull } from "drizzle-orm";
+import {
+  type EventId,
+  firstUuidAt,
+  idOfUuid,
+  type ProjectId,
+  type ReplayId,
+  type SubscriptionId,
+  uuidOfId,
+} from "@svc/core";
+import { and, eq, inArray, isNull } from "drizzle-orm";
 import { type Executor, withTransaction } from "../connect.ts";
 import { replays } from "../schema/triggers.ts";
 import type { Row } from "../sql/codec.ts";
@@ -81,8 +89,8 @@ type ReplayRepository = {
    */
   start(replay: NewReplay, most: number): Promise<ReplayStart>;
   find(id: ReplayId): Promise<ReplayRecord | undefined>;
-  /** Returns the replays, newest first, beginning after the id `after`. */
-  list(page: { after: ReplayId | undefined; limit: number }): Promise<ReplayRecord[]>;
+  /** Returns the replays, newest first, beginning after the id `after`. `to`: only those to one of these subscriptions. */
+  list(page: { after: ReplayId | undefined; limit: number }, to?: readonly SubscriptionId[]): Promise<ReplayRecord[]>;
   /**
    * Changes a replay as `changeOf` says, and returns it. Waits until no transaction is queuing the replay's deliveries. A replay that has
    * ended does not change. If the replay is running after the change, its task is due at once. Undefined if the project has no such replay.
@@ -128,12 +136,12 @@ export function replaysForProject(db: Executor, projectId: ProjectId): ReplayRep
       const [row] = await db.orm.select().from(replays).where(own(id));
       return row;
     },
-    list({ after, limit }) {
+    list({ after, limit }, to) {
       const { where, orderBy } = newestOfProject(replays, projectId, after && uuidOfId(after));
       return db.orm
         .select()
         .from(replays)
-        .where(where)
+        .where(to === undefined ? where : and(where, inArray(replays.subscriptionId, [...to])))
         .orderBy(...orderBy)
         .limit(limit);
     },

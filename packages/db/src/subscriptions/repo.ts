@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { type ProjectId, type SubscriptionId, uuidOfId } from "@svc/core";
-import { and, desc, eq, lt } from "drizzle-orm";
+import { and, desc, eq, lt, sql } from "drizzle-orm";
 import type { Executor } from "../connect.ts";
 import { withTransaction } from "../connect.ts";
 import type { SubscriptionPace } from "../documents/subscriptions.ts";
@@ -19,7 +19,10 @@ export type NewSubscription = Pick<
   Subscription,
   "id" | "endpointUrl" | "toolkitSlug" | "triggerSlug" | "signingSecret" | "createdAt"
 > &
-  Partial<Pick<Subscription, "settings" | "credentials" | "triggerSlugs" | "entityId">>;
+  Partial<Pick<Subscription, "settings" | "credentials" | "triggerSlugs" | "entityId" | "origin">>;
+
+/** The portal of an entity (customer). It reaches only subscriptions of the entity that were created in the portal. */
+export type PortalOfEntity = { readonly entityId: string };
 
 /** Changes of a subscription. A field that is absent does not change. */
 export type SubscriptionChange = Partial<
@@ -59,8 +62,8 @@ export type SubscriptionRepository = {
    */
   create(subscription: NewSubscription): Promise<Subscription | QuotaReached | EntityFull>;
   find(id: SubscriptionId): Promise<Subscription | undefined>;
-  /** Returns the subscriptions, newest first, beginning after the id `after`. */
-  list(page: { after: SubscriptionId | undefined; limit: number }): Promise<Subscription[]>;
+  /** Returns the subscriptions, newest first, beginning after the id `after`. `entityId`: only those of this entity, if it is not empty. */
+  list(page: { after: SubscriptionId | undefined; limit: number }, entityId?: string): Promise<Subscription[]>;
   /**
    * Changes a subscription and returns it; undefined if the project has no such subscription. A function gets the locked row and returns
    * the change. The health of the endpoint is reset if the subscription is activated or gets another address.
@@ -126,23 +129,32 @@ export function findSubscriptionQuotaReached(
     : findQuotaReached(tx, { projectId, name: "entitySubscriptions" }, () => usage.countEntitySubscriptions());
 }
 
-/** Returns the repository of one project's subscriptions to events. Ask endpoints are not among them. */
-export function subscriptionsForProject(db: Executor, projectId: ProjectId): SubscriptionRepository {
-  const ofProject = and(eq(subscriptions.projectId, projectId), eq(subscriptions.kind, "events"));
+/**
+ * Returns the repository of one project's subscriptions to events. Ask endpoints are not among them. `portal`: limits the repository to the
+ * subscriptions of an entity's portal, and new ones belong to it.
+ */
+export function subscriptionsForProject(
+  db: Executor,
+  projectId: ProjectId,
+  portal?: PortalOfEntity,
+): SubscriptionRepository {
+  const ofPortal = portal && and(eq(subscriptions.entityId, portal.entityId), sql`${subscriptions.origin} = 'portal'`);
+  const ofProject = and(eq(subscriptions.projectId, projectId), eq(subscriptions.kind, "events"), ofPortal);
   const own = (id: SubscriptionId) => and(ofProject, eq(subscriptions.id, id));
   return {
     create: (subscription) =>
       withTransaction(db, async (tx) => {
         // This locks the project's row. So if two subscriptions are created at the same time, only one of them can be the last allowed one.
         await touchProjectRouting(tx, projectId);
-        const { entityId = "" } = subscription;
+        const { entityId = "" } = portal ?? subscription;
         const reached = await findSubscriptionQuotaReached(tx, projectId, entityId);
         if (reached !== undefined) return reached;
         if (entityId !== "" && (await countOfEntity(tx, { projectId, entityId })) >= ofEntityMax)
           return { entityFull: { most: ofEntityMax } };
+        const origin = portal === undefined ? "" : "portal";
         const [row] = await tx.orm
           .insert(subscriptions)
-          .values({ ...subscription, projectId })
+          .values({ ...subscription, projectId, entityId, origin })
           .returning();
         if (row === undefined) throw new Error("an insert returned no row");
         await writePace(tx, row, undefined);
@@ -152,11 +164,18 @@ export function subscriptionsForProject(db: Executor, projectId: ProjectId): Sub
       const [row] = await db.orm.select().from(subscriptions).where(own(id));
       return row;
     },
-    list: (page) =>
+    list: (page, entityId = "") =>
       db.orm
         .select()
         .from(subscriptions)
-        .where(and(ofProject, page.after === undefined ? undefined : lt(subscriptions.id, page.after)))
+        .where(
+          and(
+            ofProject,
+            entityId === "" || portal !== undefined ? undefined : sql`${subscriptions.entityId} <> ''`,
+            entityId === "" || portal !== undefined ? undefined : eq(subscriptions.entityId, entityId),
+            page.after === undefined ? undefined : lt(subscriptions.id, page.after),
+          ),
+        )
         .orderBy(desc(subscriptions.id))
         .limit(page.limit),
     update: (id, changing) =>

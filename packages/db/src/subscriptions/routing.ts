@@ -26,6 +26,7 @@ const routedColumns = [
   "formerUntil",
   "settings",
   "credentials",
+  "origin",
 ] as const;
 type RoutedColumn = (typeof routedColumns)[number];
 

@@ -42,6 +42,7 @@ export function apiKeyMessage(key: ApiKey): ApiKeyMessage {
     agentTools: key.agentTools,
     confirm: { ...key.confirm },
     makerKeyId: key.makerKeyId ?? "",
+    purpose: key.purpose,
     createdAt: timestampFromMs(key.createdAt),
     ...(key.expiresAt === null ? {} : { expiresAt: timestampFromMs(key.expiresAt) }),
     ...(key.revokedAt === null ? {} : { revokedAt: timestampFromMs(key.revokedAt) }),

@@ -56,10 +56,14 @@ export function keyMethods({
     listApiKeys: adminList(sealer, {
       call: "ListApiKeys",
       order: byId("key"),
-      filter: ({ projectId }) => ({ projectId: requireId("prj", "projectId", projectId) }),
-      async rows({ filter: { projectId }, page }) {
+      filter: ({ projectId, ofPortalLinks }) => ({
+        projectId: requireId("prj", "projectId", projectId),
+        // Without this field, page tokens of earlier versions stay valid.
+        ...(ofPortalLinks && { ofPortalLinks }),
+      }),
+      async rows({ filter: { projectId, ofPortalLinks = false }, page }) {
         await requireProject(projectId);
-        return listApiKeys(db, projectId, page);
+        return listApiKeys(db, projectId, { ...page, purpose: ofPortalLinks ? "portal" : "" });
       },
       answer: (rows) => ({ apiKeys: rows.map(apiKeyMessage) }),
     }),
@@ -91,7 +95,17 @@ export function generateKey(
   const hint = text.startsWith("svc_") ? text.slice(0, hintCharacters) : "";
   const id = createId("key", nowMs);
   const unused = { createdAt: nowMs, revokedAt: null, lastUsedAt: null };
-  const key = { ...chosen, ...unused, agentTools, makerKeyId, id, hint, confirm, digest: digestSecret(text) };
+  const key = {
+    ...chosen,
+    ...unused,
+    agentTools,
+    makerKeyId,
+    id,
+    hint,
+    confirm,
+    digest: digestSecret(text),
+    purpose: "" as const,
+  };
   return { key, text };
 }
 

@@ -66,7 +66,9 @@ async function enterCall(rule: AuditRule, log: AuditLog, request: Message, conte
   const actor = context.values.get(principalContext);
   if (actor === undefined) throw new Error(`${rule.action} is audited, and has no caller`);
   const projectId = actor.kind === "project" ? actor.projectId : readProject(rule.projectId?.(request));
-  const [subject, entityId] = [rule.subject?.(request) ?? "", rule.entity?.(request) ?? ""];
+  // What a customer does in the portal concerns the portal's entity.
+  const portalEntity = actor.kind === "project" ? actor.portal?.entityId : undefined;
+  const [subject, entityId] = [rule.subject?.(request) ?? "", rule.entity?.(request) || (portalEntity ?? "")];
   return { id: await log.enter({ actor, action: rule.action, projectId, subject, entityId }), projectId };
 }
 

@@ -6,6 +6,7 @@ import {
   type Clock,
   digestSecret,
   isWellFormedApiKey,
+  type PortalAccess,
   type Principal,
   type ProjectPrincipal,
   principalContext,
@@ -70,7 +71,7 @@ export function createGate(options: GateOptions): Gate {
   const { adminToken, admission, mapError, sessions, openCalls } = options;
   const authenticate = createAuthenticator(options);
   return async ({ method, authorization, call, wait }) => {
-    const { roles, unbound } = options.rules();
+    const { roles, unbound, portal } = options.rules();
     const required = roles.get(method);
     if (required === undefined) return undefined;
     try {
@@ -85,7 +86,9 @@ export function createGate(options: GateOptions): Gate {
       if (proof !== undefined && principal.kind === "project") await options.sealer.ready([principal.projectId]);
       if (call !== undefined) call.principal = principal;
       assertRole(method, required, principal);
-      if (unbound.has(method)) assertUnbound(method, principal);
+      if (principal.kind === "project" && principal.portal !== undefined)
+        assertPortal(method, portal.get(method), principal.portal);
+      else if (unbound.has(method)) assertUnbound(method, principal);
       const isStream = method.methodKind !== "unary";
       if (principal.kind === "project") {
         const admitted = admission.enter(principal.projectId, principal.quotas, isStream ? "stream" : "call");
@@ -170,7 +173,8 @@ export function createAuthenticator({
     // Another node may have encrypted the call's data with a data key that this node does not know yet. The key of the caller and the data
     // keys are loaded in one wait.
     const key = found instanceof Promise ? await wait(found.then(withDataKeys)) : found;
-    if (key === undefined || !isValidKey(key, clock.now())) throw serverFaults.API_KEY_INVALID(isMistyped(bearer));
+    if (key === undefined || key.purpose !== "" || !isValidKey(key, clock.now()))
+      throw serverFaults.API_KEY_INVALID(isMistyped(bearer));
     const loading = sealer.ready([key.projectId]);
     if (loading !== undefined) await wait(loading);
     use.note(key.id);
@@ -190,6 +194,16 @@ function assertRole(method: DescMethod, required: RequiredRole, principal: Princ
 function assertUnbound(method: DescMethod, principal: Principal): void {
   if (principal.kind !== "project" || principal.binding === undefined) return;
   throw bindingFaults.CALL_NOT_FOR_BOUND(`${method.parent.typeName}/${method.name}`, principal.binding);
+}
+
+/**
+ * Throws ENTITY_BOUND if the key of a portal link makes a call that does not belong to the portal, and PORTAL_READ_ONLY if it may only read.
+ * `isRead`: true if the call only reads; undefined if it does not belong to the portal.
+ */
+function assertPortal(method: DescMethod, isRead: boolean | undefined, portal: PortalAccess): void {
+  const name = `${method.parent.typeName}/${method.name}`;
+  if (isRead === undefined) throw bindingFaults.CALL_NOT_FOR_PORTAL(name, portal.entityId);
+  if (!isRead && portal.isReadOnly) throw bindingFaults.PORTAL_READ_ONLY(name);
 }
 
 /**

@@ -40,7 +40,18 @@ export function isValidKey(key: Pick<CallerKey, "revokedAt" | "expiresAt">, nowM
 export function projectPrincipalOf(key: CallerKey): ProjectPrincipal {
   const { id: keyId, projectId, role, quotas, projectConfirm, confirm: own, agentTools } = key;
   const confirm = confirmRulesOf(projectConfirm, own);
-  return { kind: "project", projectId, keyId, role, quotas, binding: bindingOf(key), confirm, agentTools };
+  const known = {
+    kind: "project",
+    projectId,
+    keyId,
+    role,
+    quotas,
+    binding: bindingOf(key),
+    confirm,
+    agentTools,
+  } as const;
+  if (key.purpose !== "portal") return known;
+  return { ...known, portal: { entityId: key.entityId, isReadOnly: key.accessClasses.length > 0 } };
 }
 
 /**

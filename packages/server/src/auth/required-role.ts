@@ -1,14 +1,18 @@
 import { type DescMethod, getOption, hasOption } from "@bufbuild/protobuf";
 import type { ConnectRouter } from "@connectrpc/connect";
-import { BoundKey, bound_key, Role, required_role } from "@svc/gen/options";
+import { BoundKey, bound_key, portal as portalOption, Role, required_role } from "@svc/gen/options";
 
 /** Role that a call requires. `member`: any key of a project is sufficient. */
 export type RequiredRole = "member" | "approver" | "admin";
 
-/** Requirements of a router's calls. `roles`: required role; `unbound`: calls that no scoped key may make. */
+/**
+ * Requirements of a router's calls. `roles`: required role; `unbound`: calls that no scoped key may make. `portal`: the calls that the keys of
+ * portal links may make, each with true if it only reads.
+ */
 export type CallRules = {
   readonly roles: ReadonlyMap<DescMethod, RequiredRole>;
   readonly unbound: ReadonlySet<DescMethod>;
+  readonly portal: ReadonlyMap<DescMethod, boolean>;
 };
 
 /**
@@ -19,12 +23,14 @@ export type CallRules = {
 export function readCallRules(router: Pick<ConnectRouter, "handlers">): CallRules {
   const roles = new Map<DescMethod, RequiredRole>();
   const unbound = new Set<DescMethod>();
+  const portal = new Map<DescMethod, boolean>();
   for (const { method, service } of router.handlers) {
     if (!service.typeName.startsWith("svc.v1.")) continue;
     roles.set(method, requiredRole(method));
     if (isForUnbound(method)) unbound.add(method);
+    if (isForPortal(method)) portal.set(method, /^(?:Get|List|Preview)[A-Z]/.test(method.name));
   }
-  return { roles, unbound };
+  return { roles, unbound, portal };
 }
 
 function requiredRole(method: DescMethod): RequiredRole {
@@ -45,4 +51,13 @@ function isForUnbound(method: DescMethod): boolean {
   const declared = hasOption(method, bound_key) ? getOption(method, bound_key) : BoundKey.UNSPECIFIED;
   if (declared !== BoundKey.UNSPECIFIED) return declared === BoundKey.REFUSED;
   throw new Error(`${method.parent.typeName}/${method.name} declares no bound_key`);
+}
+
+/** True if a call belongs to the portal. Keys of portal links are members' keys, so a portal call must require this role. */
+function isForPortal(method: DescMethod): boolean {
+  if (!getOption(method, portalOption)) return false;
+  if (requiredRole(method) === "member") return true;
+  throw new Error(
+    `${method.parent.typeName}/${method.name} declares portal, and a required_role that no portal key has`,
+  );
 }

@@ -170,13 +170,19 @@ async function identify(
   const [seat, half, text] = [form.get("seat"), form.get("half"), form.get("key")?.trim()];
   if (seat !== null && half !== null && sessions !== undefined) {
     const cookie = origin.proofOf(req)?.cookie;
-    const principal = await sessions.authenticate({ cookie, half, seat, originFault: origin.faultOf(req) });
+    const principal = await sessions.authenticate({
+      cookie,
+      half,
+      seat,
+      originFault: origin.faultOf(req),
+      isPortal: false,
+    });
     if (principal.kind === "project") return principal;
   }
   if (!text) throw serverFaults.KEY_NEEDED();
   return withinLimit(options, req, text, async () => {
     const key = await keys.find(digestSecret(text));
-    if (key === undefined || !isValidKey(key, clock.now()))
+    if (key === undefined || key.purpose !== "" || !isValidKey(key, clock.now()))
       throw serverFaults.API_KEY_INVALID(text.startsWith("svc_") && !isWellFormedApiKey(text));
     use.note(key.id);
     return projectPrincipalOf(key);

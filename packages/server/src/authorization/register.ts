@@ -1,10 +1,9 @@
 import { createHmac } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { type Clock, generateToken, type JsonObject, type Sealer } from "@svc/core";
+import { type Clock, createMinuteCount, generateToken, type JsonObject, type Sealer } from "@svc/core";
 import type { Database } from "@svc/db/connect";
 import { type GrantClient, grantClientSender, insertGrantClient } from "@svc/db/grants/codes";
 import { addressGroup } from "../listen/client-address.ts";
-import { createMinuteCount } from "../minute-count.ts";
 import { readClientName, readRedirectUris } from "./clients.ts";
 import { type AuthorizationOptions, AuthorizationRefusal, answerUnkept, readJson } from "./serve.ts";
 

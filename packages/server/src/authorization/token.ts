@@ -57,7 +57,7 @@ async function issueGrant(db: Executor, code: GrantCode, clientOrigin: string, n
   const confirm = (await findKeyById(db, voucherKeyId))?.confirm ?? noConfirmRule;
   const key: ApiKey = {
     ...{ id: createId("key", nowMs), projectId, role: "member", name: clientName, hint: "" },
-    ...{ entityId, accessClasses, toolkitSlugs, agentTools, confirm, makerKeyId: null },
+    ...{ entityId, accessClasses, toolkitSlugs, agentTools, confirm, makerKeyId: null, purpose: "" },
     ...{ digest: digestSecret(generateToken()), createdAt: nowMs, expiresAt: null, revokedAt: null, lastUsedAt: null },
   };
   const grant: Grant = {

@@ -3,8 +3,9 @@ import { setPageHeaders } from "../pages/page-headers.ts";
 import { type AnswerOptions, createAnswer } from "./answer.ts";
 import { createAssets } from "./assets.ts";
 import { type ConnectOptions, createConnect } from "./connect.ts";
-import { consolePath } from "./headers.ts";
+import { consolePath, portalPath } from "./headers.ts";
 import { type PageCallOptions, servePageCall } from "./page-call.ts";
+import { createPortalPages, createPortalSession } from "./portal.ts";
 import type { BuiltConsole } from "./read-files.ts";
 import { createSignIn, type SignInOptions } from "./sign-in.ts";
 
@@ -14,9 +15,9 @@ export type ConsoleOptions = PageCallOptions &
   AnswerOptions &
   ConnectOptions & { readonly built: BuiltConsole; readonly base: string };
 
-/** Serves the console. */
+/** Serves the console and the portal. */
 export type Console = {
-  /** Sets the headers of every answer below `/console/`, before the request is processed. */
+  /** Sets the headers of every answer below `/console/` and `/portal/`, before the request is processed. */
   setHeaders(res: ServerResponse): void;
   /** Answers a request whose path `isConsolePath` accepts. */
   serve(path: string, req: IncomingMessage, res: ServerResponse): void;
@@ -29,6 +30,8 @@ export function createConsole(options: ConsoleOptions): Console {
   const { built, base } = options;
   const assets = createAssets(built);
   const session = servePageCall(createSignIn(options), options);
+  const portalSession = servePageCall(createPortalSession(options), options);
+  const portalPages = createPortalPages(options);
   // Handlers of POST requests, by path. A GET request to the same path returns a page.
   const posts = new Map([
     ["/console/answer", servePageCall({ POST: createAnswer(options) }, options)],
@@ -41,6 +44,8 @@ export function createConsole(options: ConsoleOptions): Console {
     setHeaders: setPageHeaders,
     serve(path, req, res) {
       if (path === "/console/session") return session(req, res);
+      if (path === "/portal/session") return portalSession(req, res);
+      if (path.startsWith(portalPath)) return portalPages(path, req, res);
       const post = req.method === "POST" ? posts.get(path) : undefined;
       if (post !== undefined) return post(req, res);
       if (path.startsWith(consolePath)) return assets(path, req, res);

@@ -1,7 +1,10 @@
 /** Path of the console, with or without its final slash. */
 export const consolePath = "/console/";
 
-/** True if a path belongs to the console. */
+/** Path of the portal: pages on which a customer manages its own endpoints. The id of a project follows, and then the path of a page. */
+export const portalPath = "/portal/";
+
+/** True if a path belongs to the console or to the portal. */
 export function isConsolePath(path: string): boolean {
-  return path.startsWith(consolePath) || path === "/console";
+  return path.startsWith(consolePath) || path === "/console" || path.startsWith(portalPath);
 }

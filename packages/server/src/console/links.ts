@@ -16,6 +16,7 @@ const helps: Readonly<Record<ConsoleLink["purpose"], string>> = {
   answer: "Ask the sender for another one.",
   connect: "Ask the sender for another one.",
   confirm: "It is not a link of the console: call the tool again.",
+  portal: "Ask the sender for another one.",
 };
 
 /** Returns how to get a new link. */

@@ -9,7 +9,7 @@ import type { Config } from "../config/config.ts";
 import type { Connections } from "../listen/connections.ts";
 import { publicPath } from "../pages/page-headers.ts";
 import { type Console, createConsole } from "./console.ts";
-import { consolePath } from "./headers.ts";
+import { consolePath, portalPath } from "./headers.ts";
 import type { PageCallOptions } from "./page-call.ts";
 import { type ConsoleOrigin, createConsoleOrigin } from "./proof.ts";
 import { type BuiltConsole, readConsole } from "./read-files.ts";
@@ -29,7 +29,9 @@ export async function readBuiltConsole(
   folder: string = builtFolder,
 ): Promise<BuiltConsole | undefined> {
   if (!isConsoleOn || role === "worker") return undefined;
-  return readConsole(folder, { base: publicPath(publicUrl, consolePath), isSandbox });
+  return readConsole(folder, {
+    ...{ base: publicPath(publicUrl, consolePath), portalBase: publicPath(publicUrl, portalPath), isSandbox },
+  });
 }
 
 /** Creates the parts of the console that the API calls need as well: the sign-in sessions and the check of a request's origin. */

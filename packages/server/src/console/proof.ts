@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import type { Fault } from "@svc/core";
+import { type Fault, generateToken } from "@svc/core";
 import { serverFaults } from "../errors.ts";
 import { consoleFaults } from "./errors.ts";
 
@@ -22,12 +22,24 @@ export type SessionProof = {
   readonly seat: string | undefined;
   /** Reason why the request does not come from the console; undefined if it does. */
   readonly originFault: Fault | undefined;
+  /** True if the session was opened by a portal link. Such a session has only the seat of the link's key. */
+  readonly isPortal: boolean;
 };
+
+/** Begins the half of a portal session whose cookie browsers keep in frames of other sites. */
+const framedMark = "framed_";
 
 /** How the console recognizes its own pages and their browsers. */
 export type ConsoleOrigin = {
   /** Name of the cookie. It contains the port, because browsers send a cookie to every port of the host. */
   cookieName(): string;
+  /**
+   * Returns the name of the cookie of a portal session, and its attributes. `half`: the half of the proof that the page has, which says if
+   * the session may be used in a frame of another site.
+   */
+  portalCookie(half: string): { readonly name: string; readonly attributes: string };
+  /** Returns the half for a new portal session. `isFramed`: true if a page of another site may embed the portal. */
+  newPortalHalf(isFramed: boolean): string;
   /** True if browsers send the cookie over https only. False if they also send it over http. */
   isSecure(): boolean;
   /** Returns why a request does not come from a page of this service; undefined if it does. Compares scheme, host and port. */
@@ -45,10 +57,18 @@ export type ConsoleOrigin = {
  */
 export function createConsoleOrigin({ publicUrl, isTls }: { publicUrl: () => string; isTls: boolean }): ConsoleOrigin {
   const isSecure = () => publicUrl().startsWith("https:");
-  const cookieName = () => {
+  const nameOf = (kind: string) => {
     const { port, protocol } = new URL(publicUrl());
     const number = port || (protocol === "https:" ? "443" : "80");
-    return `${isSecure() ? "__Host-" : ""}svc_console_${number}`;
+    return `${isSecure() ? "__Host-" : ""}svc_${kind}_${number}`;
+  };
+  const cookieName = () => nameOf("console");
+  // Browsers keep a cookie of a frame apart from the cookie of the same page outside of a frame. The names differ, so that a browser that has
+  // both never sends two cookies of one name.
+  const portalCookie: ConsoleOrigin["portalCookie"] = (half) => {
+    if (half.startsWith(framedMark))
+      return { name: nameOf("portal_framed"), attributes: "HttpOnly; SameSite=None; Secure; Partitioned" };
+    return { name: nameOf("portal"), attributes: `HttpOnly; SameSite=Strict${isSecure() ? "; Secure" : ""}` };
   };
   const faultOf = (req: IncomingMessage) => {
     const { origin, host = "", "sec-fetch-site": site } = req.headers;
@@ -61,15 +81,20 @@ export function createConsoleOrigin({ publicUrl, isTls }: { publicUrl: () => str
   };
   return {
     cookieName,
+    portalCookie,
+    // Browsers accept such a cookie over https only.
+    newPortalHalf: (isFramed) => `${isFramed && isSecure() ? framedMark : ""}${generateToken()}`,
     isSecure,
     faultOf,
     proofOf(req) {
       const { headers } = req;
       if (headers.authorization !== undefined) return undefined;
-      const cookie = headers.cookie === undefined ? undefined : cookieOf(headers.cookie, cookieName());
-      const half = textOf(headers["svc-session"]);
+      const [own, portal] = [textOf(headers["svc-session"]), textOf(headers["svc-portal-session"])];
+      const isPortal = own === undefined && portal !== undefined;
+      const [half, name] = isPortal ? [portal, portalCookie(portal).name] : [own, cookieName()];
+      const cookie = headers.cookie === undefined ? undefined : cookieOf(headers.cookie, name);
       if (cookie === undefined && half === undefined) return undefined;
-      return { cookie, half, seat: textOf(headers["svc-seat"]), originFault: faultOf(req) };
+      return { cookie, half, seat: textOf(headers["svc-seat"]), originFault: faultOf(req), isPortal };
     },
   };
 }

@@ -9,12 +9,12 @@ const failureFile = "build-error.txt";
 const failureCharacters = 8_000;
 
 /**
- * Reads the built files of a folder. The folder may be missing. Sets `<base href>` of the pages to `base`. The console's page also states
+ * Reads the built files of a folder. The folder may be missing. Sets `<base href>` of the pages to `base`, and that of the portal to `portalBase`. The console's page also states
  * if the apps are emulated (sandbox), so that its banner appears at once and does not move the content.
  */
 export async function readConsole(
   folder: string,
-  { base, isSandbox }: { base: string; isSandbox: boolean },
+  { base, portalBase, isSandbox }: { base: string; portalBase: string; isSandbox: boolean },
 ): Promise<BuiltConsole> {
   const all = await readFolder(folder);
   if (!all.has("index.html"))
@@ -23,7 +23,7 @@ export async function readConsole(
   for (const [path, body] of all) {
     if (path === failureFile) continue;
     const file = path.endsWith(".html")
-      ? pageOf(body, base, isSandbox && path === "index.html")
+      ? pageOf(body, path === "portal.html" ? portalBase : base, isSandbox && path === "index.html")
       : createFile(path, { body, br: all.get(`${path}.br`), gzip: all.get(`${path}.gz`) });
     if (file !== undefined) files.set(path, file);
   }

@@ -92,12 +92,16 @@ export function createSessions({
     }
     if (!seat.startsWith("key_")) throw consoleFaults.SEAT_MALFORMED(seat);
     const key = session.seats.find(({ id }) => id === seat);
-    if (key === undefined)
-      throw consoleFaults.SESSION_INVALID("it has no seat of that key", "Sign in with a key of the project.");
+    // The key of a portal link makes calls only in a session of the portal, and such a session uses no other key.
+    if (key === undefined || (key.purpose === "portal") !== proof.isPortal)
+      throw consoleFaults.SESSION_INVALID(
+        "it has no seat of that key",
+        proof.isPortal ? portalHelp : "Sign in with a key of the project.",
+      );
     if (!isValidKey(key, clock.now()))
       throw consoleFaults.SESSION_INVALID(
-        "the key of its seat is revoked or expired",
-        "Sign in with another key of the project.",
+        proof.isPortal ? "its portal link has ended" : "the key of its seat is revoked or expired",
+        proof.isPortal ? portalHelp : "Sign in with another key of the project.",
       );
     use.note(key.id);
     return projectPrincipalOf(key);
@@ -114,6 +118,8 @@ export function createSessions({
     },
   };
 }
+
+const portalHelp = "Ask the sender of the portal link for another one.";
 
 function isOver({ createdAt, usedAt }: ConsoleSession, nowMs: number): boolean {
   return nowMs >= createdAt + sessionLifeMs || nowMs >= usedAt + consoleSessionIdleMs;

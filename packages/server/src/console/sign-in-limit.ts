@@ -1,5 +1,4 @@
-import { type Clock, Fault, LeastRecentlyUsed } from "@svc/core";
-import { createMinuteCount } from "../minute-count.ts";
+import { type Clock, createMinuteCount, Fault, LeastRecentlyUsed } from "@svc/core";
 import { consoleFaults } from "./errors.ts";
 
 /**

@@ -129,7 +129,7 @@ async function seatOfKey(text: string, { keys, clock, adminToken }: SignInOption
   const digest = digestSecret(text);
   if (adminToken !== undefined && digest.equals(digestSecret(adminToken))) return { adminDigest: digest };
   const key = await keys.find(digest);
-  if (key === undefined || !isValidKey(key, clock.now()))
+  if (key === undefined || key.purpose !== "" || !isValidKey(key, clock.now()))
     throw serverFaults.API_KEY_INVALID(text.startsWith("svc_") && !isWellFormedApiKey(text));
   return { keyId: key.id };
 }
@@ -210,6 +210,7 @@ function cookieText(origin: ConsoleOrigin, value: string, maxAgeSeconds: number)
   return `${origin.cookieName()}=${value}; Path=/; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Strict${secure}`;
 }
 
-function userAgentOf(req: IncomingMessage): string {
+/** Returns the browser that sends a request, as a session stores it. */
+export function userAgentOf(req: IncomingMessage): string {
   return (req.headers["user-agent"] ?? "").slice(0, userAgentCharacters);
 }

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { acceptedEncodings, assertExhaustive, type Clock, isReadableForm, parseId } from "@svc/core";
+import { acceptedEncodings, assertExhaustive, type Clock, createMinuteCount, isReadableForm, parseId } from "@svc/core";
 import type {
   AdmittedPost,
   Greeting,
@@ -13,7 +13,6 @@ import { BodyError, readBody } from "../body/body.ts";
 import { bodyFault, type Intake } from "../body/intake.ts";
 import { serverFaults } from "../errors.ts";
 import type { Logger } from "../logger.ts";
-import { createMinuteCount } from "../minute-count.ts";
 import { isStoreUnavailable, type StoreAlarm, storeDeadlineMs, withinDeadline } from "../store-deadline.ts";
 import { answerError, answerJson, retryHeaders } from "./answer.ts";
 

@@ -11,6 +11,8 @@ export type MetricsSources = {
   countBacklog: () => Promise<number>;
   /** Returns the number of deliveries of the whole deployment that wait for a pace. Called at most every 5 seconds. */
   countPaced: () => Promise<number>;
+  /** Returns the number of open sessions of the portal of the whole deployment. Called at most every 5 seconds. */
+  countPortalSessions: () => Promise<number>;
   dispatcher: () => { held: number; inFlight: number };
   connections: () => ConnectionStats;
   bodies: () => BodyStats;
@@ -50,6 +52,16 @@ export function registerGauges(registry: Registry, sources: MetricsSources): voi
     registers,
     async collect() {
       this.set(await paced().catch(() => Number.NaN));
+    },
+  });
+  const portalSessions = atMostEvery(5_000, clock, sources.countPortalSessions);
+  new Gauge({
+    name: "svc_portal_sessions",
+    help: "Open sessions of the portal of the deployment, at most 10,000; NaN while the database is unavailable.",
+    aggregator: "max",
+    registers,
+    async collect() {
+      this.set(await portalSessions().catch(() => Number.NaN));
     },
   });
   new Gauge({ name: "svc_processes", help: "Number of processes that these figures sum up.", registers }).set(1);

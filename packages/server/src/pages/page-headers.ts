@@ -1,21 +1,22 @@
 import type { ServerResponse } from "node:http";
 
-const policy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' data:",
-  "font-src 'self'",
-  "connect-src 'self'",
-  "base-uri 'self'",
-  "form-action 'self'",
-  "frame-ancestors 'none'",
-  "require-trusted-types-for 'script'",
-  "trusted-types 'none'",
-].join("; ");
+const policyFor = (frameAncestors: string): string =>
+  [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self' data:",
+    "font-src 'self'",
+    "connect-src 'self'",
+    "base-uri 'self'",
+    "form-action 'self'",
+    `frame-ancestors ${frameAncestors}`,
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
+  ].join("; ");
 
 const headers: readonly (readonly [string, string])[] = [
-  ["content-security-policy", policy],
+  ["content-security-policy", policyFor("'none'")],
   ["x-content-type-options", "nosniff"],
   ["referrer-policy", "no-referrer"],
   ["cross-origin-opener-policy", "same-origin"],
@@ -28,6 +29,11 @@ const headers: readonly (readonly [string, string])[] = [
 /** Sets the headers of every answer of the console and the documentation, including refusals. */
 export function setPageHeaders(res: ServerResponse): void {
   for (const [name, value] of headers) res.setHeader(name, value);
+}
+
+/** Allows pages of these origins to embed the page of an answer in a frame. Call it after `setPageHeaders`. */
+export function allowFrames(res: ServerResponse, origins: readonly string[]): void {
+  if (origins.length > 0) res.setHeader("content-security-policy", policyFor(origins.join(" ")));
 }
 
 /** Returns a path of the service as browsers use it, such as `/svc/console/` if a proxy serves the service below `/svc`. */

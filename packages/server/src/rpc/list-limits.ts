@@ -1,11 +1,11 @@
 import { type DescMethod, type DescService, getOption, type Message } from "@bufbuild/protobuf";
 import type { HandlerContext } from "@connectrpc/connect";
 import { type Binding, bindingOf, bindingText, principalContext } from "@svc/core";
-import { BoundKey, bound_key, ListLimit, list_limits } from "@svc/gen/options";
+import { BoundKey, bound_key, ListLimit, list_limits, portal } from "@svc/gen/options";
 
 type Method = (request: Message, context: HandlerContext) => unknown;
 
-const limits = [ListLimit.ENTITY, ListLimit.ACCESS_CLASS, ListLimit.TOOLKIT] as const;
+const limits = [ListLimit.ENTITY, ListLimit.ACCESS_CLASS, ListLimit.TOOLKIT, ListLimit.OFFERED] as const;
 
 /**
  * Returns a copy of a service in which answers with lists have the field `limitedTo`. The field says to which rows the list was limited for
@@ -33,7 +33,8 @@ export function sayListLimits<Implementation extends object>(
 export function readListLimits(desc: DescMethod): ReadonlySet<ListLimit> {
   const declared = new Set(getOption(desc, list_limits));
   const name = `${desc.parent.typeName}/${desc.name}`;
-  const isNarrowed = /^(?:List|Poll|Search)[A-Z]/.test(desc.name) && getOption(desc, bound_key) === BoundKey.NARROWED;
+  const isForScoped = getOption(desc, bound_key) === BoundKey.NARROWED || getOption(desc, portal);
+  const isNarrowed = /^(?:List|Poll|Search)[A-Z]/.test(desc.name) && isForScoped;
   if (isNarrowed !== declared.size > 0) {
     throw new Error(
       `${name} declares ${isNarrowed ? "no list_limits" : "list_limits and is not a list for scoped keys"}`,
@@ -66,5 +67,6 @@ function limitText(declared: ReadonlySet<ListLimit>, { entityId, accessClasses, 
     accessClasses: declared.has(ListLimit.ACCESS_CLASS) ? accessClasses : [],
     toolkitSlugs: declared.has(ListLimit.TOOLKIT) ? toolkitSlugs : [],
   });
+  if (declared.has(ListLimit.OFFERED)) return "event types that the project offers";
   return part === undefined ? "" : bindingText(part);
 }

@@ -159,6 +159,7 @@ async function readEvent(
     toolkitSlug: eventsToolkitSlug,
     triggerSlug: eventTriggerSlug(type),
     to: { projectId, entityId },
+    isOffered: known.isOffered,
     payload: payload.text,
     dedupe: key,
     occurredAtMs: occurredAtMs ?? receivedAtMs,

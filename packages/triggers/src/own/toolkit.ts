@@ -58,7 +58,7 @@ const none = { kind: "object", entries: [] } as const;
 
 function eventTrigger(
   ownerProjectId: ProjectId,
-  { name, description, schema, sample, archivedAt }: EventTypeRow,
+  { name, description, schema, sample, archivedAt, offered }: EventTypeRow,
   validatorOf: ReturnType<typeof createTenantValidators>,
 ): Trigger {
   // A schema is parsed at its first use, because parsing those of 1,000 types at once would block the event loop for a third of a second.
@@ -82,6 +82,7 @@ function eventTrigger(
         return validate;
       },
       isArchived: archivedAt !== null,
+      isOffered: offered,
     },
   };
 }

@@ -1,5 +1,5 @@
 import type { Catalog, CatalogViews } from "@svc/catalog";
-import type { AddressGuard, Clock, Sealer, Turns } from "@svc/core";
+import type { AddressGuard, Clock, KeyId, Sealer, Turns } from "@svc/core";
 import type { Executor } from "@svc/db/connect";
 import type { Restore } from "@svc/db/restores/repo";
 import type { BodyRenderer, Dispatcher } from "@svc/delivery";
@@ -33,6 +33,10 @@ export type TriggersContext = {
   wakeReplays(): void;
   /** Returns the last restore of the database from a backup. After a restore, svc sends nothing until an operator resumes it. */
   restored?: (() => Restore | undefined) | undefined;
+  /** Returns the address of the portal with a trailing slash. Undefined if no console is served, and so no portal. */
+  portalUrl?: (() => string) | undefined;
+  /** Called with keys that a call ended, so that this node refuses them at once. */
+  onKeysEnded?: ((ids: readonly KeyId[]) => void) | undefined;
   /** Returns the current value of a deployment variable. */
   secretOf(name: string): string | undefined;
 };

@@ -4,6 +4,7 @@ import type { ServiceImpl } from "@connectrpc/connect";
 import {
   byId,
   createId,
+  createMinuteCount,
   type DeliveryId,
   type EventId,
   field,
@@ -26,7 +27,7 @@ import { tryDeliveriesNow } from "@svc/db/deliveries/try-now";
 import type { AttemptEntry } from "@svc/db/documents/calls";
 import { countEventMatches, type EventMatch, type EventMatchFilter } from "@svc/db/events/follow";
 import { type NewEvent, recordEvents } from "@svc/db/events/record";
-import { eventsForProject, uuidAfterEvent, uuidOfEvent } from "@svc/db/events/repo";
+import { uuidAfterEvent, uuidOfEvent } from "@svc/db/events/repo";
 import { deliveryStates } from "@svc/db/schema/words";
 import { subscriptionsForProject } from "@svc/db/subscriptions/repo";
 import {
@@ -42,6 +43,7 @@ import { acceptedMatches } from "../filters/pairs.ts";
 import type { StoreOptions } from "../store.ts";
 import type { TriggersContext } from "./context.ts";
 import { rangeWarnings } from "./pending-warnings.ts";
+import { findReadableEvent, isReachable, requireSubscription } from "./portal-scope.ts";
 import { largePages, requireActive, requireRoom, requireToolkit, triggerSlugOf } from "./request.ts";
 import { wholeSubscription } from "./subscriptions.ts";
 
@@ -57,16 +59,20 @@ type Methods = Pick<
 >;
 
 const replayMax = 100_000;
+/** Maximum number of test events that the customers of an entity may send at a node within a minute. */
+const portalTestsMax = 10;
 const shownMax = 500;
 
 /** Returns the methods GetDelivery, ListDeliveries, ListDeliveryAttempts, ReplayEvent, ReplayEvents, SendTestEvent and TryNow. */
 export function deliveryMethods(context: TriggersContext): Methods {
   const { db, clock, sealer, dispatcher, views } = context;
+  const countTest = createMinuteCount({ clock, most: portalTestsMax });
   return {
     async getDelivery(req, ctx) {
-      const { projectId } = requireProject(ctx);
-      const row = await deliveriesForProject(db, projectId).find(requireId("dlv", "id", req.id));
-      if (row === undefined) throw triggerFaults.DELIVERY_NOT_FOUND("id", req.id);
+      const caller = requireProject(ctx);
+      const row = await deliveriesForProject(db, caller.projectId).find(requireId("dlv", "id", req.id));
+      if (row === undefined || !(await isReachable(db, caller, row.subscriptionId)))
+        throw triggerFaults.DELIVERY_NOT_FOUND("id", req.id);
       return { delivery: await messageOf(context, row) };
     },
 
@@ -75,9 +81,10 @@ export function deliveryMethods(context: TriggersContext): Methods {
       order: byId("dlv"),
       sizes: largePages,
       filter: readFilter,
-      rows({ filter, page, caller: { projectId } }) {
+      async rows({ filter, page, caller }) {
         const { eventId, subscriptionId, state, onlyFailed } = filter;
-        const deliveries = deliveriesForProject(db, projectId);
+        if (subscriptionId !== undefined && !(await isReachable(db, caller, subscriptionId))) return [];
+        const deliveries = deliveriesForProject(db, caller.projectId);
         const isWalk = (state !== undefined || onlyFailed === true) && eventId === undefined;
         return isWalk
           ? deliveries.walk({ ...filter, subscriptionId, state, onlyFailed }, page)
@@ -87,9 +94,12 @@ export function deliveryMethods(context: TriggersContext): Methods {
     }),
 
     async listDeliveryAttempts(req, ctx) {
-      const { projectId } = requireProject(ctx);
+      const caller = requireProject(ctx);
       const id = requireId("dlv", "deliveryId", req.deliveryId);
-      const attempts = await deliveriesForProject(db, projectId).findAttempts(id);
+      const deliveries = deliveriesForProject(db, caller.projectId);
+      const row = caller.portal && (await deliveries.find(id));
+      const isMissing = caller.portal && (row === undefined || !(await isReachable(db, caller, row.subscriptionId)));
+      const attempts = isMissing ? undefined : await deliveries.findAttempts(id);
       if (attempts === undefined) throw triggerFaults.DELIVERY_NOT_FOUND("deliveryId", req.deliveryId);
       return { attempts: attempts.map((entry) => attemptMessage(id, entry)).reverse() };
     },
@@ -98,7 +108,8 @@ export function deliveryMethods(context: TriggersContext): Methods {
       const principal = requireProject(ctx);
       const eventId = requireId("evt", "eventId", req.eventId);
       const subscriptionId = optionalId("sub", "subscriptionId", req.subscriptionId);
-      if (subscriptionId !== undefined) await requireActive(context, principal.projectId, subscriptionId);
+      requireSubscription(principal, subscriptionId);
+      if (subscriptionId !== undefined) await requireActive(context, principal, subscriptionId);
       const before = await deliveriesForProject(db, principal.projectId).list(
         { eventId, subscriptionId, state: "pending" },
         { after: undefined, limit: shownMax },
@@ -119,7 +130,7 @@ export function deliveryMethods(context: TriggersContext): Methods {
       if (sinceMs === undefined) throw triggerFaults.FILTER_REQUIRED("since", "since");
       requireToolkit(await views.forProject(projectId), req.toolkitSlug);
       const subscriptionId = optionalId("sub", "subscriptionId", req.subscriptionId);
-      if (subscriptionId !== undefined) await requireActive(context, projectId, subscriptionId);
+      if (subscriptionId !== undefined) await requireActive(context, principal, subscriptionId);
       const filter: EventMatchFilter = {
         fromUuid: firstUuidAt(sinceMs),
         toUuid: firstUuidAt(untilMs),
@@ -139,9 +150,12 @@ export function deliveryMethods(context: TriggersContext): Methods {
       const principal = requireProject(ctx);
       const { projectId } = principal;
       const subscriptionId = requireId("sub", "subscriptionId", req.subscriptionId);
-      const subscription = await requireActive(context, projectId, subscriptionId);
+      const subscription = await requireActive(context, principal, subscriptionId);
       if (subscription.keyId !== null)
         throw triggerFaults.SUBSCRIPTION_OF_AGENT("subscriptionId", subscriptionId, "MCP has no test events");
+      const { portal } = principal;
+      const retryAfterMs = portal && countTest(`${projectId} ${portal.entityId}`);
+      if (retryAfterMs !== undefined) throw triggerFaults.PORTAL_TESTS_TOO_MANY(portalTestsMax, retryAfterMs);
       await requireRoom(context, principal, 1);
       const deliveryId = await storeTestEvent(context.store, db, projectId, subscriptionId);
       dispatcher.wake();
@@ -218,9 +232,8 @@ export async function replayEvent(
   principal: ProjectPrincipal,
   { eventId, subscriptionId }: { readonly eventId: EventId; readonly subscriptionId?: SubscriptionId | undefined },
 ): Promise<readonly Delivery[]> {
-  const { db } = context;
   const { projectId } = principal;
-  if ((await eventsForProject(db, projectId).find(eventId)) === undefined)
+  if ((await findReadableEvent(context, principal, eventId)) === undefined)
     throw triggerFaults.EVENT_NOT_FOUND("eventId", eventId);
   const filter = { ...everyMatch, subscriptionId, fromUuid: uuidOfEvent(eventId), toUuid: uuidAfterEvent(eventId) };
   return (await queue(context, principal, await findMatches(context, projectId, filter))).newest;
@@ -249,9 +262,10 @@ async function countMatches(context: TriggersContext, projectId: ProjectId, filt
 }
 
 /** Returns the filter of a list of deliveries. Throws FILTER_REQUIRED, DELIVERY_STATE_INVALID and the errors of its fields. */
-function readFilter(req: ListDeliveriesRequest): DeliveryFilter {
+function readFilter(req: ListDeliveriesRequest, caller: ProjectPrincipal): DeliveryFilter {
   const eventId = optionalId("evt", "eventId", req.eventId);
   const subscriptionId = optionalId("sub", "subscriptionId", req.subscriptionId);
+  requireSubscription(caller, subscriptionId);
   const state = deliveryStates.find((known) => known === req.state);
   if (req.state !== "" && state === undefined) throw triggerFaults.DELIVERY_STATE_INVALID(req.state, deliveryStates);
   const range = timeRange(req.since, req.until);

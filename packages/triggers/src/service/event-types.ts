@@ -8,15 +8,21 @@ import {
   type SchemaValidator,
   sampleOfSchema,
 } from "@svc/catalog";
-import { byText, createSlices, type ProjectId, projectList, requireProject } from "@svc/core";
+import { byText, createSlices, type PortalAccess, type ProjectId, projectList, requireProject } from "@svc/core";
 import type { Executor } from "@svc/db/connect";
-import { type EventTypeRow, eventTypesForProject, versionsMax } from "@svc/db/event-types/repo";
+import {
+  type EventTypeRow,
+  eventTypesForProject,
+  type StoredEventSettings,
+  versionsMax,
+} from "@svc/db/event-types/repo";
 import { eventsForProject } from "@svc/db/events/repo";
 import type { DescribedForm } from "@svc/delivery";
 import {
   EventDocumentFormat,
   EventDocumentFormatSchema,
   EventTypeSchema,
+  PortalSettingsSchema,
   type TriggersService,
   UnknownEventTypes,
 } from "@svc/gen/triggers";
@@ -26,6 +32,7 @@ import { type NextTurn, parsePayload, readPayload } from "../own/payload.ts";
 import { isEventTypeName } from "../own/publish.ts";
 import { eventsToolkitSlug, eventTriggerSlug, eventTypesMax } from "../own/toolkit.ts";
 import type { TriggersContext } from "./context.ts";
+import { readPortalLook } from "./portal-look.ts";
 import { largePages } from "./request.ts";
 
 type Methods = Pick<
@@ -63,10 +70,10 @@ export function eventTypeMethods(context: TriggersContext): Methods {
     },
 
     async getEventType({ name, version }, ctx) {
-      const { projectId } = requireProject(ctx);
+      const { projectId, portal } = requireProject(ctx);
       const types = eventTypesForProject(db, projectId);
       const [type] = await types.find([name]);
-      if (type === undefined) throw triggerFaults.EVENT_TYPE_NOT_FOUND("name", name);
+      if (type === undefined || !isShown(type, portal)) throw triggerFaults.EVENT_TYPE_NOT_FOUND("name", name);
       const old = version === 0 ? undefined : await types.schemaOf(name, version);
       if (version !== 0 && old === undefined) throw triggerFaults.EVENT_TYPE_NOT_FOUND("name", name, version);
       const versions = await types.versions(name, versionsMax);
@@ -80,13 +87,13 @@ export function eventTypeMethods(context: TriggersContext): Methods {
       call: "ListEventTypes",
       order: byText(({ name }: EventTypeRow) => name),
       sizes: largePages,
-      rows: ({ page: { after = "", limit }, caller: { projectId } }) =>
-        eventTypesForProject(db, projectId).list({ after, limit }),
+      rows: ({ page: { after = "", limit }, caller: { projectId, portal } }) =>
+        eventTypesForProject(db, projectId).list({ after, limit, isOffered: portal !== undefined }),
       answer: (rows) => ({ eventTypes: rows.map(typeMessage) }),
     }),
 
     async getEventDocument({ format, delivery, types: names }, ctx) {
-      const { projectId } = requireProject(ctx);
+      const { projectId, portal } = requireProject(ctx);
       const known = documentFormats.get(format);
       const form = describedForms.find((one) => one === (delivery || "svc"));
       const refuse = triggerFaults.EVENT_DOCUMENT_FORMAT_INVALID;
@@ -98,7 +105,7 @@ export function eventTypeMethods(context: TriggersContext): Methods {
         );
       if (form === undefined) throw refuse("delivery", delivery, describedForms.join(", "));
       const types = eventTypesForProject(db, projectId);
-      const pages = names.length === 0 ? activeTypes(types) : namedTypes(types, names);
+      const pages = names.length === 0 ? activeTypes(types, portal) : namedTypes(types, names, portal);
       const turn = () => turns.next(`project:${projectId}`);
       return { documentJson: await writeEventDocument(pages, { format: known, form, turn }) };
     },
@@ -106,16 +113,22 @@ export function eventTypeMethods(context: TriggersContext): Methods {
     async putEventSettings({ settings }, ctx) {
       const { projectId } = requireProject(ctx);
       const unknownTypes = settings?.unknownTypes === UnknownEventTypes.CREATE ? "create" : "refuse";
-      await eventTypesForProject(db, projectId).putSettings({ unknownTypes });
-      return { settings: settingsMessage(unknownTypes) };
+      const portal = settings?.portal && readPortalLook(settings.portal);
+      const stored = await eventTypesForProject(db, projectId).putSettings({ unknownTypes, portal });
+      return { settings: settingsMessage(stored) };
     },
 
     async getEventSettings(_req, ctx) {
       const { projectId } = requireProject(ctx);
       const settings = await eventTypesForProject(db, projectId).settings();
-      return { settings: settingsMessage(settings?.unknownTypes ?? "refuse") };
+      return { settings: settingsMessage(settings ?? { unknownTypes: "refuse", logo: null }) };
     },
   };
+}
+
+/** True if a caller may see an event type. In the portal, only types that the project offers are shown. */
+function isShown({ offered }: EventTypeRow, portal: PortalAccess | undefined): boolean {
+  return portal === undefined || offered;
 }
 
 const descriptionCharactersMax = 1_000;
@@ -133,28 +146,45 @@ type EventTypes = ReturnType<typeof eventTypesForProject>;
 const typesAtOnce = 16;
 
 /** Returns the event types that are not archived, in pages. */
-async function* activeTypes(types: EventTypes): AsyncGenerator<readonly EventTypeRow[]> {
+async function* activeTypes(
+  types: EventTypes,
+  portal: PortalAccess | undefined,
+): AsyncGenerator<readonly EventTypeRow[]> {
   for (let after: string | undefined = ""; after !== undefined; ) {
-    const page: readonly EventTypeRow[] = await types.list({ after, limit: typesAtOnce });
+    const page: readonly EventTypeRow[] = await types.list({
+      ...{ after, limit: typesAtOnce, isOffered: portal !== undefined },
+    });
     yield page.filter(({ archivedAt }) => archivedAt === null);
     after = page.length < typesAtOnce ? undefined : page.at(-1)?.name;
   }
 }
 
 /** Returns the event types with these names, in pages. Throws EVENT_TYPE_NOT_FOUND. */
-async function* namedTypes(types: EventTypes, given: readonly string[]): AsyncGenerator<readonly EventTypeRow[]> {
+async function* namedTypes(
+  types: EventTypes,
+  given: readonly string[],
+  portal: PortalAccess | undefined,
+): AsyncGenerator<readonly EventTypeRow[]> {
   const names = [...new Set(given)];
   for (let at = 0; at < names.length; at += typesAtOnce) {
     const wanted = names.slice(at, at + typesAtOnce);
-    const page = await types.find(wanted.filter(isEventTypeName));
+    const page = (await types.find(wanted.filter(isEventTypeName))).filter((type) => isShown(type, portal));
     const missing = wanted.find((name) => !page.some((type) => type.name === name));
     if (missing !== undefined) throw triggerFaults.EVENT_TYPE_NOT_FOUND("types", missing);
     yield page;
   }
 }
 
-function settingsMessage(unknownTypes: "refuse" | "create") {
-  return { unknownTypes: unknownTypes === "create" ? UnknownEventTypes.CREATE : UnknownEventTypes.REFUSE };
+function settingsMessage({ unknownTypes, portal, logo }: StoredEventSettings) {
+  return {
+    unknownTypes: unknownTypes === "create" ? UnknownEventTypes.CREATE : UnknownEventTypes.REFUSE,
+    ...(portal && {
+      portal: create(PortalSettingsSchema, {
+        ...{ name: portal.name, color: portal.color, origins: [...portal.origins] },
+        logo: new Uint8Array(logo ?? []),
+      }),
+    }),
+  };
 }
 
 function typeMessage({ name, description, schema, sample, version, archivedAt, offered, ...row }: EventTypeRow) {

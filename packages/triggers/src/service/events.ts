@@ -27,6 +27,7 @@ import { heldMsMax } from "../polls/polls.ts";
 import { openCursor, positionAt, sealCursor } from "../polls/position.ts";
 import { faultOfPrivateWebhook, faultOfWebhook, isSecretSet } from "../verify.ts";
 import type { TriggersContext } from "./context.ts";
+import { findReadableEvent } from "./portal-scope.ts";
 import { triggerSlugOf } from "./request.ts";
 import { payloadsOf, requireFilter } from "./subscription-match.ts";
 import { webhookSecretFields } from "./webhook-secrets.ts";
@@ -100,10 +101,12 @@ export function eventMethods(context: TriggersContext): Methods {
     },
 
     async getEvent(req, ctx) {
-      const { projectId, binding } = requireProject(ctx);
-      const row = await eventsForProject(db, projectId).find(requireId("evt", "id", req.id));
-      if (row === undefined || !isRowInScope(row, binding)) throw triggerFaults.EVENT_NOT_FOUND("id", req.id);
-      return { event: eventMessage(row) };
+      const caller = requireProject(ctx);
+      const row = await findReadableEvent(context, caller, requireId("evt", "id", req.id));
+      const isInScope = row !== undefined && (caller.portal !== undefined || isRowInScope(row, caller.binding));
+      if (!isInScope) throw triggerFaults.EVENT_NOT_FOUND("id", req.id);
+      // The key of a published event is the project's own id, which deliveries do not contain.
+      return { event: eventMessage(caller.portal === undefined ? row : { ...row, dedupeKey: "" }) };
     },
 
     async listIngestEndpoints({ projectId: asked }, ctx) {

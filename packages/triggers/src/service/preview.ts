@@ -2,10 +2,10 @@ import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { CatalogView } from "@svc/catalog";
-import { createId, isEntityId, optionalId, type ProjectId, requireProject } from "@svc/core";
+import { createId, isEntityId, optionalId, type ProjectPrincipal, requireProject } from "@svc/core";
 import type { SubscriptionSettings } from "@svc/db/documents/subscriptions";
 import { type Event, eventsForProject } from "@svc/db/events/repo";
-import { type Subscription, subscriptionsForProject } from "@svc/db/subscriptions/repo";
+import type { Subscription } from "@svc/db/subscriptions/repo";
 import { previewedRequest } from "@svc/delivery";
 import {
   type PreviewedRequest,
@@ -15,6 +15,7 @@ import {
 } from "@svc/gen/triggers";
 import { triggerFaults } from "../errors.ts";
 import type { TriggersContext } from "./context.ts";
+import { askedToolkit, requireEntity, requirePortalFields, subscriptionsOf, viewOf } from "./portal-scope.ts";
 import { requireOneSelection } from "./subscription-match.ts";
 import { changeOfParts } from "./subscription-parts.ts";
 import { subscribedSlugs } from "./subscriptions.ts";
@@ -33,17 +34,20 @@ type Selection = Pick<Subscription, "toolkitSlug" | "triggerSlug" | "triggerSlug
 
 /** Returns the method PreviewSubscription. */
 export function previewMethods(context: TriggersContext): Methods {
-  const { views } = context;
   return {
     async previewSubscription(req, ctx) {
-      const { projectId } = requireProject(ctx);
-      const view = await views.forProject(projectId);
-      const before = await startOf(context, projectId, view, req);
+      const caller = requireProject(ctx);
+      requirePortalFields(caller, req, portalFields);
+      const view = await viewOf(context, caller);
+      const before = await startOf(context, caller, view, req);
       const selection = { ...before, ...changeOfParts(view, before, req) };
-      return preview(context, projectId, selection);
+      return preview(context, caller, view, selection);
     },
   };
 }
+
+/** Fields that a customer may set in the portal. */
+const portalFields = ["id", "toolkitSlug", "triggerSlug", "entityId", "match", "format"];
 
 /**
  * Returns the toolkit, trigger, entity and settings with which the preview of a subscription begins: those of a stored subscription, or
@@ -51,30 +55,34 @@ export function previewMethods(context: TriggersContext): Methods {
  */
 async function startOf(
   { db }: TriggersContext,
-  projectId: ProjectId,
+  caller: ProjectPrincipal,
   view: CatalogView,
   req: PreviewSubscriptionRequest,
 ): Promise<Selection> {
   const id = optionalId("sub", "id", req.id);
   if (id === undefined) {
-    const slugs = subscribedSlugs(view, req.toolkitSlug, req.triggerSlug);
+    const slugs = subscribedSlugs(view, askedToolkit(caller, req.toolkitSlug), req.triggerSlug);
     requireOneSelection(slugs.triggerSlug, req.match);
     if (req.entityId !== "" && !isEntityId(req.entityId)) throw triggerFaults.ENTITY_ID_INVALID(req.entityId);
-    return { ...slugs, triggerSlugs: [], entityId: req.entityId, settings: null };
+    requireEntity(caller, req.entityId);
+    return { ...slugs, triggerSlugs: [], entityId: caller.portal?.entityId ?? req.entityId, settings: null };
   }
-  const known = await subscriptionsForProject(db, projectId).find(id);
+  const known = await subscriptionsOf(db, caller).find(id);
   if (known === undefined) throw triggerFaults.SUBSCRIPTION_NOT_FOUND("id", req.id);
   if (known.keyId !== null) throw triggerFaults.SUBSCRIPTION_OF_AGENT("id", id, "its agent decides what it receives");
   return known;
 }
 
-async function preview(context: TriggersContext, projectId: ProjectId, selection: Selection) {
+async function preview(context: TriggersContext, caller: ProjectPrincipal, view: CatalogView, selection: Selection) {
+  const { projectId, portal } = caller;
   const filter = selection.settings?.filter;
   const test = context.filters.begin(`project:${projectId}`);
   const counted = { scanned: 0, matched: 0, faulty: 0, fault: "", faultEventId: "" };
   const requests: PreviewedRequest[] = [];
   let since: number | undefined;
-  for await (const event of latestEvents(context, projectId, selection)) {
+  for await (const event of latestEvents(context, caller, selection)) {
+    // A customer does not learn of types that the project does not offer.
+    if (portal !== undefined && !view.triggers.has(event.triggerSlug)) continue;
     counted.scanned++;
     since = event.receivedAt;
     if (!isSelected(selection, event)) continue;
@@ -91,18 +99,26 @@ async function preview(context: TriggersContext, projectId: ProjectId, selection
   return { ...counted, requests, ...(since !== undefined && { since: timestampFromMs(since) }) };
 }
 
-/** Reads the latest events of the toolkit or trigger of a selection, newest first. */
+/**
+ * Reads the latest events of the toolkit or trigger of a selection, newest first. In the portal, it reads only those of the entity, which are
+ * among the latest 20,000.
+ */
 async function* latestEvents(
   { db }: TriggersContext,
-  projectId: ProjectId,
+  { projectId, portal }: ProjectPrincipal,
   { toolkitSlug, triggerSlug, triggerSlugs }: Selection,
 ): AsyncGenerator<Event> {
+  const events = eventsForProject(db, projectId);
   const [only = triggerSlug, ...others] = triggerSlugs;
   const range = { toolkitSlug, triggerSlug: others.length === 0 ? only : "", sinceMs: undefined, untilMs: undefined };
   let after: Event["id"] | undefined;
   let [count, bytes] = [0, 0];
   while (count < scanned.events && bytes < scanned.bytes) {
-    const page = await eventsForProject(db, projectId).list(range, { after, limit: scanned.page });
+    const place = { after, limit: scanned.page };
+    const page =
+      portal === undefined
+        ? await events.list(range, place)
+        : (await events.walk({ ...range, entityId: portal.entityId, payloadContains: "" }, place)).rows;
     yield* page;
     count += page.length;
     bytes += page.reduce((sum, { payload }) => sum + payload.length, 0);

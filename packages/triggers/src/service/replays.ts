@@ -6,6 +6,7 @@ import {
   firstUuidAt,
   optionalId,
   type ProjectId,
+  type ProjectPrincipal,
   projectList,
   type ReplayId,
   requireId,
@@ -28,6 +29,7 @@ import { triggerFaults } from "../errors.ts";
 import { countAccepted } from "../filters/pairs.ts";
 import type { TriggersContext } from "./context.ts";
 import { replayWarnings } from "./pending-warnings.ts";
+import { askedToolkit, isReachable, requireSubscription, subscriptionsOf, viewOf } from "./portal-scope.ts";
 import { requireActive, requireRoom, requireToolkit, triggerSlugOf } from "./request.ts";
 
 type Methods = Pick<
@@ -38,6 +40,8 @@ type Methods = Pick<
 const perSecondDefault = 50;
 const perSecondMax = 5_000;
 const unfinishedMax = 10;
+/** With so many unfinished replays of the project, customers can start none in the portal. The others are left to the project. */
+const portalUnfinishedMax = 5;
 /**
  * Maximum time in milliseconds for which StartReplay counts the deliveries of the replay. If a range is too large for it, the rest is
  * counted while the replay runs.
@@ -53,7 +57,7 @@ export function replayMethods(context: TriggersContext): Methods {
       const principal = requireProject(ctx);
       const { projectId } = principal;
       const perSecond = perSecondOf(req.perSecond === 0 ? perSecondDefault : req.perSecond);
-      const filter = await filterOf(context, projectId, req);
+      const filter = await filterOf(context, principal, req);
       if (req.dryRun) {
         const { counts } = await count(context, filter, { isOver: () => ctx.signal.aborted });
         const total = sumOf(counts);
@@ -71,30 +75,33 @@ export function replayMethods(context: TriggersContext): Methods {
         ...{ id: createId("rpl", filter.createdAt), perSecond, total: sumOf(counts), uncountedFromId: next ?? null },
         pacedAt: nowMs - fullStepMs,
       };
-      const start = await replaysForProject(db, projectId).start(replay, unfinishedMax);
+      const most = principal.portal === undefined ? unfinishedMax : portalUnfinishedMax;
+      const start = await replaysForProject(db, projectId).start(replay, most);
       if (start.outcome === "running") throw triggerFaults.REPLAY_RUNNING(start.id);
-      if (start.outcome === "too_many") throw triggerFaults.REPLAYS_TOO_MANY(unfinishedMax);
+      if (start.outcome === "too_many") throw triggerFaults.REPLAYS_TOO_MANY(most);
       context.wakeReplays();
       return { replay: replayMessage(start.replay), warnings };
     },
 
     async getReplay(req, ctx) {
-      const { projectId } = requireProject(ctx);
-      const row = await replaysForProject(db, projectId).find(requireId("rpl", "id", req.id));
-      return { replay: found(row, req.id) };
+      return { replay: replayMessage(await requireReplay(context, requireProject(ctx), req.id)) };
     },
 
     listReplays: projectList(sealer, {
       call: "ListReplays",
       order: byId("rpl"),
-      rows: ({ page, caller: { projectId } }) => replaysForProject(db, projectId).list(page),
+      rows: async ({ page, caller }) => {
+        const to = caller.portal && (await subscriptionsOf(db, caller).list(everyOwn)).map(({ id }) => id);
+        return replaysForProject(db, caller.projectId).list(page, to);
+      },
       answer: (rows) => ({ replays: rows.map(replayMessage) }),
     }),
 
     async updateReplay(req, ctx) {
-      const { projectId } = requireProject(ctx);
-      const id = requireId("rpl", "id", req.id);
+      const caller = requireProject(ctx);
+      const { projectId } = caller;
       const perSecond = req.perSecond === undefined ? undefined : perSecondOf(req.perSecond);
+      const { id } = await requireReplay(context, caller, req.id);
       const row = await replaysForProject(db, projectId).change(id, (before) => ({
         ...requireClosed(before),
         updatedAt: clock.now(),
@@ -106,7 +113,8 @@ export function replayMethods(context: TriggersContext): Methods {
     },
 
     async cancelReplay(req, ctx) {
-      const { projectId } = requireProject(ctx);
+      const caller = requireProject(ctx);
+      const { projectId } = caller;
       const nowMs = clock.now();
       const end = {
         state: "cancelled",
@@ -115,12 +123,25 @@ export function replayMethods(context: TriggersContext): Methods {
         endedAt: nowMs,
         updatedAt: nowMs,
       } as const;
-      const id = requireId("rpl", "id", req.id);
+      const { id } = await requireReplay(context, caller, req.id);
       await giveBackParked(context, projectId, id);
       const row = await replaysForProject(db, projectId).change(id, (before) => ({ ...requireClosed(before), ...end }));
       return { replay: found(row, req.id) };
     },
   };
+}
+
+/** Bounds with which a read returns all subscriptions that a caller in the portal reaches. */
+const everyOwn = { after: undefined, limit: 1_000 };
+
+/** Returns a replay that the caller reaches. In the portal, it is a replay to a subscription of the portal. Throws REPLAY_NOT_FOUND. */
+async function requireReplay({ db }: TriggersContext, caller: ProjectPrincipal, text: string): Promise<ReplayRecord> {
+  const row = await replaysForProject(db, caller.projectId).find(requireId("rpl", "id", text));
+  const isReached =
+    caller.portal === undefined ||
+    (row !== undefined && row.subscriptionId !== null && (await isReachable(db, caller, row.subscriptionId)));
+  if (row === undefined || !isReached) throw triggerFaults.REPLAY_NOT_FOUND("id", text);
+  return row;
 }
 
 function found(row: ReplayRecord | undefined, id: string) {
@@ -166,18 +187,24 @@ type StartedFilter = ReplayFilter & Pick<ReplayRecord, "since"> & { readonly unt
 
 async function filterOf(
   context: TriggersContext,
-  projectId: ProjectId,
+  caller: ProjectPrincipal,
   req: StartReplayRequest,
 ): Promise<StartedFilter> {
+  const { projectId } = caller;
   const createdAt = context.clock.now();
   const { sinceMs, untilMs = createdAt } = timeRange(req.since, req.until);
   if (sinceMs === undefined) throw triggerFaults.FILTER_REQUIRED("since", "since");
-  requireToolkit(await context.views.forProject(projectId), req.toolkitSlug);
-  const triggerSlug = triggerSlugOf(req.toolkitSlug, req.triggerSlug);
+  const toolkitSlug = askedToolkit(caller, req.toolkitSlug);
+  const view = await viewOf(context, caller);
+  requireToolkit(view, toolkitSlug);
+  const triggerSlug = triggerSlugOf(toolkitSlug, req.triggerSlug);
+  if (caller.portal !== undefined && triggerSlug !== "" && !view.triggers.has(triggerSlug))
+    throw triggerFaults.TRIGGER_NOT_FOUND(toolkitSlug, req.triggerSlug);
   const subscriptionId = optionalId("sub", "subscriptionId", req.subscriptionId);
-  if (subscriptionId !== undefined) await requireActive(context, projectId, subscriptionId);
+  requireSubscription(caller, subscriptionId);
+  if (subscriptionId !== undefined) await requireActive(context, caller, subscriptionId);
   return {
-    ...{ projectId, createdAt, triggerSlug, toolkitSlug: req.toolkitSlug, onlyUndelivered: req.onlyUndelivered },
+    ...{ projectId, createdAt, triggerSlug, toolkitSlug, onlyUndelivered: req.onlyUndelivered },
     subscriptionId: subscriptionId ?? null,
     since: sinceMs,
     // Events that are received from now on are delivered anyway. With an `until` in the future, the replay would try to catch up with them.

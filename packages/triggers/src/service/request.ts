@@ -1,17 +1,11 @@
 import { type Catalog, catalogFaults } from "@svc/catalog";
-import {
-  type PageSizeBounds,
-  type ProjectId,
-  type ProjectPrincipal,
-  quotaFaults,
-  quotaOf,
-  type SubscriptionId,
-} from "@svc/core";
+import { type PageSizeBounds, type ProjectPrincipal, quotaFaults, quotaOf, type SubscriptionId } from "@svc/core";
 import { usageOfProject } from "@svc/db/projects/usage";
-import { type Subscription, subscriptionsForProject } from "@svc/db/subscriptions/repo";
+import type { Subscription } from "@svc/db/subscriptions/repo";
 import { triggerFaults } from "../errors.ts";
 import { eventsToolkitSlug } from "../own/toolkit.ts";
 import type { TriggersContext } from "./context.ts";
+import { subscriptionsOf } from "./portal-scope.ts";
 
 /**
  * Returns the slug of a trigger that is unique in the catalog; callers may give the slug with or without the toolkit. An empty slug stays
@@ -56,10 +50,10 @@ export async function requireRoom(
 /** Returns a subscription to which svc can send. Throws SUBSCRIPTION_NOT_FOUND or SUBSCRIPTION_INACTIVE. */
 export async function requireActive(
   context: TriggersContext,
-  projectId: ProjectId,
+  caller: ProjectPrincipal,
   id: SubscriptionId,
 ): Promise<Subscription> {
-  const subscription = await subscriptionsForProject(context.db, projectId).find(id);
+  const subscription = await subscriptionsOf(context.db, caller).find(id);
   if (subscription === undefined) throw triggerFaults.SUBSCRIPTION_NOT_FOUND("subscriptionId", id);
   if (!subscription.active)
     throw triggerFaults.SUBSCRIPTION_INACTIVE(id, subscription.inactiveReason, "subscriptionId");

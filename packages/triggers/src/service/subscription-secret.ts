@@ -1,12 +1,13 @@
 import { type Duration, durationMs } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { generateSigningSecret, readSigningSecret, requireId, requireProject, type Sealer } from "@svc/core";
-import { type Subscription, subscriptionsForProject } from "@svc/db/subscriptions/repo";
+import type { Subscription } from "@svc/db/subscriptions/repo";
 import { formerSecretContext, signingSecretContext } from "@svc/delivery";
 import type { TriggersService } from "@svc/gen/triggers";
 import { subscriptionMessage } from "../convert.ts";
 import { triggerFaults } from "../errors.ts";
 import type { TriggersContext } from "./context.ts";
+import { subscriptionsOf } from "./portal-scope.ts";
 
 const dayMs = 86_400_000;
 /** Time in milliseconds for which deliveries are signed with both the new and the former secret: default and maximum. */
@@ -20,14 +21,14 @@ export function secretMethods({
 }: TriggersContext): Pick<ServiceImpl<typeof TriggersService>, "rotateSubscriptionSecret"> {
   return {
     async rotateSubscriptionSecret(req, ctx) {
-      const { projectId } = requireProject(ctx);
+      const caller = requireProject(ctx);
       const id = requireId("sub", "id", req.id);
       const overlapMs = readOverlap(req.overlap);
       if (req.secret !== "" && readSigningSecret(req.secret) === undefined)
         throw triggerFaults.SIGNING_SECRET_INVALID();
       const signingSecret = req.secret || generateSigningSecret();
       const nowMs = clock.now();
-      const row = await subscriptionsForProject(db, projectId).update(id, (known) => {
+      const row = await subscriptionsOf(db, caller).update(id, (known) => {
         if (known.keyId !== null)
           throw triggerFaults.SUBSCRIPTION_OF_AGENT("id", id, "its agent sends the secret when it subscribes");
         const secrets = secretsAfter(sealer, known, signingSecret, nowMs + overlapMs);

@@ -16,7 +16,7 @@ import { expireDeliveries } from "@svc/db/deliveries/expire";
 import { readEndpointTimes } from "@svc/db/deliveries/read-endpoint-times";
 import { closePause, endPause, openPause } from "@svc/db/replays/pause";
 import { readSubscriptionProgress } from "@svc/db/subscriptions/read-progress";
-import { type Subscription, type SubscriptionChange, subscriptionsForProject } from "@svc/db/subscriptions/repo";
+import type { Subscription, SubscriptionChange } from "@svc/db/subscriptions/repo";
 import { signingSecretContext } from "@svc/delivery";
 import type {
   Subscription as SubscriptionMessage,
@@ -27,6 +27,7 @@ import { subscriptionMessage } from "../convert.ts";
 import { triggerFaults } from "../errors.ts";
 import { eventsToolkitSlug } from "../own/toolkit.ts";
 import type { TriggersContext } from "./context.ts";
+import { askedToolkit, requireEntity, requirePortalFields, subscriptionsOf, viewOf } from "./portal-scope.ts";
 import { largePages, requireToolkit, triggerSlugOf } from "./request.ts";
 import { changeOfCredentials, changeOfMove } from "./subscription-credentials.ts";
 import { requireOneSelection } from "./subscription-match.ts";
@@ -45,25 +46,29 @@ const expireMax = 20_000;
 
 /** Returns the methods CreateSubscription, ListSubscriptions, GetSubscription, UpdateSubscription and DeleteSubscription. */
 export function subscriptionMethods(context: TriggersContext): Methods {
-  const { db, views, clock, sealer, guard, dispatcher } = context;
+  const { db, clock, sealer, guard, dispatcher } = context;
   return {
     async createSubscription(req, ctx) {
-      const { projectId } = requireProject(ctx);
+      const caller = requireProject(ctx);
+      const { projectId } = caller;
+      requirePortalFields(caller, req, portalFields.create);
       const endpointUrl = checkEndpointUrl(guard, req.endpointUrl);
-      const view = await views.forProject(projectId);
-      const slugs = subscribedSlugs(view, req.toolkitSlug, req.triggerSlug);
+      const view = await viewOf(context, caller);
+      const slugs = subscribedSlugs(view, askedToolkit(caller, req.toolkitSlug), req.triggerSlug);
       requireOneSelection(slugs.triggerSlug, req.match);
       if (req.entityId !== "" && !isEntityId(req.entityId)) throw triggerFaults.ENTITY_ID_INVALID(req.entityId);
+      requireEntity(caller, req.entityId);
+      const entityId = caller.portal?.entityId ?? req.entityId;
       const createdAt = clock.now();
       const id = createId("sub", createdAt);
       const signingSecret = generateSigningSecret();
       const sealed = sealer.seal(Buffer.from(signingSecret, "utf8"), signingSecretContext(projectId, id));
       const parts = changeOfParts(view, { ...slugs, triggerSlugs: [], settings: null }, req);
       const settings = parts.settings ?? null;
-      const row = await subscriptionsForProject(db, projectId).create({
+      const row = await subscriptionsOf(db, caller).create({
         id,
         endpointUrl,
-        entityId: req.entityId,
+        entityId,
         ...slugs,
         ...parts,
         ...(req.credentials && changeOfCredentials(context, { projectId, id }, settings, req.credentials)),
@@ -71,8 +76,8 @@ export function subscriptionMethods(context: TriggersContext): Methods {
         createdAt,
       });
       if ("quotaReached" in row)
-        throw quotaFaults[req.entityId === "" ? "subscriptions" : "entitySubscriptions"](row.quotaReached);
-      if ("entityFull" in row) throw triggerFaults.ENTITY_FULL(req.entityId, row.entityFull.most);
+        throw quotaFaults[entityId === "" ? "subscriptions" : "entitySubscriptions"](row.quotaReached);
+      if ("entityFull" in row) throw triggerFaults.ENTITY_FULL(entityId, row.entityFull.most);
       const warnings = subscriptionWarnings(view, slugs.toolkitSlug);
       return { subscription: subscriptionMessage(row, createdAt), signingSecret, warnings };
     },
@@ -81,7 +86,12 @@ export function subscriptionMethods(context: TriggersContext): Methods {
       call: "ListSubscriptions",
       order: byId("sub"),
       sizes: largePages,
-      rows: ({ page, caller: { projectId } }) => subscriptionsForProject(db, projectId).list(page),
+      filter: ({ entityId }) => {
+        if (entityId !== "" && !isEntityId(entityId)) throw triggerFaults.ENTITY_ID_INVALID(entityId);
+        // Without a filter, page tokens of earlier versions stay valid.
+        return entityId === "" ? {} : { entityId };
+      },
+      rows: ({ page, caller, filter: { entityId } }) => subscriptionsOf(db, caller).list(page, entityId),
       async answer(rows, { caller: { projectId } }) {
         const ids = rows.map(({ id }) => id);
         const times = await readEndpointTimes(db, projectId, ids);
@@ -90,21 +100,22 @@ export function subscriptionMethods(context: TriggersContext): Methods {
     }),
 
     async getSubscription(req, ctx) {
-      const { projectId } = requireProject(ctx);
       const id = requireId("sub", "id", req.id);
-      const row = await subscriptionsForProject(db, projectId).find(id);
+      const row = await subscriptionsOf(db, requireProject(ctx)).find(id);
       if (row === undefined) throw triggerFaults.SUBSCRIPTION_NOT_FOUND("id", req.id);
       return { subscription: await wholeSubscription(context, row) };
     },
 
     async updateSubscription(req, ctx) {
-      const { projectId } = requireProject(ctx);
+      const caller = requireProject(ctx);
+      requirePortalFields(caller, req, portalFields.update);
       const id = requireId("sub", "id", req.id);
       const change = req.endpointUrl === undefined ? {} : { endpointUrl: checkEndpointUrl(guard, req.endpointUrl) };
-      const view = await views.forProject(projectId);
+      const view = await viewOf(context, caller);
       const row = await withTransaction(db, async (tx) => {
-        const updated = await subscriptionsForProject(tx, projectId).update(id, async (known) => {
+        const updated = await subscriptionsOf(tx, caller).update(id, async (known) => {
           requireChangeable(known, req);
+          if (caller.portal !== undefined) requirePortalActivity(known, req);
           const parts = changeOfParts(view, known, req);
           const settings = "settings" in parts ? (parts.settings ?? null) : known.settings;
           const credentials =
@@ -125,10 +136,10 @@ export function subscriptionMethods(context: TriggersContext): Methods {
     },
 
     async deleteSubscription(req, ctx) {
-      const { projectId } = requireProject(ctx);
+      const caller = requireProject(ctx);
       const id = requireId("sub", "id", req.id);
       const isDeleted = await withTransaction(db, async (tx) => {
-        const deleted = await subscriptionsForProject(tx, projectId).delete(id);
+        const deleted = await subscriptionsOf(tx, caller).delete(id);
         if (deleted === undefined) return false;
         await endPause(tx, deleted, { nowMs: clock.now(), reason: "deleted" });
         await expireDeliveries(tx, id, clock.now(), expireMax);
@@ -151,6 +162,18 @@ export async function wholeSubscription(
     readEndpointTimes(db, row.projectId, [row.id]),
   ]);
   return subscriptionMessage(row, clock.now(), { ...progress, ...times.get(row.id) });
+}
+
+/** Fields that a customer may set in the portal. Retries, pace and order belong to the project. */
+const portalFields = {
+  create: ["endpointUrl", "toolkitSlug", "triggerSlug", "entityId", "description", "match", "format", "credentials"],
+  update: ["id", "active", "paused", "endpointUrl", "description", "match", "format", "credentials"],
+};
+
+/** Throws PORTAL_FIELD_REFUSED if a customer deactivates a subscription, or activates one that the project deactivated. */
+function requirePortalActivity({ inactiveReason }: Subscription, { active }: Activity): void {
+  if (active === false || (active === true && inactiveReason === "deactivated"))
+    throw triggerFaults.PORTAL_FIELD_REFUSED("active");
 }
 
 /** Fields of UpdateSubscription that start and stop deliveries. */

@@ -1,4 +1,5 @@
-import { type Clock, LeastRecentlyUsed } from "@svc/core";
+import type { Clock } from "./clock.ts";
+import { LeastRecentlyUsed } from "./lru.ts";
 
 /**
  * Counts one occurrence of a name, for example of an address. Returns undefined if the name is within its limit, and else the time to wait

@@ -353,3 +353,16 @@ describe("5. a contact that is told by a tool", () => {
     await until(() => world.written.some(({ text }) => text.startsWith(`to ${theirs}`)));
   });
 });
+
+test("a rule that begins while branches run asks before a branch deletes, although another branch waits", async () => {
+  const deletions = world.deletions();
+  const branches = { one: [{ id: "pause", wait: "1h" }], two: [writing("slow"), deleting("n77")] };
+  const id = await world.submit(member, [{ id: "both", parallel: branches }]);
+  await until(() => world.written.some(({ text }) => text === "slow"));
+  await world.setPolicy(destructive);
+  world.answerSlow();
+  await world.asked(id);
+  expect(world.deletions()).toBe(deletions);
+  expect((await world.answer(id, "proceed", person)).status).toBe(200);
+  await until(() => world.deletions() === deletions + 1);
+});

@@ -24,6 +24,8 @@ export type DeskWorld = AsyncDisposable & {
   readonly host: string;
   /** All requests to the app that are not reads, in order. */
   readonly written: Written[];
+  /** Answers the notes whose text is `slow`. They get no answer before. */
+  answerSlow(): void;
   /** Returns the number of deletions that the app has received. */
   deletions(): number;
   /** Makes a call with a key, and returns the answer. Throws if the call is refused. */
@@ -48,6 +50,7 @@ export type DeskWorld = AsyncDisposable & {
 /** Starts the service, with the contact `lead` and an account of `ada`. A note whose text is `fail` gets the answer 500. */
 export async function startDeskWorld(): Promise<DeskWorld> {
   const written: Written[] = [];
+  const slow = Promise.withResolvers<void>();
   const app = createServer(async (req, res) => {
     const body = await bodyOf(req);
     res.setHeader("content-type", "application/json");
@@ -58,6 +61,7 @@ export async function startDeskWorld(): Promise<DeskWorld> {
     }
     written.push({ method: req.method ?? "", path: req.url ?? "", text: body.text ?? "" });
     if (body.text === "fail") res.statusCode = 500;
+    if (body.text === "slow") await slow.promise;
     res.end(JSON.stringify({ id: "n1", text: "sent" }));
   }).listen(0, "127.0.0.1");
   await new Promise((resolve) => app.once("listening", resolve));
@@ -70,6 +74,7 @@ export async function startDeskWorld(): Promise<DeskWorld> {
   const projectId = (await svc.admin("ListProjects")).json.projects[0].id;
   const world: DeskWorld = {
     ...{ svc, projectId, host, written },
+    answerSlow: slow.resolve,
     deletions: () => written.filter(({ method }) => method === "DELETE").length,
     async made(method, body, bearer) {
       const answer = await world.tried(method, body, bearer);

@@ -45,6 +45,8 @@ class BranchesRun {
    */
   #ending: Next | undefined;
   #failure: { readonly error: unknown } | undefined;
+  /** True if a branch is due again at once. This happens if a person must confirm its call: the driver asks when all branches have stopped. */
+  #isPostponed = false;
 
   constructor(work: WorkingJob, { port, effects }: BranchContext) {
     const { state } = work;
@@ -79,7 +81,7 @@ class BranchesRun {
       parallel: this.#parallel,
       ending: this.#ending,
       dues: this.#listBlocked(),
-      mustPause: this.#effects.mustPause,
+      mustPause: (state) => this.#isPostponed || this.#effects.mustPause(state),
     });
   }
 
@@ -107,7 +109,8 @@ class BranchesRun {
   }
 
   #mustStop(): boolean {
-    return this.#failure !== undefined || this.#ending !== undefined || this.#effects.mustPause(this.#work.state);
+    const mustEnd = this.#failure !== undefined || this.#ending !== undefined || this.#isPostponed;
+    return mustEnd || this.#effects.mustPause(this.#work.state);
   }
 
   #isOver(branch: number): boolean {
@@ -256,6 +259,7 @@ class BranchesRun {
       case "commit":
         return this.#commit();
       case "until":
+        this.#isPostponed ||= next.atMs <= this.#port.clock.now();
         this.#blocked.set(branch, { atMs: next.atMs, isWait: false, stepId: "" });
         return;
       case "wait":

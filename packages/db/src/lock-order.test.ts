@@ -194,13 +194,17 @@ test("subscriptions of several entities that are swept, while those of a key end
   const [keyId, expiresAt] = [createId("key", nowMs), new Date(nowMs - 1).toISOString()];
   // The hashes of these entities differ, so each has a version of its own.
   const entities = ["a", "b", "d"];
+  let count = 0;
   const add = async (entityId: string, isOfKey: boolean) => {
     const id = await addSubscription(db, projectId, entityId);
-    await db.sql`update subscriptions set key_id = ${isOfKey ? uuidOfId(keyId) : null},
+    const ordered = uuidOfId(createId("sub", nowMs + ++count));
+    await db.sql`update subscriptions set id = ${ordered}, key_id = ${isOfKey ? uuidOfId(keyId) : null},
       expires_at = ${isOfKey ? null : expiresAt}::timestamptz where id = ${uuidOfId(id)}`;
   };
   for (const entityId of entities) await add(entityId, false);
   for (const entityId of entities.toReversed()) await add(entityId, true);
+  // Orders the rows by their ids, so that statements lock them in this order, with each plan.
+  await db.sql`cluster subscriptions using subscriptions_pkey`;
   const ended = await findEndedSubscriptions(db, nowMs, 10);
   const shards = await db.sql`select from routing_shards where project_id = ${uuidOfId(projectId)}`;
   expect([ended.length, shards.length]).toEqual([3, 3]);

@@ -129,7 +129,10 @@ test("subscriptions with an entity are read by entity, at a version of their sha
     await subscriptions.update(id, change);
     expect(await read()).toMatchObject({ version: index + 2, subscriptions: change.active === false ? [] : [change] });
   }
-  const last = changes.length + 1;
+  // An agent's subscription has more columns that nodes cache.
+  const ofAgents = ["mcp_id = 'm'", "cursor = 'c'", "expires_at = now()", "former_secret = null, former_until = null"];
+  for (const set of ofAgents) await db.sql.unsafe(`update subscriptions set ${set} where entity_id = 'one'`);
+  const last = changes.length + ofAgents.length + 1;
   await subscriptions.update(id, { filterFaults: 3 });
   expect(await read()).toMatchObject({ version: last });
   await subscriptions.delete(id);

@@ -131,7 +131,7 @@ test("subscriptions with an entity are read by entity, at a version of their sha
   }
   // An agent's subscription has more columns that nodes cache.
   const ofAgents = ["mcp_id = 'm'", "cursor = 'c'", "expires_at = now()", "former_secret = null, former_until = null"];
-  for (const set of ofAgents) await db.sql.unsafe(`update subscriptions set ${set} where entity_id = 'one'`);
+  for (const set of ofAgents) await db.sql.unsafe(`update subscriptions set ${set} where id = '${uuidOfId(id)}'`);
   const last = changes.length + ofAgents.length + 1;
   await subscriptions.update(id, { filterFaults: 3 });
   expect(await read()).toMatchObject({ version: last });
@@ -139,6 +139,21 @@ test("subscriptions with an entity are read by entity, at a version of their sha
   expect(await read()).toMatchObject({ version: last + 1, subscriptions: [] });
   const [row] = await db.sql`select subscriptions from routing_shards where project_id = ${uuidOfId(projectId)}`;
   expect(row).toEqual({ subscriptions: 0 });
+});
+
+test("every column that nodes cache moves the version of the shard, unless it never changes", async () => {
+  const projectId = await addProject(db);
+  await addSubscription(db, projectId, "one");
+  const [entity] = await readEntityRouting(db, [{ projectId, entityId: "one" }]);
+  const [trigger] = await db.sql<{ text: string }[]>`
+    select pg_get_triggerdef(oid) as text from pg_trigger where tgname = 'subscriptions_shard_update'`;
+  const neverChanged = ["id", "projectId", "entityId", "origin"];
+  const cached = Object.keys(entity?.subscriptions[0] ?? {}).filter((name) => !neverChanged.includes(name));
+  expect(cached.length).toBeGreaterThan(10);
+  for (const name of cached) {
+    const column = name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+    expect(trigger?.text).toMatch(new RegExp(`\\bold\\."?${column}\\b`));
+  }
 });
 
 test("entities are divided evenly, and any text has a shard", async () => {

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, symlink } from "node:fs/promises
 import { tmpdir } from "node:os";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import type { Catalog, Deployment, FileFault } from "@svc/catalog";
-import { createId, isObject, systemClock } from "@svc/core";
+import { createId, isObject, readForeignText, systemClock } from "@svc/core";
 import { localConfig } from "../../command/client.ts";
 import type { CommandContext } from "../../command/context.ts";
 import { command, type Run } from "../../command/declared.ts";
@@ -161,7 +161,10 @@ async function splitToolkits(folders: readonly string[], isPrivate: (folder: str
 /** True if a toolkit's file declares a webhook without the variable of its secret, as only private toolkits do. */
 async function lacksSecretEnv(file: string): Promise<boolean> {
   const { parseDefinitionFile } = await import("@svc/catalog");
-  const { value } = parseDefinitionFile(file, await readFile(file, "utf8"));
+  const read = readForeignText(await readFile(file));
+  // The check of the file reports bytes that are not text.
+  if ("fault" in read) return false;
+  const { value } = parseDefinitionFile(file, read.text);
   const webhook = isObject(value) ? value["webhook"] : undefined;
   return isObject(webhook) && !Object.hasOwn(webhook, "secretEnv");
 }

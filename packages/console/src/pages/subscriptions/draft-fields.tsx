@@ -15,7 +15,7 @@ import type { AuthKind, SubscriptionDraft } from "./draft.ts";
 export type SubscriptionForm = {
   draft: SubscriptionDraft;
   change: (to: Partial<SubscriptionDraft>) => void;
-  /** What is wrong with each field, by the name of the field in the request (such as `match.filter`). */
+  /** The errors of the fields, by the name of the field in the request (such as `match.filter`). */
   at: Readonly<Record<string, string | undefined>>;
 };
 

@@ -207,14 +207,16 @@ function hasCredentials({ headers, auth }: SubscriptionDraft): boolean {
 }
 
 function credentialsOf(draft: SubscriptionDraft): MessageInitShape<typeof EndpointCredentialsSchema> {
-  const { headers, auth, username, password, token, clientSecret } = draft;
-  const [tokenUrl, clientId, scope, audience] = [draft.tokenUrl, draft.clientId, draft.scope, draft.audience].map(
-    (text) => text.trim(),
-  );
+  const { headers, auth, username, password, token, tokenUrl, clientId, clientSecret, scope, audience } = draft;
   return {
     headers: headers.map(({ name, value }) => ({ name: name.trim(), value: value.trim() })),
     ...(auth === "basic" && { basic: { username, password } }),
     ...(auth === "bearer" && { bearer: { token: token.trim() } }),
-    ...(auth === "oauth2" && { oauth2: { tokenUrl, clientId, clientSecret, scope, audience } }),
+    ...(auth === "oauth2" && {
+      oauth2: {
+        ...{ tokenUrl: tokenUrl.trim(), clientId: clientId.trim(), clientSecret },
+        ...{ scope: scope.trim(), audience: audience.trim() },
+      },
+    }),
   };
 }

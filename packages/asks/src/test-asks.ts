@@ -52,8 +52,8 @@ export type AskBench = {
 };
 
 /**
- * Creates a test bench with its own project, the contact `owner` (an approver), and accounts of the entity `ops`. Its node runs no engine,
- * unless `changes` has one.
+ * Creates a test bench with its own project, the contact `owner` (an approver), and accounts of the entity `ops` (a customer or user). Its
+ * node runs no engine, unless `changes` has one.
  */
 export async function createAskBench(db: Database, changes: TestParts = {}): Promise<AskBench> {
   const world = createWorld();

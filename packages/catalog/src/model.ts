@@ -81,26 +81,27 @@ export type AccountVariable = {
 };
 
 /**
- * Receivers of a webhook's events. `accounts`: projects with the account that the post names. `projects`: every project of the deployment.
+ * Receivers of a webhook's events. `accounts`: projects with the account that the webhook post names. `projects`: every project of the
+ * deployment.
  */
 export type Audience = "accounts" | "projects";
 
 /** A secret of a webhook, prepared for many verifications. `text`: the secret as the operator wrote it. */
 export type WebhookSecret = { readonly text: string; readonly key: HmacKey };
 
-/** A post as it arrived, before it is verified. Header names are in lower case. `body`: the exact bytes. */
+/** A webhook post as it arrived, before it is verified. Header names are in lower case. `body`: the exact bytes. */
 export type ArrivedPost = {
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly query: URLSearchParams;
   readonly body: Buffer;
   /**
-   * Path and query of the post as they arrived, such as `/webhooks/calendar?token=a`. Undefined if unknown. Then svc refuses a post whose
-   * signature covers the address.
+   * Path and query of the webhook post as they arrived, such as `/webhooks/calendar?token=a`. Undefined if unknown. Then svc refuses a post
+   * whose signature covers the address.
    */
   readonly target?: string | undefined;
 };
 
-/** A post before it is signed. `path`: path of the webhook, such as `/webhooks/calendar`. */
+/** A webhook post before it is signed. `path`: path of the webhook, such as `/webhooks/calendar`. */
 export type UnsignedPost = {
   readonly path: string;
   readonly headers: Record<string, string>;
@@ -109,12 +110,15 @@ export type UnsignedPost = {
 };
 
 /**
- * Values that signing a post needs. `nowMs`: svc's time, in epoch milliseconds. `publicUrl`: SVC_PUBLIC_URL without a slash at its end;
- * undefined if the variable is not set.
+ * Values that signing a webhook post needs. `nowMs`: svc's time, in epoch milliseconds. `publicUrl`: SVC_PUBLIC_URL without a slash at its
+ * end; undefined if the variable is not set.
  */
 export type SigningTime = { readonly nowMs: number; readonly publicUrl?: string | undefined };
 
-/** Verifies and signs the posts of a toolkit. It is compiled from the scheme and the parameters of the toolkit's webhook. */
+/**
+ * Verifies and signs the webhook posts of a toolkit (tools and webhooks of one app). It is compiled from the scheme and the parameters of
+ * the toolkit's webhook.
+ */
 export type Verifier = {
   readonly scheme: "hmac_sha256" | "slack_v0" | "token_query";
   /** First header that contains the signature or token, in lower case. Empty if the scheme reads none. */
@@ -133,21 +137,21 @@ export type Verifier = {
   readonly secretHeaders: ReadonlySet<string>;
   /** Returns a secret with its key. Undefined if the text cannot be a key: it is empty, or not in the declared encoding. */
   secretOf(text: string): WebhookSecret | undefined;
-  /** True if headers and query prove the sender of a post, false if they are wrong. Undefined if the body decides. */
+  /** True if headers and query prove the sender of a webhook post, false if they are wrong. Undefined if the body decides. */
   isHeadVerified(post: Pick<ArrivedPost, "headers" | "query">, secrets: readonly WebhookSecret[]): boolean | undefined;
   /**
-   * True if a post was signed with one of the secrets. The result depends only on the arguments. A comparison takes the same time, wherever
-   * two signatures differ. A missing or empty signature is never valid.
+   * True if a webhook post was signed with one of the secrets. The result depends only on the arguments. A comparison takes the same time,
+   * wherever two signatures differ. A missing or empty signature is never valid.
    */
   isVerified(post: ArrivedPost, secrets: readonly WebhookSecret[], at: SigningTime): boolean;
   /**
-   * Returns what is wrong with a post that `isVerified` refused, as a part of a sentence for the operator's log, such as `it has no header
-   * x-signature`. It names no secret and no value of the post.
+   * Returns what is wrong with a webhook post that `isVerified` refused, as a part of a sentence for the operator's log, such as `it has no
+   * header x-signature`. It names no secret and no value of the post.
    */
   whyUnverified(post: ArrivedPost, secrets: readonly WebhookSecret[], at: SigningTime): string;
   /**
-   * Returns the post with a signature that `isVerified` accepts. It is used for samples. Throws an Error if the signature needs the public
-   * address and `at` does not have it.
+   * Returns the webhook post with a signature that `isVerified` accepts. It is used for samples. Throws an Error if the signature needs the
+   * public address and `at` does not have it.
    */
   sign(post: UnsignedPost, secret: WebhookSecret, at: SigningTime): UnsignedPost;
 };
@@ -158,7 +162,7 @@ export type HandshakeAnswer = { readonly status: number; readonly contentType: s
 /** A request that may be a handshake. `method`: `GET`, `HEAD` or `POST`. `body`: parsed JSON, undefined for a request without a body. */
 export type HandshakeRequest = Post & { readonly method: string; readonly query: URLSearchParams };
 
-/** The path at which svc receives the posts of a toolkit, with the rules for them. */
+/** The path at which svc receives the webhook posts for a toolkit (tools and webhooks of one app), with the rules for them. */
 export type Webhook = Verifier & {
   /** Variable of the deployment that has the secrets. Empty for a private toolkit, whose secrets are in the vault. */
   readonly secretEnv: string;
@@ -166,14 +170,14 @@ export type Webhook = Verifier & {
   readonly body: BodyRule;
   /** HTTP methods that the path accepts: `POST`, and the methods of its handshakes. */
   readonly methods: readonly string[];
-  /** True if the definition has a handshake for posts without a signature. */
+  /** True if the toolkit's YAML definition has a handshake (check of a new address by the app) for webhook posts without a signature. */
   readonly hasUnsignedHandshakes: boolean;
-  /** Returns true for a verified post that contains no event, for example a handshake that needs no answer. */
+  /** Returns true for a verified webhook post that contains no event, for example a handshake that needs no answer. */
   ignores(post: Post): boolean;
   /**
    * Returns the answer of the first handshake (rule for verifying a webhook address) that matches a request; undefined if no handshake
-   * matches. Returns `refused` if a matching handshake has a wrong token. `isVerified`: true if the sender of a post is proven. If false,
-   * only handshakes that need no signature are used.
+   * matches. Returns `refused` if a matching handshake has a wrong token. `isVerified`: true if the sender of a webhook post is proven. If
+   * false, only handshakes that need no signature are used.
    */
   handshake(
     request: HandshakeRequest,
@@ -182,7 +186,7 @@ export type Webhook = Verifier & {
   ): HandshakeAnswer | "refused" | undefined;
 };
 
-/** How svc reads the body of a toolkit's posts. */
+/** How svc reads the body of a toolkit's webhook posts. */
 export type BodyRule = {
   /** `json`: JSON or a form. `text` and `base64`: the whole body is one text. `none`: bodies are not read. */
   readonly content: "json" | "text" | "base64" | "none";
@@ -192,8 +196,8 @@ export type BodyRule = {
    */
   readonly form: string | undefined;
   /**
-   * Path to a list in the body. Each element of the list is a post of its own. Empty: the body itself is the list. Undefined if a body has
-   * only one post.
+   * Path to a list in the body. Each element of the list is a webhook post of its own. Empty: the body itself is the list. Undefined if a
+   * body has only one post.
    */
   readonly each: readonly string[] | undefined;
 };
@@ -209,7 +213,9 @@ export type Post = {
   readonly item?: unknown;
 };
 
-/** A sample post before it is signed and encoded. `body` is undefined if the trigger reads no body. Header names are in lower case. */
+/**
+ * A sample webhook post before it is signed and encoded. `body` is undefined if the trigger reads no body. Header names are in lower case.
+ */
 export type SamplePost = { headers: Record<string, string>; query: Record<string, string>; body: unknown };
 
 /** Properties that all tools have. `slug` is unique in the catalog; `name` is unique in the toolkit. */
@@ -279,17 +285,25 @@ export type Action = ToolDefinition & {
   readonly validateOutput: SchemaValidator;
 };
 
-/** An event that the app sends by webhook. The first trigger of a toolkit that matches a verified post turns the post into an event. */
+/**
+ * An event that the app sends by webhook. The first trigger of a toolkit that matches a verified webhook post turns the post into an event.
+ */
 export type Trigger = ToolDefinition & {
   readonly kind: "trigger";
-  /** True if the definition reads the body of a post. */
+  /** True if the trigger's YAML definition reads the body of a webhook post. */
   readonly readsBody: boolean;
-  /** True if posts for this trigger name an account of the app, or an entity. An event of the trigger may then concern an entity. */
+  /**
+   * True if webhook posts for this trigger (kind of event) name an account of the app, or an entity (customer or user). An event of the
+   * trigger may then concern an entity.
+   */
   readonly namesAccount: boolean;
   matches(post: Post): boolean;
-  /** Returns the content of the event. If the post cannot be read, returns an error; svc then quarantines the post. Never throws. */
+  /**
+   * Returns the content of the event. If the webhook post cannot be read, returns an error; svc then keeps the post for inspection
+   * (quarantine). Never throws.
+   */
   normalize(post: Post): NormalizedPost | NormalizeFault;
-  /** Returns a sample post for the trigger. Samples for two different milliseconds differ. */
+  /** Returns a sample webhook post for the trigger (kind of event). Samples for two different milliseconds differ. */
   sample(nowMs: number): SamplePost;
   /** Present if the trigger is a type of a project's own events, which the project publishes. */
   readonly own?: OwnEventType | undefined;
@@ -316,9 +330,9 @@ export type CodeTool = ToolDefinition & {
 export type Tool = Action | Trigger | CodeTool;
 
 /**
- * Content of an event. `account`: the app's own id of the account, for a shared toolkit. `entityId`: the entity of the event, for a private
- * one. `dedupe`: the deduplication key. They are empty if the post has none. `occurredAt`: time from the provider in epoch milliseconds;
- * undefined if the post has none.
+ * Content of an event. `account`: the app's own id of the account, for a shared toolkit. `entityId`: the entity (customer or user) of the
+ * event, for a private one. `dedupe`: the deduplication key. They are empty if the webhook post has none. `occurredAt`: time from the
+ * provider in epoch milliseconds; undefined if the post has none.
  */
 export type NormalizedPost = {
   readonly payload: Readonly<Record<string, unknown>>;
@@ -329,7 +343,7 @@ export type NormalizedPost = {
 };
 
 /**
- * Reason why a matching post cannot become an event, as a sentence for the operator. It names parts of the definition and quotes nothing
- * from the post.
+ * Reason why a matching webhook post cannot become an event, as a sentence for the operator. It names parts of the toolkit's YAML
+ * definition and quotes nothing from the post.
  */
 export type NormalizeFault = { readonly fault: string };

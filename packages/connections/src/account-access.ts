@@ -12,12 +12,15 @@ export type ReadAccounts = { readonly rows: readonly CallableAccountRow[]; reado
  */
 export type SeenAccounts = Map<string, ReadAccounts>;
 
-/** Selects the account for a call: the account with `accountId`, or the entity's active account of the toolkit. */
+/**
+ * Selects the account for a call: the account with `accountId`, or the active account that the entity (customer or user) has for the
+ * toolkit.
+ */
 export type AccountQuery = {
   readonly projectId: ProjectId;
   readonly toolkit: Toolkit;
   readonly entityId: string;
-  /** Only this account is used. If entityId is not empty, the account must be that entity's. */
+  /** Only this account is used. If entityId is not empty, the account must belong to that entity (customer or user). */
   readonly accountId?: AccountId | undefined;
   /**
    * Results of earlier account lookups that this query may use. The result of a new lookup is added here. By default, every query makes its

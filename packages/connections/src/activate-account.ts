@@ -25,9 +25,9 @@ export type ReadyAccount = {
 };
 
 /**
- * Encrypts the credential and makes the account the active one of its entity (the customer or user). The references (ids by which posts
- * find an account) of the replaced account move to the new one, except the id that the app reported. Returns undefined if the pending
- * connection was ended before. Rejects with a unique violation if another account has one of the references.
+ * Encrypts the credential and makes the account the active one of its entity (the customer or user). The references (ids by which svc finds
+ * the account for a webhook post) of the replaced account move to the new one, except the id that the app reported. Returns undefined if
+ * the pending connection was ended before. Rejects with a unique violation if another account has one of the references.
  */
 export function activate(
   { db, clock, sealer, isSandbox }: Pick<ConnectionsOptions, "db" | "clock" | "sealer" | "isSandbox">,

@@ -3,7 +3,7 @@ import { call, defineFaults, field, formatValue, text } from "@svc/core";
 
 /** Errors with which the service refuses calls about accounts, credentials and secrets. */
 export const connectionFaults = defineFaults({
-  /** The request's `entityId` is not a valid entity id. */
+  /** The request's `entityId` is not a valid id of an entity (customer or user). */
   ENTITY_ID_INVALID: {
     code: "invalid_argument",
     field: "entityId",
@@ -25,7 +25,7 @@ export const connectionFaults = defineFaults({
       `toolkit ${toolkit.slug} does not declare the scheme ${formatValue(scheme)}; it declares ${toolkit.auth.map(({ type }) => type).join(", ")}`,
     help: text`${call("GetToolkitConnectSpec")} names the schemes.`,
   },
-  /** The scheme `client_credentials` was requested for an entity, but only the project itself can have it. */
+  /** The scheme `client_credentials` was requested for an entity (customer or user), but only the project itself can have it. */
   SCHEME_HELD_BY_PROJECT: {
     code: "invalid_argument",
     field: "scheme",

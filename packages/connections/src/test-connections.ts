@@ -125,7 +125,7 @@ export function accountOf(found: CallableAccount | AccountFault): CallableAccoun
   return found;
 }
 
-/** Connects an entity to the tracker over OAuth as a browser would. Returns the account's id. */
+/** Connects an entity (customer or user) to the tracker over OAuth as a browser would. Returns the account's id. */
 export async function connectOverOauth(
   test: TestConnections,
   projectId: ProjectId,

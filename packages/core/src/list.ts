@@ -52,8 +52,8 @@ type ListOptions<Request, Filter, Place, Row, Answer, Caller> = {
   readonly order: ListOrder<Row, Place, Filter>;
   readonly sizes?: PageSizeBounds;
   /**
-   * Returns the filters of a request. A page token is valid only for the same filters. If the caller's scope has an entity, that entity
-   * replaces the filter `entityId`. Default: no filters.
+   * Returns the filters of a request. A page token is valid only for the same filters. If the caller's scope has an entity (customer or
+   * user), that entity replaces the filter `entityId`. Default: no filters.
    */
   readonly filter?: (request: Request, caller: Caller) => Filter | Promise<Filter>;
   /** Returns up to `page.limit` rows. */
@@ -125,7 +125,10 @@ async function readList<Request extends PageRequest, Place, Row, Answer, Filter 
   return { ...answer, nextPageToken: next === undefined ? "" : sealPageToken(sealer, scope, next) };
 }
 
-/** Returns the filter with the caller's entity. Returns undefined if the filter names another entity; the list is then empty. */
+/**
+ * Returns the filter with the caller's entity (customer or user). Returns undefined if the filter names another entity; the list is then
+ * empty.
+ */
 function narrowed<Filter extends Filters>(filter: Filter, binding: Binding | undefined): Filter | undefined {
   const own = binding?.entityId ?? "";
   if (own === "" || !Object.hasOwn(filter, "entityId")) return filter;

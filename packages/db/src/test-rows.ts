@@ -27,7 +27,7 @@ export async function addProject(db: Executor): Promise<ProjectId> {
   return (await createProject(db, randomBytes(6).toString("hex"), nowMs)).id;
 }
 
-/** Adds a subscription that receives events of every trigger: those of an entity, or all if `entityId` is empty. */
+/** Adds a subscription that receives events of every trigger: those of an entity (customer or user), or all if `entityId` is empty. */
 export async function addSubscription(db: Executor, projectId: ProjectId, entityId = ""): Promise<SubscriptionId> {
   const id = createId("sub", nowMs);
   const signingSecret = Buffer.from("sealed");

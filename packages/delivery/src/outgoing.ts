@@ -64,7 +64,7 @@ function standardText(event: DeliveredEvent): string {
   return `{"type":${JSON.stringify(typeOf(event))},"timestamp":"${isoTime(event.occurredAtMs)}","data":${event.payload}}`;
 }
 
-/** Returns the attributes of an event as CloudEvents 1.0 names them. An event without an entity has no subject. */
+/** Returns the attributes of an event as CloudEvents 1.0 names them. An event without an entity (customer or user) has no subject. */
 function cloudAttributes(event: DeliveredEvent): readonly (readonly [name: string, value: string])[] {
   const { id, toolkitSlug, entityId, occurredAtMs } = event;
   return [

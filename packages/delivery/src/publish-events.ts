@@ -94,8 +94,8 @@ async function failureEvents(tx: Executor, one: SubscriptionHealth): Promise<Ope
 }
 
 /**
- * Returns the fields of an event about a subscription that identify the event: its project, its entity, the subscription, and a text made
- * from `occurrence`. The text differs for each event about the same subscription.
+ * Returns the fields of an event about a subscription that identify the event: its project, its entity (customer or user), the
+ * subscription, and a text made from `occurrence`. The text differs for each event about the same subscription.
  */
 function placeOf({ projectId, subscriptionId, entityId }: ReportedSubscription, occurrence: number) {
   return { projectId, entityId, occurrence: occurrenceOf(subscriptionId, occurrence), about: subscriptionId };

@@ -226,7 +226,7 @@ export function createAgents(
   return createMcpServer({ version: parts.version, offers: parts.mcpOffers?.(offers) ?? offers });
 }
 
-/** Returns the tools for agents of operators: two that only read, and two that send an event or a post a second time. */
+/** Returns the tools for agents of operators: two that only read, and two that send an event or a webhook post a second time. */
 function createOperatorTools(context: OperatorContext): readonly AgentTool[] {
   return [
     createWhereIsEventTool(context),
@@ -267,8 +267,8 @@ function createRetryDeliveryTool(context: OperatorContext): AgentTool {
 }
 
 /**
- * Creates the tool that releases a quarantined post: svc reads the post again with the current definitions. The tool refuses if the
- * deployment has several projects.
+ * Creates the tool that releases a quarantined webhook post (which svc could not turn into an event): svc reads the post again with the
+ * current definitions. The tool refuses if the deployment has several projects.
  */
 function createReleasePostTool(context: OperatorContext): AgentTool {
   const { quarantine } = context;

@@ -24,8 +24,8 @@ const everyMs = 10_000;
 const erasureTimes: ErasureTimes = { graceMs: 120_000, jobsMs: 600_000, pollMs: 10_000 };
 
 /**
- * Returns the sweep that continues erasures of entities and projects, batch by batch. It deletes only what a caller asked to erase; other
- * sweeps delete expired rows.
+ * Returns the sweep that continues erasures of entities (customers or users) and projects, batch by batch. It deletes only what a caller
+ * asked to erase; other sweeps delete expired rows.
  */
 function erasureSweep({ db, times }: { db: Database; times?: Partial<ErasureTimes> | undefined }): Sweep {
   const all = { ...erasureTimes, ...times };

@@ -12,12 +12,12 @@ const batchMax = 500;
  */
 const deadCodeMs = dayMs;
 /**
- * Milliseconds for which a client that registered itself is kept. `unusedMs`: a client without any grant. `usedMs`: time after the last use
- * of one of its grants.
+ * Milliseconds for which a client that registered itself is kept. `unusedMs`: a client without any grant (a person's permission for an
+ * agent). `usedMs`: time after the last use of one of its grants.
  */
 const clientKept = { unusedMs: dayMs, usedMs: 90 * dayMs };
 
-/** Returns the sweep that removes expired codes and tokens of grants, and unused clients. */
+/** Returns the sweep that removes expired codes and tokens of grants (people's permissions for agents), and unused clients. */
 export function grantSweep({ db }: { db: Database }): Sweep {
   return {
     what: "grants",

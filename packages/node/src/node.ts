@@ -75,7 +75,9 @@ export type Node = {
   readonly deploymentSecrets: DeploymentSecrets;
   /** Opens connect links, with which people connect accounts. */
   readonly connectLinks: ConnectLinks;
-  /** Adds the domain services to a router: catalog, connections, secrets, tools, triggers, jobs, contacts and standing programs. */
+  /**
+   * Adds the domain services to a router: catalog, connections, secrets, tools, triggers, jobs, contacts and standing programs (schedules).
+   */
   readonly register: RegisterServices;
   /**
    * Starts the engines that the node's parts name. Only the first call has an effect. If `released` is given, the engines start when this
@@ -83,7 +85,8 @@ export type Node = {
    */
   start(released?: Promise<void>): void;
   /**
-   * Looks for due jobs and standing programs at once. The caller uses it when another node reports due work (`NodeParts.onDueElsewhere`).
+   * Looks for due jobs and standing programs (schedules) at once. The caller uses it when another node reports due work
+   * (`NodeParts.onDueElsewhere`).
    */
   wake(): void;
   /**
@@ -96,7 +99,7 @@ export type Node = {
   close(): Promise<void>;
 };
 
-/** Creates a node from its parts. It accepts calls and posts at once, but its engines run only after `start`. */
+/** Creates a node from its parts. It accepts tool calls and webhook posts at once, but its engines run only after `start`. */
 export function createNode(parts: NodeParts): Node {
   const { db, clock, sealer, catalog, limits, observer, onDueElsewhere } = parts;
   const nodeId = parts.nodeId ?? createId("node", clock.now());

@@ -12,9 +12,9 @@ import type { ReplayFaultPoint } from "@svc/triggers";
 import type { NodeObserver } from "./observer.ts";
 
 /**
- * The background engines. `deliveries` sends deliveries, `jobs` runs jobs, `standing` starts standing programs and advances throttled
- * replays, `renewal` renews tokens, `retention` deletes expired rows. `shortJobs` runs only jobs that this node stored and that neither fetch
- * nor map rows; other nodes run the rest.
+ * The background engines. `deliveries` sends deliveries, `jobs` runs jobs, `standing` starts the jobs of standing programs (schedules) and
+ * advances throttled replays, `renewal` renews tokens, `retention` deletes expired rows. `shortJobs` runs only jobs that this node stored
+ * and that neither fetch nor map rows; other nodes run the rest.
  */
 export type EngineName = "deliveries" | "jobs" | "shortJobs" | "standing" | "renewal" | "retention";
 
@@ -24,7 +24,7 @@ export const engineNames: readonly EngineName[] = ["deliveries", "jobs", "standi
 /** Limits of a node's engines, times in milliseconds. */
 export type NodeLimits = {
   readonly deliveries: DispatchLimits;
-  /** Maximum size of a provider's post in bytes, before and after decompression. Default 1 MiB. */
+  /** Maximum size of a provider's webhook post in bytes, before and after decompression. Default 1 MiB. */
   readonly postBytesMax?: number;
   /** Limits of the job engine that differ from its defaults. */
   readonly jobs?: Partial<EngineLimits>;
@@ -48,7 +48,7 @@ export type NodeLimits = {
 export type RetentionTimes = {
   /**
    * Time for which events and their deliveries are kept, after all deliveries of the event have ended. Also the time for which quarantined
-   * posts are kept.
+   * webhook posts (which svc could not turn into events) are kept.
    */
   readonly eventsMs: number;
   /** Time for which rows in the ledger (the record of tool calls) are kept. They are kept for at least a day. */
@@ -57,7 +57,7 @@ export type RetentionTimes = {
   readonly jobRowsMs: number;
   /** Time for which ended jobs are kept, with all their rows. Undefined means forever. */
   readonly jobsMs: number | undefined;
-  /** Time for which ended runs of standing programs are kept. Default 30 days. */
+  /** Time for which ended runs of standing programs (schedules) are kept. Default 30 days. */
   readonly standingRunsMs?: number;
 };
 

@@ -16,7 +16,10 @@ import { createTriggersService, type TriggersContext } from "@svc/triggers";
 import type { Apps } from "./apps.ts";
 import type { NodeParts } from "./parts.ts";
 
-/** Adds the services of the domains to a router: catalog, connections, secrets, tools, triggers, jobs, contacts and standing programs. */
+/**
+ * Adds the services of the domains to a router: catalog, connections, secrets, tools, triggers, jobs, contacts and standing programs
+ * (schedules).
+ */
 export type RegisterServices = (router: ConnectRouter) => void;
 
 /** Dependencies of a node's services. */

@@ -19,16 +19,16 @@ const prefix = "sandbox:";
 
 /**
  * Maximum number of pages that the name of a scenario may ask for. A scenario is a special behaviour of the sandbox, which the caller
- * selects by the name of the entity.
+ * selects by the name of the entity (customer or user).
  */
 const pagesMax = 10_000;
 /** Maximum number of calls that a scenario may ask for, before the usual answers follow. */
 const timesMax = 99;
 
 /**
- * The scenarios of the sandbox. A caller selects a scenario by using an entity named `sandbox:` and the scenario's name. Any other entity
- * gets the usual answers. Before a scenario applies, the request is checked as usual: a request that the app would not understand is
- * refused.
+ * The scenarios of the sandbox. A caller selects a scenario by using an entity (customer or user) named `sandbox:` and the scenario's name.
+ * Any other entity gets the usual answers. Before a scenario applies, the request is checked as usual: a request that the app would not
+ * understand is refused.
  */
 export const scenarios: readonly { readonly name: string; readonly does: string }[] = [
   { name: "429", does: "answers 429 with retry-after: 1; nothing is changed" },
@@ -46,8 +46,8 @@ export const scenarios: readonly { readonly name: string; readonly does: string 
 ];
 
 /**
- * Returns the behaviour of the sandbox that an entity's name requests, for example `sandbox:429`. Names without the prefix `sandbox:` get
- * the usual behaviour. Returns undefined if the text after the prefix is unknown.
+ * Returns the behaviour of the sandbox that the name of an entity (customer or user) requests, for example `sandbox:429`. Names without the
+ * prefix `sandbox:` get the usual behaviour. Returns undefined if the text after the prefix is unknown.
  */
 export function scenarioOf(entityId: string): Scenario | undefined {
   if (!entityId.startsWith(prefix)) return { name: "usual" };

@@ -50,8 +50,8 @@ class ScenarioCounts {
 
   /**
    * Counts a call, and returns the scenario (the behaviour of the sandbox, for example an error) that applies to it. This is the scenario
-   * that the entity's name requests. If that scenario is for a different tool, or its number of calls is used up, returns the usual
-   * scenario.
+   * that the name of the entity (customer or user) requests. If that scenario is for a different tool, or its number of calls is used up,
+   * returns the usual scenario.
    */
   next(scenario: Scenario, { projectId, entityId, toolkit, tool }: Played): Scenario {
     if (scenario.name === "usual" || scenario.name === "pages") return scenario;

@@ -56,7 +56,7 @@ export type SvcClient = {
 
 /** The administrator's client. */
 export type SvcAdminClient = {
-  /** Projects, their keys and policies, and quarantined posts. */
+  /** Projects, their keys and policies, and quarantined webhook posts (which svc could not turn into events). */
   readonly admin: Client<typeof AdminService>;
 };
 

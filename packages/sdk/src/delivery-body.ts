@@ -12,7 +12,7 @@ export type EventDeliveryBody = {
   toolkitSlug: string;
   /** Catalog-wide slug of the trigger (`calendar.events_changed`). */
   triggerSlug: string;
-  /** The entity whose connected account the event names; empty if it names none. */
+  /** The entity (customer or user) whose connected account the event names; empty if it names none. */
   entityId: string;
   /** Time of the event by the provider's clock, RFC 3339 UTC. */
   occurredAt: string;

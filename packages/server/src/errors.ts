@@ -19,8 +19,8 @@ export const serverFaults = defineFaults({
     help: text`Use a key of the project; an administrator issues one with ${call("CreateApiKey")}.`,
   },
   /**
-   * The access token is unknown, expired or for another address, or its grant has ended. The error does not say which, because the caller
-   * has no valid token.
+   * The access token is unknown, expired or for another address, or its grant (a person's permission for an agent) has ended. The error
+   * does not say which, because the caller has no valid token.
    */
   GRANT_INVALID: {
     code: "unauthenticated",
@@ -50,7 +50,7 @@ export const serverFaults = defineFaults({
     says: ({ message }: MalformedRequest) => message,
     help: ({ help = "" }: MalformedRequest) => help,
   },
-  /** The query of a post contains bytes that are not text. */
+  /** The query of a webhook post contains bytes that are not text. */
   QUERY_MALFORMED: {
     code: "invalid_argument",
     reason: "REQUEST_MALFORMED",
@@ -171,7 +171,10 @@ export const serverFaults = defineFaults({
         ? text`An approver of the project stores one with ${call("PutWebhookSecret")}.`
         : `Set ${secretEnv}, in the environment or in SVC_ENV_FILE.`,
   },
-  /** A toolkit's definition needs a setting that the deployment does not have. The HTTP status is 503, so that the app posts again. */
+  /**
+   * A toolkit's definition needs a setting that the deployment does not have. The HTTP status is 503, so that the app sends its webhook
+   * post again.
+   */
   WEBHOOK_NOT_READY: {
     code: "unavailable",
     says: (fault: string, _isPrivate: boolean) => `posts are refused: ${fault}`,

@@ -145,8 +145,8 @@ function createAskObserver(logger: Logger, metrics: Metrics): AskObserver {
 }
 
 /**
- * Returns an observer that writes log lines and metrics for decisions about standing programs. A run that the program's own rules skip is
- * not an error, so its log level is info.
+ * Returns an observer that writes log lines and metrics for decisions about standing programs (schedules). A run that the program's own
+ * rules skip is not an error, so its log level is info.
  */
 function createStandingObserver(logger: Logger, metrics: Metrics): StandingObserver {
   return {

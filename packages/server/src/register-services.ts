@@ -18,7 +18,10 @@ import { isAudienceDeclared } from "./start/audience.ts";
 import { createStatsService } from "./stats/query.ts";
 import { createWatches } from "./stats/watches.ts";
 
-/** Registers the services of the node and those of the server: health, identity, grants, statistics, console and administration. */
+/**
+ * Registers the services of the node and those of the server: health, identity, grants (people's permissions for agents), statistics,
+ * console and administration.
+ */
 export function registerServices(router: ConnectRouter, parts: ServerParts): void {
   const { config, store, vault, node, health, publicUrl } = parts;
   const { sealer } = vault;

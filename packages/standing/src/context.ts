@@ -9,7 +9,7 @@ import type { ToolCaller } from "@svc/tools";
 import type { StandingObserver } from "./observer.ts";
 import type { VersionCache } from "./versions.ts";
 
-/** Limits of the engine of standing programs. Times are in milliseconds. */
+/** Limits of the engine of standing programs (which start jobs on a schedule or event). Times are in milliseconds. */
 export type StandingLimits = {
   /** Maximum pause between two claims, in milliseconds. Default 1 s. */
   readonly pollMs: number;

@@ -37,7 +37,7 @@ export type StandingOptions = Omit<StandingContext, "evaluator" | "versions" | "
   readonly limits?: Partial<StandingLimits> | undefined;
 };
 
-/** Engine and service of a node's standing programs. */
+/** Engine and service of a node's standing programs (which start jobs on a schedule or event). */
 export type StandingParts = {
   readonly engine: StandingEngine;
   readonly standingService: ReturnType<typeof createStandingService>;

@@ -34,8 +34,8 @@ export const standingFaults = defineFaults({
     help: text`Choose another name, or make the next version of that program with ${call("UpdateStandingProgram")}.`,
   },
   /**
-   * The project already has the maximum number of standing programs. If `triggerSlug` is given, the maximum for this trigger is reached:
-   * the number of programs that start on its events.
+   * The project already has the maximum number of standing programs (which start jobs on a schedule or event). If `triggerSlug` is given,
+   * the maximum for this trigger is reached: the number of programs that start on its events.
    */
   STANDING_PROGRAMS_TOO_MANY: {
     code: "resource_exhausted",
@@ -43,7 +43,9 @@ export const standingFaults = defineFaults({
       `the project already has ${most} standing programs${triggerSlug === undefined ? "" : ` of the trigger ${triggerSlug}`}, the maximum`,
     help: text`Delete unused ones with ${call("DeleteStandingProgram")}.`,
   },
-  /** The project has no such standing program. `field`: the field of the request that names it. */
+  /**
+   * The project has no such standing program (which starts jobs on a schedule or event). `field`: the field of the request that names it.
+   */
   STANDING_PROGRAM_NOT_FOUND: {
     code: "not_found",
     field: (path: "id" | "standingProgramId") => path,

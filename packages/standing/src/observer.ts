@@ -40,7 +40,7 @@ export type EndedPoll = {
   readonly durationMs: number;
 };
 
-/** Observer of the engine of standing programs; packages/server makes log lines and metrics from it. */
+/** Observer of the engine of standing programs (schedules); packages/server makes log lines and metrics from it. */
 export type StandingObserver = {
   /** Called after commit when a run was started, queued, skipped or refused. */
   decided(run: DecidedRun): void;

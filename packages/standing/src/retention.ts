@@ -8,7 +8,7 @@ import { sweepStandingPrograms, sweepStandingRuns } from "@svc/db/standing/sweep
 import { sweepTriggerSubscriptions } from "@svc/db/standing/trigger-subscriptions";
 import { sweepKnownKeys } from "@svc/db/standing/windows";
 
-/** Dependencies and retention time of the sweep that deletes old data of standing programs. Times are in milliseconds. */
+/** Dependencies and retention time of the sweep that deletes old data of standing programs (schedules). Times are in milliseconds. */
 export type StandingSweepOptions = {
   readonly db: Database;
   /** Milliseconds for which svc keeps a run after its end (SVC_STANDING_RUN_RETENTION). */
@@ -29,8 +29,9 @@ const everyMs = 600_000;
 const batchMax = 1_000;
 
 /**
- * Returns the sweep (regular deletion) of standing programs. Every 10 minutes it deletes expired runs, backfills, rates, keys and ended
- * subscriptions, and deleted programs with their row ids. It also cancels backfills whose programs are paused for too long.
+ * Returns the sweep (regular deletion) of standing programs (which start jobs on a schedule or event). Every 10 minutes it deletes expired
+ * runs, backfills, rates, keys and ended subscriptions, and deleted programs with their row ids. It also cancels backfills whose programs
+ * are paused for too long.
  */
 export function standingSweep({ db, runRetentionMs }: StandingSweepOptions): Sweep {
   return {

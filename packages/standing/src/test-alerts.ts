@@ -3,7 +3,7 @@ import type { TestNode } from "@svc/testing/node";
 
 const text = { type: "string" };
 
-/** Token with which the test app signs its posts. */
+/** Token with which the test app signs its webhook posts. */
 export const alertsToken = "alerts-token";
 
 /** An app for tests. It posts an event when an incident is opened. */
@@ -41,7 +41,7 @@ export const alerts: ToolkitSource = {
   } as unknown as ToolkitSource["tools"],
 };
 
-/** An incident of the test app. Absent fields are not part of the post. */
+/** An incident of the test app. Absent fields are not part of the webhook post. */
 export type Incident = {
   readonly id: string;
   readonly title?: string;
@@ -49,7 +49,7 @@ export type Incident = {
   readonly service?: string;
 };
 
-/** Posts an incident as the test app does, and stores the event. `delivery`: id of the post; a repeated post has the same id. */
+/** Posts an incident as the test app does, and stores the event. `delivery`: id of the webhook post; a repeated post has the same id. */
 export async function postIncident(
   { ingest }: Pick<TestNode, "ingest">,
   incident: Incident,

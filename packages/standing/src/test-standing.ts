@@ -51,7 +51,7 @@ const leaseMs = 60 * 86_400_000;
 const report = (what: string, error: unknown) =>
   void process.stderr.write(`${what}: ${error instanceof Error ? error.stack : error}\n`);
 
-/** Creates a node and starts its engines for jobs and standing programs. */
+/** Creates a node and starts its engines for jobs and standing programs (schedules). */
 export function createStandingWorld(db: Database, changes: TestParts = {}): StandingWorld {
   const clock = createOffsetClock(systemClock);
   clock.setOffset(Date.UTC(2026, 0, 5) - systemClock.now());

@@ -54,7 +54,7 @@ export async function signInToConsole(
   };
 }
 
-/** A browser that has opened the portal of an entity on a test server. Only its requests are modelled. */
+/** A browser that has opened the portal of an entity (customer or user) on a test server. Only its requests are modelled. */
 export type TestPortal = {
   /** The header with which the server set the cookie of the session. */
   readonly setCookie: string;

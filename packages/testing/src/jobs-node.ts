@@ -10,7 +10,10 @@ import { connectDesk, createWorld, desk, type World } from "./desk.ts";
 import { createTestNode as createNode, type TestNode as Node, testSealer } from "./node.ts";
 import { pauseMs } from "./until.ts";
 
-/** A project for tests. It has one key for each role. It also has a connected account of the test app `desk` for the entity `ops`. */
+/**
+ * A project for tests. It has one key for each role. It also has a connected account of the test app `desk` for the entity `ops` (a
+ * customer or user).
+ */
 export type TestProject = {
   readonly projectId: ProjectId;
   readonly keyId: KeyId;

@@ -42,7 +42,7 @@ export function deskDefinition({ slug = "desk", webhook, trigger, triggers }: Ch
   });
 }
 
-/** Returns a post to the private toolkit, signed with a secret. */
+/** Returns a webhook post to the private toolkit, signed with a secret. */
 export function ticketPost(
   projectId: ProjectId,
   secret: string,

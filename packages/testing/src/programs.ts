@@ -3,8 +3,8 @@ import type { CheckContext } from "@svc/program";
 import { shippedCatalog } from "./shipped-catalog.ts";
 
 /**
- * Returns the context for checking test programs: the real catalog, an entity `ops` that has every account, and the contacts `lead`, `head`
- * and `owner`.
+ * Returns the context for checking test programs: the real catalog, an entity `ops` (a customer or user) that has every account, and the
+ * contacts `lead`, `head` and `owner`.
  */
 export async function testContext(): Promise<CheckContext> {
   const catalog = await shippedCatalog();

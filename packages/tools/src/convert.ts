@@ -79,14 +79,14 @@ export function toToolCall(row: ToolCallSummary, opened: OpenedCall): ToolCall {
   });
 }
 
-/** Returns the hooks' answers to a call as messages. */
+/** Returns the answers of hooks (endpoints that check tool calls) about a call as messages. */
 export function toHookAnswers(rows: readonly HookAnswerRow[]): HookAnswer[] {
   return rows.map(({ hookId, decision, durationMs, askedAt }) =>
     create(HookAnswerSchema, { hookId, decision, durationMs, askedAt: timestampFromMs(askedAt) }),
   );
 }
 
-/** Returns a hook of a project as a message, without its secret. */
+/** Returns a hook (an endpoint that checks tool calls) of a project as a message, without its secret. */
 export function toHook(row: CallHookRow): Hook {
   const { id, phase, endpointUrl, toolkitSlugs, accessClasses, position, isActive, createdAt } = row;
   return create(HookSchema, {

@@ -1,6 +1,6 @@
 import { call, defineFaults, type FaultText, field, formatValue, text, wait } from "@svc/core";
 
-/** Errors of tool calls, call limits, hooks and searches. */
+/** Errors of tool calls, call limits, hooks (endpoints that check tool calls) and searches. */
 export const toolFaults = defineFaults({
   /** The project sees no tool with that slug. `meant`: slug of the most similar tool that the project sees. */
   TOOL_NOT_FOUND: {

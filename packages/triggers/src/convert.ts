@@ -257,7 +257,7 @@ function optionalTime<Name extends string>(name: Name, ms: number | null): { [ke
   return ms === null ? {} : ({ [name]: timestampFromMs(Math.trunc(ms)) } as { [key in Name]: Timestamp });
 }
 
-/** Returns a quarantined post without its body. */
+/** Returns a quarantined webhook post (which svc could not turn into an event) without its body. */
 export function quarantinedPostMessage(post: OpenedPost): QuarantinedPostMessage {
   return create(QuarantinedPostSchema, {
     id: post.id,

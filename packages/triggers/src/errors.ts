@@ -392,7 +392,7 @@ export const triggerFaults = defineFaults({
   },
 });
 
-/** Errors of calls for quarantined posts. */
+/** Errors of calls for quarantined webhook posts (which svc could not turn into events). */
 export const quarantineFaults = defineFaults({
   QUARANTINED_POST_NOT_FOUND: {
     code: "not_found",

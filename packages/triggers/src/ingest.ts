@@ -29,7 +29,7 @@ import { faultOfPrivateWebhook, faultOfWebhook, isSecretSet, publicUrlOf, secret
 
 /**
  * Names of headers that contain credentials or signatures. Names that end in `-token` are not included, because apps send routing data in
- * such headers, and releasing a quarantined post requires this data.
+ * such headers. Releasing a quarantined webhook post (which svc could not turn into an event) requires this data.
  */
 const secretNames = /^(cookie|(proxy-)?authorization)$|(^|-)(api-?key|secret|password|signature)$/;
 
@@ -45,7 +45,7 @@ export type IngestOptions = {
   filters: Filters;
   /** Largest decoded size of a compressed body, in bytes. */
   bodyBytesMax: number;
-  /** Lets the node do other work between the parts of the work on a large post. */
+  /** Lets the node do other work between the parts of the work on a large webhook post. */
   turns: Pick<Turns, "next">;
   /** Returns the current value of a deployment variable. */
   secretOf(name: string): string | undefined;
@@ -55,16 +55,16 @@ export type IngestOptions = {
   onStored?: ((projectId: ProjectId, toolkitSlug: string) => void) | undefined;
 };
 
-/** Receives the posts of apps and stores them as events. */
+/** Receives the webhook posts of apps and stores them as events. */
 export type Ingest = {
   /**
-   * Checks a post to a shared toolkit before its body is read. Returns the final answer if the body is not needed for it. Otherwise returns
-   * the admission, the permission to read the body.
+   * Checks a webhook post to a shared toolkit before its body is read. Returns the final answer if the body is not needed for it. Otherwise
+   * returns the admission, the permission to read the body.
    */
   admit(toolkitSlug: string, query: URLSearchParams, headers?: InboundPost["headers"]): PostAdmission;
   /**
-   * Checks a post to a private toolkit before its body is read. Returns the final answer, or the permission to read the body. Returns a
-   * promise if the project exists; it rejects if the database fails.
+   * Checks a webhook post to a private toolkit before its body is read. Returns the final answer, or the permission to read the body.
+   * Returns a promise if the project exists; it rejects if the database fails.
    */
   admitPrivate(post: PrivatePostHead): PostAdmission | Promise<PostAdmission>;
   /** Returns the answer to a request with a method other than POST. The answer is `no_handshake` if no handshake of the toolkit matches. */
@@ -81,18 +81,18 @@ export type Ingest = {
    * long as the secrets do not change.
    */
   accept(post: InboundPost, admitted?: AdmittedPost): Promise<IngestOutcome>;
-  /** Stores an event that a project publishes, in a batch with posts and other events. Rejects only if the database fails. */
+  /** Stores an event that a project publishes, in a batch with webhook posts and other events. Rejects only if the database fails. */
   storeEvent(event: NormalizedEvent): Promise<StoreOutcome>;
-  /** The posts that this node has received, by project, for the projects' quotas. */
+  /** The webhook posts that this node has received, by project, for the projects' quotas. */
   readonly quotas: Pick<PostQuotas, "loadOf" | "loads">;
-  /** Resolves when every post in progress is answered. */
+  /** Resolves when every webhook post in progress is answered. */
   drain(): Promise<void>;
 };
 
-/** A post without its body. */
+/** A webhook post without its body. */
 export type PostHead = Omit<InboundPost, "body">;
 
-/** A post to a private toolkit without its body. */
+/** A webhook post to a private toolkit without its body. */
 export type PrivatePostHead = PostHead & { readonly projectId: ProjectId };
 
 /**
@@ -101,8 +101,8 @@ export type PrivatePostHead = PostHead & { readonly projectId: ProjectId };
 export type Greeting = IngestOutcome | NoHandshake;
 
 /**
- * Result of the check before the body is read. It is the final answer if the toolkit takes no posts, is not ready, or the token is wrong.
- * Otherwise it is the permission to read the body.
+ * Result of the check before the body is read. It is the final answer if the toolkit takes no webhook posts, is not ready, or the token is
+ * wrong. Otherwise it is the permission to read the body.
  */
 export type PostAdmission = IngestOutcome | AdmittedPost;
 
@@ -112,22 +112,25 @@ export type PostAdmission = IngestOutcome | AdmittedPost;
  */
 export type NoHandshake = { readonly outcome: "no_handshake"; readonly methods: readonly string[] };
 
-/** A post that passed all checks that are possible before its body is read. */
+/** A webhook post that passed all checks that are possible before its body is read. */
 export type AdmittedPost = {
   readonly outcome: "admitted";
   readonly toolkit: WebhookToolkit;
   readonly secrets: readonly WebhookSecret[];
-  /** True if the headers or the query have already proved who sent the post. Then the signature of the body is not checked. */
+  /** True if the headers or the query have already proved who sent the webhook post. Then the signature of the body is not checked. */
   readonly isVerified: boolean;
 };
 
 const batchMax = 500;
 /**
- * Maximum size of all bodies in one batch of posts, in bytes. A larger post forms a batch alone. The limit is needed because one SQL
- * statement sends the whole batch to PostgreSQL.
+ * Maximum size of all bodies in one batch of webhook posts, in bytes. A larger post forms a batch alone. The limit is needed because one
+ * SQL statement sends the whole batch to PostgreSQL.
  */
 const batchBytesMax = 1_048_576;
-/** Maximum number of posts that may wait for a commit. If more wait, the database is too slow, and svc asks the app to post again later. */
+/**
+ * Maximum number of webhook posts that may wait for a commit. If more wait, the database is too slow, and svc asks the app to post again
+ * later.
+ */
 const waitingMax = 20_000;
 /**
  * Maximum number of batches that are committed at the same time. PostgreSQL can compute one commit while another waits for the disk, which
@@ -135,15 +138,18 @@ const waitingMax = 20_000;
  */
 const batchConcurrency = 2;
 const besideMin = 24;
-/** Maximum number and size of a list's events that are committed together, so that posts of other apps need not wait for a whole list. */
+/**
+ * Maximum number and size of a list's events that are committed together, so that webhook posts of other apps need not wait for a whole
+ * list.
+ */
 const together = { events: 100, bytes: 262_144 };
 /**
- * Under load, a batch waits for more posts: `ms` milliseconds, if the previous batch had `fromSize` posts or more. A commit costs about as
- * much as ten rows, so larger batches are better.
+ * Under load, a batch waits for more webhook posts: `ms` milliseconds, if the previous batch had `fromSize` posts or more. A commit costs
+ * about as much as ten rows, so larger batches are better.
  */
 const linger = { ms: 1, fromSize: 4 };
 
-/** Creates the part of a node that receives posts from apps. It checks each post, and stores the post's events. */
+/** Creates the part of a node that receives webhook posts from apps. It checks each post, and stores the post's events. */
 export function createIngest(options: IngestOptions): Ingest {
   const { catalog, clock, db, sealer, privateWebhooks } = options;
   const quotas = createPostQuotas({ db, clock });
@@ -238,8 +244,8 @@ export function createIngest(options: IngestOptions): Ingest {
     return first === undefined ? { outcome: "ignored" } : { outcome: "quarantined", reason: first.reason };
   };
   /**
-   * Decompresses the body of a post, and stores the post with the decompressed body. The signature is verified before, because it covers
-   * the compressed bytes.
+   * Decompresses the body of a webhook post, and stores the post with the decompressed body. The signature is verified before, because it
+   * covers the compressed bytes.
    */
   const storeDecoded = async (
     receiver: Receiver,
@@ -366,12 +372,12 @@ const noBytes = Buffer.alloc(0);
 const unknownToolkit: IngestOutcome = { outcome: "unknown_toolkit" };
 const notGreeted: NoHandshake = { outcome: "no_handshake", methods: ["POST"] };
 
-/** A toolkit that receives a post, and the secrets that verify the post. */
+/** A toolkit that receives a webhook post, and the secrets that verify the post. */
 type Receiver = Pick<AdmittedPost, "toolkit" | "secrets">;
 
 /**
- * Counts a post that becomes no event for the quotas of the private toolkit's project. Returns the refusal if the project is over a quota.
- * Without this check, such posts could fill the quarantine.
+ * Counts a webhook post that becomes no event for the quotas of the private toolkit's project. Returns the refusal if the project is over a
+ * quota. Without this check, such posts could fill the quarantine (posts kept for inspection).
  */
 async function chargeQuarantined(
   { db, routing, quotas }: { readonly db: Executor; readonly routing: Routing; readonly quotas: PostQuotas },
@@ -385,7 +391,10 @@ async function chargeQuarantined(
   return refusal?.fault;
 }
 
-/** Divides the events of a post's list into groups. The events of one group are stored together, before the next group is stored. */
+/**
+ * Divides the events of the list in a webhook post into groups. The events of one group are stored together, before the next group is
+ * stored.
+ */
 function chunksOf<Item extends { readonly event: NormalizedEvent }>(items: readonly Item[]): Item[][] {
   const chunks: Item[][] = [];
   let bytes = Number.POSITIVE_INFINITY;
@@ -400,10 +409,10 @@ function chunksOf<Item extends { readonly event: NormalizedEvent }>(items: reado
   return chunks;
 }
 
-/** The reason for quarantining a post whose body cannot be decoded. */
+/** The reason for quarantining (keeping for inspection) a webhook post whose body cannot be decoded. */
 export const brokenDetail = "Its body is not compressed as its Content-Encoding says.";
 
-/** Returns the reason why no project received a post. */
+/** Returns the reason why no project received a webhook post. */
 export function noProjectDetail(event: NormalizedEvent): string {
   if (event.audience !== "accounts") return "The deployment has no project.";
   if (event.account === "")
@@ -445,8 +454,8 @@ function quarantineEvents(posts: readonly OwnPost[], nowMs: number): Operational
 }
 
 /**
- * Returns the encrypted database row of a verified post that goes into quarantine. Headers with credentials and signatures are removed
- * first.
+ * Returns the encrypted database row of a verified webhook post that goes into quarantine (kept, because svc could not turn it into an
+ * event). Headers with credentials and signatures are removed first.
  */
 function quarantinedRow(
   sealer: Sealer,

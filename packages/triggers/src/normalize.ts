@@ -29,7 +29,8 @@ type OneResult =
 export type ItemResult = OneResult & { readonly index: number };
 
 /**
- * Result of reading a verified post. `items`: the results of its elements, if the post is a list of which each element counts as a post.
+ * Result of reading a verified webhook post. `items`: the results of its elements, if the post is a list of which each element counts as a
+ * post.
  */
 export type NormalizeResult =
   | OneResult
@@ -51,8 +52,8 @@ type Receiving = Toolkit & { readonly webhook: Webhook };
 export type PostReading = BodyReading & { readonly secrets: readonly WebhookSecret[] };
 
 /**
- * Returns the name of the group in which posts to a toolkit wait to be read. Groups take turns, so that a busy one does not delay the rest.
- * Each shared toolkit has a group. All private toolkits of a project are one group.
+ * Returns the name of the group in which webhook posts to a toolkit wait to be read. Groups take turns, so that a busy one does not delay
+ * the rest. Each shared toolkit has a group. All private toolkits of a project are one group.
  */
 export function turnGroup({ slug, ownerProjectId }: Toolkit): string {
   return ownerProjectId === "" ? `toolkit:${slug}` : `project:${ownerProjectId}`;
@@ -70,9 +71,10 @@ export function turnOfLarge(body: Buffer, turn: () => Promise<void>): Promise<vo
 }
 
 /**
- * Reads a verified, decompressed post as an event of the first trigger (kind of event) that matches. If the toolkit declares a list, each
- * element of the list becomes an event. If the body is empty, a trigger can match by the headers. A body that cannot be read never becomes
- * an event. `chosen`: the elements to read; default: all. They are used only if the toolkit's definition still names the same list.
+ * Reads a verified, decompressed webhook post as an event of the first trigger (kind of event) that matches. If the toolkit declares a
+ * list, each element of the list becomes an event. If the body is empty, a trigger can match by the headers. A body that cannot be read
+ * never becomes an event. `chosen`: the elements to read; default: all. They are used only if the toolkit's definition still names the same
+ * list.
  */
 export async function normalize(
   toolkit: Receiving,
@@ -94,11 +96,11 @@ export async function normalize(
   return normalizeItems({ toolkit, post, parsed, receivedAtMs, reading, each, chosen });
 }
 
-/** Maximum number of elements in the list of a post. */
+/** Maximum number of elements in the list of a webhook post. */
 const itemsMax = 1_000;
 /**
- * Maximum size of all payloads of a post's events together, as a multiple of the maximum size of a body. The payloads may be larger than
- * the body, because each element may repeat other fields of the body.
+ * Maximum size of all payloads of the events of one webhook post together, as a multiple of the maximum size of a body. The payloads may be
+ * larger than the body, because each element may repeat other fields of the body.
  */
 const payloadsMax = 8;
 
@@ -140,14 +142,14 @@ const tooMuch = quarantined(
   "The payloads of the post's other elements have the size that a post may have.",
 );
 
-/** Returns the path of the list in a post as toolkit definitions write it, such as `body.items`. */
+/** Returns the path of the list in a webhook post as toolkit definitions write it, such as `body.items`. */
 export function eachPath(each: readonly string[]): string {
   return ["body", ...each].join(".");
 }
 
 /**
- * Returns the result for one element of a list in a post. If the element's event has no dedupe key, it gets the key `key`. So a post that
- * is sent again makes no second event.
+ * Returns the result for one element of a list in a webhook post. If the element's event has no dedupe key, it gets the key `key`. So a
+ * post that is sent again makes no second event.
  */
 function withItemKey(result: OneResult, key: string): OneResult {
   return result.outcome === "event" && result.event.dedupe === ""
@@ -181,8 +183,8 @@ function normalizeOne(toolkit: Receiving, post: InboundPost, parsed: Post, recei
 }
 
 /**
- * Returns who receives an event. For a private toolkit, this is the project that owns the toolkit. Otherwise the account in the post
- * decides which projects receive it.
+ * Returns who receives an event. For a private toolkit, this is the project that owns the toolkit. Otherwise the account in the webhook
+ * post decides which projects receive it.
  */
 function receiverOf({ ownerProjectId, webhook }: Receiving, { account, entityId }: NormalizedPost) {
   if (ownerProjectId !== "") return { to: { projectId: ownerProjectId, entityId } };

@@ -1,10 +1,10 @@
 import type { HandshakeAnswer } from "@svc/catalog";
 import type { Fault, ProjectId } from "@svc/core";
 
-/** A post as it arrived from an app, before it is verified. Header names are in lower case. */
+/** A webhook post as it arrived from an app, before it is verified. Header names are in lower case. */
 export type InboundPost = {
   toolkitSlug: string;
-  /** The project whose private toolkit the post is for. Undefined for a toolkit of the shared catalog. */
+  /** The project whose private toolkit the webhook post is for. Undefined for a toolkit of the shared catalog. */
   projectId?: ProjectId;
   headers: Record<string, string>;
   query: URLSearchParams;
@@ -14,38 +14,41 @@ export type InboundPost = {
   target?: string;
 };
 
-/** Result of receiving a post. The HTTP layer maps each result to an HTTP answer in one exhaustive switch. */
+/** Result of receiving a webhook post. The HTTP layer maps each result to an HTTP answer in one exhaustive switch. */
 export type IngestOutcome =
   /**
-   * Answer 202 `{"accepted": 1}`: the post was committed for `events` projects, or it repeats a post that was committed before. `items`: if
-   * the post is a list, the number of its elements that were accepted; the answer then has this number.
+   * Answer 202 `{"accepted": 1}`: the webhook post was committed for `events` projects, or it repeats a post that was committed before.
+   * `items`: if the post is a list, the number of its elements that were accepted; the answer then has this number.
    */
   | { outcome: "accepted"; events: number; items?: number }
-  /** Answer 202 `{"accepted": 0}`: the post is a handshake or a notice that the toolkit's definition ignores. */
+  /** Answer 202 `{"accepted": 0}`: the webhook post is a handshake or a notice that the toolkit's definition ignores. */
   | { outcome: "ignored" }
-  /** Answer 202 `{"accepted": 0}`: the post is verified, but it is quarantined until an administrator decides. */
+  /**
+   * Answer 202 `{"accepted": 0}`: the webhook post is verified, but svc could not turn it into an event. svc keeps it (quarantine) until an
+   * administrator decides.
+   */
   | { outcome: "quarantined"; reason: string }
   /** The answer to a handshake, such as the check of a new address. Nothing is stored. */
   | { outcome: "challenge"; answer: HandshakeAnswer }
-  /** Answer 429: every project that would receive the post is over a quota. Nothing is stored. */
+  /** Answer 429: every project that would receive the webhook post is over a quota. Nothing is stored. */
   | { outcome: "over_quota"; refusal: Fault }
-  /** Answer 404: no toolkit of that name takes posts. */
+  /** Answer 404: no toolkit of that name takes webhook posts. */
   | { outcome: "unknown_toolkit" }
   /**
-   * The post is answered with status 403, because the toolkit has no secret by which posts are verified. `secretEnv`: the environment
-   * variable for the secret; empty for a private toolkit.
+   * The webhook post is answered with status 403, because the toolkit has no secret by which posts are verified. `secretEnv`: the
+   * environment variable for the secret; empty for a private toolkit.
    */
   | { outcome: "secret_unset"; secretEnv: string }
   /** Answer 503: the endpoint is not ready. `fault`: the reason, as a sentence for the operator. */
   | { outcome: "not_ready"; fault: string }
   /**
-   * Answer 401: the signature is missing, empty, too old or wrong. `why`: returns the reason for the operator; the sender does not learn it.
-   * It verifies the post a second time, so call it only to log the reason.
+   * Answer 401: the signature of the webhook post is missing, empty, too old or wrong. `why`: returns the reason for the operator; the
+   * sender does not learn it. It verifies the post a second time, so call it only to log the reason.
    */
   | { outcome: "unverified"; why?: () => string }
-  /** Answer 415: the post is verified, but svc does not support its compression. */
+  /** Answer 415: the webhook post is verified, but svc does not support its compression. */
   | { outcome: "encoding_unsupported"; encoding: string }
-  /** Answer 413: the post is verified, but it is too large after decoding. */
+  /** Answer 413: the webhook post is verified, but it is too large after decoding. */
   | { outcome: "too_large" }
-  /** Answer 503: the post is verified, but the node has no room to decode it now. */
+  /** Answer 503: the webhook post is verified, but the node has no room to decode it now. */
   | { outcome: "unavailable" };

@@ -12,27 +12,27 @@ import type { Executor } from "@svc/db/connect";
 import { usageOfProject } from "@svc/db/projects/usage";
 import { createMeasured, type MeasuredFigure } from "./measured.ts";
 
-/** Load of one project from posts to this node, since the node started. */
+/** Load of one project from webhook posts to this node, since the node started. */
 export type PostLoad = {
   readonly projectId: ProjectId;
   readonly posts: Rate;
   postsTotal: number;
   /**
-   * Number of posts that the project received although it was over a quota. svc accepted these posts because a second project received the
-   * same post and was within its quotas.
+   * Number of webhook posts that the project received although it was over a quota. svc accepted these posts because a second project
+   * received the same post and was within its quotas.
    */
   postsBeyond: number;
-  /** Number of posts that were refused while the project was over a quota, by quota. */
+  /** Number of webhook posts that were refused while the project was over a quota, by quota. */
   readonly refusals: Map<QuotaName, number>;
   readonly deliveries: MeasuredFigure;
   readonly bytes: MeasuredFigure;
 };
 
-/** A project that receives a post, and those of its quotas that are set. */
+/** A project that receives a webhook post, and those of its quotas that are set. */
 export type ReceiverQuotas = { readonly projectId: ProjectId; readonly quotas: Quotas };
 
 /**
- * A refused post. It contains the error for the app that sent the post and, for each receiving project, the quota that the project
+ * A refused webhook post. It contains the error for the app that sent the post and, for each receiving project, the quota that the project
  * exceeded.
  */
 export type PostRefusal = {
@@ -48,16 +48,16 @@ export type PostRefusal = {
  */
 export type PostQuotas = {
   /**
-   * Returns why a post is refused. Returns undefined if the post is accepted; it then counts against the quotas of every receiving project.
-   * `isRest`: true for the remaining elements of a list, after its first element was accepted. These are never refused, because the app can
-   * only send the whole list again.
+   * Returns why a webhook post is refused. Returns undefined if the post is accepted; it then counts against the quotas of every receiving
+   * project. `isRest`: true for the remaining elements of a list, after its first element was accepted. These are never refused, because
+   * the app can only send the whole list again.
    */
   admit(receivers: readonly ReceiverQuotas[], isRest?: boolean): PostRefusal | undefined;
-  /** Counts a refused post for each project over its quota. A post is counted once, however often svc tried to store it. */
+  /** Counts a refused webhook post for each project over its quota. A post is counted once, however often svc tried to store it. */
   refused(refusal: PostRefusal): void;
   /** Adds what was stored for a project to its counts, which are compared with its quotas. */
   stored(projectId: ProjectId, what: { readonly deliveries: number; readonly bytes: number }): void;
-  /** Returns how many posts, deliveries and bytes a project has received on this node, or undefined if it received none. */
+  /** Returns how many webhook posts, deliveries and bytes a project has received on this node, or undefined if it received none. */
   loadOf(projectId: ProjectId): PostLoad | undefined;
   loads(): Iterable<PostLoad>;
 };
@@ -70,7 +70,7 @@ const deliveryTimes = { nearMs: 5_000, farMs: 60_000, pauseMs: 250 };
 /** Times between two reads of the number of stored bytes. A read is slow, because it reads all stored data. */
 const storageTimes = { nearMs: 600_000, farMs: 3_600_000, pauseMs: 5_000 };
 
-/** Creates the object that applies the quotas of posts on one node. */
+/** Creates the object that applies the quotas of webhook posts on one node. */
 export function createPostQuotas({ db, clock }: { db: Executor; clock: Clock }): PostQuotas {
   const loads = new Map<ProjectId, PostLoad>();
   const loadOf = (projectId: ProjectId): PostLoad => {
@@ -127,8 +127,8 @@ export function createPostQuotas({ db, clock }: { db: Executor; clock: Clock }):
 type Excess = { readonly projectId: ProjectId; readonly quota: QuotaName; readonly fault: Fault };
 
 /**
- * Returns why a post is refused: the error of one of the quotas that are reached (`over`). It is the quota under which posts are accepted
- * again first. Undefined if `over` is empty.
+ * Returns why a webhook post is refused: the error of one of the quotas that are reached (`over`). It is the quota under which posts are
+ * accepted again first. Undefined if `over` is empty.
  */
 function refusalOf(over: readonly Excess[]): PostRefusal | undefined {
   const [first, ...others] = over;

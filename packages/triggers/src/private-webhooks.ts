@@ -4,16 +4,16 @@ import type { Executor } from "@svc/db/connect";
 import { listProjectIds } from "@svc/db/projects/repo";
 import { type WebhookSecretRow, webhookSecretsForProject } from "@svc/db/secrets/webhook-secrets";
 
-/** A toolkit that receives posts. */
+/** A toolkit that receives webhook posts. */
 export type WebhookToolkit = Toolkit & { webhook: Webhook };
 
-/** Returns the toolkit of that slug, if it receives posts. */
+/** Returns the toolkit of that slug, if it receives webhook posts. */
 export function webhookToolkit(catalog: Pick<CatalogView, "toolkits">, slug: string): WebhookToolkit | undefined {
   const toolkit = catalog.toolkits.get(slug);
   return toolkit?.webhook === undefined ? undefined : (toolkit as WebhookToolkit);
 }
 
-/** Returns the project's private toolkit of that slug, if it receives posts. */
+/** Returns the project's private toolkit of that slug, if it receives webhook posts. */
 export function privateWebhookToolkit(
   catalog: Pick<CatalogView, "toolkits">,
   projectId: ProjectId,
@@ -24,8 +24,8 @@ export function privateWebhookToolkit(
 }
 
 /**
- * A private toolkit (published by one project for itself) that receives posts. `secrets`: the secrets that verify posts now, newest first.
- * `isSecretSet`: true if the toolkit has a stored secret, even one that the toolkit's definition cannot read.
+ * A private toolkit (published by one project for itself) that receives webhook posts. `secrets`: the secrets that verify posts now, newest
+ * first. `isSecretSet`: true if the toolkit has a stored secret, even one that the toolkit's definition cannot read.
  */
 export type PrivateWebhook = {
   readonly toolkit: WebhookToolkit;
@@ -33,7 +33,7 @@ export type PrivateWebhook = {
   readonly isSecretSet: boolean;
 };
 
-/** The private toolkits that receive posts, and their secrets. Changes made on other nodes appear within 500 ms. */
+/** The private toolkits that receive webhook posts, and their secrets. Changes made on other nodes appear within 500 ms. */
 export type PrivateWebhooks = {
   /**
    * Returns a private toolkit (a toolkit that one project has published) with its secrets. Returns undefined, without a promise, if the
@@ -140,14 +140,14 @@ const skewMs = 60_000;
 /** Minimum time between two reads of new projects, in milliseconds. */
 const newMs = 500;
 /**
- * Minimum time between two reads of the ids of all projects, in milliseconds. The ids are kept in memory, so that posts to invented
+ * Minimum time between two reads of the ids of all projects, in milliseconds. The ids are kept in memory, so that webhook posts to invented
  * projects cause no SQL statement each.
  */
 const allMs = 60_000;
 
 /**
- * Returns a function that says if a project exists. It answers from memory, so that a stranger who posts to invented projects causes no
- * database statements.
+ * Returns a function that says if a project exists. It answers from memory, so that a stranger who sends webhook posts for invented
+ * projects causes no database statements.
  * - The id of a project contains the time of its creation. An unknown id with a time in the past therefore belongs to no project.
  * - Unknown ids with the present time are looked up, all together, at most twice a second.
  * - A node whose clock is wrong by minutes may make ids with wrong times. So all ids are read again every minute.

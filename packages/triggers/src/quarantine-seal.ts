@@ -3,20 +3,26 @@ import type { Executor } from "@svc/db/connect";
 import { listQuarantineSeals, sealQuarantinedPost, type UnsealedPost } from "@svc/db/quarantine/repo";
 import { sealEnvelope } from "./quarantined-row.ts";
 
-/** Dependencies of the sweep that encrypts quarantined posts. */
+/** Dependencies of the sweep that encrypts quarantined webhook posts (which svc could not turn into events). */
 export type QuarantineSealOptions = {
   readonly db: Executor;
   readonly sealer: Sealer;
-  /** Maximum number of quarantined posts whose headers and query are encrypted in one batch. Default 200. */
+  /**
+   * Maximum number of quarantined webhook posts (which svc could not turn into events) whose headers and query are encrypted in one batch.
+   * Default 200.
+   */
   readonly batchMax?: number;
 };
 
-/** Text that replaces the stored error details of quarantined posts from version 0.1, because such a text may quote the post. */
+/**
+ * Text that replaces the stored error details of quarantined webhook posts (which svc could not turn into events) from version 0.1, because
+ * such a text may quote the post.
+ */
 const oldDetail = "Version 0.1 kept it, whose words may quote the post. A release says why it stays.";
 
 /**
- * Returns a sweep that runs every 10 minutes. It encrypts the headers and query of quarantined posts that version 0.1 stored unencrypted. A
- * node reads each post once. When no such post is left, the sweep reads only new posts.
+ * Returns a sweep that runs every 10 minutes. It encrypts the headers and query of quarantined webhook posts (which svc could not turn into
+ * events) that version 0.1 stored unencrypted. A node reads each post once. When no such post is left, the sweep reads only new posts.
  */
 export function quarantineSealSweep({ db, sealer, batchMax = 200 }: QuarantineSealOptions): Sweep {
   let after: QuarantineId | undefined;

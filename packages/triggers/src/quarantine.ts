@@ -43,20 +43,24 @@ export type ReleaseResult = {
   reason: string;
 };
 
-/** A quarantined post with its headers and query decrypted, and without its body. */
+/** A quarantined webhook post (which svc could not turn into an event) with its headers and query decrypted, and without its body. */
 export type OpenedPost = Omit<QuarantinedPost, "envelope" | "body"> & PostEnvelope;
 
 /**
- * The quarantine. Posts to shared toolkits belong to the deployment, and its administrator decides about them. Posts to a private toolkit
- * belong to its project. `owner`: undefined for the deployment.
+ * The quarantine: webhook posts that svc could not turn into events and keeps for inspection. Posts to shared toolkits belong to the
+ * deployment, and its administrator decides about them. Posts to a private toolkit belong to its project. `owner`: undefined for the
+ * deployment.
  */
 export type Quarantine = {
   list(filter: QuarantineFilter, page: { after: QuarantineId | undefined; limit: number }): Promise<OpenedPost[]>;
-  /** Returns a quarantined post and its body as received. Undefined if the given owner (a project, or the deployment) has no such post. */
+  /**
+   * Returns a quarantined webhook post (which svc could not turn into an event) and its body as received. Undefined if the given owner (a
+   * project, or the deployment) has no such post.
+   */
   find(id: QuarantineId, owner?: PostOwner): Promise<{ post: OpenedPost; body: Buffer } | undefined>;
   /**
-   * Reads one post again by the current definitions and stores its events, in its own transaction. With `dryRun`, the transaction is rolled
-   * back.
+   * Reads one quarantined webhook post (which svc could not turn into an event) again by the current definitions and stores its events, in
+   * its own transaction. With `dryRun`, the transaction is rolled back.
    */
   release(id: QuarantineId, options: { owner?: PostOwner; dryRun: boolean }): Promise<ReleaseResult>;
 };
@@ -71,7 +75,7 @@ export type QuarantineOptions = {
   sealer: Sealer;
   /** Largest decoded size of a compressed body, in bytes. */
   bodyBytesMax: number;
-  /** Gives other work a turn, so that large posts are read in parts. */
+  /** Gives other work a turn, so that large webhook posts are read in parts. */
   turns: Pick<Turns, "next">;
   dispatcher: Pick<Dispatcher, "wake">;
   store: StoreOptions;
@@ -135,8 +139,8 @@ export function createQuarantine(options: QuarantineOptions): Quarantine {
 }
 
 /**
- * Releases one post. The post is marked as released in the transaction that stores its events. The mark comes first, so that two
- * simultaneous releases store only one event.
+ * Releases one quarantined webhook post (processes it again). The post is marked as released in the transaction that stores its events. The
+ * mark comes first, so that two simultaneous releases store only one event.
  */
 async function releaseOne(options: ReleaseContext, tx: Executor, id: QuarantineId): Promise<ReleaseResult> {
   const post = await findQuarantinedPost(tx, id, options.owner);

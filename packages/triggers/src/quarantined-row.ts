@@ -2,29 +2,38 @@ import { readJsonObject, type Sealer } from "@svc/core";
 import type { QuarantinedPost } from "@svc/db/quarantine/repo";
 import type { ItemChoice } from "./normalize.ts";
 
-/** Returns the context (the place in the database) to which the encrypted body of a quarantined post is bound. */
+/**
+ * Returns the context (the place in the database) to which the encrypted body of a quarantined webhook post (which svc could not turn into
+ * an event) is bound.
+ */
 export function quarantineContext({ id, projectId }: PostPlace): string {
   return `${projectId ?? "deployment"}/quarantined_posts/${id}`;
 }
 
-/** Columns that identify a quarantined post in the vault. A post to a private toolkit is sealed with the key of its project. */
+/**
+ * Columns that identify a quarantined webhook post (which svc could not turn into an event) in the vault. A post to a private toolkit is
+ * sealed with the key of its project.
+ */
 type PostPlace = Pick<QuarantinedPost, "id" | "projectId">;
 
 /**
- * Headers and query of a quarantined post. `items`: if the post contains a list, the elements of the list that are in quarantine. Absent if
- * the whole post is in quarantine.
+ * Headers and query of a quarantined webhook post (which svc could not turn into an event). `items`: if the post contains a list, the
+ * elements of the list that are in quarantine. Absent if the whole post is in quarantine.
  */
 export type PostEnvelope = Pick<QuarantinedPost, "headers" | "query"> & { readonly items?: ItemChoice };
 
 /** An element of a list that becomes no event. `index`: its place in the list, from 0. */
 export type KeptItem = Pick<QuarantinedPost, "reason" | "detail"> & { readonly index: number };
 
-/** Maximum number of elements that the reason for a quarantine names. */
+/**
+ * Maximum number of list elements that the reason names if elements of a webhook post are in quarantine (kept, because svc could not turn
+ * them into events).
+ */
 const namedMax = 20;
 
 /**
- * Returns the reason why elements of a post's list are in quarantine. The list is at the path `each`. There must be at least one element.
- * The result has the reason of the first element and the positions of all of them.
+ * Returns the reason why elements of the list in a webhook post are in quarantine (kept for inspection). The list is at the path `each`.
+ * There must be at least one element. The result has the reason of the first element and the positions of all of them.
  */
 export function itemsDetail(
   each: string,
@@ -44,14 +53,14 @@ function envelopeContext(place: PostPlace): string {
   return `${quarantineContext(place)}/envelope`;
 }
 
-/** Encrypts the headers and query of a post, because apps put names, addresses and tokens of people into them. */
+/** Encrypts the headers and query of a webhook post, because apps put names, addresses and tokens of people into them. */
 export function sealEnvelope(sealer: Sealer, place: PostPlace, { headers, query, items }: PostEnvelope): Buffer {
   return sealer.seal(Buffer.from(JSON.stringify({ headers, query, items }), "utf8"), envelopeContext(place));
 }
 
 /**
- * Returns the headers and query of a quarantined post. It can also read posts of versions that did not encrypt them. Throws SealError if
- * they cannot be decrypted.
+ * Returns the headers and query of a quarantined webhook post (which svc could not turn into an event). It can also read posts of versions
+ * that did not encrypt them. Throws SealError if they cannot be decrypted.
  */
 export function openEnvelope(sealer: Sealer, post: QuarantinedPost): PostEnvelope {
   const { headers, query, envelope } = post;

@@ -13,10 +13,9 @@ import {
 } from "@svc/db/subscriptions/routing";
 
 /**
- * The fields of a post that decide which projects receive its event. `to`: the project that published the event itself. For a post of an
- * app: the account that it names, and the audience (all projects, or those that connected the account).
- * `isOffered`: true if the project offers the event's type to its customers. Only then do subscriptions that customers created in the portal
- * receive the event.
+ * The fields of a webhook post that decide which projects receive its event. `to`: the project that published the event itself. For a post
+ * of an app: the account that it names, and the audience (all projects, or those that connected the account). `isOffered`: true if the
+ * project offers the event's type to its customers. Only then do subscriptions that customers created in the portal receive the event.
  */
 export type RoutedPost = { toolkitSlug: string; triggerSlug: string } & (
   | { audience: Audience; account: string; to?: undefined; isOffered?: undefined }
@@ -24,19 +23,19 @@ export type RoutedPost = { toolkitSlug: string; triggerSlug: string } & (
 );
 
 /**
- * A project that receives an event, and the entity whose account the event is about. The entity is empty if the event is about no account
- * of the project.
+ * A project that receives an event, and the entity (customer or user) whose account the event is about. The entity is empty if the event is
+ * about no account of the project.
  */
 export type ReceivingProject = { projectId: ProjectId; entityId: string };
 
 /**
- * This node's copy of the routing, which says which projects receive which posts. The copy may be out of date. When events are stored, svc
- * compares the versions of the used routing with the database, and reads outdated routing again.
+ * This node's copy of the routing, which says which projects receive which webhook posts. The copy may be out of date. When events are
+ * stored, svc compares the versions of the used routing with the database, and reads outdated routing again.
  */
 export type Routing = {
   /**
-   * Returns the routing (which subscriptions receive which post) for a batch of posts. First reads those parts of the routing that the
-   * posts need and that this node does not know yet.
+   * Returns the routing (which subscriptions receive which webhook post) for a batch of posts. First reads those parts of the routing that
+   * the posts need and that this node does not know yet.
    */
   prepare(db: Executor, posts: readonly RoutedPost[]): Promise<RoutingView>;
   /**
@@ -47,48 +46,48 @@ export type Routing = {
 };
 
 /**
- * The routing (which subscriptions get which post) for one batch of posts. It does not change while the batch is processed, even if another
- * batch loads or removes the routing of a project in the cache.
+ * The routing (which subscriptions get which webhook post) for one batch of posts. It does not change while the batch is processed, even if
+ * another batch loads or removes the routing of a project in the cache.
  */
 export type RoutingView = {
   /**
-   * Returns the projects that receive a post. The rule of the deployment and the account that the post names decide this. The routing for
-   * the post must be loaded before.
+   * Returns the projects that receive a webhook post. The rule of the deployment and the account that the post names decide this. The
+   * routing for the post must be loaded before.
    */
   receivers(post: RoutedPost): ReceivingProject[];
   /**
-   * Returns the active subscriptions of a receiver that match at a time (epoch milliseconds). Subscriptions of other entities and expired
-   * subscriptions are left out.
+   * Returns the active subscriptions of a receiver that match at a time (epoch milliseconds). Subscriptions of other entities (customers or
+   * users) and expired subscriptions are left out.
    */
   subscribers(receiver: ReceivingProject, post: RoutedPost, atMs: number): readonly RoutedSubscription[];
   /**
-   * Returns the filters of the subscriptions of a receiver that may match a post, each once. Subscriptions of other entities are left out.
-   * Empty if no subscription has a filter, which is the usual case.
+   * Returns the filters of the subscriptions of a receiver that may match a webhook post, each once. Subscriptions of other entities
+   * (customers or users) are left out. Empty if no subscription has a filter, which is the usual case.
    */
   filters(receiver: ReceivingProject, post: RoutedPost): readonly string[];
   /**
-   * Returns the project's routing version (a number that grows with each change of its subscriptions), if standing programs of the project
-   * start on the trigger of this post. Undefined if no standing program does.
+   * Returns the project's routing version (a number that grows with each change of its subscriptions), if standing programs (schedules) of
+   * the project start on the trigger of this webhook post. Undefined if no standing program does.
    */
   heardAt(projectId: ProjectId, post: RoutedPost): number | undefined;
-  /** Returns the quotas that are set for a project that receives posts. Quotas that are not set are absent. */
+  /** Returns the quotas that are set for a project that receives webhook posts. Quotas that are not set are absent. */
   quotasOf(projectId: ProjectId): Quotas;
   /**
    * Returns the version numbers of the routing (which subscriptions receive an event) that was used for these projects: one of the
-   * deployment, one for each project, and one for each shard (group of entities) whose subscriptions were used. If a version has changed in
-   * the database, results of this object may be outdated.
+   * deployment, one for each project, and one for each shard (group of customers) whose subscriptions were used. If a version has changed
+   * in the database, results of this object may be outdated.
    */
   seen(projects: Iterable<ProjectId>): RoutingSnapshot;
 };
 
 const referencesMax = 100_000;
 /**
- * Maximum number of characters of a reference (the id by which a post names an account). A longer one matches no account. A reference with
- * U+0000 does not match either, because PostgreSQL cannot store it.
+ * Maximum number of characters of a reference (the id by which a webhook post names an account). A longer one matches no account. A
+ * reference with U+0000 does not match either, because PostgreSQL cannot store it.
  */
 const referenceCharactersMax = 512;
 
-/** Maximum number of entities whose subscriptions this node keeps, and maximum number of these subscriptions. */
+/** Maximum number of entities (customers or users) whose subscriptions this node keeps, and maximum number of these subscriptions. */
 const entitiesMax = 200_000;
 
 /**
@@ -100,14 +99,15 @@ type Deployment = { version: number; projects: ProjectId[]; references: Referenc
 type References = Map<string, AccountReference | undefined>;
 type CachedProject = ProjectRouting & { byTrigger: Map<string, Subscribers> };
 type CachedEntity = EntityRouting & { readonly projectId: ProjectId };
-/** The entities that the posts of a batch name, by project and entity. */
+/** The entities (customers or users) that the webhook posts of a batch name, by project and entity. */
 type Entities = ReadonlyMap<string, CachedEntity>;
 /** The subscriptions of a project to a trigger. `filters`: the filters of these subscriptions, without duplicates. */
 type Subscribers = { readonly subscriptions: readonly RoutedSubscription[]; readonly filters: readonly string[] };
 
 /**
- * Creates an empty copy of the routing (which project and subscription receives which event). The copy is filled from the database as posts
- * arrive. Of subscriptions with an entity, it keeps only those of entities that posts named lately: at most `most` entities.
+ * Creates an empty copy of the routing (which project and subscription receives which event). The copy is filled from the database as
+ * webhook posts arrive. Of subscriptions with an entity (customer or user), it keeps only those of entities that posts named lately: at
+ * most `most` entities.
  */
 export function createRouting(most = entitiesMax): Routing {
   let known: Deployment | undefined;
@@ -178,11 +178,11 @@ export function createRouting(most = entitiesMax): Routing {
   };
 }
 
-/** The subscriptions of the entities that posts named lately. */
+/** The subscriptions of the entities (customers or users) that webhook posts named lately. */
 type EntityCache = {
   /**
-   * Returns the subscriptions of the receivers' entities. Reads those that are not known, and those whose shard has changed since. Empty if
-   * none of the projects has subscriptions of entities.
+   * Returns the subscriptions of the receivers' entities (customers or users). Reads those that are not known, and those whose shard has
+   * changed since. Empty if none of the projects has subscriptions of entities.
    */
   of(
     db: Executor,
@@ -244,7 +244,10 @@ function entityKey({ projectId, entityId }: ReceivingProject): string {
   return `${projectId} ${entityId}`;
 }
 
-/** Returns the versions of the shards of these entities. If two entities of a shard were read at different versions, returns the older one. */
+/**
+ * Returns the versions of the shards of these entities (customers or users). If two entities of a shard were read at different versions,
+ * returns the older one.
+ */
 function shardsOf(entities: Entities): ShardVersion[] {
   const shards = new Map<string, ShardVersion>();
   for (const { projectId, shard, version } of entities.values()) {

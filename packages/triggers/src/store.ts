@@ -24,10 +24,10 @@ import type { PostQuotas, PostRefusal } from "./post-quotas.ts";
 import { noteStored } from "./refuse-posts.ts";
 import type { ReceivingProject, RoutedPost, Routing, RoutingView } from "./routing.ts";
 
-/** The refused posts of a batch. Every receiver of such a post is over a quota. */
+/** The refused webhook posts of a batch. Every receiver of such a post is over a quota. */
 type RefusedPosts = ReadonlyMap<RoutedPost, PostRefusal>;
 
-/** A post that was verified and converted to an event, but is not stored yet. */
+/** A webhook post that was verified and converted to an event, but is not stored yet. */
 export type NormalizedEvent = RoutedPost & {
   /** JSON text of the normalized body. */
   payload: string;
@@ -36,8 +36,8 @@ export type NormalizedEvent = RoutedPost & {
   occurredAtMs: number;
   receivedAtMs: number;
   /**
-   * For an element of a list in a post: the projects whose quotas have room for the whole list. If one of these projects receives the
-   * element, the element is not refused.
+   * For an element of a list in a webhook post: the projects whose quotas have room for the whole list. If one of these projects receives
+   * the element, the element is not refused.
    */
   roomy?: Set<ProjectId>;
 };
@@ -61,7 +61,7 @@ export type StoreOptions = {
   routing: Routing;
   filters: Filters;
   dispatcher: Pick<Dispatcher, "room" | "submit" | "endpoints" | "leaseMs">;
-  /** Limits what projects receive. Absent if an administrator releases posts, because released posts are never refused. */
+  /** Limits what projects receive. Absent if an administrator releases webhook posts, because released posts are never refused. */
   quotas?: PostQuotas | undefined;
   /** Called after events were stored that start standing programs (programs that start jobs on a schedule or event). */
   onHeard?: (() => void) | undefined;
@@ -80,9 +80,9 @@ const staleMax = 3;
 const statementBytesMax = 1_048_576;
 
 /**
- * Stores a batch of posts in one commit, as events of their projects with their deliveries. Leases new deliveries to this node and passes
- * them to the dispatcher, which sends them. With `lease: false`, this node leases no deliveries, because inside a transaction nothing may
- * be sent before the commit. Rejects if the database fails; then nothing is stored.
+ * Stores a batch of webhook posts in one commit, as events of their projects with their deliveries. Leases new deliveries to this node and
+ * passes them to the dispatcher, which sends them. With `lease: false`, this node leases no deliveries, because inside a transaction
+ * nothing may be sent before the commit. Rejects if the database fails; then nothing is stored.
  */
 export async function storePosts(
   options: StoreOptions,
@@ -117,8 +117,8 @@ export async function storePosts(
 }
 
 /**
- * A batch of posts to store. Storing may be tried several times, so results that must not be computed again are kept here. `admitted`:
- * posts that were already counted for the quotas of their receivers. `known`: results of subscription filters.
+ * A batch of webhook posts to store. Storing may be tried several times, so results that must not be computed again are kept here.
+ * `admitted`: posts that were already counted for the quotas of their receivers. `known`: results of subscription filters.
  */
 type Batch = { posts: readonly NormalizedEvent[]; lease: boolean; admitted: Set<RoutedPost>; known: KnownOutcomes };
 type StoreAttempt = { plan: Plan; refused: RefusedPosts; duplicates: ReadonlySet<string>; leaseUntilMs: number };
@@ -151,8 +151,8 @@ async function tryToStore(options: StoreOptions, db: Executor, batch: Batch): Pr
 }
 
 /**
- * Stores the posts after it has read the routing (which projects and subscriptions receive posts) again, and locks the routing until the
- * commit. So posts are stored even if some projects constantly change their routing.
+ * Stores the webhook posts after it has read the routing (which projects and subscriptions receive posts) again, and locks the routing
+ * until the commit. So posts are stored even if some projects constantly change their routing.
  */
 function storeOnHeldRouting(options: StoreOptions, db: Executor, batch: Batch): Promise<StoreAttempt> {
   const { posts } = batch;
@@ -201,8 +201,8 @@ async function recordAll(
 }
 
 /**
- * Thrown if a statement finds that the routing (which subscriptions receive which post) has changed, so that the statements before it are
- * rolled back.
+ * Thrown if a statement finds that the routing (which subscriptions receive which webhook post) has changed, so that the statements before
+ * it are rolled back.
  */
 class StaleRouting extends Error {}
 
@@ -223,7 +223,7 @@ function chunksOf(events: readonly NewEvent[]): NewEvent[][] {
 
 type Plan = {
   events: NewEvent[];
-  /** Returns one result for each post. `duplicates`: the events that were already stored. */
+  /** Returns one result for each webhook post. `duplicates`: the events that were already stored. */
   results(duplicates: ReadonlySet<string>): StoreOutcome[];
   firstSends(duplicates: ReadonlySet<string>, leaseUntilMs: number): OutgoingDelivery[];
   /** Subscriptions that get deliveries from this batch, but without a lease (time-limited right to send) of this node. */
@@ -233,8 +233,8 @@ type Plan = {
 };
 
 /**
- * Returns all rows that storing a batch of posts writes. If several posts of a batch are equal, only the first becomes an event, and all of
- * them get the same answer.
+ * Returns all rows that storing a batch of webhook posts writes. If several posts of a batch are equal, only the first becomes an event,
+ * and all of them get the same answer.
  */
 function planEvents(
   options: StoreOptions,
@@ -323,7 +323,10 @@ function planEvents(
   };
 }
 
-/** The event of a post for one receiver. `isOwn`: false if an equal post came earlier in the batch, and `event` was made from that post. */
+/**
+ * The event of a webhook post for one receiver. `isOwn`: false if an equal post came earlier in the batch, and `event` was made from that
+ * post.
+ */
 type PlannedEvent = { readonly event: NewEvent; readonly isOwn: boolean };
 type FirstSend = { event: NewEvent; delivery: NewDelivery; endpoint: Endpoint };
 
@@ -347,7 +350,10 @@ export function storableKey(key: string): string {
   return `sha256:${createHash("sha256").update(key, "utf16le").digest("hex")}`;
 }
 
-/** Returns the posts of a batch for which no receiver has room. The other posts are charged to their receivers and added to `admitted`. */
+/**
+ * Returns the webhook posts of a batch for which no receiver has room. The other posts are charged to their receivers and added to
+ * `admitted`.
+ */
 function refusePosts(
   quotas: PostQuotas | undefined,
   routing: RoutingView,
@@ -371,7 +377,7 @@ function refusePosts(
   return refused;
 }
 
-/** Counts those posts of a batch that were finally refused. */
+/** Counts those webhook posts of a batch that were finally refused. */
 function noteRefused(quotas: PostQuotas | undefined, refused: RefusedPosts): void {
   for (const refusal of refused.values()) quotas?.refused(refusal);
 }

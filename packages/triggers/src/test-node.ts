@@ -56,7 +56,7 @@ export function sampleCatalog(deployment?: object): Catalog {
 }
 
 /**
- * Returns the sample catalog in which only projects with a matching account receive posts. This is the default of a deployment file
+ * Returns the sample catalog in which only projects with a matching account receive webhook posts. This is the default of a deployment file
  * (audience `accounts`).
  */
 export function accountsCatalog(): Catalog {

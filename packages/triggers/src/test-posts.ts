@@ -3,14 +3,14 @@ import type { InboundPost } from "./outcome.ts";
 import { sampleSecrets } from "./test-node.ts";
 
 /**
- * A post of a sample toolkit, signed as its app would sign it. The signature is made with node:crypto only, by the description of the app's
- * documentation.
+ * A webhook post of a sample toolkit, signed as its app would sign it. The signature is made with node:crypto only, by the description of
+ * the app's documentation.
  */
 export type SignedPost = InboundPost;
 
 const secretOf = (toolkit: string) => sampleSecrets[`SVC_WEBHOOK_SECRET_${toolkit.toUpperCase()}`] ?? "";
 
-/** Returns a post about an opened issue, signed with the scheme hmac_sha256 (hex, with the prefix `sha256=`). */
+/** Returns a webhook post about an opened issue, signed with the scheme hmac_sha256 (hex, with the prefix `sha256=`). */
 export function issuePost(
   fields: { number?: unknown; title?: unknown; delivery?: string; organization?: unknown; createdAt?: unknown } = {},
   secret = secretOf("code_host"),
@@ -29,7 +29,7 @@ export function issuePost(
   return signedCodePost(Buffer.from(text), headers, secret);
 }
 
-/** Returns a post with any body and headers, signed with the scheme hmac_sha256 (hex, with the prefix `sha256=`). */
+/** Returns a webhook post with any body and headers, signed with the scheme hmac_sha256 (hex, with the prefix `sha256=`). */
 export function signedCodePost(
   body: Buffer,
   headers: Record<string, string> = {},
@@ -44,7 +44,7 @@ export function signedCodePost(
   };
 }
 
-/** Returns a post about a settled payment, signed with the scheme hmac_sha256 (base64, without prefix). */
+/** Returns a webhook post about a settled payment, signed with the scheme hmac_sha256 (base64, without prefix). */
 export function paymentPost(
   fields: { id?: string; amount?: unknown; account?: unknown; created?: unknown } = {},
   secret = secretOf("payments"),
@@ -54,13 +54,13 @@ export function paymentPost(
   return signedPayment(Buffer.from(JSON.stringify(payment)), secret);
 }
 
-/** Returns a post with any body, signed with the scheme hmac_sha256 (base64, without prefix). */
+/** Returns a webhook post with any body, signed with the scheme hmac_sha256 (base64, without prefix). */
 export function signedPayment(body: Buffer, secret = secretOf("payments")): SignedPost {
   const signature = createHmac("sha256", secret).update(body).digest("base64");
   return { toolkitSlug: "payments", headers: { "x-pay-signature": signature }, query: new URLSearchParams(), body };
 }
 
-/** Returns a post about a message, or with any body, signed with the scheme slack_v0 at the time `atMs`. */
+/** Returns a webhook post about a message, or with any body, signed with the scheme slack_v0 at the time `atMs`. */
 export function messagePost(
   atMs: number,
   fields: { body?: Buffer; text?: string; event?: string } = {},
@@ -83,8 +83,8 @@ export function messagePost(
 }
 
 /**
- * Returns a sample post of an app that reports a change and has data only in its headers. It is verified by a token in the query (scheme
- * token_query).
+ * Returns a sample webhook post of an app that reports a change and has data only in its headers. It is verified by a token in the query
+ * (scheme token_query).
  */
 export function changePost(
   fields: { number?: number | string; channel?: string; state?: string; room?: string } = {},

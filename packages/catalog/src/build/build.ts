@@ -36,7 +36,7 @@ export type Bindings = {
   readonly values: ToolkitDeploymentDocument;
   /**
    * Projects that receive the toolkit's webhook events, if the deployment file does not set this: `accounts` (those with the account that a
-   * post names) or `projects` (every project).
+   * webhook post names) or `projects` (every project).
    */
   readonly audience: Audience;
   /** Owner of a private definition. Default: none, for a shared definition. */

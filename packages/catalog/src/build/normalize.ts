@@ -19,12 +19,12 @@ import { readProviderTime } from "../schema/provider-time.ts";
 /** Maximum length of account keys and dedupe keys, because database indexes limit the size of an entry. */
 const keyLengthMax = 512;
 
-/** Maximum characters of the payload of a private toolkit's event. Its templates may repeat parts of a post many times. */
+/** Maximum characters of the payload of a private toolkit's event. Its templates may repeat parts of a webhook post many times. */
 const privatePayloadMax = 2_097_152;
 
 /**
- * Returns a function that turns a post into the content of an event. The function never throws. It compiles the trigger's schema at the
- * first post. `validators`: given for a private toolkit; its payloads are limited in size.
+ * Returns a function that turns a webhook post into the content of an event. The function never throws. It compiles the trigger's schema at
+ * the first post. `validators`: given for a private toolkit; its payloads are limited in size.
  */
 export function compileNormalize(
   document: TriggerDocument,
@@ -102,7 +102,7 @@ function isLargerThan(max: number, value: unknown): boolean {
   return size > max;
 }
 
-/** Returns the time in a post; undefined if the time is missing or unreadable. The event is then stored without it. */
+/** Returns the time in a webhook post; undefined if the time is missing or unreadable. The event is then stored without it. */
 function timeOf(template: Template, post: Post): number | undefined {
   try {
     return readProviderTime(renderTemplate(template, post));
@@ -112,7 +112,7 @@ function timeOf(template: Template, post: Post): number | undefined {
   }
 }
 
-/** Maximum number of errors that the detail of a rejected post lists. */
+/** Maximum number of errors that the detail of a rejected webhook post lists. */
 const describedMax = 5;
 
 function describeFaults(faults: readonly SchemaFault[], tree: TemplateTree, payload: unknown): string {
@@ -134,7 +134,7 @@ function describeFault({ pointer, message, property }: SchemaFault, tree: Templa
 
 /**
  * Splits the steps of a JSON Pointer into a normalized event's payload. `declared`: the first steps, to a value that the trigger's
- * definition names. `inside`: the remaining steps, which lead into the value that the post has there.
+ * definition names. `inside`: the remaining steps, which lead into the value that the webhook post has there.
  */
 function splitPointer(pointer: string, payloadTree: TemplateTree): { declared: string[]; inside: string[] } {
   const steps = stepsOf(pointer);
@@ -151,7 +151,7 @@ function splitPointer(pointer: string, payloadTree: TemplateTree): { declared: s
 
 /**
  * True if the payload contains the property that the error names. The schema then does not allow this property, and its name may come from
- * the post. False if the property is missing or the error names none.
+ * the webhook post. False if the property is missing or the error names none.
  */
 function isGiven(payload: unknown, pointer: string, property: string | undefined): boolean {
   if (property === undefined) return false;

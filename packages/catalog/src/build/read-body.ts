@@ -20,7 +20,7 @@ type ReadBody = { readonly value: unknown } | { readonly fault: string };
  */
 export type BodyReading = { readonly bodyBytesMax: number; readonly turn: () => Promise<void> };
 
-/** A verified post before its body is read. Header names are in lower case. The body is not compressed. */
+/** A verified webhook post before its body is read. Header names are in lower case. The body is not compressed. */
 type UnreadPost = { readonly headers: Readonly<Record<string, string | undefined>>; readonly body: Buffer };
 
 /**
@@ -42,8 +42,8 @@ function fieldOf(value: unknown, name: string): unknown {
 const contentBytesMax = 262_144;
 
 /**
- * Reads the body of a verified post in the way that the toolkit declares. If that fails, returns the reason as `fault`, which quotes
- * nothing of the body.
+ * Reads the body of a verified webhook post in the way that the toolkit declares. If that fails, returns the reason as `fault`, which
+ * quotes nothing of the body.
  */
 export async function readPostBody(rule: BodyRule, post: UnreadPost, reading: BodyReading): Promise<ReadBody> {
   const { body, headers } = post;
@@ -147,7 +147,8 @@ const marks: readonly (readonly [name: string, bytes: readonly number[]])[] = [
 ];
 
 /**
- * Returns the error for a body. If its bytes are not UTF-8 and the post declares no other charset, the error says what the bytes look like.
+ * Returns the error for a body. If its bytes are not UTF-8 and the webhook post declares no other charset, the error says what the bytes
+ * look like.
  */
 function unreadable(subject: string, fault: string, body: Buffer): ReadBody {
   return { fault: `${subject} ${fault}${fault === "is not text of the charset UTF-8" ? lookOf(body) : ""}` };

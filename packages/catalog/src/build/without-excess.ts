@@ -56,8 +56,8 @@ function keepProperties(schema: JsonSchema, object: JsonSchema, pointer: string,
 }
 
 /**
- * The rules of an object schema about which properties are allowed. They are computed once per schema, because svc checks every post and
- * every call with them.
+ * The rules of an object schema about which properties are allowed. They are computed once per schema, because svc checks every webhook
+ * post and every call with them.
  */
 type ObjectBounds = {
   readonly properties: JsonSchema;

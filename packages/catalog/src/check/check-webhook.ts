@@ -29,7 +29,7 @@ export function checkWebhook(file: DefinitionFile, webhook: WebhookDocument): vo
   });
 }
 
-/** Checks how the bodies of posts are read. */
+/** Checks the part of a toolkit's definition that says how the bodies of webhook posts are read. */
 function checkBodies(file: DefinitionFile, { form, each, content }: BodyDocument): void {
   if (content !== undefined && (form ?? each) !== undefined) {
     const cure = `remove content, or remove ${form === undefined ? "each" : "form"}`;

@@ -6,8 +6,9 @@ const triggersMax = 50;
 
 /**
  * Limits on the size of a webhook in a private toolkit (a toolkit that one project has published). Every placeholder and rule costs time
- * for each post, in part before the sender is verified. So these limits are lower than those of shared definitions. `steps`, `index`:
- * length of a placeholder's path, and largest list index in it. `whole`: number of placeholders that write lists or objects as text.
+ * for each webhook post, in part before the sender is verified. So these limits are lower than those of shared definitions. `steps`,
+ * `index`: length of a placeholder's path, and largest list index in it. `whole`: number of placeholders that write lists or objects as
+ * text.
  */
 const limits = {
   ignored: 20,
@@ -48,7 +49,7 @@ export function checkTenantWebhook(file: DefinitionFile, webhook: unknown): void
   });
 }
 
-/** Checks that a post is not read several times before its sender is proven. */
+/** Checks that a webhook post is not read several times before its sender is proven. */
 function checkSigned(file: DefinitionFile, { signed, timestamp }: { readonly [key: string]: unknown }): void {
   const bodies = placesIn(signed).filter(({ root }) => root === "body" || root === "form");
   if (bodies.length > 1)
@@ -80,7 +81,7 @@ function checkRule(file: DefinitionFile, path: FaultPath, rule: unknown): void {
 
 /**
  * Checks the rules that apply only to a trigger of a private toolkit (a toolkit that one project has published for itself). `each`: path of
- * the list in a webhook's body, if each element of the list is a post of its own.
+ * the list in a webhook's body, if each element of the list is a webhook post of its own.
  */
 export function checkTenantTrigger(
   file: DefinitionFile,

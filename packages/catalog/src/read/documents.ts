@@ -5,15 +5,17 @@ export type AccessClass = "read" | "write" | "destructive";
 export type JsonSchema = { readonly [keyword: string]: unknown };
 
 /**
- * Conditions for one part of a post, by field name. A field must be equal to the given value. If a list of values is given, the field must
- * be equal to one of them.
+ * Conditions for one part of a webhook post, by field name. A field must be equal to the given value. If a list of values is given, the
+ * field must be equal to one of them.
  */
 export type ConditionsDocument = Readonly<Record<string, ConditionValue | readonly ConditionValue[]>>;
 
-/** A value that is compared with a field of a post. */
+/** A value that is compared with a field of a webhook post. */
 export type ConditionValue = string | number | boolean | null;
 
-/** A match rule in a definition file. Every named field of the post must be equal to the given value, or to one of the given values. */
+/**
+ * A match rule in a definition file. Every named field of the webhook post must be equal to the given value, or to one of the given values.
+ */
 export type MatchDocument = {
   readonly headers?: ConditionsDocument;
   readonly query?: ConditionsDocument;
@@ -29,7 +31,7 @@ export type AuthDocument =
   | { type: "none" }
   | { type: "client_credentials"; tokenUrl: string; defaultScopes?: string[] };
 
-/** How svc reads the bodies of a toolkit's posts, as a definition declares it. */
+/** How svc reads the bodies of a toolkit's webhook posts, as a definition declares it. */
 export type BodyDocument = {
   readonly form?: string;
   readonly each?: string;

@@ -5,7 +5,7 @@ import { type SampleSchema, sampleValue, schemaAt, typeOf } from "../schema/samp
 
 type Place = { root: string; path: readonly (string | number)[] };
 
-/** Time of the sample posts that svc displays. It is fixed, so that a sample is always the same. */
+/** Time of the sample webhook posts that svc displays. It is fixed, so that a sample is always the same. */
 export const shownSampleMs: number = Date.UTC(2026, 0, 15, 9);
 
 /**
@@ -75,7 +75,7 @@ function filteredValue({ filters }: Placeholder, name: string): unknown {
   return filter?.name === "json" ? { sample: name } : undefined;
 }
 
-/** Sets a value in a post if there is no value yet. Values of headers and query become texts. */
+/** Sets a value in a webhook post if there is no value yet. Values of headers and query become texts. */
 function place(post: UnlistedPost, { root, path }: Place, value: unknown): void {
   const [first] = path;
   if ((root === "headers" || root === "query") && typeof first === "string") {

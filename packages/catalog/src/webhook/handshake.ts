@@ -5,7 +5,7 @@ import type { HandshakeDocument, WebhookDocument } from "../read/documents.ts";
 import { nameOfPlaceholder, onlyValue } from "./placeholders.ts";
 import { isToken } from "./verifier.ts";
 
-/** The handshake of the scheme `slack_v0`: the app checks a new address with a signed post. */
+/** The handshake of the scheme `slack_v0`: the app checks a new address with a signed webhook post. */
 const slackHandshake: HandshakeDocument = {
   method: "POST",
   when: { body: { type: "url_verification" } },

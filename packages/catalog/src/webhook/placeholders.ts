@@ -8,7 +8,7 @@ import {
 } from "@svc/core";
 import type { ArrivedPost } from "../model.ts";
 
-/** The parts of a post that the placeholders of a verifier read. */
+/** The parts of a webhook post that the placeholders of a verifier read. */
 export type ReadablePost = ArrivedPost & {
   /**
    * Values of the signature header's parts, by the name of the part, such as `t` in `t=1,v1=abc`. The value is undefined if the name occurs
@@ -20,8 +20,8 @@ export type ReadablePost = ArrivedPost & {
 };
 
 /**
- * Returns the value of one placeholder in a post. Undefined if the post has no such value. A text that is not ASCII is returned as the
- * bytes that the sender signed.
+ * Returns the value of one placeholder in a webhook post. Undefined if the post has no such value. A text that is not ASCII is returned as
+ * the bytes that the sender signed.
  */
 export type ReadPlaceholder = (reading: ReadablePost) => Buffer | string | undefined;
 
@@ -33,7 +33,7 @@ export function nameOfPlaceholder({ path }: Pick<Placeholder, "path">): string {
   return path.join(".");
 }
 
-/** Returns the parts of the text that a signature covers. Each part is a function that reads its value from a post. */
+/** Returns the parts of the text that a signature covers. Each part is a function that reads its value from a webhook post. */
 export function compileSigned(text: string): readonly ReadPlaceholder[] {
   return parseTemplate(text).parts.map((part) => {
     if (typeof part !== "string") return compilePlaceholder(part);
@@ -42,7 +42,7 @@ export function compileSigned(text: string): readonly ReadPlaceholder[] {
   });
 }
 
-/** Returns the bytes of all parts; undefined if the post lacks a value that one of them reads. */
+/** Returns the bytes of all parts; undefined if the webhook post lacks a value that one of them reads. */
 export function readSigned(parts: readonly ReadPlaceholder[], reading: ReadablePost): (Buffer | string)[] | undefined {
   const values: (Buffer | string)[] = [];
   for (const read of parts) {
@@ -77,7 +77,7 @@ function compilePlaceholder(placeholder: Placeholder): ReadPlaceholder {
   }
 }
 
-/** Returns the value of a header in a post; undefined if the post does not have the header. */
+/** Returns the value of a header in a webhook post; undefined if the post does not have the header. */
 export function headerOf({ headers }: Pick<ArrivedPost, "headers">, name: string): string | undefined {
   return Object.hasOwn(headers, name) ? headers[name] : undefined;
 }
@@ -114,8 +114,8 @@ function readForm({ body, headers }: ReadablePost): Buffer | string | undefined 
 }
 
 /**
- * Returns a function that reads a time of a post, as the text or number that the app wrote. Undefined if the post has no time. `{{body.x}}` reads a
- * field of the JSON body, so the signature must be checked first.
+ * Returns a function that reads a time of a webhook post, as the text or number that the app wrote. Undefined if the post has no time.
+ * `{{body.x}}` reads a field of the JSON body, so the signature must be checked first.
  */
 export function compileTimeSource(text: string): (reading: ReadablePost) => unknown {
   const { parts } = parseTemplate(text);

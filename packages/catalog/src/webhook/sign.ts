@@ -27,9 +27,9 @@ export type HmacParts = {
 };
 
 /**
- * Returns a post with the signature of a webhook. Adds the current time, and each missing value that the signature covers (headers,
- * parameters, parts of the signature header). If the time is in the body, replaces it there. Throws an Error if the signature covers the
- * address and `publicUrl` is not given.
+ * Returns a webhook post with its signature. Adds the current time, and each missing value that the signature covers (headers, parameters,
+ * parts of the signature header). If the time is in the body, replaces it there. Throws an Error if the signature covers the address and
+ * `publicUrl` is not given.
  */
 export function signHmac(parts: HmacParts, post: UnsignedPost, secret: WebhookSecret, at: SigningTime): UnsignedPost {
   const { nowMs, publicUrl } = at;

@@ -5,10 +5,13 @@ import { readProviderTime } from "../schema/provider-time.ts";
 import { compileSigned, compileTimeSource, headerOf, onlyValue, readSigned } from "./placeholders.ts";
 import { type HmacParts, signHmac, signToken } from "./sign.ts";
 
-/** Maximum number of signatures that svc compares in one post. A post with more is refused. */
+/** Maximum number of signatures that svc compares in one webhook post. A post with more is refused. */
 const signaturesMax = 20;
 
-/** Largest difference between the time of a post and the time of svc, earlier or later, if the definition declares none. */
+/**
+ * Largest difference between the time of a webhook post and the time of svc, earlier or later, if the toolkit's YAML definition declares
+ * none.
+ */
 const toleranceDefault = "5m";
 
 /** Character that separates the parts of a signature header, by the word for it in `split`. */
@@ -96,7 +99,7 @@ function compileHmac(
   };
 }
 
-/** Signatures that were found in a post, and the other named parts of the signature header. */
+/** Signatures that were found in a webhook post, and the other named parts of the signature header. */
 type FoundSignatures = {
   readonly signatures: readonly string[];
   readonly named: ReadonlyMap<string, string | undefined>;
@@ -104,7 +107,7 @@ type FoundSignatures = {
 
 const noNames: FoundSignatures["named"] = new Map();
 
-/** Returns the signatures in the first of the headers that a post has. Undefined if it has none, or too many. */
+/** Returns the signatures in the first of the headers that a webhook post has. Undefined if it has none, or too many. */
 function findSignatures(parts: HmacParts, post: ArrivedPost): FoundSignatures | undefined {
   const { headers, prefix, separator, encoding } = parts;
   const header = headers.map((name) => headerOf(post, name)).find((value) => value !== undefined);

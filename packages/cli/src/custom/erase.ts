@@ -106,7 +106,8 @@ async function followErasure(
 }
 
 /**
- * Prints what an erasure of data deleted, or what a dry run counted. Prints as a warning which data svc could not search for the entity.
+ * Prints what an erasure of data deleted, or what a dry run counted. Prints as a warning which data svc could not search for the entity
+ * (customer or user).
  */
 function printErasure(erasure: Erasure | undefined, { json }: JsonOption, context: CommandContext): void {
   if (erasure === undefined) return;

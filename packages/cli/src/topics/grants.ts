@@ -6,7 +6,7 @@ import { plainText } from "../text/plain.ts";
 const { listGrants, updateGrant, revokeGrant } = GrantsService.method;
 const exampleId = "grt_01h455vb4pex5vsknk084sn02q";
 
-/** The commands `svc grants list|update|revoke`. */
+/** The commands `svc grants list|update|revoke`, for grants (people's permissions for agents). */
 export const addGrantsCommand = topic({
   says: "list, narrow and revoke the grants that people gave to agents",
   examples: ["svc grants", `svc grants revoke ${exampleId}`],

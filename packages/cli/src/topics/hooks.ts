@@ -7,7 +7,7 @@ import { factLines } from "../text/table.ts";
 const { listHooks, createHook, updateHook, deleteHook } = ToolsService.method;
 const exampleId = "hok_01h455vb4pex5vsknk084sn02q";
 
-/** The commands `svc hooks list|create|update|delete`. */
+/** The commands `svc hooks list|create|update|delete`, for hooks (endpoints that check tool calls). */
 export const addHooksCommand = topic({
   says: "list, create, update and delete hooks, which svc asks about tool calls",
   examples: ["svc hooks", "svc hooks create before https://hooks.example.com/calls --access write,destructive"],
@@ -95,7 +95,10 @@ export const addHooksCommand = topic({
   },
 });
 
-/** Returns a position among hooks as a number, which may be negative. Throws InvalidArgumentError for any other text. */
+/**
+ * Returns a position among hooks (endpoints that check tool calls) as a number, which may be negative. Throws InvalidArgumentError for any
+ * other text.
+ */
 function parsePosition(text: string): number {
   if (/^-?\d{1,9}$/.test(text)) return Number(text);
   throw new InvalidArgumentError("expected a whole number");

@@ -18,10 +18,13 @@ type ReleaseValues = {
   readonly private?: true;
 };
 
-/** Number of posts that the command handles before it prints the next line of progress. */
+/**
+ * Number of quarantined webhook posts (which svc could not turn into events) that the command handles before it prints the next line of
+ * progress.
+ */
 const pagePosts = 100;
 
-/** Option of the quarantine commands with its help text: it selects the posts to the project's private toolkits. */
+/** Option of the quarantine commands with its help text: it selects the webhook posts to the project's private toolkits. */
 const privately = ["--private", "posts to the project's private toolkits, with the key of an approver"] as const;
 
 /**
@@ -132,7 +135,7 @@ function partLines(title: string, lines: readonly string[]): readonly string[] {
   return lines.length === 0 ? [] : [`\n${title}:`, ...lines];
 }
 
-/** The commands `svc quarantine list|show|release`. */
+/** The commands `svc quarantine list|show|release`, for webhook posts that svc could not turn into events and keeps. */
 export const addQuarantineCommand = topic({
   says: "list, show and release verified posts that could not become events, as the administrator or for a project",
   examples: ["svc quarantine", "svc quarantine --private", "svc quarantine release --toolkit calendar --dry-run"],

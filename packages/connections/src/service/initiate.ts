@@ -94,8 +94,8 @@ export function chooseScheme(toolkit: Toolkit, asked: string): AuthScheme {
 }
 
 /**
- * Returns the entity for which a request connects an account. If the request names none, a scoped key uses its own entity. Throws
- * ENTITY_BOUND, TOOLKIT_NOT_FOUND.
+ * Returns the entity (customer or user) for which a request connects an account. If the request names none, a scoped key uses its own
+ * entity. Throws ENTITY_BOUND, TOOLKIT_NOT_FOUND.
  */
 export function checkBinding(
   { binding }: Pick<ProjectPrincipal, "binding">,

@@ -39,7 +39,7 @@ const secrets: Readonly<Record<string, readonly WantedField[]>> = {
 };
 
 /**
- * Returns the only authentication scheme that a connect link (link where an entity connects an account) offers: `oauth2`, `api_key`,
+ * Returns the only authentication scheme that a connect link (link where a customer connects an account) offers: `oauth2`, `api_key`,
  * `basic` or `none`.
  */
 export function schemeOf({ spec }: Pick<WantedAccount, "spec">): string {

@@ -28,8 +28,8 @@ type ListFilter<Row, Search> =
   /** A text field. `suggestion`: returns the text of a row that the field suggests to the user. */
   | { typed: string; placeholder?: string; short?: boolean; suggestion?: (row: Row) => string }
   /**
-   * A filter of a list in which the user chooses one value. The values are a fixed list, or the result of a hook. `also`: search parameters
-   * that are set together with the chosen value.
+   * A filter of a list in which the user chooses one value. The values are a fixed list, or the result of a React hook. `also`: search
+   * parameters that are set together with the chosen value.
    */
   | { choice: string; options: Options | ((part: ListPart<Row, Search>) => Options); also?: Search }
   /** A choice of a time range. It sets the search parameters `range`, `since` and `until`. */

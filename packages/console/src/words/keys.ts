@@ -49,7 +49,7 @@ const active: Word = { word: "active", tone: "ok", icon: "check", says: "The age
 const ended: Word = { word: "ended", tone: "plain", icon: "ban", says: "Nothing of it is taken any more." };
 const keyEnded: Word = { ...ended, says: "The key that it was given with is refused, and so is the grant." };
 
-/** Returns the word, colour and icon for the state of a grant. */
+/** Returns the word, colour and icon for the state of a grant (a person's permission for an agent). */
 export function grantStateWord({ active: isActive, endedAt }: Pick<Grant, "active" | "endedAt">): Word {
   if (isActive) return active;
   return endedAt === undefined ? keyEnded : ended;
@@ -73,7 +73,7 @@ export function grantText({
 
 type Choice = { value: string; words: string; says: string };
 
-/** Tools of svc itself that a key or grant may use, in addition to the tools of apps. */
+/** Tools of svc itself that a key or grant (a person's permission for an agent) may use, in addition to the tools of apps. */
 export const agentToolChoices: readonly Choice[] = [
   { value: "programs", words: "Programs", says: "Many calls at once, which go on by themselves." },
   { value: "connect", words: "Connect", says: "Links by which accounts are connected." },
@@ -92,8 +92,8 @@ export const confirmedCalls: readonly Choice[] = [
 ];
 
 /**
- * Returns the choices from the given one to the strictest, because a grant may only become stricter. `person`: the given choice; empty
- * means `never`.
+ * Returns the choices from the given one to the strictest, because a grant (a person's permission for an agent) may only become stricter.
+ * `person`: the given choice; empty means `never`.
  */
 export function asStrict(person: string): readonly Choice[] {
   return confirmedCalls.slice(
@@ -104,12 +104,18 @@ export function asStrict(person: string): readonly Choice[] {
   );
 }
 
-/** Returns a sentence with the kinds of tools that a key or grant has besides the tools of apps. Returns undefined if there are none. */
+/**
+ * Returns a sentence with the kinds of tools that a key or grant (a person's permission for an agent) has besides the tools of apps.
+ * Returns undefined if there are none.
+ */
 export function agentToolsText({ agentTools }: Pick<ApiKey, "agentTools">): string | undefined {
   return agentTools.length === 0 ? undefined : `Beside the tools of apps: ${agentTools.join(", ")}.`;
 }
 
-/** Returns which calls a person confirms, and which contact svc asks. Returns undefined if a key or grant needs no confirmation. */
+/**
+ * Returns which calls a person confirms, and which contact svc asks. Returns undefined if a key or grant (a person's permission for an
+ * agent) needs no confirmation.
+ */
 export function confirmText(confirm: { person: string; contact: string } | undefined): string | undefined {
   if (confirm === undefined || confirm.person === "" || confirm.person === "never") return undefined;
   const calls = confirm.person === "writes" ? "calls that write or destroy" : `${confirm.person} calls`;

@@ -1,8 +1,8 @@
 const token = /"(?:\\.|[^"\\])*"|[{}[\],:]|[^\s{}[\],:"]+/g;
 
 /**
- * Maximum depth of values that are indented. Deeper values stay unchanged. If 20,000 nested brackets of a post were indented, the text
- * would be too large for a browser.
+ * Maximum depth of values that are indented. Deeper values stay unchanged. If 20,000 nested brackets of a webhook post were indented, the
+ * text would be too large for a browser.
  */
 const levelsMax = 32;
 

@@ -19,10 +19,12 @@ const reasons: Readonly<Record<string, Word>> = {
   },
 };
 
-/** The reasons for quarantine, as the API names them. */
+/** Reasons why svc keeps a webhook post for inspection (quarantine), as the API names them. */
 export const quarantineReasons: readonly string[] = Object.keys(reasons);
 
-/** Returns the word, colour and icon for the reason why a post is in quarantine. */
+/**
+ * Returns the word, colour and icon for the reason why a webhook post is in quarantine (kept, because svc could not turn it into an event).
+ */
 export function quarantineReasonWord(reason: string): Word {
   return reasons[reason] ?? unknownWord(reason);
 }
@@ -53,8 +55,8 @@ const outcomes: Readonly<Record<string, OutcomeWords>> = {
 };
 
 /**
- * Returns in words what happened to a number of posts in a release, or would happen (dry run). For example `3 became events`, or the reason
- * why posts stay in quarantine.
+ * Returns in words what happened to a number of quarantined webhook posts in a release (second attempt to process them), or would happen
+ * (dry run). For example `3 became events`, or the reason why posts stay in quarantine.
  */
 export function outcomeWords(outcome: string, count: number, isDryRun: boolean): string {
   const words = outcomes[outcome];

@@ -1,16 +1,16 @@
 import type { Binding } from "./binding.ts";
 
 /**
- * Tool groups that a key or a grant may use over MCP, in addition to the tools of apps. `programs`: checks and runs programs. `connect`:
- * makes links with which a person connects an account. `operate`: reads the state of events and deliveries. `repair`: redelivers events and
- * releases quarantined posts.
+ * Tool groups that a key or a grant (a person's permission for an agent) may use over MCP, in addition to the tools of apps. `programs`:
+ * checks and runs programs. `connect`: makes links with which a person connects an account. `operate`: reads the state of events and
+ * deliveries. `repair`: redelivers events and releases quarantined webhook posts.
  */
 export const agentToolGroups = ["programs", "connect", "operate", "repair"] as const;
 
 /** Name of one group of svc's own tools: one of the values of `agentToolGroups`. */
 export type AgentToolGroup = (typeof agentToolGroups)[number];
 
-/** Properties of a caller (a key or a grant) that decide which tools of svc itself it may use. */
+/** Properties of a caller (an API key, or a grant that a person gave to an agent) that decide which tools of svc itself it may use. */
 type AgentToolHolder = {
   readonly agentTools?: readonly AgentToolGroup[] | undefined;
   readonly isGrant?: boolean | undefined;
@@ -32,8 +32,8 @@ export function isOfWholeProject(binding: Pick<Binding, "entityId" | "toolkitSlu
 }
 
 /**
- * True if the caller may use a tool group. A grant may use only the groups given to it. A key may use the groups given to it, and also
- * `programs` and `connect`. False for `operate` and `repair` if the caller's scope is limited.
+ * True if the caller may use a tool group. A grant (a person's permission for an agent) may use only the groups given to it. A key may use
+ * the groups given to it, and also `programs` and `connect`. False for `operate` and `repair` if the caller's scope is limited.
  */
 export function mayUseAgentTools(
   { agentTools = [], isGrant = false, binding }: AgentToolHolder,

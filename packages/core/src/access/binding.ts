@@ -8,8 +8,8 @@ type AccessClass = "read" | "write" | "destructive";
 
 /**
  * Scope of a key within its project. The scope also applies to everything that the key starts. An empty part limits nothing. `entityId`:
- * the only entity whose accounts and rows the key can access. `accessClasses` and `toolkitSlugs`: the classes and toolkits of the tools
- * that the key may call.
+ * the only entity (customer or user) whose accounts and rows the key can access. `accessClasses` and `toolkitSlugs`: the classes and
+ * toolkits of the tools that the key may call.
  */
 export type Binding = {
   readonly entityId: string;
@@ -53,7 +53,9 @@ export function isEntityGranted(binding: Binding | undefined, entityId: string):
   return binding === undefined || binding.entityId === "" || binding.entityId === entityId;
 }
 
-/** A row of a list, with the entity and the toolkit that it concerns. `class`: the class of its tool, if the row has one. */
+/**
+ * A row of a list, with the entity (customer or user) and the toolkit that it concerns. `class`: the class of its tool, if the row has one.
+ */
 type ScopedRow = {
   readonly entityId: string;
   readonly accessClass?: AccessClass;
@@ -62,8 +64,8 @@ type ScopedRow = {
 };
 
 /**
- * True if a caller with this scope may read the row (an account, an event or a call). False if its entity, toolkit or tool class is outside
- * the scope.
+ * True if a caller with this scope may read the row (an account, an event or a call). False if its entity (customer or user), toolkit or
+ * tool class is outside the scope.
  */
 export function isRowInScope(row: ScopedRow, binding: Binding | undefined): boolean {
   const { entityId, toolSlug = "", toolkitSlug = toolSlug.split(".")[0] ?? "", accessClass } = row;
@@ -90,7 +92,7 @@ function isPart(inner: readonly string[], outer: readonly string[]): boolean {
   return outer.length === 0 || (inner.length > 0 && inner.every((one) => outer.includes(one)));
 }
 
-/** Returns a scope in words, such as "the entity ada and read tools of calendar". */
+/** Returns the scope of a key (the limits of its access) in words, such as "the entity ada and read tools of calendar". */
 export function bindingText({ entityId, ...tools }: Binding): string {
   const isOfTools = tools.accessClasses.length > 0 || tools.toolkitSlugs.length > 0;
   const named = [

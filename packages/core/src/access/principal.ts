@@ -23,11 +23,16 @@ export type ProjectPrincipal = {
   agentTools?: readonly AgentToolGroup[] | undefined;
   /** True if the caller uses a grant, which a person gave to an agent. False or undefined if it uses an API key. */
   isGrant?: boolean | undefined;
-  /** Set if the caller uses the portal, the pages on which a customer manages its own endpoints. Its calls reach only its entity. */
+  /**
+   * Set if the caller uses the portal, the pages on which a customer manages its own endpoints. Its calls reach only its entity (this
+   * customer).
+   */
   portal?: PortalAccess | undefined;
 };
 
-/** Access of a portal link to the endpoints of one entity. `isReadOnly`: true if the caller may change and send nothing. */
+/**
+ * Access of a portal link to the endpoints of one entity (customer or user). `isReadOnly`: true if the caller may change and send nothing.
+ */
 export type PortalAccess = { readonly entityId: string; readonly isReadOnly: boolean };
 
 /** The caller of a call: a project's key, or the administrator of the deployment. */

@@ -29,7 +29,7 @@ const message = Buffer.alloc(blockBytes + copiedBytesMax);
 
 /**
  * Returns the HMAC-SHA256 of the concatenated parts. Parts that are texts must be ASCII. The function computes the two hashes of RFC 2104
- * itself, because Node's `Hmac` creates an object per message, which triples the cost for a post of 1 KiB.
+ * itself, because Node's `Hmac` creates an object per message, which triples the cost for a webhook post of 1 KiB.
  */
 export function hmacSha256(key: HmacKey, parts: readonly (Uint8Array | string)[], encoding: "hex" | "base64"): string {
   const length = parts.reduce((sum, part) => sum + part.length, 0);

@@ -26,8 +26,8 @@ export type Sealer = {
    */
   subkeys(purpose: string): VaultKey[];
   /**
-   * Returns the HMAC-SHA-256 of an entity's id. It is stored where the id itself must not appear. The key of this digest does not change at
-   * a rotation, so the digest stays the same.
+   * Returns the HMAC-SHA-256 of the id of an entity (customer or user). It is stored where the id itself must not appear. The key of this
+   * digest does not change at a rotation, so the digest stays the same.
    */
   entityDigest(projectId: ProjectId, entityId: string): Buffer;
   /**

@@ -45,13 +45,13 @@ export type EventId = Id<"evt">;
 export type DeliveryId = Id<"dlv">;
 /** Id of a connected account. */
 export type AccountId = Id<"acc">;
-/** Id of a quarantined post. */
+/** Id of a quarantined webhook post (which svc could not turn into an event). */
 export type QuarantineId = Id<"qrn">;
-/** Id of a standing program. */
+/** Id of a standing program (which starts jobs on a schedule or event). */
 export type StandingProgramId = Id<"stp">;
 /** Id of a run of a standing program (a program that starts jobs on a schedule or event). */
 export type StandingRunId = Id<"srn">;
-/** Id of a backfill of a standing program. */
+/** Id of a backfill of a standing program (which starts jobs on a schedule or event). */
 export type BackfillId = Id<"bkf">;
 /** Id of a throttled replay. */
 export type ReplayId = Id<"rpl">;
@@ -61,14 +61,14 @@ export type SessionId = Id<"ses">;
 export type LinkId = Id<"lnk">;
 /** Id of a grant, a person's permission for an agent. */
 export type GrantId = Id<"grt">;
-/** Id of a hook of a project's calls. */
+/** Id of a hook (an endpoint that checks tool calls). */
 export type HookId = Id<"hok">;
 /** Id of an entry of the audit log. */
 export type AuditId = Id<"aud">;
 
 /** Id of a secret of a private toolkit's webhook. */
 export type WebhookSecretId = Id<"wsc">;
-/** Id of the erasure of an entity or a project. */
+/** Id of the erasure (deletion of all data) of an entity (customer or user) or a project. */
 export type ErasureId = Id<"ers">;
 /** Id of one running process of the service. Leases belong to a node id. */
 export type NodeId = Id<"node">;

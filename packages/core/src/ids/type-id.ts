@@ -1,6 +1,6 @@
 /**
  * The functions of this file convert between the 16 bytes of a UUID, the text of the UUID, and the text of its TypeID. svc converts several
- * ids for every post, and the library that checks callers' ids takes twenty times as long.
+ * ids for every webhook post, and the library that checks callers' ids takes twenty times as long.
  */
 
 const bytesOfUuid = 16;

@@ -59,7 +59,7 @@ const longExponent = /\d[eE][+-]?\d{3}/;
 /**
  * True if a text may contain a number whose digits a double cannot keep. False if it certainly contains no such number. Only every 16th
  * character is checked, because a number of 16 characters or more includes one of them. A regular expression takes four times as long, and
- * svc checks every post.
+ * svc checks every webhook post.
  */
 function mayHoldRawNumber(text: string): boolean {
   for (let at = longDigits - 1; at < text.length; at += longDigits) {

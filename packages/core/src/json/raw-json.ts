@@ -75,7 +75,7 @@ function isContainer(value: unknown): value is Container {
 
 /**
  * True if a value contains a raw number. False if it contains none. It uses plain loops to be fast, because svc searches every incoming
- * post.
+ * webhook post.
  */
 function holdsRaw(container: Container, depth: number): boolean {
   if (Array.isArray(container)) {

@@ -19,7 +19,7 @@ export function isPrintableText(text: string, charactersMax: number): boolean {
 
 const entityCharactersMax = 200;
 
-/** True if a text is a valid entity id: 1 to 200 printable characters. */
+/** True if a text is a valid id of an entity (customer or user): 1 to 200 printable characters. */
 export function isEntityId(text: string): boolean {
   return text !== "" && isPrintableText(text, entityCharactersMax);
 }

@@ -20,7 +20,9 @@ const owner: PlantedOwner = {
 const askedEvent = seededId("evt", 900_001);
 const times = { graceMs: 0, jobsMs: 600_000, pollMs: 0 };
 
-/** Inserts a project with a row of an entity in every table that can have such rows. These statements are not recorded. */
+/**
+ * Inserts a project with a row of an entity (customer or user) in every table that can have such rows. These statements are not recorded.
+ */
 async function plant({ sql, orm }: Executor): Promise<void> {
   await (sql as postgres.TransactionSql).savepoint(async (inner) => {
     await inner`insert into projects (id, name, created_at) values (${uuidOfId(owner.projectId)}, 'planted', now())`;
@@ -50,7 +52,7 @@ async function erase(tx: Executor, entityId: string | undefined): Promise<void> 
   throw new Error("the erasure did not end");
 }
 
-/** Erases an entity that has a row in every table. */
+/** Erases an entity (customer or user) that has a row in every table. */
 export function eraseWholeEntity(tx: Executor): Promise<void> {
   return erase(tx, owner.entityId);
 }
@@ -83,7 +85,10 @@ export async function eraseRun(tx: Executor): Promise<void> {
   await deleteRows({ tx, erasure, left: 1_000, counts: new Map() }, erased, rows);
 }
 
-/** Exports an entity that has a row in every table. Pages have one row, so that each table has a first page and a second one. */
+/**
+ * Exports an entity (customer or user) that has a row in every table. Pages have one row, so that each table has a first page and a second
+ * one.
+ */
 export async function exportWholeEntity(tx: Executor): Promise<void> {
   await plant(tx);
   for await (const page of exportEntity(tx, owner, { bytesMax: 1 }))

@@ -6,8 +6,8 @@ import { compose, query } from "../sql/compose.ts";
 import { type RawRow, rows, selectList } from "../sql/select-list.ts";
 
 /**
- * A routing entry: the key under which an app names an account in its events, the connected account, and the project and entity that own
- * the account.
+ * A routing entry: the key under which an app names an account in its events, the connected account, and the project and entity (customer
+ * or user) that own the account.
  */
 export type AccountReference = NewRow<typeof accountReferences>;
 
@@ -25,7 +25,7 @@ export function putAccountReferences(db: Executor, references: readonly AccountR
 
 const columns = selectList(accountReferences, namesBut(accountReferences), "r");
 
-/** Finds account references (ids in posts that name a connected account) by the primary key. */
+/** Finds account references (ids in webhook posts that name a connected account) by the primary key. */
 const selectReferences = compose(
   "find_account_references",
   { wanted: rows(fieldsOf(accountReferences, "toolkitSlug", "reference")) },
@@ -33,7 +33,7 @@ const selectReferences = compose(
     select ${columns.text} from ${wanted.from("wanted")} join account_references r using (toolkit_slug, reference)`,
 );
 
-/** Returns those of the requested account references (ids in posts that name a connected account) that exist. */
+/** Returns those of the requested account references (ids in webhook posts that name a connected account) that exist. */
 export async function findAccountReferences(
   db: Executor,
   wanted: readonly { toolkitSlug: string; reference: string }[],

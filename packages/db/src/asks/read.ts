@@ -4,9 +4,9 @@ import { arrayLiteral, statement } from "../sql/statement.ts";
 import type { AskRecord } from "./repo.ts";
 
 /**
- * Follows each key to the key from which it comes: the key that gave its grant, or the key that created it. Two keys belong to the same
- * person if these paths have a common key. Uses primary keys and `grants_key`. With `offset 0`, PostgreSQL looks up one key at a time, for
- * any row estimates.
+ * Follows each key to the key from which it comes: the key that gave its grant (permission of an agent), or the key that created it. Two
+ * keys belong to the same person if these paths have a common key. Uses primary keys and `grants_key`. With `offset 0`, PostgreSQL looks up
+ * one key at a time, for any row estimates.
  */
 const readIsOneHand = statement<{ is_one_hand: boolean }>(
   "is_one_hand",

@@ -72,7 +72,7 @@ export function listUnchainedAuditEvents(
     .for("update");
 }
 
-/** Returns the entities of tool calls, by the UUID of the call. Calls without an entity are absent. */
+/** Returns the entities (customers or users) of tool calls, by the UUID of the call. Calls without an entity are absent. */
 export async function findSentEntities(tx: Executor, uuids: readonly string[]): Promise<Map<string, string>> {
   if (uuids.length === 0) return new Map();
   const rows = await tx.orm.execute<{ id: string; entity_id: string }>(

@@ -22,7 +22,7 @@ export type AccountDefinition = Pick<ConnectedAccount, "toolkitSlug" | "isPrivat
 
 /**
  * Values of the columns that are erased when an account ends. The account's references (identifiers in webhook posts) are not among them.
- * By them, svc still finds the owner of events that were stored without an entity.
+ * By them, svc still finds the owner of events that were stored without an entity (customer or user).
  */
 export const erased = {
   credential: null,

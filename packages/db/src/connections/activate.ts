@@ -32,8 +32,9 @@ const lockAccounts = statement<{ locked: string }>(
 );
 
 /**
- * Makes an account the active one of its entity, toolkit definition and scheme, and supersedes (ends) the previous active one, in one
- * transaction. Concurrent activations wait for each other by an advisory lock, because a first account has no row that could be locked.
+ * Makes an account the active one of its entity (customer or user), toolkit definition and scheme, and supersedes (ends) the previous
+ * active one, in one transaction. Concurrent activations wait for each other by an advisory lock, because a first account has no row that
+ * could be locked.
  * - Returns the account; undefined if it is not pending any more.
  * - Throws the unique violation of `account_references_key`, with nothing changed, if another account has one of its exclusive references.
  */

@@ -35,9 +35,9 @@ const selectActive = statement<RawRow<CallableAccountRow>>(
 );
 
 /**
- * Returns the active accounts of an entity, one per scheme, and the project's own accounts. svc runs this for every call. Uses the index
- * connected_accounts_active, which contains only active accounts. One search finds both kinds, because two searches with `lateral` took 2.5
- * times as long (255 us for 100).
+ * Returns the active accounts of an entity (customer or user), one per scheme, and the project's own accounts. svc runs this for every
+ * call. Uses the index connected_accounts_active, which contains only active accounts. One search finds both kinds, because two searches
+ * with `lateral` took 2.5 times as long (255 us for 100).
  */
 export async function findActiveAccounts(
   db: Executor,

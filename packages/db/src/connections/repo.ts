@@ -26,12 +26,13 @@ export type ConnectedAccountRepository = {
    */
   list(filter: ConnectedAccountFilter, page: AccountPage, nowMs: number): Promise<ConnectedAccount[]>;
   /**
-   * Returns the newest account of an entity that waits for consent or has expired. Callers use it to explain why the entity has no active
-   * account. Undefined if there is none.
+   * Returns the newest account of an entity (customer or user) that waits for consent or has expired. Callers use it to explain why the
+   * entity has no active account. Undefined if there is none.
    */
   findUnusable(definition: AccountDefinition, entityId: string): Promise<ConnectedAccount | undefined>;
   /**
-   * Returns the project's own active or expired account of a toolkit (scheme `client_credentials`, no entity); undefined if there is none.
+   * Returns the project's own active or expired account of a toolkit, which has the scheme `client_credentials` and belongs to no entity
+   * (customer or user). Returns undefined if there is none.
    */
   findOwn(definition: AccountDefinition): Promise<ConnectedAccount | undefined>;
   /**

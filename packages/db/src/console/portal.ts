@@ -16,7 +16,7 @@ import { apiKeys, consoleLinks, consoleSeats, consoleSessions } from "../schema/
 import { statement } from "../sql/statement.ts";
 import { insertConsoleLink } from "./links.ts";
 
-/** A portal link that has not ended. It opens the portal of its entity. Times are in epoch milliseconds. */
+/** A portal link that has not ended. It opens the portal of its entity (customer or user). Times are in epoch milliseconds. */
 export type PortalLink = {
   readonly id: LinkId;
   readonly entityId: string;
@@ -33,7 +33,10 @@ type NewPortalLink = Pick<PortalLink, "entityId" | "isReadOnly" | "createdAt" | 
 
 /** Portal links of one project. A link and its key have the same UUID, and end together. */
 type PortalLinkRepository = {
-  /** Creates a link with its key. Returns its id and its secret. Returns undefined if the entity already has `most` links. */
+  /**
+   * Creates a link with its key. Returns its id and its secret. Returns undefined if the entity (customer or user) already has `most`
+   * links.
+   */
   create(link: NewPortalLink, most: number): Promise<{ readonly id: LinkId; readonly token: string } | undefined>;
   /** Returns the links that have not ended at `nowMs`, newest first, after the link `after`. `entityId`: only those of it, if not empty. */
   list(page: {
@@ -43,15 +46,15 @@ type PortalLinkRepository = {
     readonly entityId: string;
   }): Promise<PortalLink[]>;
   /**
-   * Ends links with their keys and sessions, in one transaction: one link, or all of an entity. Returns the ended keys. Empty if no such link
-   * was live.
+   * Ends links with their keys and sessions, in one transaction: one link, or all of an entity (customer or user). Returns the ended keys.
+   * Empty if no such link was live.
    */
   revoke(what: { readonly id: LinkId } | { readonly entityId: string }, nowMs: number): Promise<readonly KeyId[]>;
 };
 
 /**
- * Takes an advisory lock, which locks no row. Transactions that add a link to the same entity run one after the other, so that they cannot
- * exceed the maximum together.
+ * Takes an advisory lock, which locks no row. Transactions that add a link to the same entity (customer or user) run one after the other,
+ * so that they cannot exceed the maximum together.
  */
 const lockLinks = statement<{ locked: string }>(
   "lock_portal_links",

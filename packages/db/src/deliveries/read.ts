@@ -79,7 +79,10 @@ const findPortalDelivery = statement<{ found: boolean }>(
        and s.entity_id = $3::text offset 0)) as found`,
 );
 
-/** True if an event was delivered to a subscription that a customer created in the portal of this entity, and that still exists. */
+/**
+ * True if an event was delivered to a subscription that a customer created in the portal of this entity (customer or user), and that still
+ * exists.
+ */
 export async function isDeliveredToPortal(
   db: Executor,
   projectId: ProjectId,

@@ -22,7 +22,7 @@ export const projectConfirmDocument = documentType<ConfirmRule>("project_policie
 
 /**
  * Content of the column `contacts.reach`: the tool call that sends a question to a contact. `toolSlug`: the tool. `entityId`: the entity
- * whose account sends it. `args`: the arguments, in which placeholders such as `{question}` are replaced.
+ * (customer or user) whose account sends it. `args`: the arguments, in which placeholders such as `{question}` are replaced.
  */
 export type ContactChannelDocument = {
   readonly toolSlug: string;

@@ -110,7 +110,7 @@ function unknownVersion(name: string, version: unknown, known: number): Error {
 /** Document type of the column `project_policies.quotas`: the configured quotas, by name. */
 export const quotasDocument = documentType<Quotas>("project_policies.quotas", [asWritten]);
 
-/** Texts by name, for example header values by header name. The names come from a post or from a toolkit, not from svc. */
+/** Texts by name, for example header values by header name. The names come from a webhook post or from a toolkit, not from svc. */
 type TextsDocument = Readonly<Record<string, string>>;
 
 /**
@@ -119,10 +119,10 @@ type TextsDocument = Readonly<Record<string, string>>;
  */
 export const variablesDocument = plainDocument<TextsDocument>("connected_accounts.variables");
 
-/** Document type of the column `quarantined_posts.headers`. */
+/** Document type of the column `quarantined_posts.headers`: headers of a webhook post that svc could not turn into an event. */
 export const headersDocument = plainDocument<TextsDocument>("quarantined_posts.headers");
 
-/** Document type of the column `quarantined_posts.query`. */
+/** Document type of the column `quarantined_posts.query`: query parameters of a webhook post that svc could not turn into an event. */
 export const queryDocument = plainDocument<TextsDocument>("quarantined_posts.query");
 
 /** A project's settings for its own events. */

@@ -69,7 +69,7 @@ export const estimateFields: PackedFields<EstimateDocument> = {
 /** Document type of the column `jobs.estimate`. */
 export const estimateDocument = packedDocument<EstimateDocument>("jobs.estimate", [asWritten], estimateFields);
 
-/** Document type of the column `standing_versions.estimate`: the estimate of a version of a standing program. */
+/** Document type of the column `standing_versions.estimate`: the estimate of a version of a standing program (a schedule). */
 export const standingEstimateDocument = packedDocument<EstimateDocument>(
   "standing_versions.estimate",
   [asWritten],

@@ -7,8 +7,8 @@ import { type ErasedTable, erasedTables, type NamedEntity, type RowParent } from
 import { arrayLiteral } from "../sql/statement.ts";
 
 /**
- * An entity whose rows are scanned. If `isErased` is true, the scan finds all rows that an erasure deletes. Otherwise it finds only the
- * rows that an export may show.
+ * An entity (customer or user) whose rows are scanned. If `isErased` is true, the scan finds all rows that an erasure deletes. Otherwise it
+ * finds only the rows that an export may show.
  */
 export type WalkedEntity = NamedEntity & { readonly isErased?: boolean };
 
@@ -60,8 +60,8 @@ export async function ownRows(
 }
 
 /**
- * Returns those of the given rows that belong to an entity. A row belongs to the entity if it names the entity, or if the erasure of the
- * entity deletes it with a parent row.
+ * Returns those of the given rows that belong to an entity (customer or user). A row belongs to the entity if it names the entity, or if
+ * the erasure of the entity deletes it with a parent row.
  */
 export async function rowsOfEntity(
   db: Executor,

@@ -33,8 +33,8 @@ const everyUse: readonly ProgramUseSource[] = [
 ];
 
 /**
- * Returns the digests of the programs that only the entity's jobs, skills and standing programs use. Programs that others of the project
- * also use are absent. It searches page by page, and keeps one digest per program of the project in memory.
+ * Returns the digests of the programs that only the jobs, skills and schedules of one entity (customer or user) use. Programs that others
+ * of the project also use are absent. It searches page by page, and keeps one digest per program of the project in memory.
  */
 async function programsOfEntityAlone(db: Executor, named: NamedEntity): Promise<Buffer[]> {
   const [own, others] = [new Set<string>(), new Set<string>()];
@@ -94,8 +94,8 @@ const scannedRowsMax = 500;
 const ownersMax = 100;
 
 /**
- * Yields all rows that an erasure of an entity would delete now, each row once, page by page. A separate statement reads each page, so a
- * row is as it was when its page was read. Dependent rows follow the rows that they belong to.
+ * Yields all rows that an erasure of an entity (customer or user) would delete now, each row once, page by page. A separate statement reads
+ * each page, so a row is as it was when its page was read. Dependent rows follow the rows that they belong to.
  */
 export async function* exportEntity(
   db: Executor,

@@ -6,7 +6,7 @@ import { erasedTables, type NamedEntity } from "../schema/erased-tables.ts";
 import { apiKeys, erasures } from "../schema/index.ts";
 import { keyColumns } from "../schema/sealed-columns.ts";
 
-/** An erasure: the deletion of all data of an entity or a project. It may be running or done. */
+/** An erasure: the deletion of all data of an entity (customer or user) or a project. It may be running or done. */
 export type Erasure = typeof erasures.$inferSelect;
 
 /**
@@ -16,8 +16,9 @@ export type Erasure = typeof erasures.$inferSelect;
 type ErasureTarget = { readonly projectId: ProjectId; readonly entityId: string | undefined };
 
 /**
- * Begins an erasure (the deletion of all data) of an entity or a project, unless an erasure of the same target is running. In the same
- * transaction, revokes all keys of the project, or those that are limited to the entity. Returns the new or running erasure.
+ * Begins an erasure (the deletion of all data) of an entity (customer or user) or a project, unless an erasure of the same target is
+ * running. In the same transaction, revokes all keys of the project, or those that are limited to the entity. Returns the new or running
+ * erasure.
  */
 export function beginErasure(
   db: Executor,

@@ -16,8 +16,8 @@ import { events } from "../schema/triggers.ts";
 import { arrayLiteral } from "../sql/statement.ts";
 
 /**
- * Returns those of the given jobs that belong to an entity, with all their child jobs and simulation runs. These belong to the entity too,
- * because they process the same rows.
+ * Returns those of the given jobs that belong to an entity (customer or user), with all their child jobs and simulation runs. These belong
+ * to the entity too, because they process the same rows.
  */
 export async function jobsOfEntity(tx: Executor, named: NamedEntity, ids: readonly Id<"job">[]): Promise<Id<"job">[]> {
   return withDescendants(tx, await ownJobs(tx, named, ids));
@@ -87,7 +87,7 @@ export async function eventsOfAsks(tx: Executor, ids: readonly Id<"job">[]): Pro
   return asks.flatMap(({ eventIds }) => eventIds.flatMap((text) => parseId("evt", text) ?? []));
 }
 
-/** Returns those of the given runs of standing programs that contain an event of the entity. */
+/** Returns those of the given runs of standing programs (schedules) that contain an event of the entity (customer or user). */
 export async function runsOfEntity(
   tx: Executor,
   named: NamedEntity,
@@ -133,7 +133,10 @@ function eventOf(sourceKey: string): EventId[] {
   return [parseId("evt", text)].filter((id) => id !== undefined);
 }
 
-/** Returns those of the given standing programs that are scoped to the entity, or that name the entity in any version. */
+/**
+ * Returns those of the given standing programs (schedules) that are scoped to the entity (customer or user), or that name the entity in any
+ * version.
+ */
 export async function programsOfEntity(
   tx: Executor,
   { entityId }: NamedEntity,

@@ -203,9 +203,9 @@ async function runPhase(batch: DeletionBatch, { erased, cancels }: Phase, given:
 }
 
 /**
- * Returns true if the rows of a table must not be deleted yet in this pass of an erasure. An erasure deletes all data of an entity or a
- * project. Returns false if they may be deleted. Programs, the project's row and its keys are deleted in the last pass, because nodes need
- * them while work is running.
+ * Returns true if the rows of a table must not be deleted yet in this pass of an erasure. An erasure deletes all data of an entity
+ * (customer or user) or a project. Returns false if they may be deleted. Programs, the project's row and its keys are deleted in the last
+ * pass, because nodes need them while work is running.
  */
 function isKept({ table, entity }: ErasedTable, erasure: Erasure, given: StepContext): boolean {
   const { pass, kind, createdAt, deletedInPass, jobsLeft } = erasure;
@@ -261,8 +261,8 @@ async function keepLastApprover(tx: Executor, { projectId, entityId }: Erasure):
 }
 
 /**
- * Requests that jobs end, because the data of their entity or project is erased. Returns the jobs that have not ended yet. After the
- * maximum waiting time, does nothing and returns an empty set, so that the erasure continues without them.
+ * Requests that jobs end, because the data of their entity (customer or user) or project is erased. Returns the jobs that have not ended
+ * yet. After the maximum waiting time, does nothing and returns an empty set, so that the erasure continues without them.
  */
 async function endJobs(
   { tx, erasure }: DeletionBatch,

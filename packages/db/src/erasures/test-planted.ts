@@ -32,7 +32,7 @@ const named: Readonly<Record<string, string>> = {
   subscription_id: "subscriptions",
 };
 
-/** Columns that an erasure reads to find an entity's rows, and the value that each test row gets in them. */
+/** Columns that an erasure reads to find the rows of an entity (customer or user), and the value that each test row gets in them. */
 const special: Readonly<Record<string, (owner: PlantedOwner) => string>> = {
   "jobs.binding": ({ entityId, marker }) => json({ entityId, marker }),
   "jobs.estimate": ({ entityId }) => text(estimateDocument.write({ ...noEstimate, entities: [entityId] })),
@@ -66,8 +66,8 @@ const noEstimate = {
 };
 
 /**
- * Inserts a test row of the entity into every table whose rows can belong to an entity. Tests use these rows to check that an erasure
- * deletes all of them. Returns the names of those tables.
+ * Inserts a test row of the entity (customer or user) into every table whose rows can belong to an entity. Tests use these rows to check
+ * that an erasure deletes all of them. Returns the names of those tables.
  */
 export async function plantRows(db: Executor, owner: PlantedOwner): Promise<string[]> {
   const planted: string[] = [];

@@ -18,9 +18,11 @@ export type ProjectPage = {
   readonly limit: number;
 };
 
-/** Result of scanning one page of a table for rows of an entity: the matching rows, and the position of the next page. */
+/**
+ * Result of scanning one page of a table for rows of an entity (customer or user): the matching rows, and the position of the next page.
+ */
 export type SearchedRows = {
-  /** UUIDs of those scanned rows that belong to the entity or project to erase. */
+  /** UUIDs of those scanned rows that belong to the entity (customer or user) or project to erase. */
   readonly named: readonly string[];
   /** Cursor for the next page; undefined at the end. */
   readonly next: string | undefined;
@@ -192,8 +194,8 @@ function nextPosts(project: SQL, _from: WalkStart, limit: SQL): SQL {
 }
 
 /**
- * Returns the SQL for the next runs of a project. It reads the runs of one standing program after the other. `place`: the id of the program
- * that the scan has reached.
+ * Returns the SQL for the next runs of a project. It reads the runs of one standing program (a schedule) after the other. `place`: the id
+ * of the program that the scan has reached.
  */
 function nextRuns(project: SQL, { place, uuid }: WalkStart, limit: SQL): SQL {
   return sql`select p.id as place, r.id from (

@@ -182,7 +182,7 @@ export const isOfferedTo = (subscription: string, projectId: string, triggerSlug
 const matchColumns = "s.id, s.toolkit_slug, s.trigger_slug, s.trigger_slugs, s.entity_id, s.origin, s.settings";
 const isActive = "s.project_id = $1::uuid and s.kind = 'events' and s.active";
 
-/** Subscriptions that are compared with each event: the subscription $6, or all without an entity. */
+/** Subscriptions that are compared with each event: the subscription $6, or all that are not limited to an entity (customer or user). */
 const compared = `with compared as materialized (
     select ${matchColumns} from subscriptions s where s.id = $6::uuid and ${isActive}
     union all
@@ -190,8 +190,9 @@ const compared = `with compared as materialized (
   )`;
 
 /**
- * Pairs events with subscriptions. Subscriptions with an entity are found by the event's entity, because a project may have 100,000 of them.
- * `offset 0` makes PostgreSQL look up the deliveries of each pair. Without it, PostgreSQL loaded all deliveries into one hash table.
+ * Pairs events with subscriptions. Subscriptions with an entity (customer or user) are found by the event's entity, because a project may
+ * have 100,000 of them. `offset 0` makes PostgreSQL look up the deliveries of each pair. Without it, PostgreSQL loaded all deliveries into
+ * one hash table.
  */
 const matches = `from events e cross join lateral (
     select * from compared

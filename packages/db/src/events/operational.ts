@@ -75,8 +75,9 @@ const isOperational = "trigger_slug >= 'svc.' and trigger_slug < 'svc/'";
 type ReceiverRow = RawRow<Receiver> & { project_id: string; routing_version: string; triggers: string[] | null };
 
 /**
- * Finds the subscriptions and standing programs of several projects that receive operational events (events that svc makes about a
- * project). Uses the indexes subscriptions_operational and standing_listeners_trigger. Most projects have no entries in these indexes.
+ * Finds the subscriptions and standing programs (schedules) of several projects that receive operational events (events that svc makes
+ * about a project). Uses the indexes subscriptions_operational and standing_listeners_trigger. Most projects have no entries in these
+ * indexes.
  */
 const selectReceivers = compose(
   "find_operational_receivers",

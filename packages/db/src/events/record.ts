@@ -48,8 +48,8 @@ export type NewEvent = {
 
 /**
  * Version numbers of the routing (which subscriptions and projects receive an event) from which the caller computed the deliveries.
- * `version`: of the deployment. `shards`: of the shards (groups of entities) of those entities whose subscriptions the caller has read;
- * absent if it has read none. If a version has changed since then, nothing is stored.
+ * `version`: of the deployment. `shards`: of the shards (groups of entities) of those entities (customers or users) whose subscriptions the
+ * caller has read; absent if it has read none. If a version has changed since then, nothing is stored.
  */
 export type RoutingSnapshot = {
   version: number;
@@ -57,7 +57,10 @@ export type RoutingSnapshot = {
   shards?: readonly ShardVersion[];
 };
 
-/** The version of a shard, which is a group of a project's entities. 0 if no subscription of the shard has ever existed. */
+/**
+ * The version of a shard, which is a group of a project's entities (customers or users). 0 if no subscription of the shard has ever
+ * existed.
+ */
 export type ShardVersion = Row<typeof routingShards, "projectId" | "shard" | "version">;
 
 /**
@@ -135,8 +138,9 @@ const recordSubscribed = compose("record_heard_events", { ...parts, ...subscribe
 );
 
 /**
- * Stores events as `recordSubscribed` does, and also compares the versions of the shards of their entities: at most sixteen rows of each
- * project, by primary key. It is a separate statement, so that projects without subscriptions of entities pay nothing for it.
+ * Stores events as `recordSubscribed` does, and also compares the versions of the shards of their entities (customers or users): at most
+ * sixteen rows of each project, by primary key. It is a separate statement, so that projects without subscriptions of entities pay nothing
+ * for it.
  */
 const recordNarrowed = compose(
   "record_narrowed_events",

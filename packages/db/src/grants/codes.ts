@@ -32,7 +32,8 @@ export async function spendGrantCode(db: Executor, digest: Buffer, nowMs: number
 }
 
 /**
- * Stores which grant was made when an authorization code was exchanged for tokens. If the code is presented again, the grant can be ended.
+ * Stores which grant (a person's permission for an agent) was made when an authorization code was exchanged for tokens. If the code is
+ * presented again, the grant can be ended.
  */
 export async function noteGrantOfCode(db: Executor, digest: Buffer, grantId: GrantId): Promise<void> {
   await db.orm.update(grantCodes).set({ grantId }).where(eq(grantCodes.digest, digest));
@@ -85,7 +86,10 @@ const forgetUnused = statement<{ id: string }>(
      and used_at is null returning id`,
 );
 
-/** Stores a client, and then deletes clients without a grant until at most `unusedMax` of them are left. */
+/**
+ * Stores an OAuth client, and then deletes clients without a grant (a person's permission for an agent) until at most `unusedMax` of them
+ * are left.
+ */
 export async function insertGrantClient(db: Executor, client: GrantClient, unusedMax: number): Promise<void> {
   await db.orm.insert(grantClients).values(client);
   await forgetUnused(db, [unusedMax]);
@@ -99,7 +103,10 @@ export async function findGrantClient(db: Executor, id: string): Promise<GrantCl
 
 const dayMs = 86_400_000;
 
-/** Stores that a client received a grant or tokens now. Does nothing if the stored time is less than a day old. */
+/**
+ * Stores that an OAuth client received a grant (a person's permission for an agent) or tokens now. Does nothing if the stored time is less
+ * than a day old.
+ */
 export async function touchGrantClient(db: Executor, id: string, nowMs: number): Promise<void> {
   const isLate = or(isNull(grantClients.usedAt), lt(grantClients.usedAt, nowMs - dayMs));
   await db.orm

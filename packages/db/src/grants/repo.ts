@@ -19,28 +19,34 @@ const keyNames = [
   "revokedAt",
 ] as const;
 
-/** A grant with the scope of its key. */
+/** A grant (a person's permission for an agent) with the scope of its key. */
 export type ListedGrant = Grant &
   Pick<ApiKey, (typeof keyNames)[number]> & {
-    /** True if the key of the person who gave the grant is still valid. False if this key is revoked or has expired. */
+    /**
+     * True if the key of the person who gave the grant (permission) to the agent is still valid. False if this key is revoked or has
+     * expired.
+     */
     readonly isVouched: boolean;
   };
 
-/** Stores a grant and the key that belongs to it. */
+/** Stores a grant (a person's permission for an agent) and the key that belongs to it. */
 export async function insertGrant(db: Executor, grant: Grant, key: ApiKey): Promise<void> {
   await createApiKey(db, key);
   await db.orm.insert(grants).values(grant);
 }
 
-/** Ends a grant now: revokes its key and deletes its tokens. If the grant has already ended, the stored time of its end stays. */
+/**
+ * Ends a grant (a person's permission for an agent) now: revokes its key and deletes its tokens. If the grant has already ended, the stored
+ * time of its end stays.
+ */
 export async function endGrant(db: Executor, { id, keyId }: Pick<Grant, "id" | "keyId">, nowMs: number): Promise<void> {
   await revokeApiKey(db, keyId, nowMs);
   await deleteGrantTokens(db, id);
 }
 
 /**
- * Sets the access classes, toolkits, agent tools and confirmation rule of a grant's key. Also ends those subscriptions of the agent that
- * the new limits no longer allow. Call it in a transaction.
+ * Sets the access classes, toolkits, agent tools and confirmation rule of the key that belongs to a grant (a person's permission for an
+ * agent). Also ends those subscriptions of the agent that the new limits no longer allow. Call it in a transaction.
  */
 export async function narrowGrant(
   tx: Executor,
@@ -56,7 +62,7 @@ export async function narrowGrant(
   await endNarrowedSubscriptions(tx, { projectId, keyId, nowMs }, isReader ? toolkitSlugs : []);
 }
 
-/** Returns the grant with this id, of any project; undefined if there is none. */
+/** Returns the grant (a person's permission for an agent) with this id, of any project; undefined if there is none. */
 export async function findGrant(db: Executor, id: GrantId): Promise<Grant | undefined> {
   const [grant] = await db.orm.select().from(grants).where(eq(grants.id, id));
   return grant;
@@ -73,7 +79,7 @@ const columns = `${grantColumns.text}, ${keyColumns.text},
 const keys = `cross join lateral (select * from api_keys one where one.id = g.key_id offset 0) k
   cross join lateral (select * from api_keys one where one.id = g.voucher_key_id offset 0) v`;
 
-/** Reads a project's grants by the index grants_project. */
+/** Reads a project's grants (people's permissions for agents) by the index grants_project. */
 const listPage = statement<RawRow<ListedGrant> & { isVouched: boolean }>(
   "list_grants",
   `select ${columns} from (
@@ -81,7 +87,7 @@ const listPage = statement<RawRow<ListedGrant> & { isVouched: boolean }>(
      order by id desc limit $4::int4) g ${keys} order by g.id desc`,
 );
 
-/** Returns a project's grants, including ended ones, newest first, beginning after the id `after`. */
+/** Returns a project's grants (people's permissions for agents), including ended ones, newest first, beginning after the id `after`. */
 export async function listGrants(
   db: Executor,
   projectId: ProjectId,
@@ -92,13 +98,13 @@ export async function listGrants(
   return rows.map((row) => keyColumns.read(grantColumns.read(row)));
 }
 
-/** Finds a grant of a project by the index grants_project. */
+/** Finds a grant (a person's permission for an agent) of a project by the index grants_project. */
 const readOne = statement<RawRow<ListedGrant> & { isVouched: boolean }>(
   "read_grant",
   `select ${columns} from (select * from grants where project_id = $1::uuid and id = $3::uuid offset 0) g ${keys}`,
 );
 
-/** Returns a grant of a project, even if it has ended; undefined if the project has no such grant. */
+/** Returns a grant (a person's permission for an agent) of a project, even if it has ended; undefined if the project has no such grant. */
 export async function findListedGrant(
   db: Executor,
   projectId: ProjectId,

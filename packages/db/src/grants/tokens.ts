@@ -10,10 +10,10 @@ import { statement } from "../sql/statement.ts";
 /** A token as stored: everything except its text. */
 export type GrantToken = typeof grantTokens.$inferSelect;
 
-/** A grant as stored. Its scope is stored with the grant's key. */
+/** A grant (a person's permission for an agent) as stored. Its scope is stored with the grant's key. */
 export type Grant = typeof grants.$inferSelect;
 
-/** A token with its grant. */
+/** A token with its grant (a person's permission for an agent). */
 export type TokenOfGrant = Grant & Pick<GrantToken, "kind" | "expiresAt" | "spentAt">;
 
 /** Stores tokens. */
@@ -38,8 +38,8 @@ const readToken = compose(
 );
 
 /**
- * Returns the token with this digest and its grant; undefined if there is none. The token may be spent (already used) or expired, and its
- * grant may have ended.
+ * Returns the token with this digest and its grant (a person's permission for an agent); undefined if there is none. The token may be spent
+ * (already used) or expired, and its grant may have ended.
  */
 export async function findGrantToken(db: Executor, digest: Buffer): Promise<TokenOfGrant | undefined> {
   const [row] = await readToken(db, { of: { digest } });
@@ -59,12 +59,12 @@ export async function spendGrantToken(db: Executor, digest: Buffer, nowMs: numbe
   return spent.length > 0;
 }
 
-/** Deletes the tokens of an ended grant. */
+/** Deletes the tokens of an ended grant (a person's permission for an agent). */
 export async function deleteGrantTokens(db: Executor, grantId: GrantId): Promise<void> {
   await db.orm.delete(grantTokens).where(eq(grantTokens.grantId, grantId));
 }
 
-/** Deletes expired OAuth tokens of grants, oldest first. Finds them by the index grant_tokens_expires. */
+/** Deletes expired OAuth tokens of grants (people's permissions for agents), oldest first. Finds them by the index grant_tokens_expires. */
 const sweepTokens = statement<{ digest: Buffer }>(
   "sweep_grant_tokens",
   `delete from grant_tokens where digest in (

@@ -4,7 +4,7 @@ import type { Executor } from "../connect.ts";
 import { hookAnswers } from "../schema/index.ts";
 import { statement } from "../sql/statement.ts";
 
-/** The decision of a hook about a call. */
+/** The decision of a hook (an endpoint that checks tool calls) about a call. */
 export type HookAnswerRow = typeof hookAnswers.$inferSelect;
 
 /**
@@ -18,7 +18,7 @@ export function findHookAnswersOfKey(db: Executor, projectId: ProjectId, callKey
     .where(and(eq(hookAnswers.projectId, projectId), eq(hookAnswers.callKey, callKey)));
 }
 
-/** Returns the hooks' decisions about a call, in the order in which svc asked the hooks. */
+/** Returns the decisions of hooks (endpoints that check tool calls) about a call, in the order in which svc asked the hooks. */
 export function listHookAnswers(db: Executor, projectId: ProjectId, callId: Id<"call">): Promise<HookAnswerRow[]> {
   return db.orm
     .select()
@@ -44,8 +44,8 @@ export async function releaseHookAnswers(
 }
 
 /**
- * Stores decisions of hooks about a call. Returns false if a hook has already decided about another call with the same idempotency key. The
- * stored decision then applies to this call too.
+ * Stores decisions of hooks (endpoints that check tool calls) about a call. Returns false if a hook has already decided about another call
+ * with the same idempotency key. The stored decision then applies to this call too.
  */
 export async function putHookAnswers(db: Executor, answers: readonly HookAnswerRow[]): Promise<boolean> {
   if (answers.length === 0) return true;

@@ -6,10 +6,10 @@ import { fieldsOf, namesBut } from "../sql/codec.ts";
 import { compose, query } from "../sql/compose.ts";
 import { type RawRow, rows, selectList } from "../sql/select-list.ts";
 
-/** A hook as stored. */
+/** A hook (an endpoint that checks tool calls) as stored. */
 export type CallHookRow = typeof callHooks.$inferSelect;
 
-/** Columns of a hook that may change. */
+/** Columns of a hook (an endpoint that checks tool calls) that may change. */
 type CallHookChange = Partial<
   Pick<CallHookRow, "endpointUrl" | "isActive" | "position" | "toolkitSlugs" | "accessClasses">
 >;
@@ -18,15 +18,18 @@ type CallHookChange = Partial<
 type CallHookRepository = {
   /** Returns the project's hooks (endpoints that svc asks about tool calls), in the order in which svc asks them. */
   list(): Promise<CallHookRow[]>;
-  /** Creates a hook. Returns false, with nothing stored, if the project would have more than `most` hooks. */
+  /**
+   * Creates a hook (an endpoint that checks tool calls). Returns false, with nothing stored, if the project would have more than `most`
+   * hooks.
+   */
   create(hook: Omit<CallHookRow, "projectId">, most: number): Promise<boolean>;
-  /** Changes a hook and returns it. Undefined if the project has no such hook. */
+  /** Changes a hook (an endpoint that checks tool calls) and returns it. Undefined if the project has no such hook. */
   update(id: HookId, change: CallHookChange): Promise<CallHookRow | undefined>;
-  /** Deletes a hook. Returns false if the project has no such hook. */
+  /** Deletes a hook (an endpoint that checks tool calls). Returns false if the project has no such hook. */
   delete(id: HookId): Promise<boolean>;
 };
 
-/** Returns the repository of one project's hooks. */
+/** Returns the repository of one project's hooks (endpoints that check tool calls). */
 export function callHooksForProject(db: Executor, projectId: ProjectId): CallHookRepository {
   const ofProject = eq(callHooks.projectId, projectId);
   const find = async (id: HookId) => {
@@ -68,7 +71,7 @@ export function callHooksForProject(db: Executor, projectId: ProjectId): CallHoo
 
 const columns = selectList(callHooks, namesBut(callHooks), "h");
 
-/** Finds the hooks of each project by the index call_hooks_project. Most projects have no hooks. */
+/** Finds the hooks (endpoints that check tool calls) of each project by the index call_hooks_project. Most projects have no hooks. */
 const selectHooks = compose(
   "find_call_hooks",
   { wanted: rows(fieldsOf(callHooks, "projectId")) },

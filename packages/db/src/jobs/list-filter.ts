@@ -6,8 +6,8 @@ export type JobFilter = TimeRange & {
   /** Undefined: all statuses. */
   statuses: readonly JobStatus[] | undefined;
   /**
-   * Only jobs in this mode. If undefined, the list has every mode except `rehearse` (approval dry runs), which only the list of a standing
-   * program's jobs includes. A simulation run that svc made before a live job is listed only with `simulate`.
+   * Only jobs in this mode. If undefined, the list has every mode except `rehearse` (approval dry runs), which only the list of the jobs of
+   * one standing program (a schedule) includes. A simulation run that svc made before a live job is listed only with `simulate`.
    */
   mode: JobMode | undefined;
   skillSlug: string | undefined;

@@ -105,7 +105,10 @@ async function listNarrowedJobs(
   return read(await selectApprovalDryRuns(db, place));
 }
 
-/** Returns the modes that a list contains. If the filter has no mode, only the list of a standing program contains approval dry runs. */
+/**
+ * Returns the modes that a list contains. If the filter has no mode, only the list of the jobs of one standing program (a schedule)
+ * contains approval dry runs.
+ */
 function modesOf({ mode, standingProgramId }: JobFilter): readonly JobMode[] {
   if (mode !== undefined) return [mode];
   return standingProgramId === undefined ? ["live", "simulate"] : jobModes;

@@ -219,8 +219,8 @@ const shareProjectRouting = statement<{ id: string }>(
 );
 
 /**
- * Locks the deployment's routing version (a counter that grows when the receivers of posts change) until the transaction ends. Until then,
- * no other transaction can change the deployment's projects or account references.
+ * Locks the deployment's routing version (a counter that grows when the receivers of webhook posts change) until the transaction ends.
+ * Until then, no other transaction can change the deployment's projects or account references.
  */
 export async function holdDeploymentRouting(tx: Executor): Promise<void> {
   await shareDeploymentRouting(tx, [1]);

@@ -21,9 +21,9 @@ export function unfinishedJobs(projectId: string): string {
 
 /**
  * Returns the SQL of common table expressions, for `with recursive`. The last, `queued`, has the ids of those subscriptions of a project
- * that may have queued deliveries: all without an entity, and those with an entity that have some. A project may have 100,000 of the
- * latter, so they are found from the queue: one index lookup for each subscription of the deployment that has queued deliveries, and only
- * if the project has subscriptions with an entity. Uses delivery_tasks_lane and subscriptions_general.
+ * that may have queued deliveries: all without an entity (customer or user), and those with an entity that have some. A project may have
+ * 100,000 of the latter, so they are found from the queue: one index lookup for each subscription of the deployment that has queued
+ * deliveries, and only if the project has subscriptions with an entity. Uses delivery_tasks_lane and subscriptions_general.
  */
 export function queuedSubscriptions(projectId: string): string {
   const next = (epoch: string, after: string) =>
@@ -60,7 +60,9 @@ const countJobs = statement<{ count: string }>(
   `select count(*) as count from (select from ${unfinishedJobs("$1::uuid")} limit $2::int8) c`,
 );
 
-/** Counts the subscriptions of a project without an entity; endpoints that only receive asks do not count. */
+/**
+ * Counts the subscriptions of a project without an entity (customer or user); endpoints that only receive questions to people do not count.
+ */
 const countSubscriptions = statement<{ count: string }>(
   "count_project_subscriptions",
   "select count(*) as count from subscriptions where project_id = $1::uuid and entity_id = '' and kind = 'events'",
@@ -100,9 +102,9 @@ export type ProjectUsage = {
   countDeliveries(most?: number): Promise<number>;
   /** Returns the number of unfinished jobs, including parked ones and simulation runs. */
   countJobs(most?: number): Promise<number>;
-  /** Returns the number of subscriptions to events of every entity, active and inactive. */
+  /** Returns the number of subscriptions to events of every entity (customer or user), active and inactive. */
   countSubscriptions(): Promise<number>;
-  /** Returns the number of subscriptions to events of one entity, active and inactive. */
+  /** Returns the number of subscriptions to events of one entity (customer or user), active and inactive. */
   countEntitySubscriptions(): Promise<number>;
   countToolkits(): Promise<number>;
   /**

@@ -9,8 +9,8 @@ import { arrayLiteral, statement } from "../sql/statement.ts";
 import type { PostOwner, QuarantinedPost, QuarantineFilter } from "./repo.ts";
 
 /**
- * Filter of quarantined posts to release. `toolkitSlug`: empty for all toolkits. The time of receipt must be at or after `sinceMs` and
- * before `untilMs`.
+ * Filter of quarantined webhook posts (which svc could not turn into events) to release. `toolkitSlug`: empty for all toolkits. The time of
+ * receipt must be at or after `sinceMs` and before `untilMs`.
  */
 export type HeldPostFilter = {
   owner: PostOwner;
@@ -23,13 +23,14 @@ export type HeldPostFilter = {
 const filterText =
   "($1::text = '' or toolkit_slug = $1::text) and id >= $2::uuid and ($3::uuid is null or id < $3::uuid)";
 
-/** Conditions of the partial indexes: each index has the posts of the deployment, or those of projects. */
+/** Conditions of the partial indexes: each index has the quarantined webhook posts of the deployment, or those of projects. */
 const ofDeployment = "project_id is null";
 const ofProject = "project_id is not null";
 
 /**
- * Returns the SQL query for the oldest posts that are still in quarantine. It scans an index once for each quarantine reason, and merges
- * the results. With an index in order of age only, it might skip many posts of other toolkits.
+ * Returns the SQL query for the oldest webhook posts that are still in quarantine (kept, because svc could not turn them into events). It
+ * scans an index once for each quarantine reason, and merges the results. With an index in order of age only, it might skip many posts of
+ * other toolkits.
  */
 function oldestHeld(columns: string, values: string, owned: string): string {
   return `select h.id from unnest($1::text[]) as r(reason) cross join lateral (
@@ -39,35 +40,41 @@ function oldestHeld(columns: string, values: string, owned: string): string {
     order by h.id limit $5::int4`;
 }
 
-/** Finds posts in quarantine by the index quarantined_posts_held. */
+/** Finds webhook posts in quarantine (which svc could not turn into events) by the index quarantined_posts_held. */
 const selectHeld = statement<{ id: string }>("list_held_posts", oldestHeld("reason", "r.reason", ofDeployment));
 
-/** Finds posts of one toolkit in quarantine by the index quarantined_posts_held_toolkit. */
+/** Finds webhook posts of one toolkit in quarantine (which svc could not turn into events) by the index quarantined_posts_held_toolkit. */
 const selectHeldOfToolkit = statement<{ id: string }>(
   "list_held_posts_of_toolkit",
   oldestHeld("toolkit_slug, reason", "$6::text, r.reason", ofDeployment),
 );
 
-/** Finds posts in quarantine by the index quarantined_posts_project_held. */
+/** Finds webhook posts of a project in quarantine (which svc could not turn into events) by the index quarantined_posts_project_held. */
 const selectHeldOfProject = statement<{ id: string }>(
   "list_held_posts_of_project",
   oldestHeld("project_id, reason", "$6::uuid, r.reason", ofProject),
 );
 
-/** Finds posts in quarantine by the index quarantined_posts_project_held_toolkit. */
+/**
+ * Finds webhook posts of a project's toolkit in quarantine (which svc could not turn into events) by the index
+ * quarantined_posts_project_held_toolkit.
+ */
 const selectHeldOfPrivateToolkit = statement<{ id: string }>(
   "list_held_posts_of_private_toolkit",
   oldestHeld("toolkit_slug, project_id, reason", "$7::text, $6::uuid, r.reason", ofProject),
 );
 
-/** This statement finds the posts by the primary key of quarantined_posts. */
+/** This statement finds quarantined webhook posts (which svc could not turn into events) by the primary key of quarantined_posts. */
 const selectGiven = statement<{ id: string; matches: boolean }>(
   "find_quarantined_ids",
   `select id, ${filterText} as matches from quarantined_posts
    where id = any($4::uuid[]) and project_id is not distinct from $5::uuid order by id`,
 );
 
-/** Returns the ids of posts in quarantine that match the filter, oldest first. The result begins after the id `after`. */
+/**
+ * Returns the ids of webhook posts in quarantine (which svc could not turn into events) that match the filter, oldest first. The result
+ * begins after the id `after`.
+ */
 export async function listHeldQuarantinedPosts(
   db: Executor,
   filter: HeldPostFilter,
@@ -89,7 +96,8 @@ export async function listHeldQuarantinedPosts(
 }
 
 /**
- * Returns those of `ids` that exist and have this owner, released or not, oldest first. `matches`: true if the post matches the filter.
+ * Returns those of `ids` (ids of quarantined webhook posts) that exist and have this owner, released or not, oldest first. `matches`: true
+ * if the post matches the filter.
  */
 export async function findQuarantinedIds(
   db: Executor,
@@ -105,8 +113,8 @@ export async function findQuarantinedIds(
 }
 
 /**
- * The SQL statements for one list of quarantined posts. `all`, `ofToolkit`: posts of the deployment, for all toolkits or for one.
- * `ofProject`, `ofPrivateToolkit`: posts of a project, for all its private toolkits or for one.
+ * The SQL statements for one list of quarantined webhook posts (which svc could not turn into events). `all`, `ofToolkit`: posts of the
+ * deployment, for all toolkits or for one. `ofProject`, `ofPrivateToolkit`: posts of a project, for all its private toolkits or for one.
  */
 type Lists<Select> = {
   readonly all: Select;
@@ -121,7 +129,8 @@ function chosen<Select>(owner: PostOwner, toolkitSlug: string, lists: Lists<Sele
 }
 
 /**
- * Returns the SQL parameters for the owner of the posts and for the toolkit, if they are given. They come last in the list of parameters.
+ * Returns the SQL parameters for the owner of the quarantined webhook posts and for the toolkit, if they are given. They come last in the
+ * list of parameters.
  */
 function ownedBy(owner: PostOwner, toolkitSlug: string): string[] {
   return [...(owner === undefined ? [] : [uuidOfId(owner)]), ...(toolkitSlug === "" ? [] : [toolkitSlug])];
@@ -132,8 +141,9 @@ const page = { table: "quarantined_posts", columns, as: "q" };
 const from = "$1::uuid";
 
 /**
- * Returns the SQL query for the newest quarantined posts: unreleased ones with the reasons in `$4`, and released ones with the reasons in
- * `$5`. Both kinds have separate indexes. In one common index, all posts of one kind could come before the first post of the other kind.
+ * Returns the SQL query for the newest quarantined webhook posts (which svc could not turn into events): unreleased ones with the reasons
+ * in `$4`, and released ones with the reasons in `$5`. Both kinds have separate indexes. In one common index, all posts of one kind could
+ * come before the first post of the other kind.
  */
 function newestPosts(key: Readonly<Record<string, string>>, owned: string): string {
   const newest = (condition: string) =>
@@ -146,7 +156,10 @@ function newestPosts(key: Readonly<Record<string, string>>, owned: string): stri
     union all select g.id from unnest($5::text[]) as r(reason) cross join lateral (${newest("released_at is not null")}) g`;
 }
 
-/** Reads posts by the indexes quarantined_posts_held and quarantined_posts_released. */
+/**
+ * Reads quarantined webhook posts (which svc could not turn into events) by the indexes quarantined_posts_held and
+ * quarantined_posts_released.
+ */
 const selectAll = pageStatement("list_quarantined_posts", { ...page, found: newestPosts({}, ofDeployment) });
 
 /**

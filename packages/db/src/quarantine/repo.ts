@@ -4,29 +4,32 @@ import type { Executor } from "../connect.ts";
 import { quarantinedPosts } from "../schema/index.ts";
 import { statement } from "../sql/statement.ts";
 
-/** A quarantined post: a verified post that became no event. */
+/** A quarantined webhook post: a verified post that became no event. */
 export type QuarantinedPost = typeof quarantinedPosts.$inferSelect;
 
-/** Owner of quarantined posts: a project, for posts to its private toolkits. Undefined: the deployment, for posts to shared toolkits. */
+/**
+ * Owner of quarantined webhook posts (which svc could not turn into events): a project, for posts to its private toolkits. Undefined: the
+ * deployment, for posts to shared toolkits.
+ */
 export type PostOwner = ProjectId | undefined;
 
-/** Filter of a list of posts. A field with an empty string does not filter. */
+/** Filter of a list of quarantined webhook posts (which svc could not turn into events). A field with an empty string does not filter. */
 export type QuarantineFilter = {
   owner?: PostOwner;
   toolkitSlug: string;
   reason: string;
-  /** True to list released posts too; false to list only posts that are still in quarantine. */
+  /** True to list webhook posts that were released (processed again) too; false to list only posts that are still in quarantine. */
   includeReleased: boolean;
   sinceMs: number | undefined;
   untilMs: number | undefined;
 };
 
-/** Stores posts. */
+/** Stores quarantined webhook posts (which svc could not turn into events). */
 export async function putQuarantinedPosts(db: Executor, posts: readonly QuarantinedPost[]): Promise<void> {
   if (posts.length > 0) await db.orm.insert(quarantinedPosts).values([...posts]);
 }
 
-/** Returns the post with this id; undefined if it does not exist or has another owner. */
+/** Returns the quarantined webhook post with this id; undefined if it does not exist or has another owner. */
 export async function findQuarantinedPost(
   db: Executor,
   id: QuarantineId,
@@ -37,16 +40,16 @@ export async function findQuarantinedPost(
 }
 
 /**
- * Columns of a post that may have been stored before svc sealed headers and query. `isSealed`: true if the post's headers and query are
- * sealed.
+ * Columns of a quarantined webhook post that may have been stored before svc sealed headers and query. `isSealed`: true if the post's
+ * headers and query are sealed.
  */
 export type UnsealedPost = Pick<QuarantinedPost, "id" | "reason" | "headers" | "query"> & {
   readonly isSealed: boolean;
 };
 
 /**
- * Returns quarantined posts with their stored headers and query, which are encrypted or still unencrypted. Oldest first, beginning after
- * the id `after`. Uses the primary key.
+ * Returns quarantined webhook posts (which svc could not turn into events) with their stored headers and query, which are encrypted or
+ * still unencrypted. Oldest first, beginning after the id `after`. Uses the primary key.
  */
 export function listQuarantineSeals(
   db: Executor,
@@ -62,8 +65,9 @@ export function listQuarantineSeals(
 }
 
 /**
- * Removes a quarantined post's unencrypted headers and query, and stores them encrypted as `envelope`. Replaces the text with the reason
- * for the quarantine if `detail` is given. Does nothing if the post already has an envelope.
+ * Removes the unencrypted headers and query of a quarantined webhook post (which svc could not turn into an event), and stores them
+ * encrypted as `envelope`. Replaces the text with the reason for the quarantine if `detail` is given. Does nothing if the post already has
+ * an envelope.
  */
 export async function sealQuarantinedPost(
   db: Executor,
@@ -76,7 +80,7 @@ export async function sealQuarantinedPost(
     .where(and(eq(quarantinedPosts.id, id), isNull(quarantinedPosts.envelope)));
 }
 
-/** Marks a post as released. Returns false if it was already released. */
+/** Marks a quarantined webhook post as released (processed again). Returns false if it was already released. */
 export async function markQuarantinedPostReleased(db: Executor, id: QuarantineId, nowMs: number): Promise<boolean> {
   const rows = await db.orm
     .update(quarantinedPosts)
@@ -87,8 +91,8 @@ export async function markQuarantinedPostReleased(db: Executor, id: QuarantineId
 }
 
 /**
- * Puts a released post back into quarantine, or keeps it there, and stores the reason. If `envelope` (encrypted headers and query of the
- * post) is given, it replaces the stored one.
+ * Puts a released webhook post back into quarantine (for posts that svc could not turn into events), or keeps it there, and stores the
+ * reason. If `envelope` (encrypted headers and query of the post) is given, it replaces the stored one.
  */
 export async function noteQuarantinedPost(
   db: Executor,
@@ -108,7 +112,10 @@ const sweepQuarantine = statement<{ id: string }>(
    returning id`,
 );
 
-/** Deletes up to `limit` quarantined posts received before `beforeMs`, released or not; returns how many. */
+/**
+ * Deletes up to `limit` quarantined webhook posts (which svc could not turn into events) received before `beforeMs`, released or not;
+ * returns how many.
+ */
 export async function sweepQuarantinedPosts(db: Executor, beforeMs: number, limit: number): Promise<number> {
   return (await sweepQuarantine(db, [firstUuidAt(beforeMs), limit])).length;
 }

@@ -36,7 +36,7 @@ const isMatch = `(s.toolkit_slug = w.toolkit_slug or (s.toolkit_slug = '' and w.
  * - An operational event (an event that svc makes about a project) goes only to subscriptions that name its toolkit. It never goes to the
  *   subscription that it is about, whose id begins its dedupe key.
  * - Events that match no subscription count for $9, because the scan reads all events between its bounds.
- * - `compared`: subscriptions that are compared with each event: the subscription $6, or all without an entity.
+ * - `compared`: subscriptions that are compared with each event: the subscription $6, or all without an entity (customer or user).
  * - `of_entities`: if $6 is null, the subscriptions of the entities of the scanned events. They are found by entity, because a project may
  *   have 100,000 of them.
  */

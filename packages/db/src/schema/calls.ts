@@ -163,15 +163,18 @@ export const callHooks = pgTable(
       .references(() => projects.id),
     phase: oneOf(hookPhases)("phase").notNull(),
     endpointUrl: text("endpoint_url").notNull(),
-    /** Secret with which svc signs its questions to this hook. It is stored sealed (encrypted). */
+    /** Secret with which svc signs its questions to this hook (an endpoint that checks tool calls). It is stored sealed (encrypted). */
     signingSecret: bytes("signing_secret").notNull(),
     /**
-     * Toolkits whose calls svc asks this hook about; empty for all toolkits. `accessClasses` limits the calls by access class in the same
-     * way.
+     * Toolkits whose calls svc asks this hook (an endpoint that checks tool calls) about; empty for all toolkits. `accessClasses` limits
+     * the calls by access class in the same way.
      */
     toolkitSlugs: text("toolkit_slugs").array().notNull(),
     accessClasses: text("access_classes").array().$type<StoredAccessClass[]>().notNull(),
-    /** Order in which svc asks the hooks of one phase. Hooks with equal positions are asked in the order of their ids. */
+    /**
+     * Order in which svc asks the hooks (endpoints that check tool calls) of one phase. Hooks with equal positions are asked in the order
+     * of their ids.
+     */
     position: integer("position").notNull(),
     isActive: boolean("is_active").notNull(),
     createdAt: time("created_at").notNull(),
@@ -180,9 +183,9 @@ export const callHooks = pgTable(
 );
 
 /**
- * The decisions of hooks about calls, for the ledger. If a call has an idempotency key, the approval or edit of a `before` hook also
- * applies to repeats of the call. The decision is committed before anything is sent. So a call that is repeated after a crash has the same
- * arguments.
+ * The decisions of hooks (endpoints that check tool calls) about calls, for the ledger. If a call has an idempotency key, the approval or
+ * edit of a `before` hook also applies to repeats of the call. The decision is committed before anything is sent. So a call that is
+ * repeated after a crash has the same arguments.
  */
 export const hookAnswers = pgTable(
   "hook_answers",
@@ -192,12 +195,18 @@ export const hookAnswers = pgTable(
       .references(() => projects.id),
     callId: idColumn("call")("call_id").notNull(),
     hookId: idColumn("hok")("hook_id").notNull(),
-    /** The entity of the call. `edit` (the changes that the hook made to the arguments) may contain data of this entity. */
+    /**
+     * The entity (customer or user) of the tool call. `edit` (the changes that the hook made to the arguments) may contain data of this
+     * entity.
+     */
     entityId: text("entity_id").notNull(),
-    /** Idempotency key of the call, if the hook's decision also applies to later calls with the same key. Null otherwise. */
+    /**
+     * Idempotency key of the call, if the decision of the hook (an endpoint that checks tool calls) also applies to later calls with the
+     * same key. Null otherwise.
+     */
     callKey: text("call_key"),
     decision: oneOf(hookDecisions)("decision").notNull(),
-    /** The hook's changes to the arguments, as sealed JSON. */
+    /** Changes that the hook (an endpoint that checks tool calls) made to the arguments, as sealed JSON. */
     edit: bytes("edit"),
     durationMs: integer("duration_ms").notNull(),
     askedAt: time("asked_at").notNull(),

@@ -6,8 +6,8 @@ import { projects } from "./projects.ts";
 import { connectedAccountStates } from "./words.ts";
 
 /**
- * Connected accounts: each is an entity's account in an app. With scheme `client_credentials` and an empty entity, it is the project's own
- * account.
+ * Connected accounts: each is the account of an entity (customer or user) in an app. With scheme `client_credentials` and an empty entity,
+ * it is the project's own account.
  */
 export const connectedAccounts = pgTable(
   "connected_accounts",

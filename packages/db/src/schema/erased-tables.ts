@@ -4,12 +4,12 @@ import type { PgColumn, PgTable } from "drizzle-orm/pg-core";
 import { liveEpochs, pacedFront } from "../deliveries/epoch.ts";
 import * as t from "./index.ts";
 
-/** An entity of a project. */
+/** An entity (customer or user) of a project. */
 export type NamedEntity = { readonly projectId: ProjectId; readonly entityId: string };
 
 /** The rule by which svc finds the rows of an entity (a customer or user of the project) in a table, in order to export or delete them. */
 export type EntityNaming =
-  /** A row belongs to the entity if the condition `names` is true. */
+  /** A row belongs to the entity (customer or user) if the condition `names` is true. */
   | {
       readonly names: (named: NamedEntity) => SQL;
       /**
@@ -58,15 +58,15 @@ export type ErasedTable = {
    */
   readonly project?: PgColumn;
   /**
-   * Key column by which an erasure (the deletion of an entity's data) scans the table. It is needed if rows of other tables are deleted
+   * Key column by which an erasure (the deletion of a customer's data) scans the table. It is needed if rows of other tables are deleted
    * with these rows, or if a function decides for each row to whom it belongs.
    */
   readonly key?: PgColumn;
   readonly parents?: readonly RowParent[];
   readonly entity: EntityNaming;
   /**
-   * Indexes used to scan an entity's rows, if the scan does not use the primary key. Each index contains the rows for which its `where` is
-   * true.
+   * Indexes used to scan the rows of an entity (customer or user), if the scan does not use the primary key. Each index contains the rows
+   * for which its `where` is true.
    */
   readonly indexes?: readonly { readonly where: SQL; readonly columns: readonly PgColumn[] }[];
 };
@@ -330,8 +330,8 @@ function grantOf({ entityId }: NamedEntity): SQL {
 }
 
 /**
- * Returns the condition that `key` contains the entity's id. An expression of the project computed `key` from an event or a call. The id
- * must not be next to letters or digits, because it could then be part of another entity's longer id.
+ * Returns the condition that `key` contains the id of an entity (customer or user). An expression of the project computed `key` from an
+ * event or a call. The id must not be next to letters or digits, because it could then be part of another entity's longer id.
  */
 function isWithin(entityId: string, key: PgColumn): SQL {
   const id = entityId.replace(/[\\^$.|?*+(){}[\]]/g, "\\$&");
@@ -341,8 +341,8 @@ function isWithin(entityId: string, key: PgColumn): SQL {
 }
 
 /**
- * Returns the condition that `key` is exactly the entity's id. Other keys that merely include this text are not matched, because they may
- * belong to an entity with a longer id.
+ * Returns the condition that `key` is exactly the id of an entity (customer or user). Other keys that merely include this text are not
+ * matched, because they may belong to an entity with a longer id.
  */
 function isKey({ entityId }: NamedEntity, key: PgColumn): SQL {
   return sql`${key} = ${entityId}`;

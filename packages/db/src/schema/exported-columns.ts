@@ -59,8 +59,8 @@ function leftOutColumns(table: PgTable): string[] {
 }
 
 /**
- * Returns the columns that exports leave out, by table name. The list has only tables whose rows can belong to an entity. A table without
- * such columns is absent.
+ * Returns the columns that exports leave out, by table name. The list has only tables whose rows can belong to an entity (customer or
+ * user). A table without such columns is absent.
  */
 export function leftOutOfExports(): Record<string, string[]> {
   const ofEntities = erasedTables.filter(({ entity }) => typeof entity === "string" || !("none" in entity));

@@ -34,7 +34,7 @@ type LinkTarget = {
 /** Document type of the column `console_links.target`. */
 const linkTargetDocument = documentType<LinkTarget>("console_links.target", [asWritten]);
 
-/** OAuth clients that registered themselves to request grants. */
+/** OAuth clients that registered themselves to request grants (people's permissions for agents). */
 export const grantClients = pgTable(
   "grant_clients",
   {
@@ -42,7 +42,7 @@ export const grantClients = pgTable(
     name: text("name").notNull(),
     redirectUris: text("redirect_uris").array().notNull(),
     createdAt: time("created_at").notNull(),
-    /** When the client last received a grant or tokens, accurate to a day; null if it never did. */
+    /** When the client last received a grant (a person's permission for an agent) or tokens, accurate to a day; null if it never did. */
     usedAt: time("used_at"),
   },
   (table) => [index("grant_clients_used").on(table.usedAt, table.createdAt)],
@@ -62,7 +62,7 @@ export const grants = pgTable(
     keyId: idColumn("key")("key_id")
       .notNull()
       .references(() => apiKeys.id),
-    /** Key of the person who gave the grant. The grant also ends when this key ends. */
+    /** Key of the person who gave the grant (permission) to the agent. The grant also ends when this key ends. */
     voucherKeyId: idColumn("key")("voucher_key_id")
       .notNull()
       .references(() => apiKeys.id),
@@ -70,14 +70,16 @@ export const grants = pgTable(
     clientName: text("client_name").notNull(),
     /** Origin of the address that received the authorization code, without path and query. */
     clientOrigin: text("client_origin").notNull(),
-    /** Address of the resource that accepts the grant's tokens. */
+    /** Address of the resource that accepts the tokens of the grant (a person's permission for an agent). */
     resource: text("resource").notNull(),
     createdAt: time("created_at").notNull(),
   },
   (table) => [uniqueIndex("grants_project").on(table.projectId, table.id), uniqueIndex("grants_key").on(table.keyId)],
 );
 
-/** Authorization codes. A client exchanges a code once for a grant. Only the code's digest is stored. */
+/**
+ * Authorization codes. A client exchanges a code once for a grant (a person's permission for an agent). Only the code's digest is stored.
+ */
 export const grantCodes = pgTable(
   "grant_codes",
   {
@@ -102,15 +104,15 @@ export const grantCodes = pgTable(
     agentTools: text("agent_tools").array().$type<AgentToolGroup[]>().notNull().default([]),
     expiresAt: time("expires_at").notNull(),
     spentAt: time("spent_at"),
-    /** The grant that the client got for the code; null if the exchange was refused. */
+    /** The grant (a person's permission for an agent) that the client got for the code; null if the exchange was refused. */
     grantId: idColumn("grt")("grant_id"),
   },
   (table) => [index("grant_codes_expires").on(table.expiresAt)],
 );
 
 /**
- * Tokens of grants. Only a token's digest is stored. A used refresh token stays until it expires. If it is presented again, two parties
- * have it, so one of them stole it.
+ * Tokens of grants (people's permissions for agents). Only a token's digest is stored. A used refresh token stays until it expires. If it
+ * is presented again, two parties have it, so one of them stole it.
  */
 export const grantTokens = pgTable(
   "grant_tokens",

@@ -83,7 +83,10 @@ export const jobs = pgTable(
     childKey: text("child_key"),
     child: document(childDocument)("child"),
     standingProgramId: text("standing_program_id").notNull().default(""),
-    /** The run of a standing program that started this job; null if no standing program started it. */
+    /**
+     * The run of a standing program (which starts jobs on a schedule or event) that started this job; null if no standing program started
+     * it.
+     */
     standingRunId: idColumn("srn")("standing_run_id"),
     /**
      * Seed of the idempotency keys of the job's calls to apps, used instead of the job's id. All jobs that a schedule starts for the same
@@ -121,8 +124,8 @@ export const jobs = pgTable(
     /** Scope of the key that submitted the job. It also limits all attempts and child jobs. Null for no limit. */
     binding: document(jobBindingDocument)("binding"),
     /**
-     * The keys and programs that caused the job, in order (for example the key, then the standing program). Empty if only the job's own key
-     * caused it, as for most jobs.
+     * The keys and programs that caused the job, in order (for example the key, then the schedule). Empty if only the job's own key caused
+     * it, as for most jobs.
      */
     principalChain: text("principal_chain").array().notNull(),
     /** Number of the current attempt, from 1. RetryJob begins the next attempt. `job_attempts` contains the earlier attempts. */
@@ -427,7 +430,7 @@ export const contacts = pgTable(
     principalId: text("principal_id").notNull(),
     name: text("name").notNull(),
     isApprover: boolean("is_approver").notNull(),
-    /** Contact channel of the person: tool, entity and argument template. Null if there is none. */
+    /** Contact channel of the person: tool, entity (customer or user) and argument template. Null if there is none. */
     reach: document(contactChannelDocument)("reach"),
     createdAt: time("created_at").notNull(),
     /**

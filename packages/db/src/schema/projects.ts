@@ -90,8 +90,8 @@ export const apiKeys = pgTable(
     /** Last use of the key, accurate to a minute. A write for every call would cost too much. */
     lastUsedAt: time("last_used_at"),
     /**
-     * Scope of the key: `entityId` is its only entity, `accessClasses` and `toolkitSlugs` limit the tools it may call. Empty values limit
-     * nothing.
+     * Scope of the key: `entityId` is its only entity (customer or user), `accessClasses` and `toolkitSlugs` limit the tools it may call.
+     * Empty values limit nothing.
      */
     entityId: text("entity_id").notNull().default(""),
     accessClasses: text("access_classes").array().$type<StoredAccessClass[]>().notNull().default([]),
@@ -118,8 +118,8 @@ export const apiKeys = pgTable(
 );
 
 /**
- * State that decides which projects receive a post, in one row. `version` grows with every new project and every change of an account
- * reference, so that nodes read the state again.
+ * State that decides which projects receive a webhook post, in one row. `version` grows with every new project and every change of an
+ * account reference, so that nodes read the state again.
  */
 export const routingState = pgTable("routing_state", {
   id: smallint("id").primaryKey(),
@@ -241,8 +241,8 @@ export const auditChains = pgTable("audit_chains", {
 });
 
 /**
- * The backups from which this database was restored. Until the operator resumes the last restore, nodes accept posts and calls but send
- * nothing by themselves. The original database may have sent the same deliveries and calls already.
+ * The backups from which this database was restored. Until the operator resumes the last restore, nodes accept webhook posts and tool calls
+ * but send nothing by themselves. The original database may have sent the same deliveries and calls already.
  */
 export const restores = pgTable("restores", {
   /** Identifies the restore: the id in the restore's marker file, or the text of SVC_RESTORED. */
@@ -272,8 +272,8 @@ export const erasures = pgTable(
     entityId: text("entity_id").notNull(),
     state: oneOf(erasureStates)("state").notNull(),
     /**
-     * Number of the current pass over all tables in which rows of the entity are deleted, from 1. Passes are repeated until one finds
-     * nothing to delete.
+     * Number of the current pass over all tables in which rows of the entity (customer or user) are deleted, from 1. Passes are repeated
+     * until one finds nothing to delete.
      */
     pass: integer("pass").notNull().default(1),
     /**

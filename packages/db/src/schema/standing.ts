@@ -84,7 +84,10 @@ export const standingPrograms = pgTable(
   ],
 );
 
-/** Versions of standing programs' definitions. After a version is stored, only the decisions of people about it change. */
+/**
+ * Versions of the definitions of standing programs (which start jobs on a schedule or event). After a version is stored, only the decisions
+ * of people about it change.
+ */
 export const standingVersions = pgTable(
   "standing_versions",
   {
@@ -132,7 +135,10 @@ export const standingVersions = pgTable(
   (table) => [primaryKey({ name: "standing_versions_key", columns: [table.programId, table.version] })],
 );
 
-/** Due work of standing programs and of throttled replays. A task is moved or deleted only when its work is done. */
+/**
+ * Due work of standing programs (which start jobs on a schedule or event) and of throttled replays. A task is moved or deleted only when
+ * its work is done.
+ */
 export const dueTasks = pgTable(
   "due_tasks",
   {
@@ -163,7 +169,10 @@ export const dueTasks = pgTable(
   ],
 );
 
-/** Runs of standing programs. Each is the decision about an occurrence, even if the decision was to start nothing. */
+/**
+ * Runs of standing programs (which start jobs on a schedule or event). Each is the decision about an occurrence, even if the decision was
+ * to start nothing.
+ */
 export const standingRuns = pgTable(
   "standing_runs",
   {
@@ -420,8 +429,8 @@ export const standingArrivals = pgTable(
 );
 
 /**
- * State of the polls of standing programs, such as the position in the polled list. It is written together with the runs that a poll
- * creates.
+ * State of the polls of standing programs (schedules), such as the position in the polled list. It is written together with the runs that a
+ * poll creates.
  */
 export const standingPolls = pgTable("standing_polls", {
   programId: program().primaryKey(),
@@ -495,7 +504,7 @@ export const standingRunEvents = pgTable(
   ],
 );
 
-/** `dedupe` keys that a standing program remembers, each until it expires. */
+/** `dedupe` keys that a standing program (a schedule) remembers, each until it expires. */
 export const standingDedupe = pgTable(
   "standing_dedupe",
   {

@@ -17,11 +17,11 @@ import {
 } from "./words.ts";
 
 /**
- * Content of the index that recognizes repeated posts: the first 16 bytes of the SHA-256 of project, trigger and dedupe key. The digest
- * keeps the index small: an entry takes 24 bytes, and the key itself would take 80 to 280. The size matters because keys arrive in random
- * order. In a large database, each post then changes a different index page. After a checkpoint, PostgreSQL writes such a page to its log
- * as a whole. Computing the digest takes one microsecond per key. The expression doubles backslashes, because the cast to bytea reads a
- * backslash as an escape. This cast is the only one from text to bytes that PostgreSQL allows in an index.
+ * Content of the index that recognizes repeated webhook posts: the first 16 bytes of the SHA-256 of project, trigger and dedupe key. The
+ * digest keeps the index small: an entry takes 24 bytes, and the key itself would take 80 to 280. The size matters because keys arrive in
+ * random order. In a large database, each post then changes a different index page. After a checkpoint, PostgreSQL writes such a page to
+ * its log as a whole. Computing the digest takes one microsecond per key. The expression doubles backslashes, because the cast to bytea
+ * reads a backslash as an escape. This cast is the only one from text to bytes that PostgreSQL allows in an index.
  */
 export const dedupeDigest = String.raw`(encode(substr(sha256(replace(project_id::text || '/' || trigger_slug || '/' || dedupe_key, '\', '\\')::bytea), 1, 16), 'hex')::uuid)`;
 
@@ -177,7 +177,9 @@ export const events = pgTable(
     receivedAt: time("received_at").notNull(),
     /** Deduplication key, unique per project and trigger. Empty: the event is never a duplicate. */
     dedupeKey: text("dedupe_key").notNull(),
-    /** The app's own key of the account that the post named. Null if the post named no account, and in rows of versions before 0.2. */
+    /**
+     * The app's own key of the account that the webhook post named. Null if the post named no account, and in rows of versions before 0.2.
+     */
     account: text("account"),
   },
   (table) => [
@@ -287,8 +289,8 @@ export const accountReferences = pgTable(
 );
 
 /**
- * Quarantined posts: verified posts that became no event. A row has the complete post without its secrets. It stays until the post is
- * released or its retention ends.
+ * Quarantined webhook posts: verified posts that became no event. A row has the complete post without its secrets. It stays until the post
+ * is released or its retention ends.
  */
 export const quarantinedPosts = pgTable(
   "quarantined_posts",
@@ -297,21 +299,23 @@ export const quarantinedPosts = pgTable(
     toolkitSlug: text("toolkit_slug").notNull(),
     reason: oneOf(quarantineReasons)("reason").notNull(),
     detail: text("detail").notNull(),
-    /** Headers of a post from a version before 0.2, until they are sealed in `envelope`. Empty in all other rows. */
+    /** Headers of a webhook post from a version before 0.2, until they are sealed in `envelope`. Empty in all other rows. */
     headers: document(headersDocument)("headers").notNull(),
-    /** Query parameters of a post that a version before 0.2 stored, until svc encrypts them in `envelope`. Empty in all other rows. */
+    /**
+     * Query parameters of a webhook post that a version before 0.2 stored, until svc encrypts them in `envelope`. Empty in all other rows.
+     */
     query: document(queryDocument)("query").notNull(),
     /**
-     * Headers and query, sealed for the context `<project, or deployment>/quarantined_posts/<id>/envelope`. Null in rows of versions before
-     * 0.2 that are not sealed yet.
+     * Headers and query of the webhook post, sealed (encrypted) for the context `<project, or deployment>/quarantined_posts/<id>/envelope`.
+     * Null in rows of versions before 0.2 that are not sealed yet.
      */
     envelope: bytes("envelope"),
-    /** Raw body of the post, encrypted. The encryption binds it to the name `<project, or deployment>/quarantined_posts/<id>`. */
+    /** Raw body of the webhook post, encrypted. The encryption binds it to the name `<project, or deployment>/quarantined_posts/<id>`. */
     body: bytes("body").notNull(),
     bodyBytes: integer("body_bytes").notNull(),
     receivedAt: time("received_at").notNull(),
     releasedAt: time("released_at"),
-    /** The project whose private toolkit received the post. Null for a toolkit of the deployment. */
+    /** The project whose private toolkit received the webhook post. Null for a toolkit of the deployment. */
     projectId: idColumn("prj")("project_id"),
   },
   (table) => [

@@ -50,8 +50,8 @@ export const vaultRotations = pgTable("vault_rotations", {
   /** Highest number of the data keys that this rotation replaces. */
   lastOldNumber: integer("last_old_number").notNull(),
   /**
-   * Number of the current pass over all tables in which rows of the entity are deleted, from 1. Passes are repeated until one finds nothing
-   * to delete.
+   * Number of the current pass over all tables in which rows of the entity (customer or user) are deleted, from 1. Passes are repeated
+   * until one finds nothing to delete.
    */
   pass: integer("pass").notNull().default(1),
   /**
@@ -128,8 +128,8 @@ export const secrets = pgTable(
 );
 
 /**
- * Secrets that verify the posts to private toolkits of projects. The value is sealed for `<project>/webhook_secrets/<id>`. No call returns
- * it.
+ * Secrets that verify the webhook posts to private toolkits of projects. The value is sealed for `<project>/webhook_secrets/<id>`. No call
+ * returns it.
  */
 export const webhookSecrets = pgTable(
   "webhook_secrets",
@@ -141,7 +141,7 @@ export const webhookSecrets = pgTable(
     toolkitSlug: text("toolkit_slug").notNull(),
     value: bytes("value").notNull(),
     createdAt: time("created_at").notNull(),
-    /** From this time on, the secret verifies no post. Null if it has no end. */
+    /** From this time on, the secret verifies no webhook post. Null if it has no end. */
     endsAt: time("ends_at"),
   },
   (table) => [index("webhook_secrets_toolkit").on(table.projectId, table.toolkitSlug, table.id)],

@@ -23,13 +23,14 @@ export const jobStatuses = [
 export type JobStatus = (typeof jobStatuses)[number];
 
 /**
- * Recipients of the events of a post. `accounts`: the projects whose account the post names. `projects`: all projects of the deployment.
+ * Recipients of the events of a webhook post. `accounts`: the projects whose account the post names. `projects`: all projects of the
+ * deployment.
  */
 export const audiences = ["accounts", "projects"] as const;
 
 /**
  * Mode of a job. `live`: its program runs. `simulate`: its program runs but sends no writes. `rehearse`: its program does not run; the job
- * asks people if a standing program may run it.
+ * asks people if a standing program (a schedule) may run it.
  */
 export const jobModes = ["live", "simulate", "rehearse"] as const;
 
@@ -79,8 +80,9 @@ export type AskContinuation = (typeof askContinuations)[number];
 
 /**
  * State of a connected account. `pending`: waits for the person's consent. `active`: used for calls. `expired`: the credential expired, or
- * the app refused it. `superseded`: a newer account of the entity replaced it. `revoked`: deleted. Pending becomes active. Active becomes
- * expired, and expired becomes active again if a refresh succeeds. In the end, each account is superseded or revoked.
+ * the app refused it. `superseded`: a newer account of the entity (customer or user) replaced it. `revoked`: deleted. Pending becomes
+ * active. Active becomes expired, and expired becomes active again if a refresh succeeds. In the end, each account is superseded or
+ * revoked.
  */
 export const connectedAccountStates = ["pending", "active", "expired", "superseded", "revoked"] as const;
 
@@ -122,7 +124,7 @@ export const keyRoles = ["member", "approver"] as const;
 /** Purpose of an API key. `portal`: it belongs to a portal link, and svc does not keep its text. Empty for all other keys. */
 export const keyPurposes = ["", "portal"] as const;
 
-/** Place where a subscription was created. `portal`: a customer created it in the portal of its entity. */
+/** Place where a subscription was created. `portal`: a customer created it in the portal of its entity (customer or user). */
 export const subscriptionOrigins = ["", "portal"] as const;
 
 /** Plans that need approval: none (`never`), plans with destructive calls (`destructive`), or all (`always`). */
@@ -164,13 +166,15 @@ export type CallOutcome = (typeof callOutcomes)[number];
 /** Outcomes of failed calls: all except `ok`. */
 export const callFailures = callOutcomes.filter((outcome) => outcome !== "ok");
 
-/** Phase in which svc asks a hook about a call: before or after sending the call. */
+/** Phase in which svc asks a hook (an endpoint that checks tool calls) about a call: before or after sending the call. */
 export const hookPhases = ["before", "after"] as const;
 
-/** A phase in which svc asks a hook about a call. */
+/** A phase in which svc asks a hook (an endpoint that checks tool calls) about a call. */
 export type HookPhase = (typeof hookPhases)[number];
 
-/** Decision of a hook about a call. `failed`: the hook gave no valid decision, so svc stopped the call. */
+/**
+ * Decision of a hook (an endpoint that checks tool calls) about a call. `failed`: the hook gave no valid decision, so svc stopped the call.
+ */
 export const hookDecisions = ["allow", "edit", "refuse", "failed"] as const;
 
 /**
@@ -179,13 +183,16 @@ export const hookDecisions = ["allow", "edit", "refuse", "failed"] as const;
  */
 export const callStates = ["running", ...callOutcomes] as const;
 
-/** State of a standing program. `pending`: its first version waits for approval. `ended`: it has no further occurrence. */
+/**
+ * State of a standing program (which starts jobs on a schedule or event). `pending`: its first version waits for approval. `ended`: it has
+ * no further occurrence.
+ */
 export const standingStates = ["pending", "active", "paused", "ended"] as const;
 
 /** A state of a standing program (a program that starts jobs on a schedule or event). */
 export type StandingState = (typeof standingStates)[number];
 
-/** Why a standing program is paused. Empty if it is not paused. */
+/** Why a standing program (a schedule) is paused. Empty if it is not paused. */
 export const standingPauseReasons = [
   "",
   "requested",
@@ -201,12 +208,13 @@ export const standingPauseReasons = [
 export type StandingPauseReason = (typeof standingPauseReasons)[number];
 
 /**
- * Approval of a version of a standing program. Empty: the plan needs no approval. `pending`: people are asked. `granted`: approved for all
- * runs. `rejected`: people declined, or could not be asked. `superseded`: another version was created before people decided.
+ * Approval of a version of a standing program (which starts jobs on a schedule or event). Empty: the plan needs no approval. `pending`:
+ * people are asked. `granted`: approved for all runs. `rejected`: people declined, or could not be asked. `superseded`: another version was
+ * created before people decided.
  */
 export const standingApprovals = ["", "pending", "granted", "rejected", "superseded"] as const;
 
-/** Kind of source that starts a standing program's runs. */
+/** Kind of source that starts the runs of a standing program (a schedule). */
 export const standingSourceKinds = ["schedule", "trigger", "poll"] as const;
 
 /** Kind of a schedule's source: times, events, or new rows of a polled list. */
@@ -219,7 +227,7 @@ export const standingRunKinds = ["schedule", "event", "poll", "hand"] as const;
 export type StandingRunKind = (typeof standingRunKinds)[number];
 
 /**
- * State of a run of a standing program.
+ * State of a run of a standing program (which starts jobs on a schedule or event).
  * - `collecting`: gathers events until its collect window (a set time) ends.
  * - `closing`: takes no more events; svc decides next if it starts.
  * - `queued`: waits to start.
@@ -293,8 +301,9 @@ export const backfillReasons = ["", "waiting", "undecided", "requested", "delete
 export type BackfillReason = (typeof backfillReasons)[number];
 
 /**
- * Types of posts that ask endpoints can receive. An endpoint that names no type receives asks (questions of jobs) only. The types after
- * `ask_raised` report about a standing program. It paused itself, it missed due times, its budget delays runs, or its runs cannot start.
+ * Types of messages that svc posts to ask endpoints (endpoints that receive questions to people). An endpoint that names no type receives
+ * only the questions of jobs. The types after `ask_raised` report about a standing program (a schedule). It paused itself, it missed due
+ * times, its budget delays runs, or its runs cannot start.
  */
 export const askEndpointEventTypes = [
   "ask_raised",
@@ -304,7 +313,7 @@ export const askEndpointEventTypes = [
   "standing_start_failed",
 ] as const;
 
-/** A type of post that ask endpoints can receive. */
+/** A type of message that svc posts to ask endpoints (endpoints that receive questions to people). */
 export type AskEndpointEventType = (typeof askEndpointEventTypes)[number];
 
 /** Overlap policy: how svc handles a run that is due while other runs with its concurrency key are running. */
@@ -314,16 +323,16 @@ export const overlapPolicies = ["skip", "queueOne", "queueAll", "cancelRunning",
 export type OverlapPolicy = (typeof overlapPolicies)[number];
 
 /**
- * Reason why a standing program's subscription to a trigger ended. Empty while the subscription is open. `paused`, `deleted`: the program
- * was paused or deleted. `updated`: a new version of the program has a new subscription.
+ * Reason why the subscription of a standing program (a schedule) to a trigger ended. Empty while the subscription is open. `paused`,
+ * `deleted`: the program was paused or deleted. `updated`: a new version of the program has a new subscription.
  */
 export const subscriptionEndReasons = ["", "paused", "deleted", "updated"] as const;
 
 /** A reason why a program's subscription to a trigger ended. */
 export type SubscriptionEndReason = (typeof subscriptionEndReasons)[number];
 /**
- * Outcome of the last poll of a standing program. `ok`: it read the whole list. `more`: it reached its maximum, and the next poll continues
- * at once. `limited`: a call limit of the project prevented it. `failed`: a read failed, and the position did not change.
+ * Outcome of the last poll of a standing program (a schedule). `ok`: it read the whole list. `more`: it reached its maximum, and the next
+ * poll continues at once. `limited`: a call limit of the project prevented it. `failed`: a read failed, and the position did not change.
  */
 export const pollOutcomes = ["ok", "more", "limited", "failed"] as const;
 
@@ -374,17 +383,17 @@ export const dataKeyUses = ["seal", "digest"] as const;
  */
 export const vaultRotationStates = ["announced", "distributing", "resealing", "done"] as const;
 
-/** Kind of a grant's token. `access`: makes calls. `refresh`: gets the next two tokens, once. */
+/** Kind of a token of a grant (a person's permission for an agent). `access`: makes calls. `refresh`: gets the next two tokens, once. */
 export const grantTokenKinds = ["access", "refresh"] as const;
 
 /** Actor of an audit entry: the administrator, a key, a job, a person with a link, or svc itself. */
 export type AuditActor = "admin" | "key" | "job" | "link" | "service";
 
-/** Scope of an erasure: one entity of a project, or the whole project with its data. */
+/** Scope of an erasure (deletion of all data): one entity (customer or user) of a project, or the whole project with its data. */
 export const erasureKinds = ["entity", "project"] as const;
 
 /**
- * State of an erasure (the deletion of an entity's or project's data). `running`: it deletes rows. `waiting`: it waits for jobs to end, or
- * for the start of the last scan of all tables. `done`: a complete scan found nothing to delete.
+ * State of an erasure (the deletion of all data of a customer or project). `running`: it deletes rows. `waiting`: it waits for jobs to end,
+ * or for the start of the last scan of all tables. `done`: a complete scan found nothing to delete.
  */
 export const erasureStates = ["running", "waiting", "done"] as const;

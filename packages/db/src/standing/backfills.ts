@@ -64,8 +64,8 @@ export type BackfillMove = Partial<
   Pick<BackfillRecord, "id" | "updatedAt">;
 
 /**
- * Stores the progress of a backfill (runs for past times) of a standing program. The caller's transaction must hold the lock on the
- * program.
+ * Stores the progress of a backfill (runs for past times) of a standing program (a schedule). The caller's transaction must hold the lock
+ * on the program.
  */
 export async function moveBackfill(tx: Executor, { id, ...moved }: BackfillMove): Promise<void> {
   await tx.orm.update(standingBackfills).set(moved).where(eq(standingBackfills.id, id));
@@ -78,8 +78,8 @@ export async function armBackfill(tx: Executor, programId: StandingProgramId, no
 }
 
 /**
- * Cancels a backfill (runs for past times) of a standing program, and skips its queued runs. The caller's transaction must hold the lock on
- * the program. Returns the number of skipped runs.
+ * Cancels a backfill (runs for past times) of a standing program (a schedule), and skips its queued runs. The caller's transaction must
+ * hold the lock on the program. Returns the number of skipped runs.
  */
 export async function cancelBackfill(
   tx: Executor,
@@ -198,7 +198,7 @@ export type BackfillWalk = {
 
 /**
  * An event in the time range of a backfill (runs for past events). `isOwn`: true if the event is of the kind `event` and belongs to the
- * requested entity. The backfill ignores all events for which it is false.
+ * requested entity (customer or user). The backfill ignores all events for which it is false.
  */
 export type WalkedEvent = { readonly id: EventId; readonly isOwn: boolean; readonly receivedAt: number };
 

@@ -86,7 +86,7 @@ const claimTasks = statement<RawRow<Omit<ClaimedDueTask, "dueOfProject">> & Pick
  */
 export type DueClaim = { readonly tasks: readonly ClaimedDueTask[]; readonly replays: readonly ClaimedReplay[] };
 
-/** Claims due tasks of standing programs and of throttled replays for `owner`. */
+/** Claims (leases for `owner`) due tasks of standing programs (schedules) and of throttled replays. */
 export async function claimDueTasks(db: Executor, request: DueClaimRequest): Promise<DueClaim> {
   const { owner, nowMs, leaseUntilMs, limit } = request;
   const parameters = [isoTime(nowMs), limit * windowFactor, limit, uuidOfId(owner)];

@@ -20,8 +20,7 @@ export type ClaimedInboxEvent = Readonly<
 >;
 
 /**
- * Identifies an event in the inbox (stored events that may start standing programs), and the lease (time in which only one node may work on
- * it).
+ * Identifies an event in the inbox (stored events that may start schedules), and the lease (time in which only one node may work on it).
  */
 export type InboxLease = Pick<ClaimedInboxEvent, "dueAt" | "projectId" | "eventId" | "leaseToken">;
 
@@ -105,8 +104,8 @@ const claimDue = statement<ClaimRow>(
 const zeroUuid = "00000000-0000-0000-0000-000000000000";
 
 /**
- * Claims events from the inbox (stored events that may start standing programs) for the node `owner`, and returns them. If more projects
- * have events than the limit allows, the next claim continues with the remaining projects.
+ * Claims events from the inbox (stored events that may start schedules) for the node `owner`, and returns them. If more projects have
+ * events than the limit allows, the next claim continues with the remaining projects.
  */
 export async function claimInbox(db: Executor, request: InboxClaimRequest): Promise<InboxClaim> {
   const { owner, nowMs, leaseUntilMs, limit, after } = request;

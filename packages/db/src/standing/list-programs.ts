@@ -7,7 +7,7 @@ import { beforeOf, newestIn, pageStatement } from "../sql/newest-in.ts";
 import { selectList } from "../sql/select-list.ts";
 import { arrayLiteral } from "../sql/statement.ts";
 
-/** Filter of a list of standing programs. A field that is not set does not filter. */
+/** Filter of a list of standing programs (which start jobs on a schedule or event). A field that is not set does not filter. */
 export type StandingProgramFilter = {
   readonly state: StandingState | undefined;
   readonly sourceKind: StandingSourceKind | undefined;

@@ -45,9 +45,10 @@ const includesStarted = (state: StandingRunState) =>
   `(select where '${state}' = any($9::text[]) and '' = any($10::text[]))`;
 
 /**
- * Lists runs of a standing program with the newest first. Uses the index standing_runs_unstarted for each requested state and reason. Uses
- * standing_runs_over for ended runs, and standing_runs_running (always short) for running ones. A list without filters reads all of these
- * indexes. A query with only the program and the id could make PostgreSQL read the whole of an index that begins with the program.
+ * Lists runs of a standing program (which starts jobs on a schedule or event) with the newest first. Uses the index standing_runs_unstarted
+ * for each requested state and reason. Uses standing_runs_over for ended runs, and standing_runs_running (always short) for running ones. A
+ * list without filters reads all of these indexes. A query with only the program and the id could make PostgreSQL read the whole of an
+ * index that begins with the program.
  */
 const selectRuns = pageStatement("list_standing_runs", {
   table: "standing_runs",

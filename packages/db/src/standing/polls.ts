@@ -6,12 +6,12 @@ import { compose, query } from "../sql/compose.ts";
 import { type RawRow, rows, selectList, values } from "../sql/select-list.ts";
 import { arrayLiteral, statement } from "../sql/statement.ts";
 
-/** The poll state of a standing program: the position in the tool's list that the program reads regularly to find new rows. */
+/** The poll state of a standing program (a schedule): the position in the tool's list that the program reads regularly to find new rows. */
 export type StandingPollRecord = Readonly<Row<typeof standingPolls>>;
 
 const pollColumns = selectList(standingPolls, namesBut(standingPolls), "p");
 
-/** Reads the poll state (position in the tool's list) of each given standing program, by primary key. */
+/** Reads the poll state (position in the tool's list) of each given standing program (a schedule), by primary key. */
 const readPolls = statement<RawRow<StandingPollRecord>>(
   "read_standing_polls",
   `select ${pollColumns.text} from standing_polls p where p.program_id = any($1::uuid[])`,
@@ -44,8 +44,8 @@ export async function writeStandingPoll(tx: Executor, poll: StandingPollRecord):
 }
 
 /**
- * Selects the row ids that a standing program's polls have already seen. They are stored under a generation (a number). If svc must forget
- * all of them, the program gets the next generation.
+ * Selects the row ids that the polls of a standing program (a schedule) have already seen. They are stored under a generation (a number).
+ * If svc must forget all of them, the program gets the next generation.
  */
 export type KnownIdSet = { readonly programId: StandingProgramId; readonly generation: number };
 
@@ -135,7 +135,7 @@ const refreshKnown = compose(
 
 /**
  * Stores the time at which a poll last read ids that it already knew. Such an id identifies a row of an app's list. The caller has locked
- * the standing program of the poll.
+ * the standing program (schedule) of the poll.
  */
 export async function refreshKnownIds(
   tx: Executor,
@@ -190,8 +190,8 @@ export async function removeStaleIds(
 }
 
 /**
- * Deletes the remembered row ids of deleted standing programs. Finds the programs by the index standing_programs_deleted, and their row ids
- * by the primary key of standing_seen.
+ * Deletes the remembered row ids of deleted standing programs (schedules). Finds the programs by the index standing_programs_deleted, and
+ * their row ids by the primary key of standing_seen.
  */
 const deleteOrphaned = statement<{ gone: number }>(
   "sweep_standing_seen",

@@ -9,10 +9,10 @@ import { type RawRow, rows, selectList } from "../sql/select-list.ts";
 import { arrayLiteral, statement } from "../sql/statement.ts";
 import { listStandingPrograms, type StandingProgramFilter } from "./list-programs.ts";
 
-/** A standing program, with the columns of its row. */
+/** A standing program (it starts jobs on a schedule or event), with the columns of its row. */
 export type StandingProgramRecord = Readonly<Row<typeof standingPrograms>>;
 
-/** One version of a standing program's definition. */
+/** One version of the definition of a standing program (which starts jobs on a schedule or event). */
 export type StandingVersionRecord = Readonly<Row<typeof standingVersions>>;
 
 const columns = selectList(standingPrograms, [
@@ -103,7 +103,10 @@ const changePrograms = compose(
     query`update standing_programs p set ${changes.set("i", changedNames)} from ${changes.from("i")} where p.id = i.id`,
 );
 
-/** Stores changes to standing programs, such as a new next due time. The caller's transaction must hold the locks on the programs. */
+/**
+ * Stores changes to standing programs (schedules), such as a new next due time. The caller's transaction must hold the locks on the
+ * programs.
+ */
 export async function changeStandingPrograms(tx: Executor, changes: readonly StandingProgramChange[]): Promise<void> {
   if (changes.length > 0) await changePrograms(tx, { changes });
 }
@@ -178,7 +181,7 @@ const countPrograms = statement<{ count: number }>(
      select from standing_programs where state = s.state and project_id = $1::uuid and deleted_at is null offset 0) p`,
 );
 
-/** Returns the repository of one project's standing programs. */
+/** Returns the repository of one project's standing programs (which start jobs on a schedule or event). */
 export function standingProgramsForProject(db: Executor, projectId: ProjectId): StandingProgramRepository {
   const own = and(eq(standingPrograms.projectId, projectId), isNull(standingPrograms.deletedAt));
   const one = async (condition: ReturnType<typeof and>) => {

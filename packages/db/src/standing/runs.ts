@@ -18,7 +18,7 @@ import { type RawRow, rows, selectList } from "../sql/select-list.ts";
 import { arrayLiteral, statement } from "../sql/statement.ts";
 import { listStandingRuns, type StandingRunFilter, type StandingRunPosition } from "./list-runs.ts";
 
-/** A run of a standing program, with the columns of its row. */
+/** A run of a standing program (which starts jobs on a schedule or event), with the columns of its row. */
 export type StandingRunRecord = Readonly<Row<typeof standingRuns>>;
 
 const names = [
@@ -234,8 +234,8 @@ const skipOpen = statement<{ id: string }>(
 );
 
 /**
- * Lists the jobs that runs of a standing program have started. Uses the index standing_runs_running. The statement repeats the exact
- * condition of this index, because PostgreSQL uses the index only then.
+ * Lists the jobs that runs of a standing program (a schedule) have started. Uses the index standing_runs_running. The statement repeats the
+ * exact condition of this index, because PostgreSQL uses the index only then.
  */
 const listStarted = statement<{ jobId: string }>(
   "list_started_standing_jobs",

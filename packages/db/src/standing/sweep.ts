@@ -52,8 +52,8 @@ export async function sweepStandingPrograms(db: Executor, beforeMs: number, limi
 }
 
 /**
- * Creates the task of active standing programs whose due task is missing. Uses the index standing_programs_armed to find the programs, and
- * the primary key to find their tasks.
+ * Creates the task of active standing programs (schedules) whose due task is missing. Uses the index standing_programs_armed to find the
+ * programs, and the primary key to find their tasks.
  */
 const armLost = statement<{ id: string }>(
   "arm_lost_standing_programs",

@@ -40,7 +40,7 @@ export async function countOtherEntityEvents(
   return row?.count ?? 0;
 }
 
-/** Maximum number of entities returned. */
+/** Maximum number of entities (customers or users) returned. */
 const namedMax = 20;
 
 /**

@@ -54,13 +54,13 @@ export async function findTriggerSubscriptions(
   return (await selectSubscriptions(db, { heard })).map((row) => columns.read(row));
 }
 
-/** The data of a new subscription of a standing program to a trigger. */
+/** The data of a new subscription of a standing program (which starts jobs on a schedule or event) to a trigger. */
 export type NewTriggerSubscription = Pick<TriggerSubscription, "programId" | "projectId" | "triggerSlug" | "version">;
 
 /**
- * Subscribes a standing program to the events of a trigger, from the end of this transaction on. Events that were stored before then do not
- * start the program. The transaction increments the version of the project's routing. Later events have a version from which svc knows that
- * the subscription applies. The transaction must hold the lock on the program.
+ * Subscribes a standing program (which starts jobs on a schedule or event) to the events of a trigger, from the end of this transaction on.
+ * Events that were stored before then do not start the program. The transaction increments the version of the project's routing. Later
+ * events have a version from which svc knows that the subscription applies. The transaction must hold the lock on the program.
  */
 export async function openTriggerSubscription(tx: Executor, listener: NewTriggerSubscription): Promise<void> {
   const fromVersion = await touchProjectRouting(tx, listener.projectId);
@@ -105,8 +105,8 @@ export function countTriggerSubscriptions(db: Executor, projectId: ProjectId, tr
 }
 
 /**
- * Deletes ended subscriptions of standing programs to triggers, after a retention time. By then, svc has decided about all events that were
- * stored during the subscription. Uses the index standing_listeners_ended.
+ * Deletes ended subscriptions of standing programs (which start jobs on a schedule or event) to triggers, after a retention time. By then,
+ * svc has decided about all events that were stored during the subscription. Uses the index standing_listeners_ended.
  */
 const deleteEndedSubscriptions = statement<{ id: string }>(
   "sweep_standing_listeners",

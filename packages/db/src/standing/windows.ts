@@ -163,8 +163,8 @@ export async function insertStandingRunEvents(
 }
 
 /**
- * Reads the events that collecting runs of a standing program have gathered. Reads them in the order of the index standing_run_events_run,
- * so that no sorting is needed.
+ * Reads the events that collecting runs of a standing program (a schedule) have gathered. Reads them in the order of the index
+ * standing_run_events_run, so that no sorting is needed.
  */
 const readRunEvents = statement<{ run: string; event: string }>(
   "read_standing_run_events",

@@ -146,8 +146,8 @@ const onlyWhereInactive = Object.fromEntries(
 );
 
 /**
- * Locks a key, and the key that gave its grant if it belongs to a grant, so that neither can end before this transaction does. Returns the
- * earlier expiry of the two keys, epoch milliseconds. Undefined if one of them has ended.
+ * Locks a key, so that it cannot end before this transaction does. If the key belongs to a grant (a person's permission for an agent), also
+ * locks the key that gave the grant. Returns the earlier expiry of the two keys, epoch milliseconds. Undefined if one of them has ended.
  */
 async function holdKey(tx: Executor, keyId: KeyId, nowMs: number): Promise<number | undefined> {
   const vouchers = await tx.orm.select({ id: grants.voucherKeyId }).from(grants).where(eq(grants.keyId, keyId));

@@ -45,10 +45,12 @@ export type SubscriptionChange = Partial<
   >
 >;
 
-/** Nothing was created, because the entity already has the maximum number of subscriptions. Those of agents do not count. */
+/**
+ * Nothing was created, because the entity (customer or user) already has the maximum number of subscriptions. Those of agents do not count.
+ */
 type EntityFull = { readonly entityFull: { readonly most: number } };
 
-/** Maximum number of subscriptions of one entity, without those of agents: each agent's key has a maximum of its own. */
+/** Maximum number of subscriptions of one entity (customer or user), without those of agents: each agent's key has a maximum of its own. */
 const ofEntityMax = 50;
 
 /**
@@ -57,12 +59,15 @@ const ofEntityMax = 50;
  */
 export type SubscriptionRepository = {
   /**
-   * Creates a subscription. Returns it, or the limit that the project or the entity has reached. Concurrent calls cannot exceed a limit
-   * together.
+   * Creates a subscription. Returns it, or the limit that the project or the entity (customer or user) has reached. Concurrent calls cannot
+   * exceed a limit together.
    */
   create(subscription: NewSubscription): Promise<Subscription | QuotaReached | EntityFull>;
   find(id: SubscriptionId): Promise<Subscription | undefined>;
-  /** Returns the subscriptions, newest first, beginning after the id `after`. `entityId`: only those of this entity, if it is not empty. */
+  /**
+   * Returns the subscriptions, newest first, beginning after the id `after`. `entityId`: only those of this entity (customer or user), if
+   * it is not empty.
+   */
   list(page: { after: SubscriptionId | undefined; limit: number }, entityId?: string): Promise<Subscription[]>;
   /**
    * Changes a subscription and returns it; undefined if the project has no such subscription. A function gets the locked row and returns
@@ -102,7 +107,7 @@ export const freshHealth = {
   goneCount: 0,
 };
 
-/** Counts the subscriptions of an entity, without those of agents. Uses the index subscriptions_entity. */
+/** Counts the subscriptions of an entity (customer or user), without those of agents. Uses the index subscriptions_entity. */
 const countOfOneEntity = statement<{ count: number }>(
   "count_entity_subscriptions",
   `select count(*)::int4 as count from subscriptions
@@ -115,8 +120,8 @@ async function countOfEntity(tx: Executor, { projectId, entityId }: RoutedEntity
 }
 
 /**
- * Returns the quota that one more subscription would exceed: subscriptions with an entity have a quota of their own. Undefined if the
- * subscription fits. Call it in a transaction that has locked the project's row.
+ * Returns the quota that one more subscription would exceed: subscriptions with an entity (customer or user) have a quota of their own.
+ * Undefined if the subscription fits. Call it in a transaction that has locked the project's row.
  */
 export function findSubscriptionQuotaReached(
   tx: Executor,
@@ -130,8 +135,8 @@ export function findSubscriptionQuotaReached(
 }
 
 /**
- * Returns the repository of one project's subscriptions to events. Ask endpoints are not among them. `portal`: limits the repository to the
- * subscriptions of an entity's portal, and new ones belong to it.
+ * Returns the repository of one project's subscriptions to events. Endpoints for questions to people are not among them. `portal`: limits
+ * the repository to the subscriptions of the portal of an entity (customer or user), and new ones belong to it.
  */
 export function subscriptionsForProject(
   db: Executor,

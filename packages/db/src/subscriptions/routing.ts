@@ -31,8 +31,8 @@ const routedColumns = [
 type RoutedColumn = (typeof routedColumns)[number];
 
 /**
- * Routing of one project, read as of one moment. `version`: routing version. `subscriptions`: active ones without an entity.
- * `subscribedTriggers`: triggers to which the project's standing programs subscribe. `quotas`: configured quotas.
+ * Routing of one project, read as of one moment. `version`: routing version. `subscriptions`: active ones without an entity (customer or
+ * user). `subscribedTriggers`: triggers to which the project's standing programs (schedules) subscribe. `quotas`: configured quotas.
  */
 export type ProjectRouting = {
   version: number;
@@ -40,15 +40,16 @@ export type ProjectRouting = {
   subscriptions: RoutedSubscription[];
   subscribedTriggers: readonly string[];
   /**
-   * Versions of the project's shards, which are groups of entities, by number of the shard. A shard that is absent has version 0. Undefined
-   * if no subscription of the project ever had an entity; `readEntityRouting` then finds none.
+   * Versions of the project's shards, which are groups of entities (customers or users), by number of the shard. A shard that is absent has
+   * version 0. Undefined if no subscription of the project ever had an entity; `readEntityRouting` then finds none.
    */
   shards: Map<number, number> | undefined;
 };
 
 /**
- * Subscriptions of one entity, read as of one moment. `shard`: number of the entity's shard, a group of entities. `version`: version of this
- * shard, which grows with every change of a subscription of one of its entities. `subscriptions`: the entity's active ones.
+ * Subscriptions of one entity (customer or user), read as of one moment. `shard`: number of the entity's shard, a group of entities.
+ * `version`: version of this shard, which grows with every change of a subscription of one of its entities. `subscriptions`: the entity's
+ * active ones.
  */
 export type EntityRouting = {
   readonly shard: number;
@@ -68,7 +69,7 @@ const columns = selectList(subscriptions, routedColumns, "s");
 
 /**
  * Finds projects, their policies and shards by primary keys, subscriptions by subscriptions_general, and subscriptions of standing programs
- * by standing_listeners_trigger.
+ * (schedules) by standing_listeners_trigger.
  */
 const selectRouting = statement<RoutingRow>(
   "read_project_routing",
@@ -124,8 +125,8 @@ type EntityRow = RawRow<Omit<RoutedSubscription, "projectId">> & {
 };
 
 /**
- * Finds the versions of the entities' shards by primary key, each once because many entities share a shard. Finds the subscriptions by
- * subscriptions_entity.
+ * Finds the versions of the shards (groups) of entities (customers or users) by primary key, each once because many entities share a shard.
+ * Finds the subscriptions by subscriptions_entity.
  */
 const selectEntities = compose(
   "read_entity_routing",
@@ -144,12 +145,12 @@ const selectEntities = compose(
         and kind = 'events' and active offset 0) s on true`,
 );
 
-/** An entity of a project, by the names of the columns of its subscriptions. */
+/** An entity (customer or user) of a project, by the names of the columns of its subscriptions. */
 export type RoutedEntity = { readonly projectId: ProjectId; readonly entityId: string };
 
 /**
- * Returns the subscriptions of each of these entities, in their order and all as of the same moment. The entities must differ, and none may
- * be empty.
+ * Returns the subscriptions of each of these entities (customers or users), in their order and all as of the same moment. The entities must
+ * differ, and none may be empty.
  */
 export async function readEntityRouting(db: Executor, wanted: readonly RoutedEntity[]): Promise<EntityRouting[]> {
   const byEntity = new Map<string, EntityRouting>();
@@ -169,8 +170,8 @@ export async function readEntityRouting(db: Executor, wanted: readonly RoutedEnt
 }
 
 /**
- * Ends the subscriptions of a key, and of the grants that were given with this key, because these grants end with it. Finds the key by
- * primary key, grants by grants_project, subscriptions by subscriptions_key.
+ * Ends the subscriptions of a key, and of the grants (people's permissions for agents) that were given with this key, because these grants
+ * end with it. Finds the key by primary key, grants by grants_project, subscriptions by subscriptions_key.
  */
 const endOfKey = statement<{ id: string }>(
   "end_subscriptions_of_key",
@@ -195,8 +196,8 @@ const endNarrowed = statement<{ id: string }>(
 type KeyEnd = { readonly projectId: ProjectId; readonly keyId: KeyId; readonly nowMs: number };
 
 /**
- * Ends the subscriptions that agents created with a key, or with a grant that was given with this key. After the commit, svc delivers
- * nothing to them, and the next sweep deletes them. Call it in the transaction that ends the key.
+ * Ends the subscriptions that agents created with a key, or with a grant (a person's permission for an agent) that was given with this key.
+ * After the commit, svc delivers nothing to them, and the next sweep deletes them. Call it in the transaction that ends the key.
  */
 export async function endSubscriptionsOfKey(tx: Executor, { projectId, keyId, nowMs }: KeyEnd): Promise<void> {
   const ended = await endOfKey(tx, [uuidOfId(keyId), isoTime(nowMs)]);

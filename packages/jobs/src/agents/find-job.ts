@@ -7,8 +7,8 @@ import { spoken, type ToolAnswer } from "@svc/tools";
 import type { AgentJobsContext } from "./task-ask.ts";
 
 /**
- * Returns a job of the caller's project that is in the caller's access scope. If the caller has a person's grant instead of a key, only
- * jobs that were submitted under this grant are returned. Returns undefined for any other job.
+ * Returns a job of the caller's project that is in the caller's access scope. If the caller has a grant (a person's permission for an
+ * agent) instead of a key, only jobs that were submitted under this grant are returned. Returns undefined for any other job.
  */
 export async function findFollowed(
   { db }: Pick<AgentJobsContext, "db">,

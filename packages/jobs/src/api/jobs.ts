@@ -211,7 +211,10 @@ function readListedMode(mode: string): JobMode {
   return mode === "rehearse" ? mode : readMode(mode);
 }
 
-/** Returns the mode of a submission. Throws MODE_INVALID if it is unknown, or if it is `rehearse`, which only standing programs use. */
+/**
+ * Returns the mode of a submission. Throws MODE_INVALID if it is unknown, or if it is `rehearse`, which only standing programs (schedules)
+ * use.
+ */
 function readMode(mode: string): "live" | "simulate" {
   if (mode === "" || mode === "live") return "live";
   if (mode === "simulate") return mode;

@@ -48,7 +48,7 @@ export type EngineLimits = {
 /** The end of a job as its driver has committed it. `atMs`: the time of the commit, in epoch milliseconds. */
 export type JobEnd = { readonly state: JobState; readonly receipt: ReceiptDocument; readonly atMs: number };
 
-/** The end of an approval dry run: a job that asks people about a standing program and runs nothing of it. */
+/** The end of an approval dry run: a job that asks people about a standing program (a schedule) and runs nothing of it. */
 export type DryRunEnd = {
   readonly jobId: Id<"job">;
   readonly programId: StandingProgramId;

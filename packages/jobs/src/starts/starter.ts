@@ -106,7 +106,7 @@ export type ApprovalDryRun = Omit<Start, "grantedId"> & {
 /** The program of a plan and its estimate. The project's approval policy is applied to them. */
 export type HeldPlan = { readonly program: Program; readonly estimate: EstimateDocument };
 
-/** Creates the jobs of standing programs. The caller stores these jobs in its own transaction. */
+/** Creates the jobs of standing programs (which start jobs on a schedule or event). The caller stores these jobs in its own transaction. */
 export type JobStarter = {
   check(asked: StartCheck): Promise<CheckedStart>;
   /**
@@ -147,7 +147,7 @@ export type StarterContext = Pick<
   "db" | "sealer" | "views" | "accounts" | "asks" | "engine" | "programs" | "isSandbox"
 >;
 
-/** Creates the starter of standing programs' jobs. */
+/** Creates the object that makes the jobs of standing programs (which start jobs on a schedule or event). */
 export function createJobStarter(context: StarterContext): JobStarter {
   const { sealer, asks, engine, isSandbox } = context;
   const drifts = createDriftReader(context);
@@ -211,7 +211,10 @@ async function check(
   return { program, programHash, estimate, needsApproval, programJson, pins, skills, notes };
 }
 
-/** A single tool call that a standing program makes regularly with the same arguments, to find new rows. */
+/**
+ * A single tool call that a standing program (which starts jobs on a schedule or event) makes regularly with the same arguments, to find
+ * new rows.
+ */
 type ReadCheck = {
   readonly projectId: ProjectId;
   readonly binding: Binding | null;

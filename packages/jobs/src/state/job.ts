@@ -45,7 +45,7 @@ export type JobFacts = {
   readonly standingRunId: StandingRunId | null;
   /**
    * Value from which the idempotency keys that apps receive with calls are computed. It is the job's id, or a value that all jobs for one
-   * due time or event of a standing program share.
+   * due time or event of a standing program (a schedule) share.
    */
   readonly callSeed: string;
   /**

@@ -22,7 +22,8 @@ export type CallFault = {
 /**
  * Result of a call after its retries.
  * - `unknown`: svc does not know if the app executed the call.
- * - `postponed`: the call must be made after `waitMs`. `isLimited`: true if a call limit delays all calls of this tool and entity.
+ * - `postponed`: the call must be made after `waitMs`. `isLimited`: true if a call limit delays all calls of this tool and entity (customer
+ *   or user).
  * - `limit`: a limit of the job forbids the call.
  */
 export type InvokeResult =

@@ -6,8 +6,8 @@ import type { Quarantine, TriggersContext } from "@svc/triggers";
 export type OperatorContext = TriggersContext & { readonly quarantine: Quarantine };
 
 /**
- * True if the project is the only project of the deployment; its approvers may then see quarantined posts. False if there are others: a
- * post may contain data of any project, so only the administrator may see it.
+ * True if the project is the only project of the deployment; its approvers may then see quarantined webhook posts (which svc could not turn
+ * into events). False if there are others: a post may contain data of any project, so only the administrator may see it.
  */
 export async function isOnlyProject({ db }: OperatorContext, { projectId }: ProjectPrincipal): Promise<boolean> {
   const projects = await listProjects(db, { after: undefined, limit: 2 });

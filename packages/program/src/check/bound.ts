@@ -15,8 +15,9 @@ const httpSlug = "http";
 const skillsSlug = "skills";
 
 /**
- * Returns a fault for each part of an accepted program that is outside the caller's access scope: another entity, a tool that was not
- * granted, or any secret, because secrets belong to no entity. Nested skills are also checked. `document`: the parsed text of the program.
+ * Returns a fault for each part of an accepted program that is outside the caller's access scope: another entity (customer or user), a tool
+ * that was not granted, or any secret, because secrets belong to no entity. Nested skills are also checked. `document`: the parsed text of
+ * the program.
  */
 export function boundFaultsOf(accepted: AcceptedProgram, binding: Binding, document: unknown): readonly ProgramFault[] {
   const faults = createFaultList(document);

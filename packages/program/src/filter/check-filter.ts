@@ -109,7 +109,7 @@ const largestPayload: Extent = {
   total: filterPayloadBytes / 2,
   depth: 0,
 };
-/** Longest text among the other fields of an event, such as an entity id. */
+/** Longest text among the other fields of an event, such as the id of an entity (customer or user). */
 const otherText = 1_000;
 
 /**

@@ -23,7 +23,7 @@ export type CelBindings = {
   readonly calls?: JsonObject | undefined;
   /** The answer of the call that is being undone. Only expressions in undo calls can use it. */
   readonly output?: JsonValue | undefined;
-  /** The event or time that started a standing program. */
+  /** The event or time that started a standing program (which starts jobs on a schedule or event). */
   readonly fire?: JsonObject | undefined;
   readonly event?: JsonObject | undefined;
   /** The time that `now` means in expressions, in milliseconds since 1970. */

@@ -25,7 +25,7 @@ export type AdminContext = {
   rotateVault: () => Promise<VaultRotation>;
   /** Counts the running calls of each project on this node. */
   admission: Pick<Admission, "loadOf">;
-  /** Counts the posts that this node has received for each project. */
+  /** Counts the webhook posts that this node has received for each project. */
   posts: Pick<PostQuotas, "loadOf">;
   /**
    * True if a second project is allowed, because the deployment defines which projects receive events. False if it does not: every project
@@ -36,7 +36,7 @@ export type AdminContext = {
   quarantine: Quarantine;
   jobs: Pick<Node["jobs"], "administration">;
   exportPages: ExportPages;
-  /** The toolkits from which posts may come. */
+  /** The toolkits from which webhook posts may come. */
   catalog: Pick<Catalog, "toolkits">;
   /** The toolkits to which keys of a project may be scoped. */
   views: Pick<CatalogViews, "forProject">;

@@ -12,7 +12,7 @@ import { exportLines } from "./export.ts";
 /** Maximum duration in milliseconds of an erasure's dry run. It is short because a caller waits for the result. */
 const previewMs = 20_000;
 
-/** Returns the methods of AdminService that erase the data of an entity or a project, and that export this data. */
+/** Returns the methods of AdminService that erase the data of an entity (customer or user) or a project, and that export this data. */
 export function erasureMethods(
   context: AdminContext,
 ): Pick<ServiceImpl<typeof AdminService>, "eraseEntity" | "deleteProject" | "getErasure" | "exportEntity"> {

@@ -3,7 +3,7 @@ import type { PostLoad, PostQuotas } from "@svc/node";
 import type { Admission, ProjectLoad } from "./admission.ts";
 import type { ProjectFigures } from "./project-metrics.ts";
 
-/** Yields each project's activity on this node since its start: calls, and received posts. */
+/** Yields each project's activity on this node since its start: calls, and received webhook posts. */
 export function* figuresOfProjects(
   admission: Pick<Admission, "loads" | "loadOf">,
   posts: Pick<PostQuotas, "loads" | "loadOf">,
@@ -23,7 +23,7 @@ export function* figuresOfProjects(
   }
 }
 
-/** Returns how many requests of a project were refused on this node, by quota. Calls and posts are added up. */
+/** Returns how many requests of a project were refused on this node, by quota. Tool calls and webhook posts are added up. */
 export function refusalsOf(
   calls: Pick<ProjectLoad, "refusals"> | undefined,
   posts: Pick<PostLoad, "refusals"> | undefined,

@@ -16,9 +16,9 @@ export type CallRules = {
 };
 
 /**
- * Returns two declarations of each API call of a router: the role that its key needs, and the rule for scoped keys (keys limited to an
- * entity or to some calls). Calls outside svc.v1 (grpc.health.v1) need no key and are left out. Throws an Error if a call of svc.v1 has no
- * declaration, so that such a server does not start.
+ * Returns two declarations of each API call of a router: the role that its key needs, and the rule for scoped keys (keys limited to one
+ * customer or to some calls). Calls outside svc.v1 (grpc.health.v1) need no key and are left out. Throws an Error if a call of svc.v1 has
+ * no declaration, so that such a server does not start.
  */
 export function readCallRules(router: Pick<ConnectRouter, "handlers">): CallRules {
   const roles = new Map<DescMethod, RequiredRole>();

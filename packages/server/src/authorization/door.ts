@@ -9,17 +9,21 @@ import { type GrantCache, isAccessToken } from "./grants.ts";
 import { resourceMetadataPath, type ServiceUrls, type ServiceUrlsOf } from "./metadata.ts";
 import { accessScopes, firstScopes, scopeText } from "./scopes.ts";
 
-/** Authenticates agents at the MCP address, by an API key or by the access token of a grant. */
+/** Authenticates agents at the MCP address, by an API key or by the access token of a grant (a person's permission for an agent). */
 export type McpDoor = {
   /**
-   * Returns the principal of a request that has a key or the access token of a grant. Rejects like Authenticate, and with GRANT_INVALID.
+   * Returns the principal of a request that has a key or the access token of a grant (a person's permission for an agent). Rejects like
+   * Authenticate, and with GRANT_INVALID.
    */
   authenticate(req: IncomingMessage, wait: KeyLookupWait): Promise<Principal>;
-  /** Returns the headers for a request without valid credentials. They name the address where the client can ask for a grant. */
+  /**
+   * Returns the headers for a request without valid credentials. They name the address where the client can ask for a grant (a person's
+   * permission for an agent).
+   */
   challenge(req: IncomingMessage): AnswerHeaders;
   /**
-   * Returns the headers of the answer if the scopes of a grant are not sufficient. They name the scopes that the client can ask for.
-   * Undefined for keys and for other errors.
+   * Returns the headers of the answer if the scopes of a grant (a person's permission for an agent) are not sufficient. They name the
+   * scopes that the client can ask for. Undefined for keys and for other errors.
    */
   stepUp(req: IncomingMessage, error: unknown): AnswerHeaders | undefined;
 };

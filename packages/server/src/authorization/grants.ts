@@ -6,32 +6,38 @@ import { createFreshCache } from "../auth/fresh-cache.ts";
 import { isValidKey } from "../auth/key-cache.ts";
 import { storeDeadlineMs } from "../store-deadline.ts";
 
-/** The grant that an access token belongs to: the key that its calls use, and the address at which the token is valid. */
+/**
+ * The grant (a person's permission for an agent) that an access token belongs to: the key that its calls use, and the address at which the
+ * token is valid.
+ */
 type CallerGrant = {
   readonly key: CallerKey;
-  /** The key with which the person gave the grant. */
+  /** The key with which the person gave the grant (permission) to the agent. */
   readonly voucherKeyId: KeyId;
   readonly resource: string;
   readonly expiresAt: number;
 };
 
-/** Cache of grants. Key: the digest of the access token. Entries are at most one second old. */
+/** Cache of grants (people's permissions for agents). Key: the digest of the access token. Entries are at most one second old. */
 export type GrantCache = {
   /**
-   * Returns the grant of a token; undefined if the token is unknown or its grant has ended. Rejects if the database is unavailable or too
-   * slow.
+   * Returns the grant (a person's permission for an agent) of a token; undefined if the token is unknown or its grant has ended. Rejects if
+   * the database is unavailable or too slow.
    */
   find(digest: Buffer): Promise<CallerGrant | undefined> | CallerGrant | undefined;
   /**
-   * Removes from the cache the OAuth grants that use a key, and those that a person gave with this key. The node that ends a key or a grant
-   * calls this function, so that the end takes effect at once.
+   * Removes from the cache the OAuth grants (people's permissions for agents) that use a key, and those that a person gave with this key.
+   * The node that ends a key or a grant calls this function, so that the end takes effect at once.
    */
   forget(id: KeyId): void;
-  /** Removes the grants of a project. The node that changes the quotas of the project calls this function. */
+  /**
+   * Removes the grants (people's permissions for agents) of a project from the cache. The node that changes the quotas of the project calls
+   * this function.
+   */
   forgetProject(id: ProjectId): void;
 };
 
-/** Creates the cache of grants. */
+/** Creates the cache of grants (people's permissions for agents). */
 export function createGrantCache({ db, clock }: { db: Executor; clock: Clock }): GrantCache {
   const load = async (digest: Buffer): Promise<CallerGrant | undefined> => {
     const token = await findGrantToken(db, digest);

@@ -27,8 +27,8 @@ import { createToken, type TokenOptions } from "./token.ts";
 type AuthorizationOptions = AuthorizeOptions & RegisterOptions & TokenOptions;
 
 /**
- * Creates the handlers of authorization, by path. With them, an agent that knows only the MCP address can get a grant: it reads the
- * metadata, registers, sends a person to the consent page, and exchanges the code for tokens.
+ * Creates the handlers of authorization, by path. With them, an agent that knows only the MCP address can get a grant (a person's
+ * permission for an agent): it reads the metadata, registers, sends a person to the consent page, and exchanges the code for tokens.
  */
 function createAuthorization(options: AuthorizationOptions): ReadonlyMap<string, PageHandler> {
   const { register, authorize, token, revoke } = authorizationPaths;
@@ -41,10 +41,12 @@ function createAuthorization(options: AuthorizationOptions): ReadonlyMap<string,
   ]);
 }
 
-/** Maximum number of accounts, newest first, whose entities the page suggests. The person can type any other entity. */
+/**
+ * Maximum number of accounts, newest first, whose entities (customers or users) the page suggests. The person can type any other entity.
+ */
 const accountsMax = 200;
 
-/** Creates the function that returns the toolkits of a project, and the entities that have connected accounts. */
+/** Creates the function that returns the toolkits of a project, and the entities (customers or users) that have connected accounts. */
 function createSourcesOf({
   db,
   clock,
@@ -86,7 +88,7 @@ type GrantPartsOptions = {
   readonly publicUrl: () => string;
 };
 
-/** Creates the objects that OAuth authorization needs (for example the cache of grants). */
+/** Creates the objects that OAuth authorization needs (for example the cache of agents' grants). */
 export function createGrantParts({ config, db, clock, publicUrl }: GrantPartsOptions): GrantParts {
   return {
     cache: createGrantCache({ db, clock }),

@@ -30,7 +30,10 @@ export type RegisterOptions = AuthorizationOptions & {
   readonly addressOf: (req: IncomingMessage) => string;
 };
 
-/** Maximum number of clients without a grant. If there are more, svc deletes the oldest client of the address that registered the most. */
+/**
+ * Maximum number of OAuth clients without a grant (a person's permission for an agent). If there are more, svc deletes the oldest client of
+ * the address that registered the most.
+ */
 const unusedMax = 1_000;
 /** Maximum registrations per minute, for each address on each node. */
 const perAddressMax = 20;

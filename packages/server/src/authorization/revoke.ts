@@ -8,22 +8,25 @@ import { auditAction } from "../audit/audit-action.ts";
 import type { AuditLog } from "../audit/log.ts";
 import { type AuthorizationOptions, AuthorizationRefusal, answerUnkept, readForm } from "./serve.ts";
 
-/** Dependencies for ending a grant. */
+/** Dependencies for ending a grant (a person's permission for an agent). */
 export type EndGrantOptions = {
   readonly db: Database;
   readonly clock: Clock;
   readonly audit: AuditLog;
-  /** Called after a grant has ended. `keyId`: the key that the calls of the grant used. */
+  /** Called after a grant (a person's permission for an agent) has ended. `keyId`: the key that the calls of the grant used. */
   readonly onEnded: (keyId: KeyId) => void;
 };
 
 /**
- * Audited actions that end a grant without a call of the API. `GrantToken.Revoke`: the client revoked a token. `GrantToken.Reuse` and
- * `GrantCode.Reuse`: a token or a code was used a second time.
+ * Audited actions that end a grant (a person's permission for an agent) without a call of the API. `GrantToken.Revoke`: the client revoked
+ * a token. `GrantToken.Reuse` and `GrantCode.Reuse`: a token or a code was used a second time.
  */
 type GrantEndAction = "GrantToken.Revoke" | "GrantToken.Reuse" | "GrantCode.Reuse";
 
-/** Ends a grant. The audit log records the key of the grant as the actor. Does nothing if the grant has already ended. */
+/**
+ * Ends a grant (a person's permission for an agent). The audit log records the key of the grant as the actor. Does nothing if the grant has
+ * already ended.
+ */
 export async function endGrantFor(
   action: GrantEndAction,
   grant: Pick<Grant, "id" | "keyId" | "projectId">,

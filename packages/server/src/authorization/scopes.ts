@@ -10,16 +10,22 @@ import {
 import type { ApiKey } from "@svc/db/keys/repo";
 import { accessClasses, type StoredAccessClass } from "@svc/db/schema/words";
 
-/** OAuth scope of a grant. It has the name of an access class of tools. */
+/** OAuth scope of a grant (a person's permission for an agent). It has the name of an access class of tools. */
 export type AccessScope = StoredAccessClass;
 
-/** All access scopes of grants. Each is an OAuth scope with the name of an access class of tools (for example `read`). */
+/**
+ * All access scopes of grants (people's permissions for agents). Each is an OAuth scope with the name of an access class of tools (for
+ * example `read`).
+ */
 export const accessScopes: readonly AccessScope[] = accessClasses;
 
 /** Scopes that a client should request first. It can request more when a call needs them. */
 export const firstScopes: readonly AccessScope[] = ["read", "write"];
 
-/** Returns the OAuth scope text of a grant: its access classes, and its toolkits if it is limited to some. */
+/**
+ * Returns the OAuth scope text of a grant (a person's permission for an agent): its access classes, and its toolkits if it is limited to
+ * some.
+ */
 export function scopeText(granted: { accessClasses: readonly AccessScope[]; toolkitSlugs: readonly string[] }): string {
   const { accessClasses: classes, toolkitSlugs } = granted;
   return [...(classes.length === 0 ? accessScopes : classes), ...toolkitSlugs.map((slug) => `toolkit:${slug}`)].join(
@@ -29,7 +35,7 @@ export function scopeText(granted: { accessClasses: readonly AccessScope[]; tool
 
 /** Access that a person can give to an agent. It is never more than the access of the person's own key. */
 export type Offer = {
-  /** Entity to which the person's key is scoped; empty if the person can choose any entity. */
+  /** Entity (customer or user) to which the person's key is scoped; empty if the person can choose any entity. */
   readonly entityId: string;
   /** Entities with connected accounts. The page suggests them. */
   readonly entities: readonly string[];
@@ -44,14 +50,15 @@ export type Offer = {
   readonly isAnyToolkit: boolean;
 };
 
-/** Toolkits and entities of a project. A key can give access to all or some of them. */
+/** Toolkits and entities (customers or users) of a project. A key can give access to all or some of them. */
 export type OfferSources = {
   readonly toolkits: Offer["toolkits"];
   readonly entities: readonly string[];
 };
 
 /**
- * Returns the access that a person who signs in with this key can give an OAuth client: entities, access classes, toolkits and tool groups.
+ * Returns the access that a person who signs in with this key can give an OAuth client: entities (customers or users), access classes,
+ * toolkits and tool groups.
  */
 export function offerOf(key: Pick<ApiKey, keyof Binding | "agentTools">, { toolkits, entities }: OfferSources): Offer {
   const isAnyToolkit = key.toolkitSlugs.length === 0;

@@ -14,9 +14,9 @@ import { type EndGrantOptions, endGrantFor } from "./revoke.ts";
 import { scopeText } from "./scopes.ts";
 import { type AuthorizationOptions, AuthorizationRefusal, answerUnkept, readForm } from "./serve.ts";
 
-/** Lifetime of an access token, in milliseconds. Its grant may end earlier. */
+/** Lifetime of an access token, in milliseconds. Its grant (a person's permission for an agent) may end earlier. */
 const accessTokenMs = 3_600_000;
-/** Lifetime of a refresh token, in milliseconds. A grant that is not used for this time ends. */
+/** Lifetime of a refresh token, in milliseconds. A grant (a person's permission for an agent) that is not used for this time ends. */
 const refreshTokenMs = 30 * 86_400_000;
 
 /** Answer of the token endpoint with new tokens (RFC 6749, 5.1). */
@@ -29,7 +29,7 @@ type TokenAnswer = {
   readonly scope: string;
 };
 
-/** Returns the next access token and refresh token of a grant, and stores their digests. */
+/** Returns the next access token and refresh token of a grant (a person's permission for an agent), and stores their digests. */
 async function issueTokens(
   db: Executor,
   { grantId, scope, nowMs }: { grantId: Grant["id"]; scope: string; nowMs: number },
@@ -127,7 +127,10 @@ async function changeCode({ form, clientId, resource }: TokenRequest, options: T
   return answer;
 }
 
-/** Ends the grant of an authorization code that was used twice. Such a code was stolen, before or after the client used it. */
+/**
+ * Ends the grant (a person's permission for an agent) of an authorization code that was used twice. Such a code was stolen, before or after
+ * the client used it.
+ */
 async function endGrantOfCode(digest: Buffer, options: TokenOptions): Promise<void> {
   const code = await findGrantCode(options.db, digest);
   const grant = code?.grantId == null ? undefined : await findGrant(options.db, code.grantId);

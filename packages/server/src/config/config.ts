@@ -87,7 +87,7 @@ export type Config = {
    * database was not restored.
    */
   readonly restoredFromMs: number | undefined;
-  /** Maximum standing programs of a project. */
+  /** Maximum standing programs (schedules) of a project. */
   readonly standingProgramsMax: number;
   readonly standingRunRetentionMs: number;
   /** Retention of ended jobs in milliseconds. Undefined: svc keeps them without limit. */

@@ -104,7 +104,7 @@ export type Environment = {
 /**
  * Returns the variables of the process and of the file in SVC_ENV_FILE, if set. Throws ConfigError if the file cannot be read or is
  * malformed. The variables of the process are copied, because each read of process.env is a system call and svc reads secrets for every
- * post.
+ * webhook post.
  */
 export function openEnvironment(variables: Variables = { ...process.env }): Environment {
   const file = variables["SVC_ENV_FILE"] || undefined;

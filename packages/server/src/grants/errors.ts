@@ -1,6 +1,6 @@
 import { call, defineFaults, field, formatValue, text } from "@svc/core";
 
-/** Errors of calls about grants and agent keys. */
+/** Errors of calls about grants (people's permissions for agents) and agent keys. */
 export const grantFaults = defineFaults({
   GRANT_NOT_FOUND: {
     code: "not_found",

@@ -63,7 +63,7 @@ export function createGrantsService(options: GrantsServiceOptions): ServiceImpl<
   };
 }
 
-/** Database or transaction in which a grant is read. */
+/** Database or transaction in which a grant (a person's permission for an agent) is read. */
 type ReadContext = Pick<GrantsServiceOptions, "clock"> & { readonly db: Executor };
 
 async function requireGrant(
@@ -77,7 +77,7 @@ async function requireGrant(
   return grant;
 }
 
-/** Returns a grant if the caller may end it: with the key that gave the grant, or as an approver. */
+/** Returns a grant (a person's permission for an agent) if the caller may end it: with the key that gave the grant, or as an approver. */
 async function requireOwn(principal: ProjectPrincipal, text: string, options: ReadContext): Promise<ListedGrant> {
   const grant = await requireGrant(principal, text, options);
   if (principal.role === "approver" || principal.keyId === grant.voucherKeyId) return grant;
@@ -85,8 +85,9 @@ async function requireOwn(principal: ProjectPrincipal, text: string, options: Re
 }
 
 /**
- * Returns the new value of a list in a grant's scope. If the request is empty, the list does not change. `present`: the current list. An
- * empty current list means all values, so any requested list is narrower. Throws GRANT_WIDENED for a value that is not in the current list.
+ * Returns the new value of a list in the scope of a grant (a person's permission for an agent). If the request is empty, the list does not
+ * change. `present`: the current list. An empty current list means all values, so any requested list is narrower. Throws GRANT_WIDENED for
+ * a value that is not in the current list.
  */
 function narrowed<Name extends string>(
   field: "accessClasses" | "toolkitSlugs" | "agentTools",
@@ -103,8 +104,8 @@ function narrowed<Name extends string>(
 }
 
 /**
- * Returns the new confirmation rule of a grant: the requested rule, or the present rule if the request has none. Throws GRANT_WIDENED if
- * the requested rule is less strict.
+ * Returns the new confirmation rule of a grant (a person's permission for an agent): the requested rule, or the present rule if the request
+ * has none. Throws GRANT_WIDENED if the requested rule is less strict.
  */
 function stricter(asked: ConfirmRule | undefined, present: ConfirmRule): ConfirmRule {
   if (asked === undefined) return present;

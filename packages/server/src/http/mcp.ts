@@ -20,7 +20,7 @@ import { createEventStream } from "./event-stream.ts";
 /** Dependencies of the HTTP handler that answers MCP (Model Context Protocol) requests. */
 export type McpOptions = {
   server: McpServer;
-  /** Authenticates agents by a key or a grant. */
+  /** Authenticates agents by a key or a grant (a person's permission for an agent). */
   door: McpDoor;
   /** Ends running requests whose callers lose their permission. */
   openCalls: OpenCalls;
@@ -52,8 +52,8 @@ export type McpHandler = (query: string, req: IncomingMessage, res: ServerRespon
 type McpCall = Omit<Call, "method"> & { method: string };
 
 /**
- * Creates the MCP handler. It supports only POST, with a key or grant that is checked before the body is read. It has no sessions, so it
- * does not support GET streams and DELETE.
+ * Creates the MCP handler. It supports only POST, with a key or grant (a person's permission for an agent) that is checked before the body
+ * is read. It has no sessions, so it does not support GET streams and DELETE.
  */
 export function createMcpHandler(options: McpOptions): McpHandler {
   return (query, req, res) => {
@@ -218,8 +218,8 @@ function lifeOf(res: ServerResponse, { timeoutMs = timeoutDefaultMs, shutdownSig
 type Caller = AnsweredPost & { readonly principal: ProjectPrincipal; readonly end: (fault: Fault) => void };
 
 /**
- * Watches a request, so that it can be ended while it waits. It ends if its key or grant ends, if the key that vouches for the grant ends,
- * or if the grant gets a smaller scope.
+ * Watches a request, so that it can be ended while it waits. It ends if its key or grant (a person's permission for an agent) ends. It also
+ * ends if the key that vouches for the grant ends, or if the grant gets a smaller scope.
  */
 function watchCaller(req: IncomingMessage, res: ServerResponse, { door, openCalls, principal, end }: Caller) {
   const reach = reachOf(principal);

@@ -19,8 +19,8 @@ import { answerError, answerJson, retryHeaders } from "./answer.ts";
 /** Receives webhook posts: the ingest engine of packages/triggers. */
 export type PostReceiver = {
   /**
-   * Decides about a post to a shared toolkit before its body is read. Returns an answer, or admits the post, and the caller then reads the
-   * body and calls `accept`.
+   * Decides about a webhook post to a shared toolkit before its body is read. Returns an answer, or admits the post, and the caller then
+   * reads the body and calls `accept`.
    */
   admit(toolkitSlug: string, query: URLSearchParams, headers: InboundPost["headers"]): PostAdmission;
   /** Decides if the body of a webhook post to a private toolkit (a toolkit that one project has published) may be read. */
@@ -31,11 +31,11 @@ export type PostReceiver = {
    */
   greet(method: string, request: PostHead): Greeting;
   greetPrivate(method: string, request: PrivatePostHead): Greeting | Promise<Greeting>;
-  /** Returns the outcome of a post. Rejects if the database is unavailable. */
+  /** Returns the outcome of a webhook post. Rejects if the database is unavailable. */
   accept(post: InboundPost, admitted: AdmittedPost): Promise<IngestOutcome>;
 };
 
-/** Outcome of a post, for metrics. */
+/** Outcome of a webhook post, for metrics. */
 export type PostOutcome = IngestOutcome["outcome"] | "malformed" | "aborted" | "failed";
 
 /** Dependencies of the handler of webhook posts. */
@@ -43,7 +43,7 @@ export type WebhookOptions = {
   ingest: PostReceiver;
   intake: Intake;
   bodyBytesMax: number;
-  /** Maximum time that a post waits for the database after its body has arrived, in milliseconds. Default 15 s. */
+  /** Maximum time that a webhook post waits for the database after its body has arrived, in milliseconds. Default 15 s. */
   deadlineMs?: number;
   clock: Clock;
   createRequestId: () => string;
@@ -56,16 +56,19 @@ export type WebhookOptions = {
   onPost: (toolkitSlug: string, outcome: PostOutcome) => void;
 };
 
-/** Serves one post to `/webhooks/<slug>` or `/webhooks/<project id>/<slug>`. Only the engine receives the query, because it may contain a secret. */
+/**
+ * Serves one webhook post to `/webhooks/<slug>` or `/webhooks/<project id>/<slug>`. Only the engine receives the query, because it may
+ * contain a secret.
+ */
 export type WebhookHandler = (path: string, query: string, req: IncomingMessage, res: ServerResponse) => void;
 
-/** Prefix of the paths of posts. The toolkit's slug follows the prefix, for a private toolkit after the id of its project. */
+/** Prefix of the paths of webhook posts. The toolkit's slug follows the prefix, for a private toolkit after the id of its project. */
 export const webhookPrefix = "/webhooks/";
 
 const slugPattern = /^[a-z0-9_-]{1,100}$/;
 const noQuery = new URLSearchParams();
 
-/** Creates the handler of inbound posts. */
+/** Creates the handler of inbound webhook posts. */
 export function createWebhookHandler(options: WebhookOptions): WebhookHandler {
   const { ingest, intake, bodyBytesMax, onPost, deadlineMs = storeDeadlineMs } = options;
   const receiving: ReceivedPost = { ingest, intake, bodyBytesMax, deadlineMs };
@@ -160,9 +163,9 @@ function answerOther(
 type ReceivedPost = { ingest: PostReceiver; intake: Intake; bodyBytesMax: number; deadlineMs: number };
 
 /**
- * Receives a post and returns its outcome. If the deadline passes first, the post may still be stored later. The provider then sends the
- * post a second time, and svc recognizes it as a duplicate. The memory of the body is charged to the memory budget until the ingest engine
- * releases it.
+ * Receives a webhook post and returns its outcome. If the deadline passes first, the post may still be stored later. The provider then
+ * sends the post a second time, and svc recognizes it as a duplicate. The memory of the body is charged to the memory budget until the
+ * ingest engine releases it.
  */
 async function receive(
   admitted: AdmittedPost,
@@ -179,7 +182,7 @@ async function receive(
   return withinDeadline(accepting, deadlineMs);
 }
 
-/** Returns the headers of a post. Node joins repeated headers itself, except set-cookie, which no provider sends. */
+/** Returns the headers of a webhook post. Node joins repeated headers itself, except set-cookie, which no provider sends. */
 function headersOf(req: IncomingMessage): Record<string, string> {
   const { headers } = req;
   if (headers["set-cookie"] !== undefined) delete headers["set-cookie"];
@@ -253,8 +256,8 @@ function answerHandshake(
 }
 
 /**
- * Answers an accepted post, which is the most frequent answer. With a content length, Node writes head and body together. Without it, Node
- * would send the body in chunks.
+ * Answers an accepted webhook post, which is the most frequent answer. With a content length, Node writes head and body together. Without
+ * it, Node would send the body in chunks.
  */
 function answerAccepted(res: ServerResponse, events: number): void {
   if (res.destroyed) return;

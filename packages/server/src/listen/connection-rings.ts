@@ -3,7 +3,7 @@ import type { Socket } from "node:net";
 
 /** Time in milliseconds for which a client may keep the node waiting before its connection counts as idle. */
 const promptMs = 250;
-/** Time in milliseconds for a request without a key to arrive after the server begins to stop. A post may be large. */
+/** Time in milliseconds for a request without a key to arrive after the server begins to stop. A webhook post may be large. */
 const requestTimeMs = 2_000;
 /** Maximum time in milliseconds for answering a request without a key. After that, the connection may be closed. */
 const answeringMs = 1_000;

@@ -35,7 +35,7 @@ export type Connections = {
    * necessary. Closes a connection that sends far more requests at once than can be answered.
    */
   noteRequest(socket: Socket): boolean;
-  /** Records that the sender of a connection showed a valid key, or sent a verified post. */
+  /** Records that the sender of a connection showed a valid key, or sent a verified webhook post. */
   noteKey(socket: Socket): void;
   /**
    * Closes a connection whose sender caused excessive cost before it showed a key or a valid signature. Further connections of its address
@@ -65,7 +65,7 @@ export type ConnectionStats = {
 export type ConnectionLimits = {
   /**
    * Maximum number of connections of a node. A quarter of this number is reserved for connections whose sender showed a valid key or sent a
-   * verified post.
+   * verified webhook post.
    */
   max: number;
   /** Maximum number of open connections per client address. Addresses of trusted proxies have no such limit. */

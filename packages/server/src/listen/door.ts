@@ -76,8 +76,8 @@ function countHostLines({ rawHeaders }: IncomingMessage): number {
 const healthPrefix = `/${HealthRpc.typeName}/`;
 
 /**
- * True if requests to a path may use any host name: providers post to the address that is configured at them, and load balancers check
- * health by IP address. The answers reveal nothing to a web page.
+ * True if requests to a path may use any host name: providers post webhooks to the address that is configured at them, and load balancers
+ * check health by IP address. The answers reveal nothing to a web page.
  */
 function comesByAnyName(path: string): boolean {
   return path.startsWith(webhookPrefix) || path === "/healthz" || path === "/readyz" || path.startsWith(healthPrefix);

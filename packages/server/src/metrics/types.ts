@@ -27,7 +27,7 @@ export type Metrics = {
   text(): Promise<string>;
   /** Returns the metrics as values, so that they can be added to those of other processes. */
   values(): Promise<MetricValues>;
-  /** Counts an answered post. `toolkitSlug` is empty if the toolkit is unknown. */
+  /** Counts an answered webhook post. `toolkitSlug` is empty if the toolkit is unknown. */
   posted(toolkitSlug: string, outcome: PostOutcome): void;
   called(call: Call, durationMs: number): void;
   /** Counts an event that a project published. */
@@ -62,13 +62,16 @@ export type Metrics = {
    * refused.
    */
   standingDecided(run: DecidedRun): void;
-  /** Counts a finished poll of a standing program. */
+  /** Counts a finished poll of a standing program (a schedule). */
   standingPolled(outcome: string): void;
-  /** Counts a standing program that paused by itself. `reason`: why it paused. */
+  /** Counts a standing program (a schedule) that paused by itself. `reason`: why it paused. */
   standingPaused(reason: string): void;
   /** Counts schedules that had lost their planned occurrence and got a new one. */
   standingRearmed(count: number): void;
-  /** Counts a failure of the engine of standing programs. `what`: the work that failed, such as claiming, deciding or cancelling. */
+  /**
+   * Counts a failure of the engine of standing programs (which start jobs on a schedule or event). `what`: the work that failed, such as
+   * claiming, deciding or cancelling.
+   */
   standingFailed(what: string): void;
   /** Counts a step of a throttled replay. */
   replayStepped(step: ReplayStep): void;

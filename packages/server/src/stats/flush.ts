@@ -16,7 +16,7 @@ export type FlushOptions = {
 
 /** The loop that stores a node's counts in the database. */
 export type Flush = {
-  /** Stores the counts (of calls, posts and deliveries) that are not stored yet, and ends the loop. Never rejects. */
+  /** Stores the counts (of tool calls, webhook posts and deliveries) that are not stored yet, and ends the loop. Never rejects. */
   stop(): Promise<void>;
 };
 

@@ -21,7 +21,10 @@ import { Bursts } from "./bursts.ts";
 import { createPoller, type Poller } from "./poller.ts";
 import { rearmZones } from "./zones.ts";
 
-/** The engine of standing programs on one node: claims due tasks and events, and decides about them. */
+/**
+ * The engine of standing programs (which start jobs on a schedule or event) on one node: claims due tasks and events, and decides about
+ * them.
+ */
 export type StandingEngine = {
   /** Starts to claim due tasks and events, and to decide about them. */
   start(): void;

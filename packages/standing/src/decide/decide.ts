@@ -157,7 +157,8 @@ function decideWaiting(
 }
 
 /**
- * Returns the input that the caller gave for a run, decrypted. Returns undefined if the input comes from the standing program's definition.
+ * Returns the input that the caller gave for a run, decrypted. Returns undefined if the input comes from the definition of the standing
+ * program (a schedule).
  */
 function openInput(
   sealer: Sealer,

@@ -32,7 +32,7 @@ export type StartFacts = {
   readonly isWaiting: boolean;
 };
 
-/** Decision about a run of a standing program: start it, queue it, or skip it. */
+/** Decision about a run of a standing program (which starts jobs on a schedule or event): start it, queue it, or skip it. */
 export type RunDecision =
   | { readonly kind: "start" }
   | {

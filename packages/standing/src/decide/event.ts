@@ -20,8 +20,8 @@ export function eventOf({ id, triggerSlug, entityId, occurredAt, receivedAt, pay
 }
 
 /**
- * Returns the values that the templates of a standing program's definition can use if events start a run. `events` is the list of all the
- * events, and `event` is the last of them.
+ * Returns the values that the templates in the definition of a standing program (a schedule) can use if events start a run. `events` is the
+ * list of all the events, and `event` is the last of them.
  */
 export function givenOfEvents(events: readonly JsonObject[]): JsonObject {
   const event = events.at(-1);

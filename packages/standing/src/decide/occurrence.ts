@@ -11,7 +11,7 @@ export type Occurrence = Pick<
   NewStandingRun,
   "kind" | "sourceKey" | "fireAt" | "missed" | "previousAt" | "callerKeyId"
 > & {
-  /** The input that the caller gave for the run. Undefined if the input comes from the standing program's definition. */
+  /** The input that the caller gave for the run. Undefined if the input comes from the definition of the standing program (a schedule). */
   readonly input: JsonObject | undefined;
   /** Number of new rows, if a poll found the work that is due. */
   readonly rowCount?: number | undefined;

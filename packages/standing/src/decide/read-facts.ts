@@ -39,8 +39,8 @@ const nothingUsed = { runs: 0, toolCalls: 0, writes: 0 };
 
 /**
  * Reads from the database what is needed to decide about the runs of several programs: usable keys, rates and open runs. One read serves
- * all programs. Returns the keys and entities that may be used, and the function `open`. `open` creates the object that makes the decisions
- * for one program.
+ * all programs. Returns the keys and entities (customers or users) that may be used, and the function `open`. `open` creates the object
+ * that makes the decisions for one program.
  */
 export async function readFacts(
   context: StandingContext,

@@ -33,7 +33,7 @@ export type ProgramDue = LockedProgram & {
   readonly hasMore: boolean;
 };
 
-/** Maximum number of waiting runs of standing programs that one transaction reads. */
+/** Maximum number of waiting runs of standing programs (schedules) that one transaction reads. */
 const admittedMax = 200;
 
 /**

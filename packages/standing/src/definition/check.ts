@@ -59,7 +59,10 @@ export type DefinitionCheck = {
   readonly isStored?: boolean;
 };
 
-/** A standing program's definition that has passed the check, with values computed from the definition. */
+/**
+ * The definition of a standing program (which starts jobs on a schedule or event) that has passed the check, with values computed from the
+ * definition.
+ */
 export type CheckedDefinition = {
   readonly definition: Definition;
   readonly hash: string;

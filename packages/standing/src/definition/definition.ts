@@ -64,13 +64,13 @@ export type Budget = {
   readonly whenOver: WhenOver;
 };
 
-/** The cause of a standing program's runs: a schedule, the events of a trigger, or new rows of a polled list. */
+/** The cause of the runs of a standing program: a schedule, the events of a trigger, or new rows of a polled list. */
 export type ProgramSource =
   | { readonly kind: "schedule"; readonly schedule: Schedule }
   | {
       readonly kind: "trigger";
       readonly slug: string;
-      /** The entity whose events start the program. Undefined if events of any entity do. */
+      /** The entity (customer or user) whose events start the program. Undefined if events of any entity do. */
       readonly entity: string | undefined;
     }
   | { readonly kind: "poll"; readonly poll: Poll };

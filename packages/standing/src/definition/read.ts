@@ -105,9 +105,9 @@ const nothingKnown: PayloadTypes = () => undefined;
 export type RowTypes = (poll: Poll) => JsonSchema | undefined;
 
 /**
- * Reads the JSON text of a standing program's definition. Records every fault that can be found without knowing the project. `payloadOf`:
- * returns the type of a trigger's events; if absent, any field of an event is accepted. `rowOf`: the same for the rows of a poll. `search`:
- * finds the times of a schedule; if undefined, any schedule is accepted.
+ * Reads the JSON text of the definition of a standing program (which starts jobs on a schedule or event). Records every fault that can be
+ * found without knowing the project. `payloadOf`: returns the type of a trigger's events; if absent, any field of an event is accepted.
+ * `rowOf`: the same for the rows of a poll. `search`: finds the times of a schedule; if undefined, any schedule is accepted.
  */
 export async function readDefinition(
   text: string,

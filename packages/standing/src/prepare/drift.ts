@@ -60,8 +60,8 @@ export async function findDrift(
 }
 
 /**
- * Creates a new version of a standing program with the current definitions of its tools, and returns undefined. If the program has faults
- * with these definitions or needs approval, creates no version and returns the reason.
+ * Creates a new version of a standing program (which starts jobs on a schedule or event) with the current definitions of its tools, and
+ * returns undefined. If the program has faults with these definitions or needs approval, creates no version and returns the reason.
  */
 async function follow(
   context: StandingContext,

@@ -14,7 +14,10 @@ import type { DecisionBatch, PreparedDecision, Source } from "../sources/source.
 import { triggers } from "../sources/trigger.ts";
 import { type DriftHold, findDrifts } from "./drift.ts";
 
-/** The kinds of sources that start runs of standing programs. svc decides about new runs in the order of this list. */
+/**
+ * The kinds of sources that start runs of standing programs (which start jobs on a schedule or event). svc decides about new runs in the
+ * order of this list.
+ */
 const sources: readonly Source[] = [schedules, triggers, polls, backfills];
 
 /**

@@ -30,8 +30,8 @@ export async function testWhen(
 }
 
 /**
- * Evaluates the condition `when` of a standing program for the rows of a poll. Returns one result per row, or an empty list if the program
- * has no condition.
+ * Evaluates the condition `when` of a standing program (which starts jobs on a schedule or event) for the rows of a poll. Returns one
+ * result per row, or an empty list if the program has no condition.
  */
 export async function testWhenOfRows(
   { evaluator }: WhenContext,

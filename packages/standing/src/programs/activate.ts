@@ -103,8 +103,8 @@ export async function activate(
 }
 
 /**
- * Makes an active standing program run another version that has the same schedule, trigger or poll. Times and events that are already due
- * stay due. The caller's transaction must hold the lock on the program.
+ * Makes an active standing program (which starts jobs on a schedule or event) run another version that has the same schedule, trigger or
+ * poll. Times and events that are already due stay due. The caller's transaction must hold the lock on the program.
  */
 export async function takeOver(
   tx: Executor,
@@ -152,8 +152,8 @@ function taskKindOf(source: ProgramSource): "fire" | "poll" {
 }
 
 /**
- * Ends the pending version of a standing program, because another version replaces it or it is no longer needed. The caller's transaction
- * must hold the lock on the program.
+ * Ends the pending version of a standing program (a schedule), because another version replaces it or it is no longer needed. The caller's
+ * transaction must hold the lock on the program.
  */
 export async function supersede(
   tx: Executor,

@@ -14,7 +14,7 @@ import { addVersion } from "./next-version.ts";
 
 const slugPattern = /^[a-z][a-z0-9_-]{0,62}$/;
 
-/** Properties of a standing program that is to be created. */
+/** Properties of a standing program (which starts jobs on a schedule or event) that is to be created. */
 export type NewProgram = {
   readonly slug: string;
   readonly definitionJson: string;

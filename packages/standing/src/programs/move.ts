@@ -62,8 +62,8 @@ export async function resumeProgram(
 }
 
 /**
- * Creates a new version of a standing program. The definition stays the same, but the version uses the tools as they are defined now. If
- * its plan needs approval, the version runs after the approval; otherwise it runs at once.
+ * Creates a new version of a standing program (a schedule). The definition stays the same, but the version uses the tools as they are
+ * defined now. If its plan needs approval, the version runs after the approval; otherwise it runs at once.
  */
 async function adopt(context: StandingContext, principal: ProjectPrincipal, program: StandingProgramRecord) {
   const { db, clock, sealer } = context;

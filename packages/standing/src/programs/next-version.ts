@@ -57,7 +57,7 @@ type ApprovedVersion = {
 
 const bounds = ["callsMax", "writesMax", "destructiveMax", "rowsMax", "asksMax"] as const;
 
-/** The next version of a standing program, before it is stored. The transaction holds the lock on the program. */
+/** The next version of a standing program (a schedule), before it is stored. The transaction holds the lock on the program. */
 export type NextVersion = {
   readonly program: StandingProgramRecord;
   readonly definitionJson: string;
@@ -247,8 +247,8 @@ function isDayNoLarger(definition: Definition, approved: Definition): boolean {
 }
 
 /**
- * Creates the job that asks people to approve a version of a standing program, and the simulation job if one is wanted. The jobs are
- * returned and not stored.
+ * Creates the job that asks people to approve a version of a standing program (a schedule), and the simulation job if one is wanted. The
+ * jobs are returned and not stored.
  */
 function makeRehearsal({ starter }: StandingContext, tx: Executor, version: PendingVersion): Promise<NewJob[]> {
   const { programId, keyId, programDigest, nowMs, ...facts } = version;

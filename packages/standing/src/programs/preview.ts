@@ -30,7 +30,7 @@ export type Preview = {
    */
   readonly seen: number;
   readonly matched: number;
-  /** Number of the scanned events that are not about the entity that the definition names. */
+  /** Number of the scanned events that are not about the entity (customer or user) that the schedule's definition names. */
   readonly passedOver: number;
   /**
    * Notes for the author about the previewed definition. Empty if a stored program is previewed, because notes are made only when a

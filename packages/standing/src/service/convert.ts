@@ -75,7 +75,7 @@ export type ProgramParts = {
   readonly usedToday: Pick<StandingUsage, "day" | "runs" | "toolCalls" | "writes">;
 };
 
-/** Returns the API message of a standing program. */
+/** Returns the API message of a standing program (which starts jobs on a schedule or event). */
 export function toProgram(parts: ProgramParts): StandingProgram {
   const { program, version, definitionJson, nextTimes, lastRun, open, usedToday, poll } = parts;
   return create(StandingProgramSchema, {

@@ -16,7 +16,8 @@ import { answerRefusal } from "./words.ts";
 
 /**
  * Creates the features that svc offers to agents over MCP: the meta-tools (search, describe, read and call any tool), and the tools that
- * the key or grant adds. If the MCP address of the client names tools, these tools are offered in place of the meta-tools.
+ * the key or grant (a person's permission for an agent) adds. If the MCP address of the client names tools, these tools are offered in
+ * place of the meta-tools.
  */
 export function createToolsOffer(options: ToolsOfferOptions): McpOffer {
   const { agentTools = [] } = options;

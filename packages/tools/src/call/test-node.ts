@@ -17,7 +17,7 @@ import { createScriptedApp, type ScriptedApp } from "./test-transport.ts";
 /** Credential of every connected account in these tests. */
 export const credential = "planted-credential";
 
-/** Connected accounts of these tests. Every entity has one, except `nobody` and `expired`. */
+/** Connected accounts of these tests. Every entity (customer or user) has one, except `nobody` and `expired`. */
 export type TestAccounts = AccountAccess & {
   /**
    * Renewals of access tokens after an app refused them. `renews`: true if the next renewal succeeds. `count`: number of renewals that were
@@ -81,9 +81,12 @@ export type TestNode = {
   readonly observed: CallObservation[];
   /** Ids of calls whose outcome could not be recorded. */
   readonly unrecorded: readonly string[];
-  /** Calls a tool of the test app for a project and the entity `ann`. Rejects like CallTool if there is no answer. */
+  /** Calls a tool of the test app for a project and the entity `ann` (a customer or user). Rejects like CallTool if there is no answer. */
   call(projectId: ProjectId, tool: string, changes?: Partial<CallRequest>): Promise<CallAnswer>;
-  /** Calls a tool of the test app for a project and the entity `ann`. Returns every outcome unchanged, including refusals. */
+  /**
+   * Calls a tool of the test app for a project and the entity `ann` (a customer or user). Returns every outcome unchanged, including
+   * refusals.
+   */
   ask(projectId: ProjectId, tool: string, changes?: Partial<CallRequest>): Promise<CallReply>;
   /** Returns a client for one of the node's services, with a key of the project. */
   readonly client: Node["client"];

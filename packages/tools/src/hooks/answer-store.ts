@@ -14,21 +14,24 @@ export type GivenAnswer = {
   readonly answer: HookAnswer;
   readonly askedAt: number;
   readonly durationMs: number;
-  /** True if this is the answer to an earlier attempt of the same call, used again. False or undefined if the hook was asked now. */
+  /**
+   * True if this is the answer to an earlier attempt of the same call, used again. False or undefined if the hook (an endpoint that checks
+   * tool calls) was asked now.
+   */
   readonly isRepeated?: boolean;
 };
 
-/** A hook's earlier answer about a call, and the id of that call. */
+/** The earlier answer of a hook (an endpoint that checks tool calls) about a call, and the id of that call. */
 export type HookAnswerFacts = Pick<GivenAnswer, "answer" | "askedAt" | "durationMs"> & { readonly callId: Id<"call"> };
 
 /**
- * Stores the answers of hooks about calls. The ledger of calls shows every answer. Some answers also apply when the same call is repeated:
- * the hooks are then not asked again.
+ * Stores the answers of hooks (endpoints that check tool calls) about calls. The ledger of calls shows every answer. Some answers also
+ * apply when the same call is repeated: the hooks are then not asked again.
  */
 export type AnswerStore = {
   /**
-   * Returns the earlier answers of hooks about this call, by hook. For a call that only the caller's idempotency key identifies, returns
-   * them only as long as the key is valid.
+   * Returns the earlier answers of hooks (endpoints that check tool calls) about this call, by hook. For a call that only the caller's
+   * idempotency key identifies, returns them only as long as the key is valid.
    */
   find(entry: LedgerEntry): Promise<ReadonlyMap<string, HookAnswerFacts>>;
   /**
@@ -73,8 +76,8 @@ export function createAnswerStore({ db, sealer, clock }: AnswerStoreOptions): An
 }
 
 /**
- * Returns the key under which hook answers are stored. It is the same only for the same call by the same API key with the same idempotency
- * key. The API key counts, because hooks see which key calls.
+ * Returns the key under which the answers of hooks (endpoints that check tool calls) are stored. It is the same only for the same call by
+ * the same API key with the same idempotency key. The API key counts, because hooks see which key calls.
  */
 function callKeyOf({ caller, idempotencyKey, callDigest }: LedgerEntry): string | undefined {
   if (idempotencyKey === undefined) return undefined;

@@ -12,18 +12,24 @@ import {
 import { createGuardedAgent, type GuardedAgent } from "@svc/core/dial";
 import type { Hook } from "./known-hooks.ts";
 
-/** Maximum time in milliseconds for a hook's answer. After that, the call is handled as if the hook had refused it. */
+/**
+ * Maximum time in milliseconds for the answer of a hook (an endpoint that checks tool calls). After that, the call is handled as if the
+ * hook had refused it.
+ */
 const hookTimeoutMs = 5_000;
-/** Maximum bytes of a question to a hook, and of its answer. `valuesMax`: maximum number of values in an answer. */
+/**
+ * Maximum bytes of a question to a hook (an endpoint that checks tool calls), and of its answer. `valuesMax`: maximum number of values in
+ * an answer.
+ */
 const bytesMax = 1_048_576;
 const valuesMax = 50_000;
 
-/** The question to a hook. It contains the call and no other data. */
+/** The question to a hook (an endpoint that checks tool calls). It contains the call and no other data. */
 export type HookQuestion = Readonly<Record<string, unknown>>;
 
 /**
- * A hook's answer. `edit`: for arguments, a JSON merge patch (RFC 7396); for a result, the value that replaces the result. `failed`: the
- * hook gave no valid answer.
+ * The answer of a hook (an endpoint that checks tool calls). `edit`: for arguments, a JSON merge patch (RFC 7396); for a result, the value
+ * that replaces the result. `failed`: the hook gave no valid answer.
  */
 export type HookAnswer =
   | { readonly decision: "allow" }
@@ -52,7 +58,10 @@ export function answerIfTooLarge(value: unknown): HookAnswer | undefined {
   return holdsMoreThan(value, { values: bytesMax / 2, characters: bytesMax }) ? tooLarge : undefined;
 }
 
-/** Creates the object that asks hooks. The address of a hook is checked each time a connection to it is opened. */
+/**
+ * Creates the object that asks hooks (endpoints that check tool calls). The address of a hook is checked each time a connection to it is
+ * opened.
+ */
 export function createHookAsker({ guard, clock }: { guard: AddressGuard; clock: Clock }): HookAsker {
   const agent = createGuardedAgent({
     guard,

@@ -14,7 +14,7 @@ import { mergePatch } from "./merge-patch.ts";
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** Dependencies of asking hooks. */
+/** Dependencies of asking hooks (endpoints that check tool calls). */
 export type CallHooksContext = {
   readonly hooks: KnownHooks;
   readonly asker: Pick<HookAsker, "ask">;
@@ -54,7 +54,7 @@ export type ReviewOutcome = { readonly edits: readonly Values[] } | { readonly e
 /** Hooks that are asked about a call, in the order in which they are asked. */
 export type HooksOfCall = { readonly before: readonly Hook[]; readonly after: readonly Hook[] };
 
-/** Asks the hooks of projects about their calls. */
+/** Asks the hooks (endpoints that check tool calls) of projects about their calls. */
 export type CallHooks = {
   /**
    * Returns the hooks (URLs of the project) that svc must ask about calls of a tool. Returns undefined if the tool has no hooks; svc knows
@@ -62,15 +62,18 @@ export type CallHooks = {
    */
   of(entry: LedgerEntry, action: Action): HooksOfCall | undefined | Promise<HooksOfCall | undefined>;
   /**
-   * Asks hooks one after the other before a call is sent. Each hook sees the arguments as the hooks before it changed them. Returns the
-   * outcome of the review.
+   * Asks hooks (endpoints that check tool calls) one after the other before a call is sent. Each hook sees the arguments as the hooks
+   * before it changed them. Returns the outcome of the review.
    */
   before(hooks: HooksOfCall, call: HookedCall): Promise<ReviewOutcome>;
-  /** Asks hooks about the result of a call. Returns the result as the hooks changed it, which the caller gets. */
+  /**
+   * Asks hooks (endpoints that check tool calls) about the result of a call. Returns the result as the hooks changed it, which the caller
+   * gets.
+   */
   after(hooks: HooksOfCall, call: HookedCall, result: CallResult): Promise<CallResult>;
 };
 
-/** Creates the functions that ask hooks about calls. */
+/** Creates the functions that ask hooks (endpoints that check tool calls) about calls. */
 export function createCallHooks(context: CallHooksContext): CallHooks {
   return {
     of({ caller }, action) {
@@ -105,7 +108,7 @@ async function askBefore(context: CallHooksContext, hooks: readonly Hook[], call
 type Review = {
   readonly call: HookedCall;
   readonly earlier: ReadonlyMap<string, HookAnswerFacts>;
-  /** List to which the new answers of hooks are added. */
+  /** List to which the new answers of hooks (endpoints that check tool calls) are added. */
   readonly given: GivenAnswer[];
 };
 
@@ -135,8 +138,8 @@ async function reviewBefore(
 }
 
 /**
- * True if hooks changed a call that a person had confirmed. Such a call is refused, because it must be made exactly as the person saw it.
- * False otherwise.
+ * True if hooks (endpoints that check tool calls) changed a call that a person had confirmed. Such a call is refused, because it must be
+ * made exactly as the person saw it. False otherwise.
  */
 async function isOtherThanConfirmed(
   { answers }: CallHooksContext,
@@ -152,7 +155,7 @@ const changedSinceConfirmed = resultOf({
   message: "hooks of the project change arguments that a person has confirmed; nothing was sent",
 });
 
-/** Returns the arguments with the hooks' changes applied. */
+/** Returns the arguments with the changes of hooks (endpoints that check tool calls) applied. */
 export function editedArguments(args: Values, edits: readonly Values[]): Values {
   return edits.reduce(mergePatch, args);
 }
@@ -179,7 +182,10 @@ async function askAbout(
   return answer;
 }
 
-/** Returns the question to a hook, which contains only the call. Sensitive values, and values under unknown names, are masked. */
+/**
+ * Returns the question to a hook (an endpoint that checks tool calls), which contains only the call. Sensitive values, and values under
+ * unknown names, are masked.
+ */
 async function questionOf(context: CallHooksContext, call: HookedCall, args: Values): Promise<Question> {
   const { entry, action, isDryRun } = call;
   const { id: callId, caller, entityId, toolSlug, accessClass } = entry;

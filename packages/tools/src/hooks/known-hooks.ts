@@ -14,7 +14,7 @@ import { isUnavailable } from "@svc/db/driver";
 import { type CallHookRow, findCallHooks } from "@svc/db/hooks/repo";
 import type { HookPhase, StoredAccessClass } from "@svc/db/schema/words";
 
-/** A hook ready to be asked. */
+/** A hook (an endpoint that checks tool calls) ready to be asked. */
 export type Hook = {
   readonly id: HookId;
   readonly phase: HookPhase;
@@ -27,24 +27,31 @@ export type Hook = {
 /** This node's cache of the projects' hooks (endpoints that svc asks about tool calls). */
 export type KnownHooks = {
   /**
-   * Returns the active hooks of a project in the order in which they are asked. Returns a promise only if the hooks must be read from the
-   * database.
+   * Returns the active hooks (endpoints that check tool calls) of a project in the order in which they are asked. Returns a promise only if
+   * the hooks must be read from the database.
    */
   of(projectId: ProjectId): readonly Hook[] | Promise<readonly Hook[]>;
   /**
-   * Removes a project's hooks from the cache, so that a change applies at once on this node. Other nodes apply the change within 500 ms.
+   * Removes a project's hooks (endpoints that check tool calls) from the cache, so that a change applies at once on this node. Other nodes
+   * apply the change within 500 ms.
    */
   forget(projectId: ProjectId): void;
 };
 
-/** Maximum age of cached hooks, in milliseconds. `renewMs`: age at which they are read again in the background. */
+/**
+ * Maximum age of cached hooks (endpoints that check tool calls), in milliseconds. `renewMs`: age at which they are read again in the
+ * background.
+ */
 const freshMs = 500;
 const renewMs = 250;
 const projectsMax = 10_000;
 
 type Known = { readonly hooks: readonly Hook[]; readonly readAtMs: number };
 
-/** Returns the encryption context of a hook's signing secret. The secret can be decrypted only for the same project and hook. */
+/**
+ * Returns the encryption context of the signing secret of a hook (an endpoint that checks tool calls). The secret can be decrypted only for
+ * the same project and hook.
+ */
 export function hookSecretContext(projectId: ProjectId, id: HookId): string {
   return `${projectId}/call_hooks/${id}`;
 }
@@ -101,7 +108,7 @@ function hookOf(sealer: Sealer, row: CallHookRow): Hook {
   return { id, phase, url: new URL(endpointUrl), key, toolkitSlugs, accessClasses };
 }
 
-/** True if a hook must be asked about calls of a tool. False if its filters exclude the tool. */
+/** True if a hook (an endpoint that checks tool calls) must be asked about calls of a tool. False if its filters exclude the tool. */
 export function isAskedAbout(
   hook: Hook,
   tool: { readonly toolkitSlug: string; readonly class: StoredAccessClass },

@@ -9,19 +9,23 @@ export type AvailabilityParts = { readonly db: Database; readonly clock: Clock; 
 
 /**
  * Returns for each tool of a view if the caller can call it. `unbound`: the deployment does not configure the app's address. `unconnected`:
- * the caller's entity has no active account of the app. If the caller is not scoped to an entity, each configured tool is `connected`.
+ * the caller's entity (customer or user) has no active account of the app. If the caller is not scoped to an entity, each configured tool
+ * is `connected`.
  */
 export type AvailabilityFinder = (
   view: Catalog,
   principal: ProjectPrincipal,
 ) => Promise<NonNullable<ToolQuery["availabilityOf"]>>;
 
-/** Maximum number of an entity's accounts that are read, newest first. One person has accounts of fewer apps than this. */
+/**
+ * Maximum number of the accounts of an entity (customer or user) that are read, newest first. One person has accounts of fewer apps than
+ * this.
+ */
 const accountsMax = 200;
 
 /**
- * Creates the function that finds out which tools can be called. It reads the database only for callers that are scoped to an entity: one
- * row for each active account of the entity.
+ * Creates the function that finds out which tools can be called. It reads the database only for callers that are scoped to an entity
+ * (customer or user): one row for each active account of the entity.
  */
 export function createAvailabilityFinder({ db, clock, isSandbox }: AvailabilityParts): AvailabilityFinder {
   return async (view, { projectId, binding }) => {

@@ -19,24 +19,24 @@ import { toHook } from "../convert.ts";
 import { toolFaults } from "../errors.ts";
 import { hookSecretContext, type KnownHooks } from "../hooks/known-hooks.ts";
 
-/** Dependencies of the methods for hooks. */
+/** Dependencies of the methods for hooks (endpoints that check tool calls). */
 export type HooksContext = {
   readonly views: CatalogViews;
-  /** Cache of hooks. After a change, `forget` is called, so that this node applies the change at once. */
+  /** Cache of hooks (endpoints that check tool calls). After a change, `forget` is called, so that this node applies the change at once. */
   readonly hooks: Pick<KnownHooks, "forget">;
-  /** Checks the addresses of hooks. */
+  /** Checks the addresses of hooks (endpoints that check tool calls). */
   readonly hookGuard: AddressGuard;
   readonly clock: Clock;
   readonly sealer: Sealer;
   readonly db: Database;
 };
 
-/** Maximum number of hooks of a project. A call waits up to 5 s for each hook. */
+/** Maximum number of hooks (endpoints that check tool calls) of a project. A call waits up to 5 s for each hook. */
 const hooksMax = 10;
 
 type Methods = Pick<ServiceImpl<typeof ToolsService>, "createHook" | "listHooks" | "updateHook" | "deleteHook">;
 
-/** Returns the methods of ToolsService for hooks. */
+/** Returns the methods of ToolsService for hooks (endpoints that check tool calls). */
 export function hookMethods({ views, hooks, hookGuard, clock, sealer, db }: HooksContext): Methods {
   return {
     async createHook(request, ctx) {

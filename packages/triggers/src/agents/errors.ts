@@ -55,7 +55,7 @@ export function callbackFailed(reason: CallbackFailure): McpError {
   return { code: codes.callbackEndpoint, message: `CallbackEndpointError: ${reason}`, data: { reason } };
 }
 
-/** Returns the error that ends a subscription whose key or grant has ended. */
+/** Returns the error that ends a subscription whose key or grant (a person's permission for an agent) has ended. */
 export function accessRevoked(): McpError {
   return { code: codes.forbidden, message: "Forbidden", data: { reason: "Access revoked" } };
 }

@@ -18,8 +18,8 @@ const batchMax = 100;
 const tellMs = 5_000;
 
 /**
- * Returns the sweep that removes agents' subscriptions that were not refreshed in time, and subscriptions whose key or grant has ended. It
- * notifies the callbacks of subscriptions whose key or grant has ended.
+ * Returns the sweep that removes agents' subscriptions that were not refreshed in time, and subscriptions whose key or grant (a person's
+ * permission for an agent) has ended. It notifies the callbacks of subscriptions whose key or grant has ended.
  */
 export function agentSubscriptionSweep({ db, clock, dispatcher }: AgentSubscriptionSweepOptions): Sweep {
   const removeBatch = async () => {

@@ -67,8 +67,8 @@ function readUrl(guard: AddressGuard, url: string): string | Wrong {
 }
 
 /**
- * Returns the id of an agent's subscription. Two requests get the same id if these values are equal: API key, entity in the MCP address,
- * callback URL, event, and arguments of the event. Each grant has its own API key.
+ * Returns the id of an agent's subscription. Two requests get the same id if these values are equal: API key, entity (customer or user) in
+ * the MCP address, callback URL, event, and arguments of the event. Each grant (a person's permission for an agent) has its own API key.
  */
 function mcpIdOf({ trigger, argumentsText }: EventTarget, url: string, { principal, address }: McpContext): string {
   const named = JSON.stringify([principal.keyId, address.entityId, url, trigger.slug, argumentsText]);

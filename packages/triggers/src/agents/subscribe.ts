@@ -89,7 +89,7 @@ function categoryOf(error: string): CallbackFailure {
   return "connection_refused";
 }
 
-/** Maximum number of subscriptions of one key or grant. */
+/** Maximum number of subscriptions of one key or grant (a person's permission for an agent). */
 const perKeyMax = 100;
 /**
  * Lifetime of a subscription, in milliseconds: minimum, default and maximum. A lifetime that the client requests is limited to this range.

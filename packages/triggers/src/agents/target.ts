@@ -4,7 +4,10 @@ import { invalidParams, type McpContext, type McpError, type Params } from "@svc
 import type { CursorScope } from "../polls/position.ts";
 import { eventNotFound, forbidden } from "./errors.ts";
 
-/** The events of a request: those of one trigger and one entity. If the entity is empty, those of all entities in the caller's scope. */
+/**
+ * The events of a request: those of one trigger and one entity (customer or user). If the entity is empty, those of all entities in the
+ * caller's scope.
+ */
 export type EventTarget = {
   readonly trigger: Trigger;
   readonly entityId: string;
@@ -15,8 +18,8 @@ export type EventTarget = {
 type Caller = Pick<McpContext, "principal" | "address">;
 
 /**
- * True if this event is offered to the caller: the caller's key or grant may read it, and the address that the caller uses includes the
- * toolkit.
+ * True if this event is offered to the caller: the caller's key or grant (a person's permission for an agent) may read it, and the address
+ * that the caller uses includes the toolkit.
  */
 export function isOffered({ slug, toolkitSlug }: Trigger, caller: Caller): boolean {
   return isOfAddress({ slug, toolkitSlug }, caller) && isReadable(toolkitSlug, caller);

@@ -16,18 +16,18 @@ type FilterablePost = RoutedPost & {
 /** Id and time of receipt of an event. */
 export type Receipt = { readonly id: EventId; readonly receivedAtMs: number };
 
-/** The results of the filters of a batch of posts. */
+/** The results of the filters of a batch of webhook posts. */
 export type FilteredPosts = {
-  /** Returns the result of a filter for the event that a project receives from a post. */
+  /** Returns the result of a filter for the event that a project receives from a webhook post. */
   outcome(post: FilterablePost, receiver: ReceivingProject, filter: string): FilterOutcome["outcome"];
   /**
-   * Returns the event id and the time of receipt that were used when filters were evaluated for this post and project. The event must be
-   * stored with the same values, because filters can refer to them. Undefined if no filter used them.
+   * Returns the event id and the time of receipt that were used when filters were evaluated for this webhook post and project. The event
+   * must be stored with the same values, because filters can refer to them. Undefined if no filter used them.
    */
   receipt(post: FilterablePost, receiver: ReceivingProject): Receipt | undefined;
 };
 
-/** Results that were computed for a batch, by post, receiver and filter. They stay valid when the batch is tried again. */
+/** Results that were computed for a batch, by webhook post, receiver and filter. They stay valid when the batch is tried again. */
 export type KnownOutcomes = Map<FilterablePost, Map<ProjectId, Map<string, FilterOutcome["outcome"]>>>;
 
 /**
@@ -43,8 +43,8 @@ type Work = {
 };
 
 /**
- * Applies the filters of a batch of posts to their events, for each receiver. Filters that read the id or time of receipt come last,
- * directly before the batch is stored.
+ * Applies the filters of a batch of webhook posts to their events, for each receiver. Filters that read the id or time of receipt come
+ * last, directly before the batch is stored.
  */
 export async function filterPosts(
   { filters, clock }: { readonly filters: Filters; readonly clock: Clock },
@@ -112,8 +112,8 @@ export async function filterPosts(
 const idAgeMsMax = 1_000;
 
 /**
- * Returns the id and the time of receipt for the event of a post. Readers find new events by ascending ids, so an event that waited too
- * long counts as received now.
+ * Returns the id and the time of receipt for the event of a webhook post. Readers find new events by ascending ids, so an event that waited
+ * too long counts as received now.
  */
 export function newReceipt({ receivedAtMs }: Pick<FilterablePost, "receivedAtMs">, nowMs: number): Receipt {
   const atMs = nowMs - receivedAtMs > idAgeMsMax ? nowMs : receivedAtMs;

@@ -40,7 +40,7 @@ export type PublishContext = {
   readonly views: CatalogViews;
   readonly clock: Clock;
   readonly turns: Pick<Turns, "next">;
-  /** Stores an event, in the same batch as other events and posts. Rejects only if the database fails. */
+  /** Stores an event, in the same batch as other events and webhook posts. Rejects only if the database fails. */
   readonly storeEvent: (event: NormalizedEvent) => Promise<StoreOutcome>;
   /** Counts a published event by its outcome. */
   readonly onPublished?: ((outcome: PublishResult["outcome"]) => void) | undefined;

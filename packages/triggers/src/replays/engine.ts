@@ -6,7 +6,7 @@ import { type ReplayContext, type ReplayTurn, type SteppedReplay, stepReplay } f
 
 /**
  * Queues the deliveries of throttled replays (replays with a limited rate) on one node. The tasks of replays and the tasks of standing
- * programs are in the same table, so one claim returns both.
+ * programs (schedules) are in the same table, so one claim returns both.
  */
 export type ReplayEngine = {
   /** Takes claimed tasks and advances their replays. */

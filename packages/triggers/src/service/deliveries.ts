@@ -59,7 +59,7 @@ type Methods = Pick<
 >;
 
 const replayMax = 100_000;
-/** Maximum number of test events that the customers of an entity may send at a node within a minute. */
+/** Maximum number of test events that an entity (customer or user) may send from the portal at a node within a minute. */
 const portalTestsMax = 10;
 const shownMax = 500;
 

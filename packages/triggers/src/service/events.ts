@@ -170,7 +170,10 @@ async function privateEndpoints(
 type EndpointFields = Pick<IngestEndpoint, "toolkitSlug" | "path" | "secretSet" | "fault"> &
   Partial<Pick<IngestEndpoint, "secretEnv" | "projectId" | "secrets">>;
 
-/** Returns an ingest endpoint (the path to which an app posts) as a message of the API. The sample post in it is the same at every call. */
+/**
+ * Returns an ingest endpoint (the path to which an app posts its webhooks) as a message of the API. The sample post in it is the same at
+ * every call.
+ */
 function ingestEndpointMessage(webhook: Webhook, trigger: Trigger | undefined, fields: EndpointFields): IngestEndpoint {
   const { scheme, header, prefix, encoding, parameter, methods } = webhook;
   // Clients that only know the first version of the signature schemes read these fields. So each field has a value only for the schemes

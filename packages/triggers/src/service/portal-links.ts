@@ -13,7 +13,7 @@ type Methods = Pick<ServiceImpl<typeof TriggersService>, "createPortalLink" | "l
 const [minuteMs, dayMs] = [60_000, 86_400_000];
 /** Lifetime of a portal link in milliseconds. */
 const lifeMs = { least: 5 * minuteMs, default: dayMs, most: 30 * dayMs };
-/** Maximum number of portal links of an entity that have not ended. */
+/** Maximum number of portal links of an entity (customer or user) that have not ended. */
 const linksMax = 1_000;
 
 /** Returns the methods CreatePortalLink, ListPortalLinks and RevokePortalLinks. */

@@ -16,8 +16,8 @@ import { eventsToolkitSlug } from "../own/toolkit.ts";
 import type { TriggersContext } from "./context.ts";
 
 /**
- * Returns the subscriptions that a caller reaches. A caller in the portal reaches those that customers created in the portal of its entity;
- * every other caller reaches those of the whole project.
+ * Returns the subscriptions that a caller reaches. A caller in the portal reaches those that customers created in the portal of its entity
+ * (customer or user); every other caller reaches those of the whole project.
  */
 export function subscriptionsOf(db: Executor, { projectId, portal }: ProjectPrincipal): SubscriptionRepository {
   return subscriptionsForProject(db, projectId, portal);
@@ -48,7 +48,7 @@ export async function isReachable(db: Executor, caller: ProjectPrincipal, id: Su
 
 /**
  * Returns an event that a caller may read; undefined if there is none. In the portal, these are the events that were delivered to the
- * portal's subscriptions of the entity: test events, and events of types that the project offers now.
+ * portal's subscriptions of the entity (customer or user): test events, and events of types that the project offers now.
  */
 export async function findReadableEvent(
   context: Pick<TriggersContext, "db" | "views">,
@@ -91,7 +91,7 @@ export function askedToolkit({ portal }: ProjectPrincipal, toolkitSlug: string):
   return portal !== undefined && toolkitSlug === "" ? eventsToolkitSlug : toolkitSlug;
 }
 
-/** Throws ENTITY_BOUND if a caller in the portal names an entity other than its own. */
+/** Throws ENTITY_BOUND if a caller in the portal names an entity (customer or user) other than its own. */
 export function requireEntity({ portal, binding }: ProjectPrincipal, entityId: string): void {
   if (portal === undefined || binding === undefined || entityId === "" || entityId === portal.entityId) return;
   throw bindingFaults.ENTITY_BOUND("entityId", `is ${formatValue(entityId)}`, binding);

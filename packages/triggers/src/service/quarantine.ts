@@ -11,7 +11,10 @@ type Methods = Pick<
   "listQuarantinedPosts" | "getQuarantinedPost" | "releaseQuarantinedPosts"
 >;
 
-/** Returns the methods of TriggersService for quarantined posts to the project's private toolkits. */
+/**
+ * Returns the methods of TriggersService for quarantined webhook posts (which svc could not turn into events) to the project's private
+ * toolkits.
+ */
 export function quarantineMethods(context: TriggersContext): Methods {
   const { sealer, quarantine, views } = context;
   return {

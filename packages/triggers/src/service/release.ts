@@ -18,18 +18,21 @@ import type { Quarantine, ReleaseResult } from "../quarantine.ts";
 
 const idsMax = 500;
 
-/** A post that a request wants to release. `isMissing`: true if no post has this id. */
+/**
+ * A quarantined webhook post (which svc could not turn into an event) that a request wants to release. `isMissing`: true if no post has
+ * this id.
+ */
 type Candidate = { id: QuarantineId; isMissing: boolean };
 
 /**
- * One page of the quarantined posts that an operator releases, in the order in which the response lists them. `nextPageToken`: token for
- * the next page.
+ * One page of the quarantined webhook posts (which svc could not turn into events) that an operator releases, in the order in which the
+ * response lists them. `nextPageToken`: token for the next page.
  */
 type ReleaseBatch = { candidates: Candidate[]; nextPageToken: string };
 
 /**
- * Posts that a release of quarantined posts may select. `owner`: the project whose private toolkits received the posts; undefined for the
- * toolkits of the deployment. `toolkits`: the toolkits that this owner has.
+ * Quarantined webhook posts (which svc could not turn into events) that a release may select. `owner`: the project whose private toolkits
+ * received the posts; undefined for the toolkits of the deployment. `toolkits`: the toolkits that this owner has.
  */
 export type ReleaseScope = { readonly owner: PostOwner; readonly toolkits: Catalog["toolkits"] };
 
@@ -37,8 +40,9 @@ export type ReleaseScope = { readonly owner: PostOwner; readonly toolkits: Catal
 type ReleaseContext = { readonly db: Executor; readonly sealer: Sealer; readonly quarantine: Quarantine };
 
 /**
- * Releases the posts that a request selects, oldest first, each in its own transaction. Throws FILTER_REQUIRED, TOO_MANY_IDS, ID_MALFORMED,
- * TIME_RANGE_INVALID, TOOLKIT_NOT_FOUND, PAGE_SIZE_NEGATIVE and PAGE_TOKEN_INVALID.
+ * Releases the quarantined webhook posts (which svc could not turn into events) that a request selects, oldest first, each in its own
+ * transaction. Throws FILTER_REQUIRED, TOO_MANY_IDS, ID_MALFORMED, TIME_RANGE_INVALID, TOOLKIT_NOT_FOUND, PAGE_SIZE_NEGATIVE and
+ * PAGE_TOKEN_INVALID.
  */
 export async function releasePosts(
   context: ReleaseContext,
@@ -91,7 +95,10 @@ async function findHeld(
   return ids.map((id) => ({ id, isMissing: false }));
 }
 
-/** Finds the quarantined posts with the given ids. Returns those that exist, oldest first, and then the ids for which no post exists. */
+/**
+ * Finds the quarantined webhook posts (which svc could not turn into events) with the given ids. Returns those that exist, oldest first,
+ * and then the ids for which no post exists.
+ */
 async function findGiven(
   db: Executor,
   filter: HeldPostFilter,

@@ -37,7 +37,7 @@ export function isSkill(toolSlug: string): boolean {
   return toolSlug.startsWith("skills.");
 }
 
-/** The tool that the command called, and the entity of the call. */
+/** The tool that the command called, and the entity (customer or user) of the call. */
 type CalledTool = { readonly toolSlug: string; readonly entity: string | undefined };
 
 /** The options with which the user made a call. */

@@ -32,8 +32,8 @@ export function dueText({ nextTimes, timeZone }: StandingProgram): string {
 }
 
 /**
- * Returns the remark that some of the trigger's last 1,000 events started nothing, because they are not about the program's entity.
- * `count`: the number of these events.
+ * Returns the remark that some of the trigger's last 1,000 events started nothing, because they are not about the entity (customer or user)
+ * of the program. `count`: the number of these events.
  */
 export function passedOverText(count: number): string {
   return `${count} of the last 1,000 events of its trigger ${count === 1 ? "is" : "are"} not about its entity, and started nothing`;

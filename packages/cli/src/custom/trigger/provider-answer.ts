@@ -8,8 +8,8 @@ import type { ReceivingToolkit } from "./receiving-toolkit.ts";
 export type ServerAnswer = { status: number; body: string };
 
 /**
- * Sends a post to the server in the way that the provider (the app) would. Returns the server's answer, also if the server refuses the
- * post. Rejects with CommandError if the server cannot be reached.
+ * Sends a webhook post to the server in the way that the provider (the app) would. Returns the server's answer, also if the server refuses
+ * the post. Rejects with CommandError if the server cannot be reached.
  */
 export async function sendPost(url: string, { headers, query, body }: UnsignedPost): Promise<ServerAnswer> {
   const search = new URLSearchParams(query).toString();
@@ -23,13 +23,13 @@ export async function sendPost(url: string, { headers, query, body }: UnsignedPo
   }
 }
 
-/** Returns how many events an accepted post became: 1 or 0. Returns undefined if the server's answer does not contain this. */
+/** Returns how many events an accepted webhook post became: 1 or 0. Returns undefined if the server's answer does not contain this. */
 export function storedCount({ body }: ServerAnswer): number | undefined {
   const accepted = (parseJsonBody(body) as { accepted?: unknown } | undefined)?.accepted;
   return typeof accepted === "number" ? accepted : undefined;
 }
 
-/** Returns one line that describes an accepted post. */
+/** Returns one line that describes an accepted webhook post. */
 export function acceptedText(answer: ServerAnswer, triggerSlug: string): string {
   const { status, body } = answer;
   const accepted = storedCount(answer);
@@ -37,7 +37,7 @@ export function acceptedText(answer: ServerAnswer, triggerSlug: string): string 
   return accepted === 0 ? `${status} no event stored` : `${status} stored (${triggerSlug})`;
 }
 
-/** Returns the description of an accepted post as JSON. `trigger` is empty if the post matches no trigger. */
+/** Returns the description of an accepted webhook post as JSON. `trigger` is empty if the post matches no trigger. */
 export function acceptedJson(answer: ServerAnswer, triggerSlug: string): string {
   return JSON.stringify({ status: answer.status, accepted: storedCount(answer) ?? null, trigger: triggerSlug });
 }
@@ -45,7 +45,7 @@ export function acceptedJson(answer: ServerAnswer, triggerSlug: string): string 
 /** The parts of a refusal that the command reads. All are unknown, because a server other than svc may have answered. */
 type RefusalBody = { readonly message?: unknown; readonly details?: readonly { debug?: { reason?: unknown } }[] };
 
-/** Returns one line that describes a refused post and what the user can do. */
+/** Returns one line that describes a refused webhook post and what the user can do. */
 export function refusalText({ slug, webhook }: ReceivingToolkit, { status, body }: ServerAnswer): string {
   const { message, details } = (parseJsonBody(body) as RefusalBody | undefined) ?? {};
   const text = `the service refused with ${status}: ${typeof message === "string" ? message : body.slice(0, 200)}`;

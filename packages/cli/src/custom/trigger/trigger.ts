@@ -144,12 +144,15 @@ async function readBody(file: string, context: CommandContext): Promise<Buffer> 
 }
 
 /**
- * The result that the local definitions predict for a post. `slug`: the trigger that accepts the post, or an empty text. `fault`: the
- * reason why no trigger accepts the post. `account`: the app's own id of the account in the post.
+ * The result that the toolkit definitions on this computer predict for a webhook post. `slug`: the trigger that accepts the post, or an
+ * empty text. `fault`: the reason why no trigger accepts the post. `account`: the app's own id of the account in the post.
  */
 type Expectation = { readonly slug: string; readonly fault: string; readonly account?: string };
 
-/** Returns the result that the local definitions predict for a post: its trigger, or the reason why no trigger accepts it. */
+/**
+ * Returns the result that the toolkit definitions on this computer predict for a webhook post: its trigger, or the reason why no trigger
+ * accepts it.
+ */
 async function expectation(toolkit: ReceivingToolkit, { headers, query, body }: UnsignedPost): Promise<Expectation> {
   const { slug, webhook } = toolkit;
   const { elementsOf, readPostBody } = await import("@svc/catalog");
@@ -163,7 +166,7 @@ async function expectation(toolkit: ReceivingToolkit, { headers, query, body }: 
   return found.find(({ fault }) => fault === "") ?? found[0] ?? { slug: "", fault: "the list of the post is empty" };
 }
 
-/** Returns the result of one post, or of one element of a list. */
+/** Returns the predicted result of one webhook post, or of one element of a list. */
 function expectationOf({ slug, triggers }: ReceivingToolkit, post: Post): Expectation {
   const trigger = triggers.find((known) => known.matches(post));
   const normalized = trigger?.normalize(post) ?? { fault: "no trigger matches" };
@@ -176,8 +179,8 @@ function keeping(fault: string): Expectation {
 }
 
 /**
- * Returns why svc stored no event for a post that matches a trigger. A post that was already sent before counts as stored. So the reason is
- * always that no project receives the post.
+ * Returns why svc stored no event for a webhook post that matches a trigger. A post that was already sent before counts as stored. So the
+ * reason is always that no project receives the post.
  */
 function whyUnstored({ slug }: ReceivingToolkit, { account = "" }: Expectation): string {
   const named =

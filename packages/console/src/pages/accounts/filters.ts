@@ -11,7 +11,7 @@ const search = listSearch(
     dialog: oneOfParam(["connect", "credential"]),
     /** Slug of the toolkit to connect. */
     connect: textParam,
-    /** Id of the entity to connect. */
+    /** Id of the entity (customer or user) to connect. */
     for: textParam,
     /** Id of the account to reconnect. */
     like: textParam,

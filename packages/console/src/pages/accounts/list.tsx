@@ -118,7 +118,7 @@ function useToolkitOptions({ projectId }: ListPart<ConnectedAccount, AccountsSea
   return [anyOption, ...useToolkits(projectId).map(({ slug, name }) => ({ value: slug, words: slug, note: name }))];
 }
 
-/** Returns the owner of an account: its entity, or the project itself if the account has no entity. */
+/** Returns the owner of an account: its entity (customer or user), or the project itself if the account has no entity. */
 function whose({ entityId, scheme }: ConnectedAccount): string {
   return scheme === "client_credentials" ? "the project" : entityId;
 }

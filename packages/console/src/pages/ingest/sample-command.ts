@@ -28,7 +28,7 @@ export function curlOf(endpoint: IngestEndpoint, serviceUrl: string): string {
   return lines.join("\n");
 }
 
-/** How the command signs a post. `lines`: shell lines that compute the signature. `options`: options for curl. */
+/** How the command signs a webhook post. `lines`: shell lines that compute the signature. `options`: options for curl. */
 type Signing = { lines: readonly string[]; options: readonly string[] };
 
 /** Parameters of the scheme by which an inbound path verifies posts (`IngestEndpoint.verifierJson`). */
@@ -51,7 +51,10 @@ const writers: Readonly<Record<string, string>> = {
   base64url: "-binary | openssl base64 -A | tr '+/' '-_' | tr -d '='",
 };
 
-/** Returns how an endpoint's posts are signed. Undefined if a shell command cannot do it, for example because the time is in the body. */
+/**
+ * Returns how the posts to an inbound webhook path are signed. Undefined if a shell command cannot do it, for example because the time is
+ * in the body.
+ */
 function signingOf(endpoint: IngestEndpoint, serviceUrl: string): Signing | undefined {
   const verifier: Verifier = JSON.parse(endpoint.verifierJson === "" ? "{}" : endpoint.verifierJson);
   const { header: [header = ""] = [], prefix = "", parameter, basic = false, encoding = "" } = verifier;

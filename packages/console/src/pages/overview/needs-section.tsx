@@ -15,8 +15,8 @@ const minuteMs = 60_000;
 const countedPosts = 100;
 
 /**
- * Returns the number of quarantined posts, up to 100, which only the administrator can read. `quarantined` is undefined if the browser is
- * not signed in as administrator. `isLoading` is true before the first answer.
+ * Returns the number of quarantined webhook posts (which svc could not turn into events), up to 100, which only the administrator can read.
+ * `quarantined` is undefined if the browser is not signed in as administrator. `isLoading` is true before the first answer.
  */
 export function useQuarantined(): { quarantined: { count: number; more: boolean } | undefined; isLoading: boolean } {
   const isAdmin = useSession()?.seats.some(({ role }) => role === "admin") ?? false;

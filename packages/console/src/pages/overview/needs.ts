@@ -26,8 +26,8 @@ function some(count: number, one: string, more: string): string {
 }
 
 /**
- * Returns the actions that wait for people, most urgent first. `quarantined`: number of quarantined posts; undefined if the browser is not
- * signed in as administrator.
+ * Returns the actions that wait for people, most urgent first. `quarantined`: number of quarantined webhook posts (which svc could not turn
+ * into events); undefined if the browser is not signed in as administrator.
  */
 export function needsOf(
   backlog: GetBacklogResponse,

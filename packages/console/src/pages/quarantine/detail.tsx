@@ -17,8 +17,8 @@ import { Body } from "./body.tsx";
 import { ReleaseButton } from "./release-button.tsx";
 
 /**
- * Draws one quarantined post: the reason, the whole post, and the button that releases it. The post is to a shared toolkit on the
- * administrator's page, and to a private toolkit on the page of a project.
+ * Draws one quarantined webhook post (which svc could not turn into an event): the reason, the whole post, and the button that releases it.
+ * The post is to a shared toolkit on the administrator's page, and to a private toolkit on the page of a project.
  */
 export default function QuarantinedPostPage() {
   const { projectId, postId = "" } = useParams({ strict: false });

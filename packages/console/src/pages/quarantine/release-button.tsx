@@ -12,7 +12,10 @@ import { Dialog } from "../../ui/overlay/dialog.tsx";
 import { outcomeWords, quarantineReasonWord } from "../../words/quarantine.ts";
 import { emptyTally, type ReleasedPosts, type ReleaseTally, releasePages } from "./release.ts";
 
-/** Draws the dialog that releases posts. First a dry run shows the results. A second press then releases the posts, page by page. */
+/**
+ * Draws the dialog that releases quarantined webhook posts (processes them again). First a dry run shows the results. A second press then
+ * releases the posts, page by page.
+ */
 function ReleaseDialog({ filter, onClose }: { filter: ReleasedPosts; onClose: () => void }) {
   const { step, tally, error, start, stop } = useRelease(filter);
   const isRunning = step === "trying" || step === "releasing";
@@ -56,15 +59,18 @@ function ReleaseDialog({ filter, onClose }: { filter: ReleasedPosts; onClose: ()
 }
 
 /**
- * Returns the label of the button that releases posts. The label has the number of posts when it is known, unless all posts would stay in
- * quarantine.
+ * Returns the label of the button that releases quarantined webhook posts (processes them again). The label has the number of posts when it
+ * is known, unless all posts would stay in quarantine.
  */
 function releaseWords(tally: ReleaseTally): string {
   if (tally.tried === 0) return "Release";
   return staysWhole(tally) ? "Release anyway" : `Release ${tally.tried.toLocaleString("en")}`;
 }
 
-/** True if the dry run shows that every post would stay in quarantine, so that there is nothing to release. */
+/**
+ * True if the dry run shows that every webhook post would stay in quarantine (kept, because svc cannot turn it into an event), so that
+ * there is nothing to release.
+ */
 function staysWhole({ tried, outcomes }: ReleaseTally): boolean {
   return tried > 0 && outcomes["quarantined"] === tried;
 }

@@ -13,17 +13,17 @@ import type {
 export type ReleasedPosts = { ids: readonly string[] } | { toolkitSlug: string; untilMs: number };
 
 /**
- * The results of posts so far, real or of a dry run. `outcomes`: number of posts by outcome. `stays`: the reasons of the posts that stay in
- * quarantine.
+ * Results of releasing quarantined webhook posts (processing them again) so far, real or of a dry run. `outcomes`: number of posts by
+ * outcome. `stays`: the reasons of the posts that stay in quarantine.
  */
 export type ReleaseTally = { tried: number; outcomes: Readonly<Record<string, number>>; stays: readonly string[] };
 
-/** The results before the first post is released. */
+/** Results of releasing quarantined webhook posts before the first post is released. */
 export const emptyTally: ReleaseTally = { tried: 0, outcomes: {}, stays: [] };
 
 const pageSize = 100;
 
-/** Returns the totals of a release of quarantined posts, with the results of one more page of posts added. */
+/** Returns the totals of a release (processing again) of quarantined webhook posts, with the results of one more page of posts added. */
 function addResults(tally: ReleaseTally, results: readonly QuarantineRelease[]): ReleaseTally {
   const outcomes = { ...tally.outcomes };
   for (const { outcome } of results) outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
@@ -32,8 +32,8 @@ function addResults(tally: ReleaseTally, results: readonly QuarantineRelease[]):
 }
 
 /**
- * Releases posts page by page, oldest first, and calls `onPage` with the results so far. If `isStopped` returns true, it stops; posts that
- * were already released stay released. Rejects if a call fails.
+ * Releases quarantined webhook posts (processes them again) page by page, oldest first, and calls `onPage` with the results so far. If
+ * `isStopped` returns true, it stops; posts that were already released stay released. Rejects if a call fails.
  */
 export async function releasePages(
   filter: ReleasedPosts,

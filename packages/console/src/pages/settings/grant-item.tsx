@@ -97,7 +97,10 @@ function GrantButtons({ grant, projectId }: { grant: Grant; projectId: string })
   );
 }
 
-/** Returns the reason why the user's key may not revoke a grant. Only the key that gave the grant and an approver's key may revoke it. */
+/**
+ * Returns the reason why the user's key may not revoke a grant (permission of an agent). Only the key that gave the grant and an approver's
+ * key may revoke it.
+ */
 function useWhyNotMine({ voucherKeyId }: Grant, projectId: string): string | undefined {
   const session = useSession();
   const why = useApproverWhy(projectId);

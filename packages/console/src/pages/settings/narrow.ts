@@ -1,8 +1,8 @@
 import type { Grant } from "@svc/gen/grants";
 
 /**
- * The permissions that a grant keeps. `typed`: the toolkits as a text separated by commas, used if the grant itself has no list of
- * toolkits.
+ * The permissions that a grant (a person's permission for an agent) keeps. `typed`: the toolkits as a text separated by commas, used if the
+ * grant itself has no list of toolkits.
  */
 export type KeptGrant = { accessClasses: readonly string[]; toolkitSlugs: readonly string[]; typed: string } & {
   agentTools: readonly string[];
@@ -14,15 +14,15 @@ type Confirmed = { person: string; contact: string };
 
 type Narrowed = Pick<Grant, "accessClasses" | "toolkitSlugs" | "agentTools"> & { confirm?: Confirmed | undefined };
 
-/** Returns the initial values of the form, which keep all permissions of the grant. */
+/** Returns the initial values of the form, which keep all permissions of the grant (a person's permission for an agent). */
 export function keptOf({ accessClasses, toolkitSlugs, agentTools, confirm }: Narrowed): KeptGrant {
   const confirmed = { person: confirm?.person || "never", contact: confirm?.contact ?? "" };
   return { accessClasses, toolkitSlugs, typed: "", agentTools, confirm: confirmed };
 }
 
 /**
- * Returns the fields of the request that reduces the permissions of a grant. Each list contains the entries to keep. If all entries of a
- * list are kept, the list is sent empty, because the service then leaves it unchanged.
+ * Returns the fields of the request that reduces the permissions of a grant (a person's permission for an agent). Each list contains the
+ * entries to keep. If all entries of a list are kept, the list is sent empty, because the service then leaves it unchanged.
  */
 export function narrowing(grant: Narrowed, { accessClasses, toolkitSlugs, typed, agentTools, confirm }: KeptGrant) {
   const part = (kept: readonly string[], all: readonly string[]) => (kept.length === all.length ? [] : [...kept]);

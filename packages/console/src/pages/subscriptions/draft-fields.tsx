@@ -127,7 +127,10 @@ function Part({ title, isOpen, children }: { title: string; isOpen: boolean; chi
   );
 }
 
-/** Draws the fields that cannot be changed after the subscription was created: its toolkit and its entity. */
+/**
+ * Draws the fields that cannot be changed after the subscription was created: its toolkit and its entity (the customer or user whose events
+ * it receives).
+ */
 function ToolkitFields({ form }: { form: SubscriptionForm }) {
   const { draft, change } = form;
   const toolkits = useEventToolkits().map((slug) => ({ value: slug, words: slug }));

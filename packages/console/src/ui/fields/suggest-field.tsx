@@ -61,7 +61,7 @@ export function TypedFilter({
   value: string;
   placeholder?: string;
   suggestions?: readonly string[];
-  /** True if the values are short (for example the name of an entity), so that the field is narrow. */
+  /** True if the values are short (for example the name of a customer), so that the field is narrow. */
   short?: boolean;
   onChange: (value: string) => void;
 }) {

@@ -61,8 +61,8 @@ type KeptFocus = {
 
 /**
  * Keeps the focus in a list whose rows appear and disappear. The row with the focus is the active row. If it is removed from the document,
- * the next active row gets the focus; React does not report that a removed element lost the focus. The hook stops this when the user moves
- * the focus out of the list.
+ * the next active row gets the focus; React does not report that a removed element lost the focus. The React hook stops this when the user
+ * moves the focus out of the list.
  */
 export function useKeptFocus(): KeptFocus {
   const row = useRef<HTMLDivElement>(null);

@@ -111,7 +111,8 @@ const noKeys: CallKeys = { idempotencyKey: undefined, formerKey: undefined, appK
  *   recorded result. It has 128 bits, because it is part of an index.
  * - `formerKey`: a longer form that older versions used. Calls of these versions are found by it.
  * - `appKey`: sent to the app, so that the app executes the call only once. It stays the same until the job decides to make the call anew.
- *   Its seed is the job's id. For a run of a standing program, the seed is a value that is the same after a restore from a backup.
+ *   Its seed is the job's id. For a run of a standing program (a schedule), the seed is a value that is the same after a restore from a
+ *   backup.
  */
 function keysOf(
   { id, callSeed }: JobState,

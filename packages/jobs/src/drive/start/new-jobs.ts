@@ -64,7 +64,7 @@ export type JobSubmission = {
   /** Values of params that replace those of the program. Default: none. */
   readonly params?: JsonObject | undefined;
   readonly skillSlug: string;
-  /** For a job of a standing program: the standing program and its run. */
+  /** For a job of a standing program (a schedule): the standing program and its run. */
   readonly standing?: StandingOrigin | undefined;
   readonly idempotencyKey: string | undefined;
   /** SHA-256 of the content that the idempotency key is bound to. Without a key it may be empty. */

@@ -114,7 +114,7 @@ export const toolCallDefinitions: Readonly<Record<string, JsonSchema>> = {
 /** The optional fields of every call. */
 export const callOptions = { args: ref("args"), retry: ref("retry"), timeout: ref("timeout") };
 
-/** Reads a call, except its entity. Returns undefined if it names no tool. */
+/** Reads a call, except its entity (customer or user). Returns undefined if it names no tool. */
 export function readToolCall(
   fields: ShapeFields,
   pointer: string,

@@ -12,13 +12,15 @@ import { findEarlier, type KeyContext } from "./keyed-call.ts";
 import { isNeverRepeated } from "./unsent-call.ts";
 
 /**
- * Dependencies of the work that is done before a tool call is sent: finding the tool and the account, checking the key, and asking hooks.
+ * Dependencies of the work that is done before a tool call is sent: finding the tool and the account, checking the key, and asking hooks
+ * (endpoints that check tool calls).
  */
 export type GateContext = FindContext & PrepareContext & KeyContext & HookContext;
 
 /**
  * Progress of a call before it is sent. `end`: the call is answered, and nothing was sent. `code`: the call runs code of svc. `doubt`: the
- * call may already have been sent before the database was restored. `gate`: the call must still pass hooks and limits before it is sent.
+ * call may already have been sent before the database was restored. `gate`: the call must still pass hooks (endpoints that check tool
+ * calls) and limits before it is sent.
  */
 export type TakenCall =
   | { readonly at: "end"; readonly called: CallReply }

@@ -9,7 +9,10 @@ import { digestCall } from "./idempotency.ts";
 /** Hooks to ask about calls. Undefined: calls are not reviewed. */
 export type HookContext = { readonly hooks?: CallHooks | undefined };
 
-/** Returns the project's hooks that must be asked about a call. Returns none for a call that will not be sent. */
+/**
+ * Returns the project's hooks (endpoints that check tool calls) that must be asked about a call. Returns none for a call that will not be
+ * sent.
+ */
 export function hooksOf(
   { hooks }: HookContext,
   { entry, prepared }: Pick<MadeCall, "entry" | "prepared">,
@@ -19,8 +22,8 @@ export function hooksOf(
 }
 
 /**
- * Asks the hooks about a call and returns the call as the hooks changed it. If a hook changed arguments, the call is prepared again with
- * them.
+ * Asks the hooks (endpoints that check tool calls) about a call and returns the call as the hooks changed it. If a hook changed arguments,
+ * the call is prepared again with them.
  */
 export async function reviewed(context: HookContext & PrepareContext, made: MadeCall): Promise<MadeCall> {
   const { entry, plan, prepared, hooks } = made;
@@ -73,8 +76,8 @@ export function reviewOf({ hooks: asker }: HookContext, { entry, prepared, hooks
 
 /**
  * Returns the text that identifies the account of a call in the call's digest, by which a repeated call is recognized. For a scoped key,
- * the text includes the entity that the key is limited to. Otherwise such a key could repeat an idempotency key and get the answer of a
- * call for a different entity.
+ * the text includes the entity (customer or user) that the key is limited to. Otherwise such a key could repeat an idempotency key and get
+ * the answer of a call for a different entity.
  */
 export function accountOf({ caller: { binding }, accountId, entityId }: CallRequest): string {
   if (accountId === undefined) return `entity:${entityId}`;

@@ -60,7 +60,10 @@ export type EndedCall = {
   readonly forPerson?: { readonly action: Action; readonly name: string } | undefined;
 };
 
-/** A call in progress: its ledger entry, its plan, the request to send, and the hooks to ask about the call. */
+/**
+ * A call in progress: its ledger entry, its plan, the request to send, and the hooks (endpoints that check tool calls) to ask about the
+ * call.
+ */
 export type MadeCall<Prepared = PreparedCall | EndedCall> = {
   readonly entry: LedgerEntry;
   readonly plan: CallPlan;

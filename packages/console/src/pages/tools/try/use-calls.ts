@@ -4,7 +4,7 @@ import { useWrite } from "../../../calls/write.ts";
 import { useNow } from "../../../clock.ts";
 import { confirmed } from "./arguments.ts";
 
-/** A call as the user writes it: the tool, the entity and the arguments. */
+/** A call as the user writes it: the tool, the entity (customer or user) and the arguments. */
 export type WrittenCall = { readonly toolSlug: string; readonly entityId: string; readonly argumentsJson: string };
 
 /** The result of the service's check of a call. The check runs before the call is sent. */

@@ -10,7 +10,7 @@ import { type KeptInput, keepInput } from "./kept-input.ts";
 
 const accountsMax = 500;
 
-/** The user's input for a call: the entity and the arguments. */
+/** The user's input for a call: the entity (customer or user) and the arguments. */
 export type TryInput = {
   readonly entity: string;
   /**
@@ -27,7 +27,8 @@ export type TryInput = {
 };
 
 /**
- * Returns the user's input and stores it in the browser, without sensitive values. Default entity: the first entity that has an account.
+ * Returns the user's input and stores it in the browser, without sensitive values. Default entity (customer or user): the first entity that
+ * has an account.
  */
 export function useTryInput({
   projectId,

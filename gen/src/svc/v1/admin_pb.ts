@@ -19,7 +19,7 @@ export const file_svc_v1_admin: GenFile = /*@__PURE__*/
   fileDesc("ChJzdmMvdjEvYWRtaW4ucHJvdG8SBnN2Yy52MSKfAwoHRXJhc3VyZRIKCgJpZBgBIAEoCRISCgpwcm9qZWN0X2lkGAIgASgJEgwKBGtpbmQYAyABKAkSEQoJZW50aXR5X2lkGAQgASgJEg0KBXN0YXRlGAUgASgJEisKBmNvdW50cxgGIAMoCzIbLnN2Yy52MS5FcmFzdXJlLkNvdW50c0VudHJ5EgwKBHBhc3MYByABKA0SEQoJam9ic19sZWZ0GAggASgNEi4KCmNyZWF0ZWRfYXQYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC2ZpbmlzaGVkX2F0GAogASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBItCgxub3Rfc2VhcmNoZWQYCyADKAsyFy5zdmMudjEuVW5zZWFyY2hlZFBsYWNlEiYKB3NhbXBsZXMYDCADKAsyFS5zdmMudjEuRXJhc3VyZVNhbXBsZRIPCgdwYXJ0aWFsGA0gASgIGi0KC0NvdW50c0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoDToCOAEiMAoPVW5zZWFyY2hlZFBsYWNlEg0KBXBsYWNlGAEgASgJEg4KBnJlYXNvbhgCIAEoCSIrCg1FcmFzdXJlU2FtcGxlEg0KBXRhYmxlGAEgASgJEgsKA2lkcxgCIAMoCSJ6CgdQcm9qZWN0EgoKAmlkGAEgASgJEgwKBG5hbWUYAiABKAkSLgoKY3JlYXRlZF9hdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASJQoGcG9saWN5GAQgASgLMhUuc3ZjLnYxLlByb2plY3RQb2xpY3kirgEKDVByb2plY3RQb2xpY3kSFQoNcGxhbl9hcHByb3ZhbBgBIAEoCRIVCg1yZWRpcmVjdF91cmxzGAIgAygJEiUKBnF1b3RhcxgDIAEoCzIVLnN2Yy52MS5Qcm9qZWN0UXVvdGFzEiAKBGh0dHAYBCABKAsyEi5zdmMudjEuSHR0cFBvbGljeRImCgdjb25maXJtGAUgASgLMhUuc3ZjLnYxLkNvbmZpcm1Qb2xpY3kiWgoNQ29uZmlybVBvbGljeRIOCgZwZXJzb24YASABKAkSDwoHY29udGFjdBgCIAEoCRIYCgtlbGljaXRhdGlvbhgDIAEoCEgAiAEBQg4KDF9lbGljaXRhdGlvbiIbCgpIdHRwUG9saWN5Eg0KBWhvc3RzGAEgAygJIuwBCg1Qcm9qZWN0UXVvdGFzEg0KBWNhbGxzGAEgASgFEhgKEGNvbmN1cnJlbnRfY2FsbHMYAiABKAUSDQoFcG9zdHMYAyABKAUSFQoNc3Vic2NyaXB0aW9ucxgEIAEoBRIaChJwZW5kaW5nX2RlbGl2ZXJpZXMYBSABKAUSDAoEam9icxgGIAEoBRIUCgxvcGVuX3N0cmVhbXMYByABKAUSGAoQcHJpdmF0ZV90b29sa2l0cxgIIAEoBRIUCgxzdG9yZWRfYnl0ZXMYCSABKAESHAoUZW50aXR5X3N1YnNjcmlwdGlvbnMYCiABKAUiagoKUXVvdGFVc2FnZRIMCgRuYW1lGAEgASgJEgwKBHVzZWQYAiABKAESDAoEbW9zdBgDIAEoARISCgppc19kZWZhdWx0GAQgASgIEg0KBXNjb3BlGAUgASgJEg8KB3JlZnVzZWQYBiABKA0iyAMKBkFwaUtleRIKCgJpZBgBIAEoCRISCgpwcm9qZWN0X2lkGAIgASgJEhoKBHJvbGUYAyABKA4yDC5zdmMudjEuUm9sZRIMCgRuYW1lGAQgASgJEgwKBGhpbnQYBSABKAkSLgoKY3JlYXRlZF9hdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKZXhwaXJlc19hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKcmV2b2tlZF9hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMAoMbGFzdF91c2VkX2F0GAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIRCgllbnRpdHlfaWQYCiABKAkSFgoOYWNjZXNzX2NsYXNzZXMYCyADKAkSFQoNdG9vbGtpdF9zbHVncxgMIAMoCRITCgthZ2VudF90b29scxgOIAMoCRImCgdjb25maXJtGA0gASgLMhUuc3ZjLnYxLkNvbmZpcm1Qb2xpY3kSFAoMbWFrZXJfa2V5X2lkGA8gASgJEg8KB3B1cnBvc2UYECABKAkioAMKD1F1YXJhbnRpbmVkUG9zdBIKCgJpZBgBIAEoCRIUCgx0b29sa2l0X3NsdWcYAiABKAkSDgoGcmVhc29uGAMgASgJEg4KBmRldGFpbBgEIAEoCRI1CgdoZWFkZXJzGAUgAygLMiQuc3ZjLnYxLlF1YXJhbnRpbmVkUG9zdC5IZWFkZXJzRW50cnkSMQoFcXVlcnkYBiADKAsyIi5zdmMudjEuUXVhcmFudGluZWRQb3N0LlF1ZXJ5RW50cnkSEgoKYm9keV9ieXRlcxgHIAEoBRIvCgtyZWNlaXZlZF9hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLcmVsZWFzZWRfYXQYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg0KBWl0ZW1zGAogAygFGi4KDEhlYWRlcnNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBGiwKClF1ZXJ5RW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJSChFRdWFyYW50aW5lUmVsZWFzZRIKCgJpZBgBIAEoCRIPCgdvdXRjb21lGAIgASgJEhAKCGFjY2VwdGVkGAMgASgFEg4KBnJlYXNvbhgEIAEoCSIkChRDcmVhdGVQcm9qZWN0UmVxdWVzdBIMCgRuYW1lGAEgASgJIjkKFUNyZWF0ZVByb2plY3RSZXNwb25zZRIgCgdwcm9qZWN0GAEgASgLMg8uc3ZjLnYxLlByb2plY3QiPAoTTGlzdFByb2plY3RzUmVxdWVzdBIRCglwYWdlX3NpemUYASABKAUSEgoKcGFnZV90b2tlbhgCIAEoCSJSChRMaXN0UHJvamVjdHNSZXNwb25zZRIhCghwcm9qZWN0cxgBIAMoCzIPLnN2Yy52MS5Qcm9qZWN0EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSKCAgoTQ3JlYXRlQXBpS2V5UmVxdWVzdBISCgpwcm9qZWN0X2lkGAEgASgJEhoKBHJvbGUYAiABKA4yDC5zdmMudjEuUm9sZRIMCgRuYW1lGAMgASgJEi4KCmV4cGlyZXNfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhEKCWVudGl0eV9pZBgFIAEoCRIWCg5hY2Nlc3NfY2xhc3NlcxgGIAMoCRIVCg10b29sa2l0X3NsdWdzGAcgAygJEhMKC2FnZW50X3Rvb2xzGAkgAygJEiYKB2NvbmZpcm0YCCABKAsyFS5zdmMudjEuQ29uZmlybVBvbGljeSJEChRDcmVhdGVBcGlLZXlSZXNwb25zZRIfCgdhcGlfa2V5GAEgASgLMg4uc3ZjLnYxLkFwaUtleRILCgNrZXkYAiABKAkiaAoSTGlzdEFwaUtleXNSZXF1ZXN0EhIKCnByb2plY3RfaWQYASABKAkSEQoJcGFnZV9zaXplGAIgASgFEhIKCnBhZ2VfdG9rZW4YAyABKAkSFwoPb2ZfcG9ydGFsX2xpbmtzGAQgASgIIlAKE0xpc3RBcGlLZXlzUmVzcG9uc2USIAoIYXBpX2tleXMYASADKAsyDi5zdmMudjEuQXBpS2V5EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSIhChNSZXZva2VBcGlLZXlSZXF1ZXN0EgoKAmlkGAEgASgJIjcKFFJldm9rZUFwaUtleVJlc3BvbnNlEh8KB2FwaV9rZXkYASABKAsyDi5zdmMudjEuQXBpS2V5IswBChdTZXRQcm9qZWN0UG9saWN5UmVxdWVzdBISCgpwcm9qZWN0X2lkGAEgASgJEhUKDXBsYW5fYXBwcm92YWwYAiABKAkSFQoNcmVkaXJlY3RfdXJscxgDIAMoCRIlCgZxdW90YXMYBCABKAsyFS5zdmMudjEuUHJvamVjdFF1b3RhcxIgCgRodHRwGAUgASgLMhIuc3ZjLnYxLkh0dHBQb2xpY3kSJgoHY29uZmlybRgGIAEoCzIVLnN2Yy52MS5Db25maXJtUG9saWN5IjwKGFNldFByb2plY3RQb2xpY3lSZXNwb25zZRIgCgdwcm9qZWN0GAEgASgLMg8uc3ZjLnYxLlByb2plY3QiLAoWR2V0UHJvamVjdFVzYWdlUmVxdWVzdBISCgpwcm9qZWN0X2lkGAEgASgJIoIBChdHZXRQcm9qZWN0VXNhZ2VSZXNwb25zZRIiCgZxdW90YXMYASADKAsyEi5zdmMudjEuUXVvdGFVc2FnZRINCgVjYWxscxgCIAEoDRINCgVwb3N0cxgDIAEoDRIUCgxwb3N0c19iZXlvbmQYBCABKA0SDwoHbm9kZV9pZBgFIAEoCSKEAQobTGlzdFF1YXJhbnRpbmVkUG9zdHNSZXF1ZXN0EhQKDHRvb2xraXRfc2x1ZxgBIAEoCRIOCgZyZWFzb24YAiABKAkSGAoQaW5jbHVkZV9yZWxlYXNlZBgDIAEoCBIRCglwYWdlX3NpemUYBCABKAUSEgoKcGFnZV90b2tlbhgFIAEoCSJfChxMaXN0UXVhcmFudGluZWRQb3N0c1Jlc3BvbnNlEiYKBXBvc3RzGAEgAygLMhcuc3ZjLnYxLlF1YXJhbnRpbmVkUG9zdBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiJwoZR2V0UXVhcmFudGluZWRQb3N0UmVxdWVzdBIKCgJpZBgBIAEoCSJRChpHZXRRdWFyYW50aW5lZFBvc3RSZXNwb25zZRIlCgRwb3N0GAEgASgLMhcuc3ZjLnYxLlF1YXJhbnRpbmVkUG9zdBIMCgRib2R5GAIgASgMItEBCh5SZWxlYXNlUXVhcmFudGluZWRQb3N0c1JlcXVlc3QSCwoDaWRzGAEgAygJEhQKDHRvb2xraXRfc2x1ZxgCIAEoCRIpCgVzaW5jZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKQoFdW50aWwYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg8KB2RyeV9ydW4YBSABKAgSEQoJcGFnZV9zaXplGAYgASgFEhIKCnBhZ2VfdG9rZW4YByABKAkiZgofUmVsZWFzZVF1YXJhbnRpbmVkUG9zdHNSZXNwb25zZRIqCgdyZXN1bHRzGAEgAygLMhkuc3ZjLnYxLlF1YXJhbnRpbmVSZWxlYXNlEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSI0Cg5QYXJrSm9iUmVxdWVzdBISCgpwcm9qZWN0X2lkGAEgASgJEg4KBmpvYl9pZBgCIAEoCSIrCg9QYXJrSm9iUmVzcG9uc2USGAoDam9iGAEgASgLMgsuc3ZjLnYxLkpvYiI3ChFSZWxlYXNlSm9iUmVxdWVzdBISCgpwcm9qZWN0X2lkGAEgASgJEg4KBmpvYl9pZBgCIAEoCSIuChJSZWxlYXNlSm9iUmVzcG9uc2USGAoDam9iGAEgASgLMgsuc3ZjLnYxLkpvYiKGAgoNVmF1bHRSb3RhdGlvbhIOCgZudW1iZXIYASABKA0SDQoFc3RhdGUYAiABKAkSEQoJdG9fa2V5X2lkGAMgASgJEhQKDGZyb21fa2V5X2lkcxgEIAMoCRIQCghyZXNlYWxlZBgFIAEoARIMCgRwYXNzGAYgASgNEgwKBHNlZW4YByABKAESDQoFdG90YWwYCCABKAESDwoHcHJvYmxlbRgJIAEoCRIuCgpzdGFydGVkX2F0GAogASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgtmaW5pc2hlZF9hdBgLIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiFAoSUm90YXRlVmF1bHRSZXF1ZXN0Ij4KE1JvdGF0ZVZhdWx0UmVzcG9uc2USJwoIcm90YXRpb24YASABKAsyFS5zdmMudjEuVmF1bHRSb3RhdGlvbiLXAQoHUmVzdG9yZRIyCg5iYWNrdXBfZW5kc19hdBgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLcmVzdG9yZWRfYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnJlc3VtZWRfYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhUKDW5vdGhpbmdfc2luY2UYBCABKAgSEgoKZGVsaXZlcmllcxgFIAEoARIMCgRqb2JzGAYgASgBIhMKEUdldFJlc3RvcmVSZXF1ZXN0IjYKEkdldFJlc3RvcmVSZXNwb25zZRIgCgdyZXN0b3JlGAEgASgLMg8uc3ZjLnYxLlJlc3RvcmUiLgoVUmVzdW1lUmVzdG9yZWRSZXF1ZXN0EhUKDW5vdGhpbmdfc2luY2UYASABKAgiOgoWUmVzdW1lUmVzdG9yZWRSZXNwb25zZRIgCgdyZXN0b3JlGAEgASgLMg8uc3ZjLnYxLlJlc3RvcmUiGQoXR2V0VmF1bHRSb3RhdGlvblJlcXVlc3QiQwoYR2V0VmF1bHRSb3RhdGlvblJlc3BvbnNlEicKCHJvdGF0aW9uGAEgASgLMhUuc3ZjLnYxLlZhdWx0Um90YXRpb24igAEKEERlcGxveW1lbnRTZWNyZXQSDAoEbmFtZRgBIAEoCRIuCgpjcmVhdGVkX2F0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgp1cGRhdGVkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCI5ChpQdXREZXBsb3ltZW50U2VjcmV0UmVxdWVzdBIMCgRuYW1lGAEgASgJEg0KBXZhbHVlGAIgASgJIkcKG1B1dERlcGxveW1lbnRTZWNyZXRSZXNwb25zZRIoCgZzZWNyZXQYASABKAsyGC5zdmMudjEuRGVwbG95bWVudFNlY3JldCItCh1EZWxldGVEZXBsb3ltZW50U2VjcmV0UmVxdWVzdBIMCgRuYW1lGAEgASgJIiAKHkRlbGV0ZURlcGxveW1lbnRTZWNyZXRSZXNwb25zZSIeChxMaXN0RGVwbG95bWVudFNlY3JldHNSZXF1ZXN0IkoKHUxpc3REZXBsb3ltZW50U2VjcmV0c1Jlc3BvbnNlEikKB3NlY3JldHMYASADKAsyGC5zdmMudjEuRGVwbG95bWVudFNlY3JldCLUAQoKQXVkaXRFdmVudBIKCgJpZBgBIAEoCRImCgJhdBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEgoKcHJvamVjdF9pZBgDIAEoCRINCgVhY3RvchgEIAEoCRIOCgZhY3Rpb24YBSABKAkSDwoHc3ViamVjdBgGIAEoCRIVCg1lbnRpdHlfZGlnZXN0GAcgASgJEg8KB291dGNvbWUYCCABKAkSEAoIcG9zaXRpb24YCSABKA0SFAoMdG9vbF9jYWxsX2lkGAogASgJIsgBChZMaXN0QXVkaXRFdmVudHNSZXF1ZXN0EhIKCnByb2plY3RfaWQYASABKAkSDQoFYWN0b3IYAiABKAkSDgoGYWN0aW9uGAMgASgJEikKBXNpbmNlGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIpCgV1bnRpbBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEQoJcGFnZV9zaXplGAYgASgFEhIKCnBhZ2VfdG9rZW4YByABKAkiVgoXTGlzdEF1ZGl0RXZlbnRzUmVzcG9uc2USIgoGZXZlbnRzGAEgAygLMhIuc3ZjLnYxLkF1ZGl0RXZlbnQSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJImMKCkF1ZGl0RmF1bHQSEgoKcHJvamVjdF9pZBgBIAEoCRIQCghwb3NpdGlvbhgCIAEoDRIQCghldmVudF9pZBgDIAEoCRIMCgRraW5kGAQgASgJEg8KB21lc3NhZ2UYBSABKAkiPQoJQXVkaXRIZWFkEhIKCnByb2plY3RfaWQYASABKAkSDgoGbGVuZ3RoGAIgASgNEgwKBGhhc2gYAyABKAkiKwoVVmVyaWZ5QXVkaXRMb2dSZXF1ZXN0EhIKCnBhZ2VfdG9rZW4YASABKAkiiAEKFlZlcmlmeUF1ZGl0TG9nUmVzcG9uc2USDwoHY2hlY2tlZBgBIAEoDRIiCgZmYXVsdHMYAiADKAsyEi5zdmMudjEuQXVkaXRGYXVsdBIgCgVoZWFkcxgDIAMoCzIRLnN2Yy52MS5BdWRpdEhlYWQSFwoPbmV4dF9wYWdlX3Rva2VuGAQgASgJIkwKEkVyYXNlRW50aXR5UmVxdWVzdBISCgpwcm9qZWN0X2lkGAEgASgJEhEKCWVudGl0eV9pZBgCIAEoCRIPCgdkcnlfcnVuGAMgASgIIjcKE0VyYXNlRW50aXR5UmVzcG9uc2USIAoHZXJhc3VyZRgBIAEoCzIPLnN2Yy52MS5FcmFzdXJlIioKFERlbGV0ZVByb2plY3RSZXF1ZXN0EhIKCnByb2plY3RfaWQYASABKAkiOQoVRGVsZXRlUHJvamVjdFJlc3BvbnNlEiAKB2VyYXN1cmUYASABKAsyDy5zdmMudjEuRXJhc3VyZSIfChFHZXRFcmFzdXJlUmVxdWVzdBIKCgJpZBgBIAEoCSI2ChJHZXRFcmFzdXJlUmVzcG9uc2USIAoHZXJhc3VyZRgBIAEoCzIPLnN2Yy52MS5FcmFzdXJlIjwKE0V4cG9ydEVudGl0eVJlcXVlc3QSEgoKcHJvamVjdF9pZBgBIAEoCRIRCgllbnRpdHlfaWQYAiABKAkiJQoURXhwb3J0RW50aXR5UmVzcG9uc2USDQoFbGluZXMYASADKAkyixQKDEFkbWluU2VydmljZRJoCg1DcmVhdGVQcm9qZWN0Ehwuc3ZjLnYxLkNyZWF0ZVByb2plY3RSZXF1ZXN0Gh0uc3ZjLnYxLkNyZWF0ZVByb2plY3RSZXNwb25zZSIaqLsYA7C7GAK4uxgCyrsYCnByb2plY3QuaWQSVwoMTGlzdFByb2plY3RzEhsuc3ZjLnYxLkxpc3RQcm9qZWN0c1JlcXVlc3QaHC5zdmMudjEuTGlzdFByb2plY3RzUmVzcG9uc2UiDKi7GAOwuxgCuLsYARJyCgxDcmVhdGVBcGlLZXkSGy5zdmMudjEuQ3JlYXRlQXBpS2V5UmVxdWVzdBocLnN2Yy52MS5DcmVhdGVBcGlLZXlSZXNwb25zZSInqLsYA7C7GAK4uxgCyrsYCmFwaV9rZXkuaWTSuxgJZW50aXR5X2lkElQKC0xpc3RBcGlLZXlzEhouc3ZjLnYxLkxpc3RBcGlLZXlzUmVxdWVzdBobLnN2Yy52MS5MaXN0QXBpS2V5c1Jlc3BvbnNlIgyouxgDsLsYAri7GAESZQoMUmV2b2tlQXBpS2V5Ehsuc3ZjLnYxLlJldm9rZUFwaUtleVJlcXVlc3QaHC5zdmMudjEuUmV2b2tlQXBpS2V5UmVzcG9uc2UiGqi7GAOwuxgCuLsYAsq7GAphcGlfa2V5LmlkEnEKEFNldFByb2plY3RQb2xpY3kSHy5zdmMudjEuU2V0UHJvamVjdFBvbGljeVJlcXVlc3QaIC5zdmMudjEuU2V0UHJvamVjdFBvbGljeVJlc3BvbnNlIhqouxgDsLsYAri7GALCuxgKcHJvamVjdF9pZBJgCg9HZXRQcm9qZWN0VXNhZ2USHi5zdmMudjEuR2V0UHJvamVjdFVzYWdlUmVxdWVzdBofLnN2Yy52MS5HZXRQcm9qZWN0VXNhZ2VSZXNwb25zZSIMqLsYA7C7GAK4uxgBEm8KFExpc3RRdWFyYW50aW5lZFBvc3RzEiMuc3ZjLnYxLkxpc3RRdWFyYW50aW5lZFBvc3RzUmVxdWVzdBokLnN2Yy52MS5MaXN0UXVhcmFudGluZWRQb3N0c1Jlc3BvbnNlIgyouxgDsLsYAri7GAESaQoSR2V0UXVhcmFudGluZWRQb3N0EiEuc3ZjLnYxLkdldFF1YXJhbnRpbmVkUG9zdFJlcXVlc3QaIi5zdmMudjEuR2V0UXVhcmFudGluZWRQb3N0UmVzcG9uc2UiDKi7GAOwuxgCuLsYARJ4ChdSZWxlYXNlUXVhcmFudGluZWRQb3N0cxImLnN2Yy52MS5SZWxlYXNlUXVhcmFudGluZWRQb3N0c1JlcXVlc3QaJy5zdmMudjEuUmVsZWFzZVF1YXJhbnRpbmVkUG9zdHNSZXNwb25zZSIMqLsYA7C7GAK4uxgCElIKB1BhcmtKb2ISFi5zdmMudjEuUGFya0pvYlJlcXVlc3QaFy5zdmMudjEuUGFya0pvYlJlc3BvbnNlIhaouxgDsLsYAri7GALCuxgGam9iX2lkElsKClJlbGVhc2VKb2ISGS5zdmMudjEuUmVsZWFzZUpvYlJlcXVlc3QaGi5zdmMudjEuUmVsZWFzZUpvYlJlc3BvbnNlIhaouxgDsLsYAri7GALCuxgGam9iX2lkElQKC1JvdGF0ZVZhdWx0Ehouc3ZjLnYxLlJvdGF0ZVZhdWx0UmVxdWVzdBobLnN2Yy52MS5Sb3RhdGVWYXVsdFJlc3BvbnNlIgyouxgDsLsYAri7GAISYwoQR2V0VmF1bHRSb3RhdGlvbhIfLnN2Yy52MS5HZXRWYXVsdFJvdGF0aW9uUmVxdWVzdBogLnN2Yy52MS5HZXRWYXVsdFJvdGF0aW9uUmVzcG9uc2UiDKi7GAOwuxgCuLsYARJ0ChNQdXREZXBsb3ltZW50U2VjcmV0EiIuc3ZjLnYxLlB1dERlcGxveW1lbnRTZWNyZXRSZXF1ZXN0GiMuc3ZjLnYxLlB1dERlcGxveW1lbnRTZWNyZXRSZXNwb25zZSIUqLsYA7C7GAK4uxgCwrsYBG5hbWUSfQoWRGVsZXRlRGVwbG95bWVudFNlY3JldBIlLnN2Yy52MS5EZWxldGVEZXBsb3ltZW50U2VjcmV0UmVxdWVzdBomLnN2Yy52MS5EZWxldGVEZXBsb3ltZW50U2VjcmV0UmVzcG9uc2UiFKi7GAOwuxgCuLsYAsK7GARuYW1lEnIKFUxpc3REZXBsb3ltZW50U2VjcmV0cxIkLnN2Yy52MS5MaXN0RGVwbG95bWVudFNlY3JldHNSZXF1ZXN0GiUuc3ZjLnYxLkxpc3REZXBsb3ltZW50U2VjcmV0c1Jlc3BvbnNlIgyouxgDsLsYAri7GAESUQoKR2V0UmVzdG9yZRIZLnN2Yy52MS5HZXRSZXN0b3JlUmVxdWVzdBoaLnN2Yy52MS5HZXRSZXN0b3JlUmVzcG9uc2UiDKi7GAOwuxgCuLsYARJdCg5SZXN1bWVSZXN0b3JlZBIdLnN2Yy52MS5SZXN1bWVSZXN0b3JlZFJlcXVlc3QaHi5zdmMudjEuUmVzdW1lUmVzdG9yZWRSZXNwb25zZSIMqLsYA7C7GAK4uxgCEmAKD0xpc3RBdWRpdEV2ZW50cxIeLnN2Yy52MS5MaXN0QXVkaXRFdmVudHNSZXF1ZXN0Gh8uc3ZjLnYxLkxpc3RBdWRpdEV2ZW50c1Jlc3BvbnNlIgyouxgDsLsYAri7GAESXQoOVmVyaWZ5QXVkaXRMb2cSHS5zdmMudjEuVmVyaWZ5QXVkaXRMb2dSZXF1ZXN0Gh4uc3ZjLnYxLlZlcmlmeUF1ZGl0TG9nUmVzcG9uc2UiDKi7GAOwuxgCuLsYARJvCgtFcmFzZUVudGl0eRIaLnN2Yy52MS5FcmFzZUVudGl0eVJlcXVlc3QaGy5zdmMudjEuRXJhc2VFbnRpdHlSZXNwb25zZSInqLsYA7C7GAK4uxgCyrsYCmVyYXN1cmUuaWTSuxgJZW50aXR5X2lkEmgKDURlbGV0ZVByb2plY3QSHC5zdmMudjEuRGVsZXRlUHJvamVjdFJlcXVlc3QaHS5zdmMudjEuRGVsZXRlUHJvamVjdFJlc3BvbnNlIhqouxgDsLsYAri7GALKuxgKZXJhc3VyZS5pZBJmCgxFeHBvcnRFbnRpdHkSGy5zdmMudjEuRXhwb3J0RW50aXR5UmVxdWVzdBocLnN2Yy52MS5FeHBvcnRFbnRpdHlSZXNwb25zZSIZqLsYA7C7GAK4uxgC0rsYCWVudGl0eV9pZDABElEKCkdldEVyYXN1cmUSGS5zdmMudjEuR2V0RXJhc3VyZVJlcXVlc3QaGi5zdmMudjEuR2V0RXJhc3VyZVJlc3BvbnNlIgyouxgDsLsYAri7GAFiBnByb3RvMw", [file_google_protobuf_timestamp, file_svc_v1_jobs, file_svc_v1_options]);
 
 /**
- * The erasure of an entity or of a project.
+ * The erasure of an entity (customer or user) or of a project.
  *
  * @generated from message svc.v1.Erasure
  */
@@ -46,7 +46,8 @@ export type Erasure = Message<"svc.v1.Erasure"> & {
   kind: string;
 
   /**
-   * Id of the entity while its erasure is in progress. Empty after the end, and for the erasure of a project.
+   * Id of the entity (customer or user) while its erasure is in progress. Empty after the end, and for the erasure of a
+   * project.
    *
    * @generated from field: string entity_id = 4;
    */
@@ -96,7 +97,8 @@ export type Erasure = Message<"svc.v1.Erasure"> & {
   finishedAt?: Timestamp | undefined;
 
   /**
-   * Places that the erasure does not search, and that may still contain data of the entity or the project.
+   * Places that the erasure does not search, and that may still contain data of the entity (customer or user) or the
+   * project.
    *
    * @generated from field: repeated svc.v1.UnsearchedPlace not_searched = 11;
    */
@@ -131,16 +133,16 @@ export const ErasureSchema: GenMessage<Erasure> = /*@__PURE__*/
  */
 export type UnsearchedPlace = Message<"svc.v1.UnsearchedPlace"> & {
   /**
-   * Name of the place where data of the erased entity or project may remain: a table of the database, such as
-   * `quarantined_posts`, or `log`, `backups`, `wal`, `texts`, `receivers`.
+   * Name of the place where data of the erased entity (customer or user) or project may remain: a table of the
+   * database, such as `quarantined_posts`, or `log`, `backups`, `wal`, `texts`, `receivers`.
    *
    * @generated from field: string place = 1;
    */
   place: string;
 
   /**
-   * Reason that svc does not search this place (such as the receivers of deliveries) for data of the erased entity, and
-   * how to remove the data there.
+   * Reason that svc does not search this place (such as the receivers of deliveries) for data of the erased entity
+   * (customer or user), and how to remove the data there.
    *
    * @generated from field: string reason = 2;
    */
@@ -282,7 +284,8 @@ export const ProjectPolicySchema: GenMessage<ProjectPolicy> = /*@__PURE__*/
  *
  * The caller cannot confirm its own call. svc refuses answers from:
  * - the key of the call;
- * - the key or grant that created the key of the call, and all keys and grants that come from either of them;
+ * - the key or grant (a person's permission for an agent) that created the key of the call, and all keys and grants
+ *   that come from either of them;
  * - the sessions, links and clients of all of these.
  *
  * A confirmation covers the parameters and arguments that the contact saw. If an answer changes them, svc asks the
@@ -381,7 +384,7 @@ export type ProjectQuotas = Message<"svc.v1.ProjectQuotas"> & {
   posts: number;
 
   /**
-   * Subscriptions without an entity, including inactive ones. Default 1,000. QUOTA_SUBSCRIPTIONS.
+   * Subscriptions without an entity (customer or user), including inactive ones. Default 1,000. QUOTA_SUBSCRIPTIONS.
    *
    * @generated from field: int32 subscriptions = 4;
    */
@@ -389,8 +392,8 @@ export type ProjectQuotas = Message<"svc.v1.ProjectQuotas"> & {
 
   /**
    * Maximum number of deliveries that are neither delivered nor abandoned. The count may be some seconds old. Default
-   * 1,000,000. A post is refused if every project that receives it has reached this quota. Replays and test events are
-   * refused with QUOTA_PENDING_DELIVERIES.
+   * 1,000,000. A webhook post is refused if every project that receives it has reached this quota. Replays and test
+   * events are refused with QUOTA_PENDING_DELIVERIES.
    *
    * @generated from field: int32 pending_deliveries = 5;
    */
@@ -421,14 +424,15 @@ export type ProjectQuotas = Message<"svc.v1.ProjectQuotas"> & {
 
   /**
    * Stored bytes: event payloads, arguments and results in the ledger, and rows of jobs. A whole number; the
-   * measurement may be some minutes old. Default: no limit. Posts are refused as for `posts`. QUOTA_STORED_BYTES.
+   * measurement may be some minutes old. Default: no limit. Webhook posts are refused as for `posts`.
+   * QUOTA_STORED_BYTES.
    *
    * @generated from field: double stored_bytes = 9;
    */
   storedBytes: number;
 
   /**
-   * Subscriptions with an entity, including inactive ones and those of agents. Default 100,000.
+   * Subscriptions with an entity (customer or user), including inactive ones and those of agents. Default 100,000.
    * QUOTA_ENTITY_SUBSCRIPTIONS.
    *
    * @generated from field: int32 entity_subscriptions = 10;
@@ -638,21 +642,21 @@ export const ApiKeySchema: GenMessage<ApiKey> = /*@__PURE__*/
  */
 export type QuarantinedPost = Message<"svc.v1.QuarantinedPost"> & {
   /**
-   * Id of the post, `qrn_…`.
+   * Id of the quarantined webhook post, `qrn_…`.
    *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
-   * Slug of the toolkit to whose path the post was sent.
+   * Slug of the toolkit to whose path the webhook post was sent.
    *
    * @generated from field: string toolkit_slug = 2;
    */
   toolkitSlug: string;
 
   /**
-   * Reason for the quarantine:
+   * Reason why svc keeps the webhook post for inspection (quarantine):
    * - `no_trigger`: no trigger of the toolkit matches the post.
    * - `invalid_payload`: the normalized body does not match the trigger's output schema.
    * - `no_project`: the post names no account of a project.
@@ -672,14 +676,14 @@ export type QuarantinedPost = Message<"svc.v1.QuarantinedPost"> & {
   detail: string;
 
   /**
-   * Headers of the post, with names in lower case and without credentials and signatures.
+   * Headers of the webhook post, with names in lower case and without credentials and signatures.
    *
    * @generated from field: map<string, string> headers = 5;
    */
   headers: { [key: string]: string };
 
   /**
-   * Query parameters of the post, without the token that verifies the post.
+   * Query parameters of the webhook post, without the token that verifies the post.
    *
    * @generated from field: map<string, string> query = 6;
    */
@@ -693,22 +697,23 @@ export type QuarantinedPost = Message<"svc.v1.QuarantinedPost"> & {
   bodyBytes: number;
 
   /**
-   * Time at which svc received the post.
+   * Time at which svc received the webhook post.
    *
    * @generated from field: google.protobuf.Timestamp received_at = 8;
    */
   receivedAt?: Timestamp | undefined;
 
   /**
-   * Time at which the post was released. Unset while it is in quarantine.
+   * Time at which the webhook post was released (processed again with success). Unset while it is in quarantine.
    *
    * @generated from field: google.protobuf.Timestamp released_at = 9;
    */
   releasedAt?: Timestamp | undefined;
 
   /**
-   * Positions, from 0, of the elements of the post's list that are in quarantine. Set only if each element of the list
-   * is a post of its own. All remaining elements became events. Empty if the whole post is in quarantine.
+   * Positions, from 0, of the elements of the webhook post's list that are in quarantine (kept, because svc could not
+   * turn them into events). Set only if each element of the list is a post of its own. All remaining elements became
+   * events. Empty if the whole post is in quarantine.
    *
    * @generated from field: repeated int32 items = 10;
    */
@@ -723,20 +728,20 @@ export const QuarantinedPostSchema: GenMessage<QuarantinedPost> = /*@__PURE__*/
   messageDesc(file_svc_v1_admin, 10);
 
 /**
- * Outcome of one post in a release.
+ * Outcome of one quarantined webhook post in a release (second attempt to process it).
  *
  * @generated from message svc.v1.QuarantineRelease
  */
 export type QuarantineRelease = Message<"svc.v1.QuarantineRelease"> & {
   /**
-   * Id of the quarantined post. The request named it, or its filters found it.
+   * Id of the quarantined webhook post. The request named it, or its filters found it.
    *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
-   * Outcome of the post. In a dry run, the outcome that a release would have.
+   * Outcome of the webhook post. In a dry run, the outcome that a release would have.
    * - `released`: the post became the number of events in `accepted`.
    * - `ignored`: the toolkit's definition now ignores such posts. The post counts as released.
    * - `quarantined`: the post failed again and stays in quarantine.
@@ -749,14 +754,15 @@ export type QuarantineRelease = Message<"svc.v1.QuarantineRelease"> & {
 
   /**
    * Number of events stored. 0 if the outcome is `released` and all events were already known. Can be above 0 if the
-   * outcome is `quarantined`: some elements of the post's list became events, and the rest remains in quarantine.
+   * outcome is `quarantined`: some elements of the webhook post's list became events, and the rest remains in
+   * quarantine.
    *
    * @generated from field: int32 accepted = 3;
    */
   accepted: number;
 
   /**
-   * Reason that the post stays in quarantine, as in QuarantinedPost.reason. Empty if it does not stay.
+   * Reason that the webhook post stays in quarantine, as in QuarantinedPost.reason. Empty if it does not stay.
    *
    * @generated from field: string reason = 4;
    */
@@ -903,8 +909,8 @@ export type CreateApiKeyRequest = Message<"svc.v1.CreateApiKeyRequest"> & {
   expiresAt?: Timestamp | undefined;
 
   /**
-   * The only entity whose accounts and rows the key can access. Its requests cannot name another. If empty, all
-   * entities.
+   * The only entity (customer or user) whose accounts and rows the key can access. Its requests cannot name another. If
+   * empty, all entities.
    *
    * @generated from field: string entity_id = 5;
    */
@@ -930,7 +936,7 @@ export type CreateApiKeyRequest = Message<"svc.v1.CreateApiKeyRequest"> & {
    * - `programs`: check and run programs.
    * - `connect`: create links for connecting accounts.
    * - `operate`: see the state of events and deliveries.
-   * - `repair`: send deliveries again and release quarantined posts.
+   * - `repair`: send deliveries again and release quarantined webhook posts (which svc could not turn into events).
    *
    * @generated from field: repeated string agent_tools = 9;
    */
@@ -1215,14 +1221,15 @@ export type GetProjectUsageResponse = Message<"svc.v1.GetProjectUsageResponse"> 
   calls: number;
 
   /**
-   * Number of posts that the project received through this node since the node started.
+   * Number of webhook posts that the project received through this node since the node started.
    *
    * @generated from field: uint32 posts = 3;
    */
   posts: number;
 
   /**
-   * Number of posts above a quota of this project that the node accepted, because another project also received them.
+   * Number of webhook posts above a quota of this project that the node accepted, because another project also received
+   * them.
    *
    * @generated from field: uint32 posts_beyond = 4;
    */
@@ -1250,28 +1257,30 @@ export const GetProjectUsageResponseSchema: GenMessage<GetProjectUsageResponse> 
  */
 export type ListQuarantinedPostsRequest = Message<"svc.v1.ListQuarantinedPostsRequest"> & {
   /**
-   * Toolkit of the posts. If empty, all toolkits.
+   * Toolkit of the quarantined webhook posts. If empty, all toolkits.
    *
    * @generated from field: string toolkit_slug = 1;
    */
   toolkitSlug: string;
 
   /**
-   * Quarantine reason of the posts. If empty, all reasons.
+   * Reason why the webhook posts are in quarantine (kept, because svc could not turn them into events). If empty, all
+   * reasons.
    *
    * @generated from field: string reason = 2;
    */
   reason: string;
 
   /**
-   * True to include released posts. If false, only posts that are still in quarantine.
+   * True to include webhook posts that were released (processed again). If false, only posts that are still in
+   * quarantine.
    *
    * @generated from field: bool include_released = 3;
    */
   includeReleased: boolean;
 
   /**
-   * Maximum posts per page. 0 means 50. Values above 500 mean 500.
+   * Maximum quarantined webhook posts per page. 0 means 50. Values above 500 mean 500.
    *
    * @generated from field: int32 page_size = 4;
    */
@@ -1299,7 +1308,7 @@ export const ListQuarantinedPostsRequestSchema: GenMessage<ListQuarantinedPostsR
  */
 export type ListQuarantinedPostsResponse = Message<"svc.v1.ListQuarantinedPostsResponse"> & {
   /**
-   * The posts, newest first.
+   * The quarantined webhook posts (which svc could not turn into events), newest first.
    *
    * @generated from field: repeated svc.v1.QuarantinedPost posts = 1;
    */
@@ -1327,7 +1336,7 @@ export const ListQuarantinedPostsResponseSchema: GenMessage<ListQuarantinedPosts
  */
 export type GetQuarantinedPostRequest = Message<"svc.v1.GetQuarantinedPostRequest"> & {
   /**
-   * Id of the post.
+   * Id of the quarantined webhook post.
    *
    * @generated from field: string id = 1;
    */
@@ -1348,7 +1357,7 @@ export const GetQuarantinedPostRequestSchema: GenMessage<GetQuarantinedPostReque
  */
 export type GetQuarantinedPostResponse = Message<"svc.v1.GetQuarantinedPostResponse"> & {
   /**
-   * The post.
+   * The quarantined webhook post (which svc could not turn into an event).
    *
    * @generated from field: svc.v1.QuarantinedPost post = 1;
    */
@@ -1370,21 +1379,21 @@ export const GetQuarantinedPostResponseSchema: GenMessage<GetQuarantinedPostResp
   messageDesc(file_svc_v1_admin, 29);
 
 /**
- * Request of ReleaseQuarantinedPosts. A post must match all filters that are set. At least one of `ids`, `toolkitSlug`,
- * `since` and `until` is required.
+ * Request of ReleaseQuarantinedPosts. A quarantined webhook post must match all filters that are set. At least one of
+ * `ids`, `toolkitSlug`, `since` and `until` is required.
  *
  * @generated from message svc.v1.ReleaseQuarantinedPostsRequest
  */
 export type ReleaseQuarantinedPostsRequest = Message<"svc.v1.ReleaseQuarantinedPostsRequest"> & {
   /**
-   * Ids of the posts, at most 500. If empty, all posts that match the other filters.
+   * Ids of the quarantined webhook posts, at most 500. If empty, all posts that match the other filters.
    *
    * @generated from field: repeated string ids = 1;
    */
   ids: string[];
 
   /**
-   * Toolkit of the posts. If empty, all toolkits.
+   * Toolkit of the quarantined webhook posts. If empty, all toolkits.
    *
    * @generated from field: string toolkit_slug = 2;
    */
@@ -1405,21 +1414,23 @@ export type ReleaseQuarantinedPostsRequest = Message<"svc.v1.ReleaseQuarantinedP
   until?: Timestamp | undefined;
 
   /**
-   * True to report the outcome of each post without changing anything.
+   * True to report the outcome of each quarantined webhook post without changing anything.
    *
    * @generated from field: bool dry_run = 5;
    */
   dryRun: boolean;
 
   /**
-   * Maximum posts to release in this call. 0 means 50 (with `ids`: all of them). Values above 500 mean 500.
+   * Maximum quarantined webhook posts to release in this call. 0 means 50 (with `ids`: all of them). Values above 500
+   * mean 500.
    *
    * @generated from field: int32 page_size = 6;
    */
   pageSize: number;
 
   /**
-   * `nextPageToken` of the previous call, for the same filters. If empty, the call starts with the oldest post.
+   * `nextPageToken` of the previous call, for the same filters. If empty, the call starts with the oldest quarantined
+   * webhook post.
    *
    * @generated from field: string page_token = 7;
    */
@@ -1440,14 +1451,14 @@ export const ReleaseQuarantinedPostsRequestSchema: GenMessage<ReleaseQuarantined
  */
 export type ReleaseQuarantinedPostsResponse = Message<"svc.v1.ReleaseQuarantinedPostsResponse"> & {
   /**
-   * Outcomes of the posts, oldest post first. Missing posts are last.
+   * Outcomes of the quarantined webhook posts, oldest post first. Missing posts are last.
    *
    * @generated from field: repeated svc.v1.QuarantineRelease results = 1;
    */
   results: QuarantineRelease[];
 
   /**
-   * Token for the next call. Empty when the release has handled all quarantined posts that match the filters.
+   * Token for the next call. Empty when the release has handled all quarantined webhook posts that match the filters.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -2071,8 +2082,8 @@ export type AuditEvent = Message<"svc.v1.AuditEvent"> & {
   subject: string;
 
   /**
-   * Keyed digest, in hex, of the entity or person that the action concerns. The same id has the same digest within a
-   * project. Empty if there is none.
+   * Keyed digest, in hex, of the entity (customer or user) or person that the action concerns. The same id has the same
+   * digest within a project. Empty if there is none.
    *
    * @generated from field: string entity_digest = 7;
    */
@@ -2363,7 +2374,7 @@ export type EraseEntityRequest = Message<"svc.v1.EraseEntityRequest"> & {
   projectId: string;
 
   /**
-   * Id of the entity, as the project names it.
+   * Id of the entity (customer or user), as the project names it.
    *
    * @generated from field: string entity_id = 2;
    */
@@ -2504,7 +2515,7 @@ export type ExportEntityRequest = Message<"svc.v1.ExportEntityRequest"> & {
   projectId: string;
 
   /**
-   * Id of the entity, as the project names it.
+   * Id of the entity (customer or user), as the project names it.
    *
    * @generated from field: string entity_id = 2;
    */
@@ -2540,9 +2551,10 @@ export const ExportEntityResponseSchema: GenMessage<ExportEntityResponse> = /*@_
   messageDesc(file_svc_v1_admin, 67);
 
 /**
- * Administers the deployment: projects, their API keys and policies, quarantined webhook posts, harmful jobs, backups,
- * the vault key, the audit log and erasures. Every call requires the deployment's administrator token and can access
- * every project. If the deployment has no such token, every call is refused.
+ * Administers the deployment: projects, their API keys and policies, quarantined webhook posts (which svc could not
+ * turn into events), harmful jobs, backups, the vault key, the audit log and erasures. Every call requires the
+ * deployment's administrator token and can access every project. If the deployment has no such token, every call is
+ * refused.
  *
  * @generated from service svc.v1.AdminService
  */
@@ -2686,7 +2698,7 @@ export const AdminService: GenService<{
     output: typeof ListQuarantinedPostsResponseSchema;
   },
   /**
-   * Returns one quarantined post with its body.
+   * Returns one quarantined webhook post (which svc could not turn into an event) with its body.
    *
    * Errors:
    * - not_found QUARANTINED_POST_NOT_FOUND: no quarantined post has this `id`, or its retention time has passed.
@@ -2699,10 +2711,10 @@ export const AdminService: GenService<{
     output: typeof GetQuarantinedPostResponseSchema;
   },
   /**
-   * Processes quarantined posts again with the current toolkit definitions and projects, as if each post had just
-   * arrived. Stores and delivers the events that result. Each post has its own transaction, oldest first. A post that
-   * fails again stays in quarantine with its new reason and does not block the others. A post that is already released
-   * is skipped.
+   * Processes quarantined webhook posts (which svc could not turn into events) again with the current toolkit
+   * definitions and projects, as if each post had just arrived. Stores and delivers the events that result. Each post
+   * has its own transaction, oldest first. A post that fails again stays in quarantine with its new reason and does not
+   * block the others. A post that is already released is skipped.
    *
    * Errors:
    * - invalid_argument FILTER_REQUIRED: `ids`, `toolkitSlug`, `since` and `until` are all empty.
@@ -2829,8 +2841,8 @@ export const AdminService: GenService<{
   },
   /**
    * Returns the last restore of the database from a backup, and the numbers of deliveries and jobs that wait since
-   * then. A restored database accepts posts and calls from its first start, but svc sends nothing by itself until
-   * ResumeRestored.
+   * then. A restored database accepts webhook posts and tool calls from its first start, but svc sends nothing by
+   * itself until ResumeRestored.
    *
    * @generated from rpc svc.v1.AdminService.GetRestore
    */
@@ -2892,14 +2904,14 @@ export const AdminService: GenService<{
     output: typeof VerifyAuditLogResponseSchema;
   },
   /**
-   * Starts the erasure of all data of one entity of a project. The erasure deletes:
+   * Starts the erasure of all data of one entity (customer or user) of a project. The erasure deletes:
    * - the entity's connected accounts;
    * - its events with their deliveries, including events that name an account of the entity and arrived before the
    *   account was connected;
    * - its tool calls in the ledger;
    * - jobs and schedules that are scoped to the entity or name it;
    * - contacts that svc reaches through the entity;
-   * - keys and grants that are scoped to the entity. They stop working immediately.
+   * - keys and grants (people's permissions for agents) that are scoped to the entity. They stop working immediately.
    *
    * The erasure runs in the background and resumes after a restart. GetErasure reports its progress. It first cancels
    * running jobs and waits for them to end. Then it scans the tables until a full pass finds nothing.
@@ -2933,8 +2945,8 @@ export const AdminService: GenService<{
     output: typeof DeleteProjectResponseSchema;
   },
   /**
-   * Exports all data of one entity of a project, as one line of JSON for each row that EraseEntity would delete now.
-   * The lines are, in order:
+   * Exports all data of one entity (customer or user) of a project, as one line of JSON for each row that EraseEntity
+   * would delete now. The lines are, in order:
    * - `{"export": …}`: the version of the format, the project, the entity, the time, and the columns that are left out,
    *   by table. These are credentials, keys and digests.
    * - `{"table": …, "row": …}` for each row: its columns by their names in the database. Ids have their prefixes, times

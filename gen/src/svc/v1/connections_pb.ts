@@ -16,7 +16,7 @@ export const file_svc_v1_connections: GenFile = /*@__PURE__*/
   fileDesc("ChhzdmMvdjEvY29ubmVjdGlvbnMucHJvdG8SBnN2Yy52MSKcBAoQQ29ubmVjdGVkQWNjb3VudBIKCgJpZBgBIAEoCRIUCgx0b29sa2l0X3NsdWcYAiABKAkSIAoYdG9vbGtpdF9vd25lcl9wcm9qZWN0X2lkGAMgASgJEhEKCWVudGl0eV9pZBgEIAEoCRIOCgZzY2hlbWUYBSABKAkSDQoFc3RhdGUYBiABKAkSSQoRYWNjb3VudF92YXJpYWJsZXMYByADKAsyLi5zdmMudjEuQ29ubmVjdGVkQWNjb3VudC5BY2NvdW50VmFyaWFibGVzRW50cnkSFgoOZ3JhbnRlZF9zY29wZXMYCCADKAkSEgoKcmVmZXJlbmNlcxgJIAMoCRISCgpsYXN0X2Vycm9yGAogASgJEi4KCmNyZWF0ZWRfYXQYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnVwZGF0ZWRfYXQYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCmV4cGlyZXNfYXQYDSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg8KB3NhbmRib3gYDiABKAgSLQoOY3JlZGVudGlhbF90cnkYDyABKAsyFS5zdmMudjEuQ3JlZGVudGlhbFRyeRo3ChVBY2NvdW50VmFyaWFibGVzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJICg1DcmVkZW50aWFsVHJ5Eg8KB291dGNvbWUYASABKAkSJgoCYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIjoKD0Jhc2ljQ3JlZGVudGlhbBIQCgh1c2VybmFtZRgBIAEoCRIVCghwYXNzd29yZBgCIAEoCUIDgAEBIrUCChlJbml0aWF0ZUNvbm5lY3Rpb25SZXF1ZXN0EhQKDHRvb2xraXRfc2x1ZxgBIAEoCRIRCgllbnRpdHlfaWQYAiABKAkSDgoGc2NoZW1lGAMgASgJElIKEWFjY291bnRfdmFyaWFibGVzGAQgAygLMjcuc3ZjLnYxLkluaXRpYXRlQ29ubmVjdGlvblJlcXVlc3QuQWNjb3VudFZhcmlhYmxlc0VudHJ5EhQKB2FwaV9rZXkYBSABKAlCA4ABARImCgViYXNpYxgGIAEoCzIXLnN2Yy52MS5CYXNpY0NyZWRlbnRpYWwSFAoMcmVkaXJlY3RfdXJsGAcgASgJGjcKFUFjY291bnRWYXJpYWJsZXNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIngKGkluaXRpYXRlQ29ubmVjdGlvblJlc3BvbnNlEikKB2FjY291bnQYASABKAsyGC5zdmMudjEuQ29ubmVjdGVkQWNjb3VudBIVCg1hdXRob3JpemVfdXJsGAIgASgJEhgKEGNyZWRlbnRpYWxfdHJpZWQYAyABKAgimQEKGENyZWF0ZUNvbm5lY3RMaW5rUmVxdWVzdBIUCgx0b29sa2l0X3NsdWcYASABKAkSEQoJZW50aXR5X2lkGAIgASgJEg4KBnNjaGVtZRgDIAEoCRIUCgxyZWRpcmVjdF91cmwYBCABKAkSLgoKZXhwaXJlc19hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiWAoZQ3JlYXRlQ29ubmVjdExpbmtSZXNwb25zZRILCgN1cmwYASABKAkSLgoKZXhwaXJlc19hdBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiIgoUR2V0Q29ubmVjdGlvblJlcXVlc3QSCgoCaWQYASABKAkiQgoVR2V0Q29ubmVjdGlvblJlc3BvbnNlEikKB2FjY291bnQYASABKAsyGC5zdmMudjEuQ29ubmVjdGVkQWNjb3VudCJ3ChZMaXN0Q29ubmVjdGlvbnNSZXF1ZXN0EhQKDHRvb2xraXRfc2x1ZxgBIAEoCRIRCgllbnRpdHlfaWQYAiABKAkSDQoFc3RhdGUYAyABKAkSEQoJcGFnZV9zaXplGAQgASgFEhIKCnBhZ2VfdG9rZW4YBSABKAkicgoXTGlzdENvbm5lY3Rpb25zUmVzcG9uc2USKgoIYWNjb3VudHMYASADKAsyGC5zdmMudjEuQ29ubmVjdGVkQWNjb3VudBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEgoKbGltaXRlZF90bxgDIAEoCSIjChVUZXN0Q29ubmVjdGlvblJlcXVlc3QSCgoCaWQYASABKAki0QEKFlRlc3RDb25uZWN0aW9uUmVzcG9uc2USDwoHb3V0Y29tZRgBIAEoCRIPCgdtZXNzYWdlGAIgASgJEhEKCXRvb2xfc2x1ZxgDIAEoCRIXCg9wcm92aWRlcl9zdGF0dXMYBCABKAUSLQoJdGVzdGVkX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIPCgdjYWxsX2lkGAYgASgJEikKB2FjY291bnQYByABKAsyGC5zdmMudjEuQ29ubmVjdGVkQWNjb3VudCIlChdEZWxldGVDb25uZWN0aW9uUmVxdWVzdBIKCgJpZBgBIAEoCSIaChhEZWxldGVDb25uZWN0aW9uUmVzcG9uc2UiPQobU2V0QWNjb3VudFJlZmVyZW5jZXNSZXF1ZXN0EgoKAmlkGAEgASgJEhIKCnJlZmVyZW5jZXMYAiADKAkiSQocU2V0QWNjb3VudFJlZmVyZW5jZXNSZXNwb25zZRIpCgdhY2NvdW50GAEgASgLMhguc3ZjLnYxLkNvbm5lY3RlZEFjY291bnQi8QEKG1NldFByb2plY3RDcmVkZW50aWFsUmVxdWVzdBIUCgx0b29sa2l0X3NsdWcYASABKAkSEQoJY2xpZW50X2lkGAIgASgJEhoKDWNsaWVudF9zZWNyZXQYAyABKAlCA4ABARJUChFhY2NvdW50X3ZhcmlhYmxlcxgEIAMoCzI5LnN2Yy52MS5TZXRQcm9qZWN0Q3JlZGVudGlhbFJlcXVlc3QuQWNjb3VudFZhcmlhYmxlc0VudHJ5GjcKFUFjY291bnRWYXJpYWJsZXNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIkkKHFNldFByb2plY3RDcmVkZW50aWFsUmVzcG9uc2USKQoHYWNjb3VudBgBIAEoCzIYLnN2Yy52MS5Db25uZWN0ZWRBY2NvdW50IjYKHkRlbGV0ZVByb2plY3RDcmVkZW50aWFsUmVxdWVzdBIUCgx0b29sa2l0X3NsdWcYASABKAkiIQofRGVsZXRlUHJvamVjdENyZWRlbnRpYWxSZXNwb25zZTKyCAoSQ29ubmVjdGlvbnNTZXJ2aWNlEoQBChJJbml0aWF0ZUNvbm5lY3Rpb24SIS5zdmMudjEuSW5pdGlhdGVDb25uZWN0aW9uUmVxdWVzdBoiLnN2Yy52MS5Jbml0aWF0ZUNvbm5lY3Rpb25SZXNwb25zZSInqLsYAbC7GAG4uxgCyrsYCmFjY291bnQuaWTSuxgJZW50aXR5X2lkEoMBChFDcmVhdGVDb25uZWN0TGluaxIgLnN2Yy52MS5DcmVhdGVDb25uZWN0TGlua1JlcXVlc3QaIS5zdmMudjEuQ3JlYXRlQ29ubmVjdExpbmtSZXNwb25zZSIpqLsYAbC7GAG4uxgCwrsYDHRvb2xraXRfc2x1Z9K7GAllbnRpdHlfaWQSWgoNR2V0Q29ubmVjdGlvbhIcLnN2Yy52MS5HZXRDb25uZWN0aW9uUmVxdWVzdBodLnN2Yy52MS5HZXRDb25uZWN0aW9uUmVzcG9uc2UiDKi7GAGwuxgBuLsYARJmCg9MaXN0Q29ubmVjdGlvbnMSHi5zdmMudjEuTGlzdENvbm5lY3Rpb25zUmVxdWVzdBofLnN2Yy52MS5MaXN0Q29ubmVjdGlvbnNSZXNwb25zZSISqLsYAbC7GAG4uxgB2rsYAgEDEl0KDlRlc3RDb25uZWN0aW9uEh0uc3ZjLnYxLlRlc3RDb25uZWN0aW9uUmVxdWVzdBoeLnN2Yy52MS5UZXN0Q29ubmVjdGlvblJlc3BvbnNlIgyouxgBsLsYAbi7GAESaQoQRGVsZXRlQ29ubmVjdGlvbhIfLnN2Yy52MS5EZWxldGVDb25uZWN0aW9uUmVxdWVzdBogLnN2Yy52MS5EZWxldGVDb25uZWN0aW9uUmVzcG9uc2UiEqi7GAGwuxgBuLsYAsK7GAJpZBJ1ChRTZXRBY2NvdW50UmVmZXJlbmNlcxIjLnN2Yy52MS5TZXRBY2NvdW50UmVmZXJlbmNlc1JlcXVlc3QaJC5zdmMudjEuU2V0QWNjb3VudFJlZmVyZW5jZXNSZXNwb25zZSISqLsYArC7GAK4uxgCwrsYAmlkEn8KFFNldFByb2plY3RDcmVkZW50aWFsEiMuc3ZjLnYxLlNldFByb2plY3RDcmVkZW50aWFsUmVxdWVzdBokLnN2Yy52MS5TZXRQcm9qZWN0Q3JlZGVudGlhbFJlc3BvbnNlIhyouxgCsLsYAri7GALCuxgMdG9vbGtpdF9zbHVnEogBChdEZWxldGVQcm9qZWN0Q3JlZGVudGlhbBImLnN2Yy52MS5EZWxldGVQcm9qZWN0Q3JlZGVudGlhbFJlcXVlc3QaJy5zdmMudjEuRGVsZXRlUHJvamVjdENyZWRlbnRpYWxSZXNwb25zZSIcqLsYArC7GAK4uxgCwrsYDHRvb2xraXRfc2x1Z2IGcHJvdG8z", [file_google_protobuf_timestamp, file_svc_v1_options]);
 
 /**
- * An entity's account in an external app.
+ * An account of an entity (customer or user) in an external app.
  *
  * @generated from message svc.v1.ConnectedAccount
  */
@@ -43,7 +43,7 @@ export type ConnectedAccount = Message<"svc.v1.ConnectedAccount"> & {
   toolkitOwnerProjectId: string;
 
   /**
-   * Id of the entity to which the account belongs.
+   * Id of the entity (customer or user) to which the account belongs.
    *
    * @generated from field: string entity_id = 4;
    */
@@ -211,7 +211,7 @@ export type InitiateConnectionRequest = Message<"svc.v1.InitiateConnectionReques
   toolkitSlug: string;
 
   /**
-   * Id of the entity that will own the account, chosen by the caller: 1 to 200 characters.
+   * Id of the entity (customer or user) that will own the account, chosen by the caller: 1 to 200 characters.
    *
    * @generated from field: string entity_id = 2;
    */
@@ -312,7 +312,7 @@ export type CreateConnectLinkRequest = Message<"svc.v1.CreateConnectLinkRequest"
   toolkitSlug: string;
 
   /**
-   * Id of the entity that will own the account, chosen by the caller: 1 to 200 characters.
+   * Id of the entity (customer or user) that will own the account, chosen by the caller: 1 to 200 characters.
    *
    * @generated from field: string entity_id = 2;
    */
@@ -432,7 +432,7 @@ export type ListConnectionsRequest = Message<"svc.v1.ListConnectionsRequest"> & 
   toolkitSlug: string;
 
   /**
-   * Entity of the accounts. If empty, all entities.
+   * Entity (customer or user) of the accounts. If empty, all entities.
    *
    * @generated from field: string entity_id = 2;
    */
@@ -725,7 +725,7 @@ export const SetProjectCredentialRequestSchema: GenMessage<SetProjectCredentialR
  */
 export type SetProjectCredentialResponse = Message<"svc.v1.SetProjectCredentialResponse"> & {
   /**
-   * Account with which the project itself calls the toolkit. It has no entity.
+   * Account with which the project itself calls the toolkit. It has no entity (customer or user).
    *
    * @generated from field: svc.v1.ConnectedAccount account = 1;
    */
@@ -880,7 +880,8 @@ export const ConnectionsService: GenService<{
   },
   /**
    * Tests an account's credential with one harmless read. The read is a normal tool call: the key's scope, the
-   * project's confirmation rules, hooks, call limits and token renewal apply, and the ledger records it.
+   * project's confirmation rules, hooks (endpoints that check tool calls), call limits and token renewal apply, and the
+   * ledger records it.
    *
    * svc calls the tool that the toolkit's definition names for identifying an account. If the definition names none,
    * svc chooses a read without required arguments: a GET before others, then the read with the fewest arguments.

@@ -24,7 +24,7 @@ export const file_svc_v1_grants: GenFile = /*@__PURE__*/
  */
 export type Grant = Message<"svc.v1.Grant"> & {
   /**
-   * Id of the grant.
+   * Id of the grant (a person's permission for an agent).
    *
    * @generated from field: string id = 1;
    */
@@ -45,85 +45,87 @@ export type Grant = Message<"svc.v1.Grant"> & {
   clientId: string;
 
   /**
-   * Origin to which svc sent the grant: scheme and host, such as `http://127.0.0.1:33418`.
+   * Origin to which svc sent the grant of the agent: scheme and host, such as `http://127.0.0.1:33418`.
    *
    * @generated from field: string client_origin = 4;
    */
   clientOrigin: string;
 
   /**
-   * Id of the key with which the grant's calls are made. The ledger names this key.
+   * Id of the key with which the agent makes calls under the grant. The ledger names this key.
    *
    * @generated from field: string key_id = 5;
    */
   keyId: string;
 
   /**
-   * Id of the key with which a person gave the grant. When that key ends, the grant ends too.
+   * Id of the key with which a person gave the grant to the agent. When that key ends, the grant ends too.
    *
    * @generated from field: string voucher_key_id = 6;
    */
   voucherKeyId: string;
 
   /**
-   * The only entity that the grant can access. Empty if it can access all entities.
+   * The only entity (customer or user) that an agent with the grant can access. Empty if it can access all entities.
    *
    * @generated from field: string entity_id = 7;
    */
   entityId: string;
 
   /**
-   * Access classes of tools that the grant may call: `read`, `write`, `destructive`.
+   * Access classes of tools that an agent with the grant may call: `read`, `write`, `destructive`.
    *
    * @generated from field: repeated string access_classes = 8;
    */
   accessClasses: string[];
 
   /**
-   * Slugs of the toolkits that the grant may use. Empty if it may use all toolkits.
+   * Slugs of the toolkits that an agent with the grant may use. Empty if it may use all toolkits.
    *
    * @generated from field: repeated string toolkit_slugs = 9;
    */
   toolkitSlugs: string[];
 
   /**
-   * True if the grant's tokens work: neither the grant nor the key with which it was given has ended.
+   * True if the tokens of the agent's grant work: neither the grant nor the key with which it was given has ended.
    *
    * @generated from field: bool active = 10;
    */
   active: boolean;
 
   /**
-   * Time at which the grant was given.
+   * Time at which a person gave the grant to the agent.
    *
    * @generated from field: google.protobuf.Timestamp created_at = 11;
    */
   createdAt?: Timestamp | undefined;
 
   /**
-   * Time of the grant's last use, accurate to one minute. Unset until then.
+   * Time of the agent's last use of the grant, accurate to one minute. Unset until then.
    *
    * @generated from field: google.protobuf.Timestamp used_at = 12;
    */
   usedAt?: Timestamp | undefined;
 
   /**
-   * Time at which the grant was revoked, or ended because a code or token was presented twice. Unset until then.
+   * Time at which the agent's grant was revoked, or ended because a code or token was presented twice. Unset until
+   * then.
    *
    * @generated from field: google.protobuf.Timestamp ended_at = 13;
    */
   endedAt?: Timestamp | undefined;
 
   /**
-   * Tool groups that the grant has in addition to the tools of apps: `programs`, `connect`, `operate`, `repair`.
+   * Tool groups that an agent with the grant has in addition to the tools of apps: `programs`, `connect`, `operate`,
+   * `repair`.
    *
    * @generated from field: repeated string agent_tools = 15;
    */
   agentTools: string[];
 
   /**
-   * Rule that says which calls of the grant a person must confirm, in addition to the project's policy. A new grant
-   * gets the rule of the key with which the person gave the grant.
+   * Rule that says which calls of an agent with the grant a person must confirm, in addition to the project's policy. A
+   * new grant gets the rule of the key with which the person gave the grant.
    *
    * @generated from field: svc.v1.ConfirmPolicy confirm = 14;
    */
@@ -144,7 +146,7 @@ export const GrantSchema: GenMessage<Grant> = /*@__PURE__*/
  */
 export type ListGrantsRequest = Message<"svc.v1.ListGrantsRequest"> & {
   /**
-   * Maximum grants per page. 0 means 50. Values above 500 mean 500.
+   * Maximum grants (people's permissions for agents) per page. 0 means 50. Values above 500 mean 500.
    *
    * @generated from field: int32 page_size = 1;
    */
@@ -172,7 +174,7 @@ export const ListGrantsRequestSchema: GenMessage<ListGrantsRequest> = /*@__PURE_
  */
 export type ListGrantsResponse = Message<"svc.v1.ListGrantsResponse"> & {
   /**
-   * The grants, newest first.
+   * The grants (people's permissions for agents), newest first.
    *
    * @generated from field: repeated svc.v1.Grant grants = 1;
    */
@@ -200,21 +202,21 @@ export const ListGrantsResponseSchema: GenMessage<ListGrantsResponse> = /*@__PUR
  */
 export type UpdateGrantRequest = Message<"svc.v1.UpdateGrantRequest"> & {
   /**
-   * Id of the grant.
+   * Id of the grant (a person's permission for an agent).
    *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
-   * Access classes to keep, from those that the grant has. If empty, they do not change.
+   * Access classes to keep, from those that the agent's grant has. If empty, they do not change.
    *
    * @generated from field: repeated string access_classes = 2;
    */
   accessClasses: string[];
 
   /**
-   * Slugs of the toolkits to keep, from those that the grant has. If empty, they do not change.
+   * Slugs of the toolkits to keep, from those that the agent's grant has. If empty, they do not change.
    *
    * @generated from field: repeated string toolkit_slugs = 3;
    */
@@ -229,8 +231,8 @@ export type UpdateGrantRequest = Message<"svc.v1.UpdateGrantRequest"> & {
   agentTools: string[];
 
   /**
-   * Calls that a person must confirm. The new rule must cover at least all calls that the grant's present rule covers.
-   * If unset, the rule does not change.
+   * Calls that a person must confirm. The new rule must cover at least all calls that the present rule of the agent's
+   * grant covers. If unset, the rule does not change.
    *
    * @generated from field: svc.v1.ConfirmPolicy confirm = 4;
    */
@@ -251,7 +253,7 @@ export const UpdateGrantRequestSchema: GenMessage<UpdateGrantRequest> = /*@__PUR
  */
 export type UpdateGrantResponse = Message<"svc.v1.UpdateGrantResponse"> & {
   /**
-   * The updated grant.
+   * The updated grant (a person's permission for an agent).
    *
    * @generated from field: svc.v1.Grant grant = 1;
    */
@@ -272,7 +274,7 @@ export const UpdateGrantResponseSchema: GenMessage<UpdateGrantResponse> = /*@__P
  */
 export type RevokeGrantRequest = Message<"svc.v1.RevokeGrantRequest"> & {
   /**
-   * Id of the grant.
+   * Id of the grant (a person's permission for an agent).
    *
    * @generated from field: string id = 1;
    */
@@ -293,7 +295,7 @@ export const RevokeGrantRequestSchema: GenMessage<RevokeGrantRequest> = /*@__PUR
  */
 export type RevokeGrantResponse = Message<"svc.v1.RevokeGrantResponse"> & {
   /**
-   * The revoked grant.
+   * The revoked grant (a person's permission for an agent).
    *
    * @generated from field: svc.v1.Grant grant = 1;
    */
@@ -503,7 +505,7 @@ export const RevokeAgentKeyResponseSchema: GenMessage<RevokeAgentKeyResponse> = 
  */
 export const GrantsService: GenService<{
   /**
-   * Lists the project's grants, newest first, including ended grants.
+   * Lists the project's grants (people's permissions for agents), newest first, including ended grants.
    *
    * Errors:
    * - invalid_argument PAGE_SIZE_NEGATIVE: `pageSize` is negative.
@@ -517,8 +519,9 @@ export const GrantsService: GenService<{
     output: typeof ListGrantsResponseSchema;
   },
   /**
-   * Narrows the permissions of a grant. Its tokens stay valid. The call never widens a grant: for more permissions, the
-   * agent must ask a person again. Requires ROLE_APPROVER, or the key that gave the grant.
+   * Narrows the permissions of a grant (a person's permission for an agent). Its tokens stay valid. The call never
+   * widens a grant: for more permissions, the agent must ask a person again. Requires ROLE_APPROVER, or the key that
+   * gave the grant.
    *
    * Errors:
    * - not_found GRANT_NOT_FOUND: the project has no grant with this `id`.
@@ -539,9 +542,9 @@ export const GrantsService: GenService<{
     output: typeof UpdateGrantResponseSchema;
   },
   /**
-   * Revokes a grant with all its tokens permanently. The node that answers refuses the tokens immediately, and every
-   * other node within seconds. Idempotent: revoking an ended grant changes nothing and keeps its `endedAt`. Requires
-   * ROLE_APPROVER, or the key that gave the grant.
+   * Revokes a grant (a person's permission for an agent) with all its tokens permanently. The node that answers refuses
+   * the tokens immediately, and every other node within seconds. Idempotent: revoking an ended grant changes nothing
+   * and keeps its `endedAt`. Requires ROLE_APPROVER, or the key that gave the grant.
    *
    * Errors:
    * - not_found GRANT_NOT_FOUND: the project has no grant with this `id`.
@@ -571,7 +574,7 @@ export const GrantsService: GenService<{
    * - invalid_argument CONFIRM_INVALID: `confirm.person` is not empty, `never`, `destructive` or `writes`, or the
    *   project has no contact `confirm.contact`.
    * - invalid_argument AGENT_KEY_UNSCOPED: `entityId` and `toolkitSlugs` are both empty, and the calling key is scoped
-   *   to neither an entity nor toolkits.
+   *   to neither an entity (customer or user) nor toolkits.
    * - invalid_argument AGENT_KEY_WIDENED: `accessClasses` or `toolkitSlugs` has a value that the calling key may not
    *   use, or `confirm` requires confirmation for fewer calls than the calling key does.
    * - permission_denied ENTITY_BOUND: the calling key is scoped to another entity than `entityId`.

@@ -82,8 +82,8 @@ export type GetIdentityResponse = Message<"svc.v1.GetIdentityResponse"> & {
   deployment?: Deployment | undefined;
 
   /**
-   * The only entity whose accounts and rows the key can access. Its requests cannot name another. Empty if the key can
-   * access all entities.
+   * The only entity (customer or user) whose accounts and rows the key can access. Its requests cannot name another.
+   * Empty if the key can access all entities.
    *
    * @generated from field: string entity_id = 7;
    */

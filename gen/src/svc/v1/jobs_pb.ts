@@ -1613,7 +1613,7 @@ export type AskEndpoint = Message<"svc.v1.AskEndpoint"> & {
   endpointUrl: string;
 
   /**
-   * True if svc posts asks to the endpoint.
+   * True if svc posts asks (questions to people) to the endpoint.
    *
    * @generated from field: bool active = 3;
    */
@@ -2728,7 +2728,7 @@ export type UndoEntry = Message<"svc.v1.UndoEntry"> & {
   toolSlug: string;
 
   /**
-   * Id of the entity whose account the undo uses.
+   * Id of the entity (customer or user) whose account the undo uses.
    *
    * @generated from field: string entity_id = 5;
    */
@@ -3400,7 +3400,7 @@ export const GetAskResponseSchema: GenMessage<GetAskResponse> = /*@__PURE__*/
  */
 export type CreateAskEndpointRequest = Message<"svc.v1.CreateAskEndpointRequest"> & {
   /**
-   * URL to which svc posts asks, at most 2,048 characters. HTTPS, except for loopback.
+   * URL to which svc posts asks (questions to people), at most 2,048 characters. HTTPS, except for loopback.
    *
    * @generated from field: string endpoint_url = 1;
    */
@@ -3440,7 +3440,8 @@ export type CreateAskEndpointResponse = Message<"svc.v1.CreateAskEndpointRespons
   askEndpoint?: AskEndpoint | undefined;
 
   /**
-   * Secret that signs the posts: `whsec_` and the base64 of 32 random bytes. No other response contains it.
+   * Secret that signs what svc posts to the ask endpoint: `whsec_` and the base64 of 32 random bytes. No other response
+   * contains it.
    *
    * @generated from field: string signing_secret = 2;
    */
@@ -4149,7 +4150,8 @@ export const JobsService: GenService<{
    *   comes with a continuation other than `retry-with`.
    * - invalid_argument NOTE_TOO_LONG: `note` is longer than 2,000 characters.
    * - permission_denied CONFIRM_BY_CALLER: the ask confirms a call or a program that this key caused, or that a related
-   *   key caused: a grant of this key, the key that gave this key's grant, or another grant of that key.
+   *   key caused: a grant (a person's permission for an agent) of this key, the key that gave this key's grant, or
+   *   another grant of that key.
    * - permission_denied APPROVER_ROLE_REQUIRED: the ask is an approval, and the key is not an approver's key.
    * - permission_denied APPROVAL_KEY_MISMATCH: the ask is an approval, and the key is not the one that submitted the
    *   plan to be approved.
@@ -4219,8 +4221,9 @@ export const JobsService: GenService<{
     output: typeof GetAskResponseSchema;
   },
   /**
-   * Creates an ask endpoint: svc posts every ask of the project to it, once for each hop. The response has the secret
-   * that signs the posts, and no other response ever does. Requires ROLE_APPROVER.
+   * Creates an ask endpoint: svc posts every ask (question to a person) of the project to it, once for each hop
+   * (contact that is asked). The response has the secret that signs the posts, and no other response ever does.
+   * Requires ROLE_APPROVER.
    *
    * The body is `{"id", "type": "ask_raised", "jobId", "ask"}`. If `eventTypes` names events of schedules, svc posts
    * them, too, at most once per type, schedule and hour: `{"id", "type", "standingProgramId", "slug", "title",

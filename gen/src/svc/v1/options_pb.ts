@@ -80,15 +80,15 @@ export const BoundKey = {
   UNSPECIFIED: 0,
 
   /**
-   * The call is limited to the key's scope. The request cannot name another entity. Lists return only rows of the key's
-   * entity, and other rows are reported as not found.
+   * The call is limited to the key's scope. The request cannot name another entity (customer or user). Lists return
+   * only rows of the key's entity, and other rows are reported as not found.
    *
    * @generated from enum value: BOUND_KEY_NARROWED = 1;
    */
   NARROWED: 1,
 
   /**
-   * The call concerns the whole project. svc refuses it for scoped keys (keys limited to an entity, access classes or
+   * The call concerns the whole project. svc refuses it for scoped keys (keys limited to a customer, access classes or
    * toolkits) with permission_denied ENTITY_BOUND.
    *
    * @generated from enum value: BOUND_KEY_REFUSED = 2;
@@ -124,7 +124,7 @@ export const ListLimit = {
   UNSPECIFIED: 0,
 
   /**
-   * The list leaves out rows of entities other than the key's.
+   * The list leaves out rows of entities (customers or users) other than the key's.
    *
    * @generated from enum value: LIST_LIMIT_ENTITY = 1;
    */
@@ -226,8 +226,8 @@ export const required_role: GenExtension<MethodOptions, Role> = /*@__PURE__*/
   extDesc(file_svc_v1_options, 0);
 
 /**
- * Rule for calls with a scoped key (a key limited to some toolkits, entities or access classes). Every call of svc.v1
- * declares this rule. If a call lacks it, the service does not start.
+ * Rule for calls with a scoped key (a key limited to some toolkits, customers or access classes). Every call of
+ * svc.v1 declares this rule. If a call lacks it, the service does not start.
  *
  * @generated from extension: svc.v1.BoundKey bound_key = 50102;
  */
@@ -262,8 +262,8 @@ export const audit_result: GenExtension<MethodOptions, string> = /*@__PURE__*/
   extDesc(file_svc_v1_options, 4);
 
 /**
- * Path, within the request, of the entity or the person that the call concerns. The audit log stores a keyed digest
- * of it.
+ * Path, within the request, of the entity (customer or user) or the person that the call concerns. The audit log
+ * stores a keyed digest of it.
  *
  * @generated from extension: string audit_entity = 50106;
  */
@@ -282,9 +282,9 @@ export const list_limits: GenExtension<MethodOptions, ListLimit[]> = /*@__PURE__
 
 /**
  * True if the call is a call of the portal, the pages on which a customer manages its own endpoints. A portal key can
- * make these calls and no others. It reaches only its entity: subscriptions that were created in a portal, and events of
- * types that the project offers. Other scoped keys are still subject to `bound_key`. A portal call requires the role
- * member. If it requires another role, the service does not start.
+ * make these calls and no others. It reaches only its entity (this customer): subscriptions that were created in a
+ * portal, and events of types that the project offers. Other scoped keys are still subject to `bound_key`. A portal
+ * call requires the role member. If it requires another role, the service does not start.
  *
  * @generated from extension: bool portal = 50108;
  */

@@ -980,8 +980,8 @@ export type GetStandingProgramResponse = Message<"svc.v1.GetStandingProgramRespo
   backfill?: Backfill | undefined;
 
   /**
-   * Number of events of the schedule's trigger that do not concern the entity of its definition, and so did not start
-   * it. Counts at most the last 1,000 events since its creation.
+   * Number of events of the schedule's trigger that do not concern the entity (customer or user) of its definition, and
+   * so did not start it. Counts at most the last 1,000 events since its creation.
    *
    * @generated from field: uint32 passed_over = 4;
    */

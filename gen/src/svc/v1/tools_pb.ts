@@ -221,7 +221,8 @@ export type CallToolRequest = Message<"svc.v1.CallToolRequest"> & {
   entityId: string;
 
   /**
-   * Id of the account to use instead of `entityId`. If both are present, the account must belong to the entity.
+   * Id of the account to use instead of `entityId`. If both are present, the account must belong to the entity
+   * (customer or user).
    *
    * @generated from field: string connected_account_id = 4;
    */
@@ -284,7 +285,7 @@ export type CallToolResponse = Message<"svc.v1.CallToolResponse"> & {
    * - `held`: needs confirmation. The tool is destructive and `confirm: true` is missing, or a person must confirm and
    *   `jobId` is the job that asks. svc sent nothing.
    * - `invalid_arguments`: `faults` lists every problem. svc sent nothing.
-   * - `no_account`: the entity has no account of the toolkit. svc sent nothing.
+   * - `no_account`: the entity (customer or user) has no account of the toolkit. svc sent nothing.
    * - `account_unusable`: the account is not active, or the app rejected its credential.
    * - `missing_scope`: the account does not have a scope that the tool needs. svc sent nothing.
    * - `not_callable`: the tool is a trigger or is declared not callable. For a job: the host of a request is not on the
@@ -624,7 +625,8 @@ export type ToolCall = Message<"svc.v1.ToolCall"> & {
   providerMs: number;
 
   /**
-   * Answers of the project's hooks, in the order in which svc asked them. Empty in lists.
+   * Answers of the project's hooks (endpoints that check tool calls), in the order in which svc asked them. Empty in
+   * lists.
    *
    * @generated from field: repeated svc.v1.HookAnswer hooks = 21;
    */
@@ -639,35 +641,35 @@ export const ToolCallSchema: GenMessage<ToolCall> = /*@__PURE__*/
   messageDesc(file_svc_v1_tools, 9);
 
 /**
- * Answer of a hook about a call.
+ * Answer of a hook (an endpoint that checks tool calls) about a call.
  *
  * @generated from message svc.v1.HookAnswer
  */
 export type HookAnswer = Message<"svc.v1.HookAnswer"> & {
   /**
-   * Id of the hook. The hook may be deleted by now.
+   * Id of the hook (an endpoint that checks tool calls). The hook may be deleted by now.
    *
    * @generated from field: string hook_id = 1;
    */
   hookId: string;
 
   /**
-   * Decision: `allow`, `edit`, `refuse`, or `failed`. `failed` means that the hook gave no valid answer, and the call
-   * stopped.
+   * Decision: `allow`, `edit`, `refuse`, or `failed`. `failed` means that the hook (an endpoint that checks tool calls)
+   * gave no valid answer, and the call stopped.
    *
    * @generated from field: string decision = 2;
    */
   decision: string;
 
   /**
-   * Duration of the hook's answer, in milliseconds.
+   * Duration of the answer of the hook (an endpoint that checks tool calls), in milliseconds.
    *
    * @generated from field: int32 duration_ms = 3;
    */
   durationMs: number;
 
   /**
-   * Time at which svc asked the hook.
+   * Time at which svc asked the hook about the tool call.
    *
    * @generated from field: google.protobuf.Timestamp asked_at = 4;
    */
@@ -688,58 +690,61 @@ export const HookAnswerSchema: GenMessage<HookAnswer> = /*@__PURE__*/
  */
 export type Hook = Message<"svc.v1.Hook"> & {
   /**
-   * Id of the hook, `hok_…`.
+   * Id of the hook (an endpoint that checks tool calls), `hok_…`.
    *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
-   * Phase of the hook. `before`: svc asks before it sends a call, and the hook may change the arguments. `after`: svc
-   * asks before it returns the result to anyone, and the hook may replace the result.
+   * Phase of the hook (an endpoint that checks tool calls). `before`: svc asks before it sends a call, and the hook may
+   * change the arguments. `after`: svc asks before it returns the result to anyone, and the hook may replace the
+   * result.
    *
    * @generated from field: string phase = 2;
    */
   phase: string;
 
   /**
-   * URL of the hook. svc sends a POST that is signed according to Standard Webhooks.
+   * URL of the hook (an endpoint that checks tool calls). svc sends a POST that is signed according to Standard
+   * Webhooks.
    *
    * @generated from field: string endpoint_url = 3;
    */
   endpointUrl: string;
 
   /**
-   * Slugs of the toolkits whose calls the hook gets. Empty if it gets calls of all toolkits.
+   * Slugs of the toolkits whose tool calls svc sends to the hook for a check. Empty if it gets calls of all toolkits.
    *
    * @generated from field: repeated string toolkit_slugs = 4;
    */
   toolkitSlugs: string[];
 
   /**
-   * Access classes of the tools whose calls the hook gets: read, write, destructive. Empty if it gets calls of all
-   * classes.
+   * Access classes of the tools whose calls svc sends to the hook for a check: read, write, destructive. Empty if it
+   * gets calls of all classes.
    *
    * @generated from field: repeated string access_classes = 5;
    */
   accessClasses: string[];
 
   /**
-   * Position among the hooks of the same phase. svc asks in ascending order of position, then of id.
+   * Position among the hooks that check tool calls in the same phase. svc asks in ascending order of position, then of
+   * id.
    *
    * @generated from field: int32 position = 6;
    */
   position: number;
 
   /**
-   * True if svc asks the hook. False if the hook is off.
+   * True if svc asks the hook about tool calls. False if the hook is off.
    *
    * @generated from field: bool active = 7;
    */
   active: boolean;
 
   /**
-   * Time at which the hook was created.
+   * Time at which the hook (the check of tool calls) was created.
    *
    * @generated from field: google.protobuf.Timestamp created_at = 8;
    */
@@ -760,35 +765,35 @@ export const HookSchema: GenMessage<Hook> = /*@__PURE__*/
  */
 export type CreateHookRequest = Message<"svc.v1.CreateHookRequest"> & {
   /**
-   * Phase of the hook: `before` or `after`. Required.
+   * Phase of the hook (an endpoint that checks tool calls): `before` or `after`. Required.
    *
    * @generated from field: string phase = 1;
    */
   phase: string;
 
   /**
-   * URL of the hook. Required.
+   * URL of the hook, to which svc sends questions about tool calls. Required.
    *
    * @generated from field: string endpoint_url = 2;
    */
   endpointUrl: string;
 
   /**
-   * Slugs of the toolkits whose calls the hook gets. If empty, all toolkits.
+   * Slugs of the toolkits whose tool calls svc sends to the hook for a check. If empty, all toolkits.
    *
    * @generated from field: repeated string toolkit_slugs = 3;
    */
   toolkitSlugs: string[];
 
   /**
-   * Access classes of the tools whose calls the hook gets. If empty, all classes.
+   * Access classes of the tools whose calls svc sends to the hook for a check. If empty, all classes.
    *
    * @generated from field: repeated string access_classes = 4;
    */
   accessClasses: string[];
 
   /**
-   * Position among the hooks of the same phase, in ascending order.
+   * Position among the hooks that check tool calls in the same phase, in ascending order.
    *
    * @generated from field: int32 position = 5;
    */
@@ -809,14 +814,15 @@ export const CreateHookRequestSchema: GenMessage<CreateHookRequest> = /*@__PURE_
  */
 export type CreateHookResponse = Message<"svc.v1.CreateHookResponse"> & {
   /**
-   * The new hook.
+   * The new hook (an endpoint that checks tool calls).
    *
    * @generated from field: svc.v1.Hook hook = 1;
    */
   hook?: Hook | undefined;
 
   /**
-   * Secret that signs svc's requests to the hook: `whsec_` and 32 bytes in base64. No other response contains it.
+   * Secret that signs svc's requests to the hook (an endpoint that checks tool calls): `whsec_` and 32 bytes in base64.
+   * No other response contains it.
    *
    * @generated from field: string signing_secret = 2;
    */
@@ -873,28 +879,28 @@ export const ListHooksResponseSchema: GenMessage<ListHooksResponse> = /*@__PURE_
  */
 export type UpdateHookRequest = Message<"svc.v1.UpdateHookRequest"> & {
   /**
-   * Id of the hook.
+   * Id of the hook (an endpoint that checks tool calls).
    *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
-   * URL of the hook. If empty, it does not change.
+   * URL of the hook (an endpoint that checks tool calls). If empty, it does not change.
    *
    * @generated from field: string endpoint_url = 2;
    */
   endpointUrl: string;
 
   /**
-   * True to turn the hook on, false to turn it off. If unset, it does not change.
+   * True to turn the hook (a check of tool calls) on, false to turn it off. If unset, it does not change.
    *
    * @generated from field: optional bool active = 3;
    */
   active?: boolean | undefined;
 
   /**
-   * Position among the hooks of the same phase. If unset, it does not change.
+   * Position among the hooks that check tool calls in the same phase. If unset, it does not change.
    *
    * @generated from field: optional int32 position = 4;
    */
@@ -915,7 +921,7 @@ export const UpdateHookRequestSchema: GenMessage<UpdateHookRequest> = /*@__PURE_
  */
 export type UpdateHookResponse = Message<"svc.v1.UpdateHookResponse"> & {
   /**
-   * The updated hook.
+   * The updated hook (an endpoint that checks tool calls).
    *
    * @generated from field: svc.v1.Hook hook = 1;
    */
@@ -936,7 +942,7 @@ export const UpdateHookResponseSchema: GenMessage<UpdateHookResponse> = /*@__PUR
  */
 export type DeleteHookRequest = Message<"svc.v1.DeleteHookRequest"> & {
   /**
-   * Id of the hook.
+   * Id of the hook (an endpoint that checks tool calls).
    *
    * @generated from field: string id = 1;
    */
@@ -979,7 +985,7 @@ export type ListToolCallsRequest = Message<"svc.v1.ListToolCallsRequest"> & {
   toolSlug: string;
 
   /**
-   * Entity of the calls. If empty, all entities.
+   * Entity (customer or user) of the calls. If empty, all entities.
    *
    * @generated from field: string entity_id = 2;
    */
@@ -1402,7 +1408,7 @@ export const ToolsService: GenService<{
    *
    * Errors:
    * - not_found TOOL_NOT_FOUND: the project can see no tool `toolSlug`.
-   * - permission_denied ENTITY_BOUND: the key is scoped to another entity than `entityId`.
+   * - permission_denied ENTITY_BOUND: the key is scoped to another entity (customer or user) than `entityId`.
    * - permission_denied TOOL_NOT_GRANTED: the tool is outside the access classes or toolkits to which the key is
    *   scoped. The message has the key's scope.
    * - invalid_argument ARGUMENTS_MALFORMED: `argumentsJson` is not the JSON text of an object.
@@ -1526,8 +1532,8 @@ export const ToolsService: GenService<{
     output: typeof CreateHookResponseSchema;
   },
   /**
-   * Lists the project's hooks in the order in which svc asks them. There is one page of at most 10 hooks. It never
-   * returns a secret.
+   * Lists the project's hooks (endpoints that check tool calls) in the order in which svc asks them. There is one page
+   * of at most 10 hooks. It never returns a secret.
    *
    * @generated from rpc svc.v1.ToolsService.ListHooks
    */
@@ -1537,7 +1543,8 @@ export const ToolsService: GenService<{
     output: typeof ListHooksResponseSchema;
   },
   /**
-   * Changes the fields of a hook that the request has. The phase and the secret cannot change. Requires ROLE_APPROVER.
+   * Changes the fields of a hook (an endpoint that checks tool calls) that the request has. The phase and the secret
+   * cannot change. Requires ROLE_APPROVER.
    *
    * Errors:
    * - not_found HOOK_NOT_FOUND: the project has no hook with this `id`.
@@ -1554,7 +1561,8 @@ export const ToolsService: GenService<{
     output: typeof UpdateHookResponseSchema;
   },
   /**
-   * Deletes a hook. Within half a second on each node, calls continue without it. Requires ROLE_APPROVER.
+   * Deletes a hook (an endpoint that checks tool calls). Within half a second on each node, calls continue without it.
+   * Requires ROLE_APPROVER.
    *
    * Errors:
    * - not_found HOOK_NOT_FOUND: the project has no hook with this `id`.

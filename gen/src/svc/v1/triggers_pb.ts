@@ -65,10 +65,11 @@ export type Subscription = Message<"svc.v1.Subscription"> & {
    * - `deactivated`: deactivated with UpdateSubscription.
    * - `failing`: every attempt failed for 5 days.
    * - `gone`: every attempt got 410 Gone for an hour.
-   * - `overflow`: an attempt failed while more than 100,000 deliveries were pending. Their events stay and can be replayed.
+   * - `overflow`: an attempt failed while more than 100,000 deliveries were pending. Their events stay and can be
+   *   replayed.
    * - `paused`: paused with UpdateSubscription.
-   * - `revoked`: the key or grant with which an agent made it has ended or was narrowed. svc deletes the subscription
-   *   within a minute.
+   * - `revoked`: the key or grant (a person's permission for an agent) with which an agent made it has ended or was
+   *   narrowed. svc deletes the subscription within a minute.
    *
    * @generated from field: string inactive_reason = 6;
    */
@@ -161,8 +162,8 @@ export type Subscription = Message<"svc.v1.Subscription"> & {
   pace?: SubscriptionPace | undefined;
 
   /**
-   * Place where the subscription was created: `portal` if a customer created it in the portal of its entity. Such a
-   * subscription receives only events of types that the project offers. Empty for all others.
+   * Place where the subscription was created: `portal` if a customer created it in the portal of its entity (customer
+   * or user). Such a subscription receives only events of types that the project offers. Empty for all others.
    *
    * @generated from field: string origin = 19;
    */
@@ -308,7 +309,7 @@ export type SubscriptionFormat = Message<"svc.v1.SubscriptionFormat"> & {
    * - `standard`: `{"type", "timestamp", "data"}`, as Standard Webhooks recommends. `type` is the name of the project's
    *   own event type, or the trigger's slug for other toolkits. `timestamp` is `occurredAt`, `data` the payload.
    * - `cloudevents`: CloudEvents 1.0 in the structured form, with `id`, `source` (`/toolkits/<slug>`), `type` as in
-   *   `standard`, `subject` (the entity), `time` and `data`.
+   *   `standard`, `subject` (the customer or user whom the event is about), `time` and `data`.
    * - `cloudevents_binary`: the payload alone, with these values in headers that begin with `ce-`.
    * - `custom`: the body that `bodyJson` describes.
    *
@@ -462,8 +463,8 @@ export const EndpointBearerAuthSchema: GenMessage<EndpointBearerAuth> = /*@__PUR
   messageDesc(file_svc_v1_triggers, 8);
 
 /**
- * Authentication with tokens that svc requests by the grant `client_credentials`. A token is used until a minute before
- * its end, or until the endpoint answers 401. An attempt without a token fails with `auth_failed`.
+ * Authentication with tokens that svc requests by the OAuth grant type `client_credentials`. A token is used until a
+ * minute before its end, or until the endpoint answers 401. An attempt without a token fails with `auth_failed`.
  *
  * @generated from message svc.v1.EndpointOAuth2Auth
  */
@@ -554,7 +555,8 @@ export type AgentSubscription = Message<"svc.v1.AgentSubscription"> & {
   id: string;
 
   /**
-   * Id of the key with which the subscription was made. For a grant, the grant's key.
+   * Id of the key with which the subscription was made. For a grant (a person's permission for an agent), the key of
+   * the grant.
    *
    * @generated from field: string key_id = 2;
    */
@@ -713,7 +715,8 @@ export type Event = Message<"svc.v1.Event"> & {
   triggerSlug: string;
 
   /**
-   * Id of the entity whose connected account the payload names. Empty if the payload matches no account.
+   * Id of the entity (customer or user) whose connected account the payload names. Empty if the payload matches no
+   * account.
    *
    * @generated from field: string entity_id = 4;
    */
@@ -1015,7 +1018,7 @@ export type IngestEndpoint = Message<"svc.v1.IngestEndpoint"> & {
   path: string;
 
   /**
-   * Method that verifies posts: `hmac_sha256`, `slack_v0` or `token_query`.
+   * Method that verifies webhook posts: `hmac_sha256`, `slack_v0` or `token_query`.
    *
    * @generated from field: string scheme = 3;
    */
@@ -1031,7 +1034,7 @@ export type IngestEndpoint = Message<"svc.v1.IngestEndpoint"> & {
 
   /**
    * True if the environment variable `secretEnv` is set, or if a private toolkit has a secret that has not ended. If
-   * false, svc refuses every post to the path and the toolkit's triggers produce no events.
+   * false, svc refuses every webhook post to the path and the toolkit's triggers produce no events.
    *
    * @generated from field: bool secret_set = 5;
    */
@@ -1067,8 +1070,8 @@ export type IngestEndpoint = Message<"svc.v1.IngestEndpoint"> & {
   parameter: string;
 
   /**
-   * Example of a post that the toolkit's first trigger accepts, before it is signed. Unset if the toolkit has no
-   * trigger.
+   * Example of a webhook post that the toolkit's first trigger accepts, before it is signed. Unset if the toolkit has
+   * no trigger.
    *
    * @generated from field: svc.v1.SamplePost sample = 10;
    */
@@ -1092,7 +1095,8 @@ export type IngestEndpoint = Message<"svc.v1.IngestEndpoint"> & {
   methods: string[];
 
   /**
-   * Reason why svc refuses every request to the path, as a sentence for the operator. Empty if the path takes posts.
+   * Reason why svc refuses every request to the path, as a sentence for the operator. Empty if the path takes webhook
+   * posts.
    *
    * @generated from field: string fault = 13;
    */
@@ -1121,7 +1125,8 @@ export const IngestEndpointSchema: GenMessage<IngestEndpoint> = /*@__PURE__*/
   messageDesc(file_svc_v1_triggers, 17);
 
 /**
- * A secret that verifies the posts to a private toolkit. No call returns its value, except the one that generates it.
+ * A secret that verifies the webhook posts to a private toolkit. No call returns its value, except the one that
+ * generates it.
  *
  * @generated from message svc.v1.WebhookSecret
  */
@@ -1141,7 +1146,7 @@ export type WebhookSecret = Message<"svc.v1.WebhookSecret"> & {
   createdAt?: Timestamp | undefined;
 
   /**
-   * Time from which the secret verifies no post. Unset if it has no end.
+   * Time from which the secret verifies no webhook post. Unset if it has no end.
    *
    * @generated from field: google.protobuf.Timestamp ends_at = 3;
    */
@@ -1163,7 +1168,7 @@ export const WebhookSecretSchema: GenMessage<WebhookSecret> = /*@__PURE__*/
  */
 export type SamplePost = Message<"svc.v1.SamplePost"> & {
   /**
-   * Slug of the trigger that accepts the post, unique in the catalog.
+   * Slug of the trigger that accepts the webhook post, unique in the catalog.
    *
    * @generated from field: string trigger_slug = 1;
    */
@@ -1341,7 +1346,7 @@ export type ListSubscriptionsRequest = Message<"svc.v1.ListSubscriptionsRequest"
   pageToken: string;
 
   /**
-   * Entity whose subscriptions to return. If empty, those of all entities and of none.
+   * Entity (customer or user) whose subscriptions to return. If empty, those of all entities and of none.
    *
    * @generated from field: string entity_id = 3;
    */
@@ -1551,8 +1556,8 @@ export const UpdateSubscriptionResponseSchema: GenMessage<UpdateSubscriptionResp
  */
 export type PreviewSubscriptionRequest = Message<"svc.v1.PreviewSubscriptionRequest"> & {
   /**
-   * Id of an existing subscription to preview. Its toolkit, trigger and entity apply. Its filter and format apply
-   * unless the request sets them. If empty, a new subscription is previewed.
+   * Id of an existing subscription to preview. Its toolkit, trigger and entity (customer or user) apply. Its filter and
+   * format apply unless the request sets them. If empty, a new subscription is previewed.
    *
    * @generated from field: string id = 1;
    */
@@ -1977,7 +1982,8 @@ export type PollEventsRequest = Message<"svc.v1.PollEventsRequest"> & {
   triggerSlugs: string[];
 
   /**
-   * Entity whose account the payload names. If empty, events of all entities and events without an entity.
+   * Entity (customer or user) whose account the payload names. If empty, events of all entities and events without an
+   * entity.
    *
    * @generated from field: string entity_id = 3;
    */
@@ -3905,7 +3911,7 @@ export const PortalSettingsSchema: GenMessage<PortalSettings> = /*@__PURE__*/
   messageDesc(file_svc_v1_triggers, 90);
 
 /**
- * A link that opens the portal of an entity.
+ * A link that opens the portal of an entity (customer or user).
  *
  * @generated from message svc.v1.PortalLink
  */
@@ -4214,7 +4220,7 @@ export const CreatePortalLinkResponseSchema: GenMessage<CreatePortalLinkResponse
  */
 export type ListPortalLinksRequest = Message<"svc.v1.ListPortalLinksRequest"> & {
   /**
-   * Entity whose links to return. If empty, the links of all entities.
+   * Entity (customer or user) whose links to return. If empty, the links of all entities.
    *
    * @generated from field: string entity_id = 1;
    */
@@ -4305,7 +4311,7 @@ export const RevokePortalLinksRequestSchema: GenMessage<RevokePortalLinksRequest
  */
 export type RevokePortalLinksResponse = Message<"svc.v1.RevokePortalLinksResponse"> & {
   /**
-   * Number of links that the call ended. 0 if the entity had none.
+   * Number of links that the call ended. 0 if the entity (customer or user) had none.
    *
    * @generated from field: uint32 revoked = 1;
    */
@@ -4528,7 +4534,7 @@ export const TriggersService: GenService<{
    *   toolkit, and `toolkitSlug` is empty.
    * - not_found TOOLKIT_NOT_FOUND: the catalog has no toolkit `toolkitSlug`.
    * - not_found TRIGGER_NOT_FOUND: the toolkit has no trigger `triggerSlug`, or no trigger of `match.triggerSlugs`.
-   * - invalid_argument ENTITY_ID_INVALID: `entityId` is not an id of an entity.
+   * - invalid_argument ENTITY_ID_INVALID: `entityId` is not an id of an entity (customer or user).
    * - invalid_argument SUBSCRIPTION_DESCRIPTION_INVALID: `description` is longer than 200 characters or has control
    *   characters.
    * - invalid_argument SUBSCRIPTION_FILTER_INVALID: `match.filter` is not a condition over an event, or it names a
@@ -4545,10 +4551,10 @@ export const TriggersService: GenService<{
    * - resource_exhausted QUOTA_SUBSCRIPTIONS: the project has reached its quota of subscriptions without an entity.
    * - resource_exhausted QUOTA_ENTITY_SUBSCRIPTIONS: the project has reached its quota of subscriptions with an entity,
    *   or the entity has 50.
-   * - invalid_argument PORTAL_FIELD_REFUSED: a portal key sends a field that the project decides: `retry`, `pace`, or the
-   *   form `custom`.
-   * - permission_denied PORTAL_READ_ONLY: the portal link was created with `readOnly`. This is so for each portal call that
-   *   changes or sends something.
+   * - invalid_argument PORTAL_FIELD_REFUSED: a portal key sends a field that the project decides: `retry`, `pace`, or
+   *   the form `custom`.
+   * - permission_denied PORTAL_READ_ONLY: the portal link was created with `readOnly`. This is so for each portal call
+   *   that changes or sends something.
    *
    * @generated from rpc svc.v1.TriggersService.CreateSubscription
    */
@@ -4558,8 +4564,8 @@ export const TriggersService: GenService<{
     output: typeof CreateSubscriptionResponseSchema;
   },
   /**
-   * Lists the project's subscriptions, active and inactive, newest first. It never returns a secret. A portal key gets the
-   * subscriptions that were created in a portal of its entity.
+   * Lists the project's subscriptions, active and inactive, newest first. It never returns a secret. A portal key gets
+   * the subscriptions that were created in a portal of its entity (customer or user).
    *
    * Errors:
    * - invalid_argument ENTITY_ID_INVALID: `entityId` is not an id of an entity.
@@ -4607,16 +4613,16 @@ export const TriggersService: GenService<{
    * - invalid_argument ENDPOINT_URL_NOT_HTTPS: as for CreateSubscription.
    * - invalid_argument ENDPOINT_ADDRESS_REFUSED: as for CreateSubscription.
    * - invalid_argument SUBSCRIPTION_DESCRIPTION_INVALID, SUBSCRIPTION_FILTER_INVALID,
-   *   SUBSCRIPTION_FILTER_TOO_EXPENSIVE, SUBSCRIPTION_BODY_INVALID, RETRY_INVALID, PACE_INVALID,
-   *   HEADER_NAME_REFUSED, ENDPOINT_AUTH_INVALID: as for CreateSubscription.
+   *   SUBSCRIPTION_FILTER_TOO_EXPENSIVE, SUBSCRIPTION_BODY_INVALID, RETRY_INVALID, PACE_INVALID, HEADER_NAME_REFUSED,
+   *   ENDPOINT_AUTH_INVALID: as for CreateSubscription.
    * - invalid_argument TRIGGER_WITHOUT_TOOLKIT: `match.triggerSlugs` has a name without its toolkit.
    * - not_found TRIGGER_NOT_FOUND: there is no trigger of `match.triggerSlugs`.
    * - failed_precondition SUBSCRIPTION_OF_AGENT: an agent made the subscription over MCP, and the request has
    *   `endpointUrl`, `paused`, `description`, `match`, `format` or `credentials`, or activates it after the agent's key
-   *   or grant has ended.
+   *   or permission (grant) has ended.
    * - failed_precondition SUBSCRIPTION_INACTIVE: `paused` is true, and the subscription is inactive for another reason.
-   * - invalid_argument PORTAL_FIELD_REFUSED: as for CreateSubscription; also if a portal key sends `active` as false, or as
-   *   true for a subscription that the project deactivated.
+   * - invalid_argument PORTAL_FIELD_REFUSED: as for CreateSubscription; also if a portal key sends `active` as false,
+   *   or as true for a subscription that the project deactivated.
    *
    * @generated from rpc svc.v1.TriggersService.UpdateSubscription
    */
@@ -4729,8 +4735,8 @@ export const TriggersService: GenService<{
     output: typeof PollEventsResponseSchema;
   },
   /**
-   * Returns one event with its normalized payload. A portal key gets only events that were delivered to a subscription of
-   * the portal of its entity: test events, and events of types that the project offers.
+   * Returns one event with its normalized payload. A portal key gets only events that were delivered to a subscription
+   * of the portal of its entity (customer or user): test events, and events of types that the project offers.
    *
    * Errors:
    * - not_found EVENT_NOT_FOUND: the project has no event with this `id`, or its retention time has passed.
@@ -4939,7 +4945,8 @@ export const TriggersService: GenService<{
    * - failed_precondition SUBSCRIPTION_INACTIVE: the subscription is not active.
    * - failed_precondition SUBSCRIPTION_OF_AGENT: an agent made the subscription over MCP, which has no test events.
    * - resource_exhausted QUOTA_PENDING_DELIVERIES: the project has reached its quota of pending deliveries.
-   * - resource_exhausted PORTAL_TESTS_TOO_MANY: portal keys of the entity have sent 10 test events within a minute.
+   * - resource_exhausted PORTAL_TESTS_TOO_MANY: portal keys of the entity (customer or user) have sent 10 test events
+   *   within a minute.
    *
    * @generated from rpc svc.v1.TriggersService.SendTestEvent
    */
@@ -4988,9 +4995,9 @@ export const TriggersService: GenService<{
     output: typeof ListIngestEndpointsResponseSchema;
   },
   /**
-   * Adds a secret that verifies the posts to a private toolkit of the project. The present secrets keep verifying for
-   * the overlap, so the app can be changed to the new secret without a refused post. All nodes know the change after at
-   * most 0.5 s. Without a secret, svc refuses every post to the toolkit.
+   * Adds a secret that verifies the webhook posts to a private toolkit of the project. The present secrets keep
+   * verifying for the overlap, so the app can be changed to the new secret without a refused post. All nodes know the
+   * change after at most 0.5 s. Without a secret, svc refuses every post to the toolkit.
    *
    * Errors:
    * - not_found TOOLKIT_NOT_FOUND: the project has no private toolkit `toolkitSlug`.
@@ -5021,8 +5028,8 @@ export const TriggersService: GenService<{
     output: typeof DeleteWebhookSecretResponseSchema;
   },
   /**
-   * Lists the quarantined posts to the project's private toolkits: verified posts that svc could not turn into events.
-   * Posts come without their bodies, newest first by (receivedAt, id). Posts to shared toolkits belong to the
+   * Lists the quarantined webhook posts to the project's private toolkits: verified posts that svc could not turn into
+   * events. Posts come without their bodies, newest first by (receivedAt, id). Posts to shared toolkits belong to the
    * deployment: see AdminService.
    *
    * Errors:
@@ -5037,7 +5044,8 @@ export const TriggersService: GenService<{
     output: typeof ListQuarantinedPostsResponseSchema;
   },
   /**
-   * Returns one quarantined post to a private toolkit of the project, with its body.
+   * Returns one quarantined webhook post (which svc could not turn into an event) to a private toolkit of the project,
+   * with its body.
    *
    * Errors:
    * - not_found QUARANTINED_POST_NOT_FOUND: the project has no quarantined post with this `id`, or its retention time
@@ -5086,9 +5094,10 @@ export const TriggersService: GenService<{
    *   not satisfy the schema of the type. One detail for each fault names its place by a JSON Pointer.
    * - invalid_argument EVENT_KEY_INVALID: `key` has more than 200 characters or contains a control character.
    * - invalid_argument EVENT_TIME_INVALID: `occurredAt` is not a time of the years 1 to 9999.
-   * - invalid_argument ENTITY_ID_INVALID: `entityId` is not an id of an entity.
+   * - invalid_argument ENTITY_ID_INVALID: `entityId` is not an id of an entity (customer or user).
    * - resource_exhausted EVENT_TYPES_TOO_MANY: `unknownTypes` is `create`, and the project has 1,000 event types.
-   * - resource_exhausted QUOTA_POSTS: the project has reached its quota of posts and published events per second.
+   * - resource_exhausted QUOTA_POSTS: the project has reached its quota of webhook posts and published events per
+   *   second.
    * - resource_exhausted QUOTA_PENDING_DELIVERIES: the project has reached its quota of pending deliveries.
    * - resource_exhausted QUOTA_STORED_BYTES: the project has reached its quota of stored bytes.
    *
@@ -5212,9 +5221,10 @@ export const TriggersService: GenService<{
     output: typeof GetEventSettingsResponseSchema;
   },
   /**
-   * Creates a link that opens the portal for one entity: pages on which a customer manages its own endpoints. The link
-   * opens any number of sessions until it expires. Each person who has the link has its access, so send it only to that
-   * customer and never write it to a log. The option `portal` in options.proto describes this access.
+   * Creates a link that opens the portal for one entity (customer or user): pages on which a customer manages its own
+   * endpoints. The link opens any number of sessions until it expires. Each person who has the link has its access, so
+   * send it only to that customer and never write it to a log. The option `portal` in options.proto describes this
+   * access.
    *
    * Errors:
    * - failed_precondition CONSOLE_OFF: the node serves no console, and so no portal.
@@ -5233,7 +5243,7 @@ export const TriggersService: GenService<{
    * Lists the project's portal links that have not ended, newest first. No response contains the secret of a link.
    *
    * Errors:
-   * - invalid_argument ENTITY_ID_INVALID: `entityId` is not an id of an entity.
+   * - invalid_argument ENTITY_ID_INVALID: `entityId` is not an id of an entity (customer or user).
    * - invalid_argument PAGE_SIZE_NEGATIVE: `pageSize` is negative.
    * - invalid_argument PAGE_TOKEN_INVALID: `pageToken` does not come from a response of this call for the same filters.
    *
@@ -5245,8 +5255,9 @@ export const TriggersService: GenService<{
     output: typeof ListPortalLinksResponseSchema;
   },
   /**
-   * Ends one portal link, or all portal links of an entity, and the sessions that they opened, in one transaction. Every
-   * open page of these sessions is signed out at its next call. Subscriptions that were created in the portal stay.
+   * Ends one portal link, or all portal links of an entity (customer or user), and the sessions that they opened, in
+   * one transaction. Every open page of these sessions is signed out at its next call. Subscriptions that were created
+   * in the portal stay.
    *
    * Errors:
    * - invalid_argument FILTER_REQUIRED: the request has neither `entityId` nor `linkId`, or both.

@@ -106,6 +106,19 @@ function Endpoint({ endpoint }: { endpoint: IngestEndpoint }) {
           ["Verified by", <code key="scheme">{scheme}</code>],
           ["Methods", methods.join(", ")],
           ["Secret", isPrivate ? "in the vault" : <code key="secret">{secretEnv}</code>],
+          [
+            "Quarantine",
+            !isPrivate ? undefined : (
+              <Link
+                key="quarantine"
+                to="/p/$projectId/quarantine"
+                params={{ projectId }}
+                search={{ toolkit: toolkitSlug }}
+              >
+                posts that became no event
+              </Link>
+            ),
+          ],
         ]}
       />
       {isPrivate && <WebhookSecrets endpoint={endpoint} />}

@@ -31,6 +31,18 @@ test("a new subscription sends only the parts that the user filled in", () => {
   });
 });
 
+test("each kind of authentication sends its own fields, without what was typed for another kind", () => {
+  const typed = { username: "u", password: "p", token: " t ", tokenUrl: " https://a.example/token", clientId: "c " };
+  const sent = (auth: "basic" | "bearer" | "oauth2") =>
+    createRequest({ ...newDraft, ...typed, clientSecret: "s", auth }).credentials;
+  expect(sent("basic")).toEqual({ headers: [], basic: { username: "u", password: "p" } });
+  expect(sent("bearer")).toEqual({ headers: [], bearer: { token: "t" } });
+  expect(sent("oauth2")).toEqual({
+    headers: [],
+    oauth2: { tokenUrl: "https://a.example/token", clientId: "c", clientSecret: "s", scope: "", audience: "" },
+  });
+});
+
 test("a change sends the changed parts alone, and leaves credentials that svc never shows", () => {
   const from = draftOf(stored);
   expect(from).toMatchObject({ waits: "10s, 90s", giveUpAfter: "1d", timeout: "2s", replacesCredentials: false });

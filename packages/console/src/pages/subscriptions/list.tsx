@@ -40,6 +40,7 @@ const subscriptions = listPage({
         <State word={healthWord(subscription.health?.state ?? "", subscription.inactiveReason)} />
         <span>{receivesWords(subscription)}</span>
       </Line>
+      {subscription.description !== "" && <span>{subscription.description}</span>}
     </>
   ),
   rowId: ({ id }) => id,

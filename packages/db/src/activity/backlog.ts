@@ -28,7 +28,7 @@ export type PendingOfSubscription = {
  */
 const selectPending = statement<{ id: string; count: number; ages: number[]; oldest: string }>(
   "read_pending_backlog",
-  `with recursive ${queuedSubscriptions("$1::uuid")}
+  `${queuedSubscriptions("$1::uuid")}
    select t.subscription_id as id, count(*)::int4 as count, min(t.delivery_id::text) as oldest,
      array[count(*) filter (where t.delivery_id >= ($3::uuid[])[1]),
        count(*) filter (where t.delivery_id < ($3::uuid[])[1] and t.delivery_id >= ($3::uuid[])[2]),

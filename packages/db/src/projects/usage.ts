@@ -20,15 +20,15 @@ export function unfinishedJobs(projectId: string): string {
 }
 
 /**
- * Returns the SQL of common table expressions, for `with recursive`. The last, `queued`, has the ids of those subscriptions of a project
- * that may have queued deliveries: all without an entity (customer or user), and those with an entity that have some. A project may have
- * 100,000 of the latter, so they are found from the queue: one index lookup for each subscription of the deployment that has queued
- * deliveries, and only if the project has subscriptions with an entity. Uses delivery_tasks_lane and subscriptions_general.
+ * Returns the SQL of common table expressions, which precede a query. The last, `queued`, has the ids of those subscriptions of a project
+ * that may have queued deliveries: all without an entity (customer or user), and those with an entity that have some. A project may have 100,000 of the
+ * latter, so they are found from the queue: one index lookup for each subscription of the deployment that has queued deliveries, and only
+ * if the project has subscriptions with an entity. Uses delivery_tasks_lane and subscriptions_general.
  */
 export function queuedSubscriptions(projectId: string): string {
   const next = (epoch: string, after: string) =>
     `(select t.subscription_id from delivery_tasks t where t.epoch = ${epoch}${after} order by t.subscription_id limit 1)`;
-  return `queues as (
+  return `with recursive queues as (
     select e.epoch, ${next("e.epoch", "")} as subscription_id from unnest(${liveEpochs}) as e(epoch)
     where exists (select from routing_shards where project_id = ${projectId})
     union all
@@ -48,7 +48,7 @@ export function queuedSubscriptions(projectId: string): string {
  */
 const countDeliveries = statement<{ count: string }>(
   "count_project_deliveries",
-  `with recursive ${queuedSubscriptions("$1::uuid")}
+  `${queuedSubscriptions("$1::uuid")}
    select count(*) as count from (
      select from queued s cross join lateral (
        select from delivery_tasks where epoch = any${liveEpochs} and subscription_id = s.id offset 0) t limit $2::int8) c`,

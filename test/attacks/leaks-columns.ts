@@ -19,7 +19,7 @@ const columnKinds: Readonly<Record<string, Partial<Record<ColumnKind, string>>>>
   api_keys: {
     digest: "digest",
     told: "confirm",
-    name: "access_classes agent_tools entity_id hint name purpose toolkit_slugs",
+    name: "access_classes agent_tools entity_id hint name toolkit_slugs",
   },
   audit_chains: {
     sealed: "key",
@@ -245,7 +245,7 @@ const columnKinds: Readonly<Record<string, Partial<Record<ColumnKind, string>>>>
     definition: "endpoint_url settings",
     sealed: "credentials former_secret signing_secret",
     digest: "cursor mcp_id",
-    name: "entity_id event_types origin toolkit_slug trigger_slug trigger_slugs",
+    name: "entity_id event_types toolkit_slug trigger_slug trigger_slugs",
   },
   tool_calls: {
     sealed: "arguments replay result sealed_message",

@@ -96,6 +96,7 @@ test("CreateApiKey returns the text once; lists show all but the text", async ()
     confirm: { person: "never", contact: "" },
     agentTools: [],
     makerKeyId: "",
+    purpose: "",
   });
   const listed = await svc.admin("ListApiKeys", { projectId });
   expect(listed.json).toEqual({ apiKeys: [json.apiKey], nextPageToken: "" });

@@ -205,7 +205,7 @@ function mayDecide(ask: Pick<AskRecord, "keyId">, decider: Decider): true | Faul
 
 /**
  * The values that decide if an answer to a question may change params or arguments (overrides). They are the answer schema of the judgment
- * point, and the continuation that the answer chooses.
+ * point (the step that asks a person), and the continuation (one of the allowed answers) that the person chose.
  */
 type OverridesRule = { readonly answerSchemaJson: string; readonly continuation: string };
 

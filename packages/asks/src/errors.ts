@@ -1,7 +1,7 @@
 import { call, defineFaults, field, formatValue, text } from "@svc/core";
 import { askEndpointEventTypes } from "@svc/db/schema/words";
 
-/** Errors of asks, ask endpoints and contacts. */
+/** Errors of asks (questions of jobs to people), ask endpoints (URLs that receive the questions) and contacts (people who answer). */
 export const askFaults = defineFaults({
   JOB_NOT_FOUND: {
     code: "not_found",

@@ -36,8 +36,8 @@ type ReachAttempt =
   | { readonly kind: "waiting"; readonly waitMs: number };
 
 /**
- * Sends a question to a contact with the tool that is set for the contact. Each attempt has its own key and is stored in the ledger first,
- * so a node that takes over the task finds the result. If sending fails, people can still answer.
+ * Sends a question to a contact with the tool that is set for the contact. Each attempt has its own key and is stored in the ledger (record
+ * of tool calls) first, so a node that takes over the task finds the result. If sending fails, people can still answer.
  */
 export async function runReach(context: AskContext, task: ClaimedJobTask, subject: ReachSubject): Promise<void> {
   const { db } = context;

@@ -29,7 +29,7 @@ import { askEndpointMethods } from "./service/endpoints.ts";
 export type AskServiceContext = AskContext & {
   /** Returns a job in the same form as GetJob. Called just after an answer, for the response. */
   readonly readJob: (projectId: ProjectId, jobId: Id<"job">) => Promise<Job>;
-  /** Returns a stored receipt in the form of the API. */
+  /** Returns a stored receipt (report of a job's steps and calls) in the form of the API. */
   readonly receiptMessage: (receipt: ReceiptDocument) => Receipt;
 };
 

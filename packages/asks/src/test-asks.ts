@@ -19,7 +19,7 @@ import { createAskHandlers } from "./handlers.ts";
 import { prepareAsk } from "./raise.ts";
 import type { AnswerRequest, AskInput } from "./types.ts";
 
-/** A test bench for asks: a database with jobs that wait for people, and no engine that continues them. */
+/** A test bench for asks (questions of jobs to people): a database with jobs that wait for people, and no engine that continues them. */
 export type AskBench = {
   readonly db: Database;
   readonly clock: TestClock;
@@ -45,7 +45,7 @@ export type AskBench = {
   log(jobId: Id<"job">): Promise<JobEventRecord[]>;
   /** Claims the due tasks of asks (questions to people) in the test. Returns each task with a function that runs it. */
   claim(): Promise<{ readonly kind: string; run(): Promise<void> }[]>;
-  /** Runs the due tasks of asks one after the other until none is left. Returns their kinds. */
+  /** Runs the due tasks of asks (questions of jobs to people) one after the other until none is left. Returns their kinds. */
   work(): Promise<string[]>;
   /** Returns the kinds of a job's tasks, sorted. */
   tasks(jobId: Id<"job">): Promise<string[]>;

@@ -14,7 +14,7 @@ export type AskInput = {
   readonly projectId: ProjectId;
   /** Id of the key that submitted the job whose program asks the question. */
   readonly keyId: KeyId;
-  /** Id of the step that asks. Empty if the question is about the whole plan. */
+  /** Id of the step that asks the question. Empty if the question is about the whole plan. */
   readonly stepId: string;
   readonly pointId: string;
   readonly kind: AskKind;
@@ -81,7 +81,10 @@ export type AskPort = {
   /** Prepares a question. Reads contacts and writes nothing. */
   prepare(db: Executor, input: AskInput): Promise<PreparedAsk>;
   find(db: Executor, jobId: Id<"job">, askId: Id<"ask">, sealer: Sealer): Promise<AnsweredAsk | undefined>;
-  /** Returns all asks of a job in the order in which they were asked. They are used for the job's receipt. */
+  /**
+   * Returns all asks (questions to people) of a job in the order in which they were asked. They are used for the job's receipt (its stored
+   * report).
+   */
   list(db: Executor, jobId: Id<"job">): Promise<AskView[]>;
   /**
    * Withdraws the job's pending ask (its open question to a person), if any, because the job ends for another reason. Removes the ask's

@@ -13,7 +13,10 @@ export const catalogFaults = defineFaults({
     says: (projectId: string) => `projectId ${formatValue(projectId)} is not a project of this key`,
     help: "Leave projectId empty for the shared catalog, or send the id of the key's own project.",
   },
-  /** No toolkit has this slug. `seen`: toolkits that the caller can see. The message names the most similar one. */
+  /**
+   * No toolkit (the tools and webhooks of one app) has this slug. `seen`: toolkits that the caller can see. The message names the most
+   * similar one.
+   */
   TOOLKIT_NOT_FOUND: {
     code: "not_found",
     field: (path: string) => path,
@@ -43,7 +46,7 @@ export const catalogFaults = defineFaults({
         help: `${reason}; ${cure}`,
       })),
   },
-  /** The project has no private toolkit with this slug. A shared toolkit cannot be deleted. */
+  /** The project has no toolkit of its own (an app's tools and webhooks) with this slug. A shared toolkit cannot be deleted. */
   PRIVATE_TOOLKIT_NOT_FOUND: {
     code: "not_found",
     field: "slug",

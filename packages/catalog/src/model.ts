@@ -31,14 +31,17 @@ export type Toolkit = {
   readonly account: readonly AccountVariable[];
   readonly always: Readonly<Record<"headers" | "query" | "body", TemplateTree>>;
   readonly identify: { readonly tool: string; readonly path: string } | undefined;
-  /** The app's rate limit per account: at most `max` calls within any `perMs` milliseconds. Undefined if the definition has none. */
+  /**
+   * The app's rate limit per account: at most `max` calls within any `perMs` milliseconds. Undefined if the toolkit's YAML definition has
+   * none.
+   */
   readonly rate: { readonly max: number; readonly perMs: number } | undefined;
   readonly webhook: Webhook | undefined;
   readonly actions: readonly Action[];
   readonly triggers: readonly Trigger[];
   /**
    * Example phrases for tools, by the tool's name. Search uses them, and users never see them. `(a|b|)` means any one of the alternatives.
-   * Absent if the toolkit has none. Private toolkits and pinned definitions never have any.
+   * Absent if the toolkit (the tools of one app) has none. Private toolkits and definitions stored with a program never have any.
    */
   readonly sayings?: ReadonlyMap<string, readonly string[]> | undefined;
   /** Tools that svc runs itself as code. Toolkits from definition files have none. */
@@ -74,8 +77,8 @@ export type AccountVariable = {
   readonly example: string;
   readonly decidesOrigin: boolean;
   /**
-   * True if a value that the person enters has the form that the definition declares for this variable. Takes linear time, because patterns
-   * run on RE2.
+   * True if a value that the person enters has the form that the toolkit's YAML definition declares for this variable. Takes linear time,
+   * because patterns run on RE2.
    */
   accepts(value: string): boolean;
 };
@@ -164,7 +167,10 @@ export type HandshakeRequest = Post & { readonly method: string; readonly query:
 
 /** The path at which svc receives the webhook posts for a toolkit (tools and webhooks of one app), with the rules for them. */
 export type Webhook = Verifier & {
-  /** Variable of the deployment that has the secrets. Empty for a private toolkit, whose secrets are in the vault. */
+  /**
+   * Variable of the deployment that has the secrets. Empty for a private toolkit (an app that a project defined for itself), whose secrets
+   * are in the vault.
+   */
   readonly secretEnv: string;
   readonly audience: Audience;
   readonly body: BodyRule;
@@ -218,12 +224,12 @@ export type Post = {
  */
 export type SamplePost = { headers: Record<string, string>; query: Record<string, string>; body: unknown };
 
-/** Properties that all tools have. `slug` is unique in the catalog; `name` is unique in the toolkit. */
+/** Properties that all tools have. `slug` is unique in the catalog; `name` is unique in the toolkit (all tools of one app). */
 export type ToolDefinition = {
   readonly slug: string;
   readonly name: string;
   readonly toolkitSlug: string;
-  /** Project that owns the tool's toolkit. Empty if the toolkit is shared by all projects. */
+  /** Project that owns the tool's toolkit (the tools of one app). Empty if the toolkit is shared by all projects. */
   readonly ownerProjectId: ProjectId | "";
   readonly class: AccessClass;
   readonly scopes: readonly string[];
@@ -258,7 +264,9 @@ export type Action = ToolDefinition & {
     readonly unwrap: string;
     /** Field name under which svc returns a result that is a list or a single value. Empty if the result is returned as it is. */
     readonly under: string;
-    /** Result for a 2xx answer without a body, or without any field of the output schema. Undefined if the definition declares none. */
+    /**
+     * Result for a 2xx answer without a body, or without any field of the output schema. Undefined if the tool's definition declares none.
+     */
     readonly empty: unknown;
     readonly error: { readonly path?: string; readonly unless?: string; readonly message?: string } | undefined;
   };

@@ -29,12 +29,15 @@ import type { CatalogViews } from "./private/private-toolkits.ts";
 import { DefinitionError, type FileFault } from "./read/definition-file.ts";
 import type { CatalogView } from "./view/view.ts";
 
-/** Dependencies of CatalogService. `isOauthRegistered` is called each time a toolkit is read, so its result may change. */
+/**
+ * Dependencies of CatalogService. `isOauthRegistered` is called each time a toolkit (the tools of one app) is read, so its result may
+ * change.
+ */
 export type CatalogServiceOptions = {
   readonly views: CatalogViews;
   /** Encrypts the page tokens of lists, so that callers cannot read or change them. */
   readonly sealer: Sealer;
-  /** True if the deployment has an OAuth client for the toolkit. */
+  /** True if the deployment has an OAuth client for the toolkit's app. */
   readonly isOauthRegistered: (toolkit: Toolkit) => boolean;
 };
 
@@ -125,8 +128,8 @@ export function createCatalogService(options: CatalogServiceOptions): ServiceImp
 const ranks = { read: 0, write: 1, destructive: 2 };
 
 /**
- * Returns the errors of a private toolkit's tools. A tool has an error if it replaces a shared tool with the same slug, but declares a less
- * dangerous class (for example `read` instead of `write`).
+ * Returns the errors of the tools in a private toolkit (an app that one project defined for itself). A tool has an error if it replaces a
+ * shared tool with the same slug, but declares a less dangerous class (for example `read` instead of `write`).
  */
 function faultsOfLowered({ actions }: Toolkit, { tools }: CatalogView): FileFault[] {
   return actions.flatMap(({ slug, name, class: declared }) => {
@@ -188,7 +191,10 @@ function isMessageGranted(
   return isToolGranted(binding, { toolkitSlug, class: accessClass as Tool["class"] });
 }
 
-/** Returns the message of a toolkit. `isOauthRegistered`: true if the deployment has an OAuth client for the toolkit. */
+/**
+ * Returns the API message of a toolkit (the tools and webhooks of one app). `isOauthRegistered`: true if the deployment has an OAuth client
+ * for the toolkit.
+ */
 function toToolkitMessage(toolkit: Toolkit, isOauthRegistered: boolean): ToolkitMessage {
   const connectability = connectabilityOf(toolkit.auth, isOauthRegistered);
   return create(ToolkitSchema, {
@@ -206,8 +212,8 @@ function toToolkitMessage(toolkit: Toolkit, isOauthRegistered: boolean): Toolkit
 }
 
 /**
- * Returns if and how accounts of a toolkit can be connected. `client_credentials` does not count, because it creates no connected account.
- * If it is the only scheme, there is nothing to connect.
+ * Returns if and how accounts of a toolkit's app can be connected. `client_credentials` does not count, because it creates no connected
+ * account. If it is the only scheme, there is nothing to connect.
  */
 function connectabilityOf(auth: readonly AuthScheme[], isOauthRegistered: boolean): ToolkitConnectability {
   // A toolkit without authentication schemes, such as skills, is called without an account.

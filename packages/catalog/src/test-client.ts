@@ -16,7 +16,7 @@ import { type CatalogServiceOptions, createCatalogService } from "./service.ts";
 export type CatalogNodeOptions = {
   readonly toolkits?: readonly ToolkitSource[];
   readonly deployment?: object;
-  /** A catalog that is already loaded. If it is given, `toolkits` and `deployment` are not used. */
+  /** A catalog that is already loaded. If a catalog is given, `toolkits` (folders of app definitions) and `deployment` are not used. */
   readonly catalog?: Catalog;
   readonly clock?: Clock;
   readonly isOauthRegistered?: CatalogServiceOptions["isOauthRegistered"];
@@ -31,8 +31,8 @@ export type CatalogNode = {
 };
 
 /**
- * Creates a test node on a database that other nodes may also use. Default: the sample toolkits, a clock that does not move, no OAuth
- * client.
+ * Creates a test node on a database that other nodes may also use. Default: the sample toolkits (sample apps with tools and webhooks), a
+ * clock that does not move, no OAuth client.
  */
 export function createTestNode(db: Database, options: CatalogNodeOptions = {}): CatalogNode {
   const {

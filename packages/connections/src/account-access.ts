@@ -47,8 +47,8 @@ export type AccountAccess = {
   /** Returns the account for a call. It never belongs to another project, or to another definition with the same slug. */
   resolve(query: AccountQuery): Promise<CallableAccount | AccountFault>;
   /**
-   * Returns the request with the account's credential in the place that the toolkit's scheme names. A token that expires within a minute is
-   * renewed first, one renewal at a time over all nodes.
+   * Returns the request with the account's credential in the place that the app's authentication scheme names. A token that expires within
+   * a minute is renewed first, one renewal at a time over all nodes.
    */
   authorize(query: AccountQuery, account: CallableAccount, request: AppRequest): Promise<AppRequest | AccountFault>;
   /** Returns the request with `***` in place of the credential, so that it can be displayed. */

@@ -23,7 +23,7 @@ export type AppCall = {
   readonly scheme: string;
 };
 
-/** The project on whose behalf a request is sent, and the toolkit's definition. */
+/** The project on whose behalf a request is sent, and the definition of the app's toolkit. */
 export type AppParty = Pick<AppCall, "projectId" | "toolkit">;
 
 /** Result of sending a request. */

@@ -7,8 +7,8 @@ type Variables = Readonly<Record<string, string>>;
 const valueLengthMax = 500;
 
 /**
- * Checks that the variables are declared by the toolkit and have the declared form, and that svc may connect to the address they make.
- * Throws ACCOUNT_VARIABLE_MISSING, ACCOUNT_VARIABLE_UNKNOWN or ACCOUNT_VARIABLE_INVALID.
+ * Checks that the variables are declared by the app's toolkit and have the declared form, and that svc may connect to the address they
+ * make. Throws ACCOUNT_VARIABLE_MISSING, ACCOUNT_VARIABLE_UNKNOWN or ACCOUNT_VARIABLE_INVALID.
  */
 export function checkVariables(toolkit: Toolkit, variables: Variables, guard: AddressGuard): void {
   const missing = toolkit.account.filter(({ name }) => !Object.hasOwn(variables, name) || variables[name] === "");

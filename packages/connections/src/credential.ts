@@ -3,7 +3,7 @@ import type { AccountId, ProjectId, Sealer } from "@svc/core";
 /** A token with the values needed to renew it. Times are in epoch milliseconds. */
 export type TokenSet = {
   readonly access_token: string;
-  /** Refresh token. Absent if the app returned none, or if the toolkit declares that its app has none. */
+  /** Refresh token. Absent if the app returned none, or if the definition of the app declares that there is none. */
   readonly refresh_token?: string;
   /** Expiry of the access token. Absent if the app does not say. */
   readonly expires_at?: number;

@@ -4,22 +4,22 @@ import type { AccountDefinition, ConnectedAccount } from "@svc/db/connections/ac
 import type { CallableAccountRow } from "@svc/db/connections/find-callable";
 
 /**
- * Returns which accounts a toolkit can use: its slug, if it is private, and if the calls go to the sandbox (test apps). A private toolkit
- * never uses the accounts of a shared toolkit with the same slug. Accounts of the sandbox are used only in the sandbox, and real accounts
- * only outside of it.
+ * Returns which accounts a toolkit (the tools of one app) can use: its slug, if it is private, and if the calls go to the sandbox (test
+ * apps). A private toolkit never uses the accounts of a shared toolkit with the same slug. Accounts of the sandbox are used only in the
+ * sandbox, and real accounts only outside of it.
  */
 export function definitionOf(toolkit: Toolkit, isSandbox: boolean): AccountDefinition {
   return { toolkitSlug: toolkit.slug, isPrivate: toolkit.ownerProjectId !== "", isSandbox };
 }
 
-/** True if an account belongs to this toolkit, in the sandbox or outside it. */
+/** True if an account belongs to this toolkit's app, in the sandbox or outside it. */
 export function belongsTo(account: Omit<AccountDefinition, "isSandbox">, toolkit: Toolkit): boolean {
   return account.toolkitSlug === toolkit.slug && account.isPrivate === (toolkit.ownerProjectId !== "");
 }
 
 /**
- * Returns the toolkit of an account; undefined if it no longer exists. It may also be a shared toolkit that a private one hides from the
- * project.
+ * Returns the toolkit (svc's definition of one app) of an account; undefined if it no longer exists. It may also be a shared toolkit that a
+ * private one hides from the project.
  */
 export async function findToolkit(
   views: CatalogViews,

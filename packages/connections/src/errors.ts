@@ -161,7 +161,7 @@ export const connectionFaults = defineFaults({
       `the connected account ${id} is ${state}${lastError ? `: ${lastError}` : ""}`,
     help: "Use the entity's present account, or connect again.",
   },
-  /** svc knows no read that can test the account's credential. `why`: the end of a sentence that begins with the toolkit. */
+  /** svc knows no read that can test the account's credential. `why`: the end of a sentence that begins with the toolkit's name. */
   CONNECTION_NOT_TESTABLE: {
     code: "failed_precondition",
     field: "id",

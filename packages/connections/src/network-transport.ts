@@ -107,8 +107,8 @@ export type NetworkTransport = AppTransport & {
 /** Limits of one node. `nodeAnswerBytes` and `idleAgents` apply to all projects together, every other limit to each project. */
 export type TransportLimits = {
   /**
-   * Maximum number of calls in progress at one origin, for shared toolkits. The next member, `privateAtOrigin`, is the limit for the
-   * project's private toolkits.
+   * Maximum number of calls in progress at one origin, for shared toolkits (apps that all projects can use). The next member,
+   * `privateAtOrigin`, is the limit for the project's private toolkits.
    */
   readonly sharedAtOrigin: number;
   readonly privateAtOrigin: number;

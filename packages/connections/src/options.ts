@@ -8,8 +8,8 @@ import type { PartyFetch } from "./token-fetch.ts";
 /** OAuth clients of the deployment, and the function that sends requests to token endpoints. */
 export type OauthOptions = {
   /**
-   * Returns the deployment's OAuth client for a toolkit, and the client's addresses. Returns undefined if the deployment has no client for
-   * the toolkit.
+   * Returns the deployment's OAuth client for a toolkit's app, and the client's addresses. Returns undefined if the deployment has no
+   * client for the toolkit.
    */
   clientOf(toolkit: Toolkit):
     | {
@@ -32,7 +32,9 @@ export type ConnectionsOptions = {
   readonly sealer: Sealer;
   /** Checks the addresses that account variables produce. */
   readonly guard: AddressGuard;
-  /** Returns true if the deployment has an OAuth client for the toolkit. It is called for each request, because the result may change. */
+  /**
+   * Returns true if the deployment has an OAuth client for the toolkit's app. It is called for each request, because the result may change.
+   */
   readonly isOauthRegistered: (toolkit: Toolkit) => boolean;
   readonly transport: AppTransport;
   /** Returns this service's address (SVC_PUBLIC_URL), to which consents come back. Called each time, because the port may be known late. */

@@ -9,14 +9,14 @@ type Placement = { readonly in: "header" | "query"; readonly name: string; reado
 /** The reason why a credential cannot be part of a request. */
 export type PlacementFault = { readonly fault: string };
 
-/** Returns the toolkit's declaration of an authentication scheme. */
+/** Returns the declaration of an authentication scheme. */
 export function schemeOf(toolkit: Pick<Toolkit, "auth">, scheme: string): AuthScheme | undefined {
   return toolkit.auth.find(({ type }) => type === scheme);
 }
 
 /**
- * Returns the request with the credential in the header or query parameter that the toolkit declares. The credential replaces an existing
- * value of the same name.
+ * Returns the request with the credential in the header or query parameter that the app's toolkit declares. The credential replaces an
+ * existing value of the same name.
  */
 export function placeCredential(
   scheme: AuthScheme,

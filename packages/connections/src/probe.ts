@@ -24,7 +24,7 @@ import { isReference } from "./definition.ts";
 import { placeCredential, schemeOf } from "./place-credential.ts";
 
 /**
- * Result of testing a credential. `skipped`: the toolkit names no tool for a test, or its host is not configured. `unplaceable`: the
+ * Result of testing a credential. `skipped`: the app's toolkit names no tool for a test, or its host is not configured. `unplaceable`: the
  * credential cannot be part of a request. `failed`: the app could not be reached or gave no usable answer.
  */
 export type ProbeResult =
@@ -44,9 +44,9 @@ export type ProbedAccount = {
 const timeoutMs = 30_000;
 
 /**
- * Tests a credential: calls the read tool that the toolkit names in `identify`, once. Returns the result of the test: for example `taken`
- * (accepted, with the account's id in the app) or `refused`. An error of the app is also a result, so the function never rejects because of
- * the app.
+ * Tests a credential: calls the read tool that the app's toolkit names in `identify`, once. Returns the result of the test: for example
+ * `taken` (accepted, with the account's id in the app) or `refused`. An error of the app is also a result, so the function never rejects
+ * because of the app.
  */
 export async function probe(
   account: ProbedAccount,
@@ -102,8 +102,8 @@ function buildProbe(
 }
 
 /**
- * Returns the base URL for a test call, or undefined if it is not known. In the sandbox, returns the toolkit's sandbox address, as for tool
- * calls.
+ * Returns the base URL for a test call, or undefined if it is not known. In the sandbox, returns the address of the toolkit's simulated
+ * app, as for tool calls.
  */
 function baseUrlOf(toolkit: Toolkit, scope: Parameters<typeof bindBaseUrl>[1], isSandbox: boolean): string | undefined {
   if (isSandbox) return `https://${toolkit.slug.replaceAll("_", "-")}.sandbox.invalid`;

@@ -30,7 +30,9 @@ export type RefresherOptions = RenewalOptions &
 const everyMs = 5_000;
 const batch = 64;
 const parallel = 8;
-/** Time in milliseconds after which the refresher looks again at an account whose toolkit this node does not serve. */
+/**
+ * Time in milliseconds after which the refresher looks again at an account of an app whose toolkit (definition) this node does not have.
+ */
 const absentMs = 15 * 60_000;
 
 /** Creates the refresher of one node. Several nodes may run one at the same time. */

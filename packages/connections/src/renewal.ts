@@ -44,8 +44,8 @@ export type RenewalOptions = Pick<ConnectionsOptions, "db" | "clock" | "sealer" 
 };
 
 /**
- * Duration of a renewal's lease in milliseconds. It is twice the timeout of a token endpoint, because a second request may be needed that
- * sends the client's secret in another place.
+ * Duration of a renewal's lease (the time in which only one node renews a credential) in milliseconds. It is twice the timeout of a token
+ * endpoint, because a second request may be needed that sends the client's secret in another place.
  */
 export const leaseMs = 60_000;
 const waitMaxMs = 10_000;

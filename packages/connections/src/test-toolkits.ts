@@ -137,7 +137,8 @@ export const testToolkits: readonly ToolkitSource[] = [
 ];
 
 /**
- * Returns the deployment file for these toolkits, whose app is at `url`. It has the OAuth clients of the toolkits `tracker` and `brief`.
+ * Returns the deployment file for these toolkits (apps with their tools), whose app is at `url`. It has the OAuth clients of the toolkits
+ * `tracker` and `brief`.
  */
 export function testDeployment(url: string): object {
   const bindings = { provider_base_url: url, auth_url: `${url}/authorize?prompt=consent`, token_url: `${url}/token` };
@@ -162,7 +163,10 @@ export const testVariables: Readonly<Record<string, string>> = {
   TEST_CLIENT_SECRET: testClient.clientSecret,
 };
 
-/** Returns the definition of a private toolkit, for PublishToolkit. svc sends its credentials to `host`. */
+/**
+ * Returns the definition of a private toolkit (an app's tools, published by one project), for PublishToolkit. svc sends its credentials to
+ * `host`.
+ */
 export function privateToolkit(slug: string, host: string): string {
   return JSON.stringify({
     toolkit: { ...common, slug, baseUrl: `https://${host}`, auth: [keyInHeader, oauthOf(host)] },

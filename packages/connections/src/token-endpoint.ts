@@ -99,7 +99,7 @@ export function scopesOf(value: unknown): string[] {
   return [...new Set(scopes)].slice(0, scopesMax);
 }
 
-/** The OAuth client of a toolkit, or of a project. */
+/** The OAuth client of a toolkit (the tools and webhooks of one app), or of a project. */
 export type OauthClient = { readonly clientId: string; readonly clientSecret: string; readonly tokenUrl: string };
 
 /** Values of a request to a token endpoint. */

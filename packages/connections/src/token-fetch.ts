@@ -6,7 +6,10 @@ export type TokenFetch = (
   init: { readonly method: "POST"; readonly headers: Record<string, string>; readonly body: URLSearchParams },
 ) => Promise<Response>;
 
-/** Sends a token request on behalf of a party (project and toolkit). The request takes one of this project's slots for calls. */
+/**
+ * Sends a token request on behalf of a party (a project and the toolkit of an app). The request takes one of this project's slots for
+ * calls.
+ */
 export type PartyFetch = (url: string, init: Parameters<TokenFetch>[1], party: AppParty) => Promise<Response>;
 
 /** Maximum time for a token request in milliseconds, from the start of the connection to the last byte of the answer. */

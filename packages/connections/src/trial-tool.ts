@@ -4,7 +4,7 @@ import type { Action, Toolkit } from "@svc/catalog";
 export type TestTool = {
   readonly action: Action;
   readonly args: Readonly<Record<string, unknown>>;
-  /** True if the toolkit's definition names the tool as the one that identifies an account. */
+  /** True if the definition of the app's toolkit names this tool as the one that identifies an account. */
   readonly isDeclared: boolean;
 };
 
@@ -25,8 +25,8 @@ export function needsCredential({ name }: Pick<Action, "name">): boolean {
 }
 
 /**
- * Returns the read that tests a toolkit's credential: the tool that the definition names in `identify`, or else a read without required
- * arguments. Among these, a GET comes first, then the read with the fewest arguments. Undefined if there is none.
+ * Returns the read that tests the credential of an app's account: the tool that the toolkit's definition names in `identify`, or else a
+ * read without required arguments. Among these, a GET comes first, then the read with the fewest arguments. Undefined if there is none.
  */
 export function chooseTestTool(toolkit: Toolkit): TestTool | undefined {
   const declared = toolkit.actions.find(({ name, callable }) => callable && name === toolkit.identify?.tool);

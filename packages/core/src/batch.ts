@@ -21,8 +21,8 @@ export type BatcherOptions<Item, Result> = {
    */
   linger?: { ms: number; fromSize: number };
   /**
-   * Called with the error of a failed batch. Returns true to try each half of the batch alone, so that in the end only the bad item fails.
-   * Returns false to fail all of its items. Default: false.
+   * Called with the error of a failed batch of items. Returns true to try each half of the batch alone, so that in the end only the bad
+   * item fails. Returns false to fail all of its items. Default: false.
    */
   splits?(error: unknown): boolean;
 };

@@ -11,7 +11,7 @@ export const systemClock: Clock = { now: () => Date.now(), wait: waitOnMachine }
 
 /**
  * Returns a clock that shows the time of `base` plus an offset, which `setOffset` changes. Nodes use it to follow the clock of their shared
- * database, so that a lease ends at the same time on all nodes.
+ * database, so that a lease (right to a task) ends at the same time on all nodes.
  */
 export function createOffsetClock(base: Clock): Clock & { setOffset(ms: number): void } {
   let offsetMs = 0;

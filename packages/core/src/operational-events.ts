@@ -1,4 +1,7 @@
-/** Slug of the toolkit whose triggers are the operational events. It is reserved: no other toolkit can have it. */
+/**
+ * Slug of the toolkit (one app's tools and webhooks) whose triggers are the operational events. It is reserved: no other toolkit can have
+ * it.
+ */
 export const operationalToolkitSlug = "svc";
 
 /** A field of a payload: its JSON Schema, and the value that samples have. */

@@ -45,8 +45,8 @@ export async function addSubscription(db: Executor, projectId: ProjectId, entity
 }
 
 /**
- * Returns an event with one delivery for each subscription. No node holds a lease on the deliveries. `changes` replaces fields of the
- * event.
+ * Returns an event with one delivery for each subscription. No node holds a lease (the right to send them) on the deliveries. `changes`
+ * replaces fields of the event.
  */
 export function newEvent(
   projectId: ProjectId,

@@ -186,8 +186,8 @@ export class Claimer {
   }
 
   /**
-   * Claims due deliveries once: takes them from the database and leases them for this node. `behind`: true for deliveries of throttled
-   * replays. Returns undefined if the node can take no more deliveries, or if the database is unavailable.
+   * Claims due deliveries once: takes them from the database and keeps them from other nodes for a limited time. `behind`: true for
+   * deliveries of throttled replays. Returns undefined if the node can take no more deliveries, or if the database is unavailable.
    */
   async #look(behind: boolean): Promise<Look | undefined> {
     const { db, clock, nodeId, limits, observer, onClaimed } = this.#options;

@@ -114,8 +114,8 @@ class Engine implements Dispatcher {
   }
 
   /**
-   * Makes the engine claim deliveries that were stored without a lease. Does nothing for an endpoint in backoff (pause after failures), or
-   * whose pace lets no delivery start now. The engine claims its deliveries when that ends.
+   * Makes the engine claim deliveries that were stored without a lease (not reserved for a node). Does nothing for an endpoint in backoff
+   * (pause after failures), or whose pace lets no delivery start now. The engine claims its deliveries when that ends.
    */
   #noteUnleased(ids: ReadonlySet<SubscriptionId>, nowMs: number): void {
     for (const id of ids) {
@@ -200,8 +200,8 @@ class Engine implements Dispatcher {
   }
 
   /**
-   * Sends a queue's waiting deliveries of one priority. Deliveries whose leases are too old for an attempt are not sent, but added to
-   * `late`. Returns the number of attempts that may still start.
+   * Sends a queue's waiting deliveries of one priority. Deliveries whose leases (the time in which this node may send them) are too short
+   * for an attempt are not sent, but added to `late`. Returns the number of attempts that may still start.
    */
   #pumpQueue(queue: EndpointQueue, behind: boolean, turns: number, late: OutgoingDelivery[]): number {
     const usableUntilMs = this.#options.clock.now() + this.#limits.attemptTimeoutMs + leaseMarginMs;

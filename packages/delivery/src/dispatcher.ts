@@ -28,7 +28,9 @@ export type DispatcherOptions = {
 export type Dispatcher = {
   /** Cache of endpoints that are ready for sending. Code that calls `submit` takes the endpoints of its deliveries from this cache. */
   readonly endpoints: EndpointCache;
-  /** Duration in milliseconds for which a delivery must be leased to this node when it is passed to `submit`. */
+  /**
+   * Duration in milliseconds for which a delivery must be leased to this node (reserved for it) when the delivery is passed to `submit`.
+   */
   readonly leaseMs: number;
   /**
    * Returns how many deliveries of a subscription the engine would send at once. Returns 0 if the engine is not running or is full, if the
@@ -36,8 +38,8 @@ export type Dispatcher = {
    */
   room(id: SubscriptionId, projectId: ProjectId): number;
   /**
-   * Sends deliveries that were stored with leases of this node. `unleased`: subscriptions with further deliveries that the same transaction
-   * stored without a lease. The engine claims these deliveries when it has room.
+   * Sends deliveries that were stored with leases of this node (reserved for it for a limited time). `unleased`: subscriptions with further
+   * deliveries that the same transaction stored without a lease. The engine claims these deliveries when it has room.
    */
   submit(deliveries: readonly OutgoingDelivery[], unleased?: ReadonlySet<SubscriptionId>): void;
   /** Starts claiming due deliveries. */
@@ -53,7 +55,7 @@ export type Dispatcher = {
   tell(endpoint: Endpoint, message: Message, timeoutMs: number): Promise<Attempt>;
   /**
    * Stops claiming deliveries and waits at most `graceMs` for the attempts in flight. Then aborts the remaining attempts, and returns all
-   * leases that are left.
+   * remaining leases (deliveries reserved for this node).
    */
   drain(graceMs: number): Promise<void>;
   stats(): { held: number; inFlight: number };

@@ -23,8 +23,8 @@ export type DeliveryObserver = {
   /** Called when an attempt to send a delivery has ended, before the attempt is stored. */
   attempted(attempt: AttemptObservation): void;
   /**
-   * Called when leases of deliveries had already expired when their attempts were to be stored. `count`: number of these attempts. A
-   * different node then delivers the events again.
+   * Called when leases of deliveries (the time in which only this node may send them) had already expired when their attempts were to be
+   * stored. `count`: number of these attempts. A different node then delivers the events again.
    */
   leasesLost(count: number): void;
   /** Called when an operation on a batch failed, for example a claim. The engine tries again. */

@@ -48,8 +48,8 @@ export function occurrenceText(event: DeliveredEvent, cursor?: string): string {
 }
 
 /**
- * Returns the type of an event as other formats name it: the name of the project's own event type, the slug of the trigger for other
- * toolkits, or `test`.
+ * Returns the type of an event as other formats name it: the name of the project's own event type, the slug of the trigger for events of
+ * apps, or `test`.
  */
 function typeOf({ kind, triggerSlug }: DeliveredEvent): string {
   if (kind === "test") return "test";
@@ -129,15 +129,15 @@ export type OutgoingDelivery = {
 };
 
 /**
- * Values of a delivery that this node needs to send it. The delivery was either just stored with a lease for this node, or claimed from the
- * queue.
+ * Values of a delivery that this node needs to send it. The delivery was either just stored with a lease for this node (reserved for it),
+ * or claimed from the queue.
  */
 type DeliveryToSend = Pick<OutgoingDelivery, "id" | "projectId" | "subscriptionId"> &
   Partial<Pick<OutgoingDelivery, "queuedForMs" | "attempts" | "probe" | "behind">>;
 
 /**
- * Returns the delivery in the form in which it is sent. `leaseUntilMs`: the time until which this node holds the delivery's lease, in epoch
- * milliseconds.
+ * Returns the delivery in the form in which it is sent. `leaseUntilMs`: the time until which this node holds the delivery's lease (may send
+ * it), in epoch milliseconds.
  */
 export function outgoingOf(
   event: DeliveredEvent,

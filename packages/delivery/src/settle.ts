@@ -56,7 +56,7 @@ export type RecorderOptions = {
 
 /** Stores the results of attempts in batches. */
 export type Recorder = {
-  /** Records an attempt. Resolves when the attempt is committed or its lease is lost. */
+  /** Records an attempt. Resolves when the attempt is committed or its lease is lost (the node may no longer store a result). */
   record(settled: EndedAttempt): Promise<void>;
   idle(): Promise<void>;
 };
@@ -76,8 +76,8 @@ const countedMax = 10_000;
 type RecorderState = RecorderOptions & { readonly counted: LeastRecentlyUsed<SubscriptionId, number> };
 
 /**
- * Returns a recorder that commits attempts in batches. If a commit fails, it retries until the leases of the deliveries expire. It does not
- * retry if the database refuses the values.
+ * Returns a recorder that commits attempts in batches. If a commit fails, it retries until the leases of the deliveries (the node's time to
+ * send them) expire. It does not retry if the database refuses the values.
  */
 export function createRecorder(given: RecorderOptions): Recorder {
   const options = { ...given, counted: new LeastRecentlyUsed<SubscriptionId, number>(countedMax) };
@@ -133,7 +133,7 @@ async function writeUntilStored(options: RecorderOptions, items: readonly EndedA
 
 /**
  * Stores the results of a batch of delivery attempts. In the same transaction, stores operational events about deliveries whose attempts
- * are used up. Returns the ids of deliveries whose lease is lost. Their results are not stored.
+ * are used up. Returns the ids of deliveries whose lease (the node's time to send them) is lost. Their results are not stored.
  */
 async function settle({ db, clock, nodeId }: RecorderOptions, items: readonly EndedAttempt[]): Promise<DeliveryId[]> {
   const settlements = items.map(({ settlement }) => settlement);
@@ -151,8 +151,8 @@ async function settle({ db, clock, nodeId }: RecorderOptions, items: readonly En
 }
 
 /**
- * Stores for each subscription of a batch if its endpoint failed or recovered. The last attempt in the batch decides. If this write is
- * lost, the next attempt reports the health again.
+ * Stores for each subscription of a batch of attempts if its endpoint failed or recovered. The last attempt in the batch decides. If this
+ * write is lost, the next attempt reports the health again.
  */
 async function writeHealth(options: RecorderState, items: readonly EndedAttempt[]): Promise<void> {
   const failures = new Map<SubscriptionId, SubscriptionFailures>();

@@ -31,11 +31,11 @@ export type TestStore = AsyncDisposable & {
   readonly clock: TestClock;
   readonly sealer: ReturnType<typeof createSealer>;
   readonly projectId: ProjectId;
-  /** Adds a subscription, to every toolkit if none is given. */
+  /** Adds a subscription, for the events of every toolkit (app) if none is given. */
   subscribe(url: string, toolkitSlug?: string): Promise<{ id: SubscriptionId; secret: string }>;
   /**
    * Stores `count` events (default 1). Each has one due delivery for every subscription. If `leased.owner` is given, the deliveries are
-   * leased to this node.
+   * leased to (reserved for) this node.
    */
   publish(
     subscriptions: readonly SubscriptionId[],
@@ -43,7 +43,7 @@ export type TestStore = AsyncDisposable & {
   ): Promise<DeliveryId[]>;
   /**
    * Returns stored deliveries in the form in which a node passes its own new deliveries to its engine. The node has then already stored
-   * them, with its lease.
+   * them, with its lease (reserved for itself).
    */
   firstSends(
     dispatcher: Dispatcher,
@@ -161,7 +161,7 @@ export type TestEngine = AsyncDisposable & {
   readonly dispatcher: Dispatcher;
   readonly attempts: AttemptObservation[];
   readonly failures: Told["failures"];
-  /** Returns the number of leases that the engine has reported as lost. */
+  /** Returns the number of leases (a node's time-limited rights to send deliveries) that the engine has reported as lost. */
   leasesLost(): number;
 };
 

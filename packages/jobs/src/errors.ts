@@ -88,8 +88,8 @@ export const jobFaults = defineFaults({
     help: text`Mark a contact as approver with ${call("PutContact")}; if approval.escalation names contacts, name an approver there.`,
   },
   /**
-   * The job has ended, so it cannot be cancelled, paused, resumed, parked or released. `field`: the request field that contains the job's
-   * id.
+   * The job has ended, so it cannot be cancelled, paused, resumed, parked (suspended) or released. `field`: the request field that contains
+   * the job's id.
    */
   JOB_FINISHED: {
     code: "failed_precondition",

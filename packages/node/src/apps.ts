@@ -35,7 +35,9 @@ import {
 import type { NodeParts } from "./parts.ts";
 import { settledWithin } from "./settled-within.ts";
 
-/** The parts of this node that reach apps: accounts, the transport (or the sandbox), and the ledger of calls. */
+/**
+ * The parts of this node that reach apps: accounts, the transport (or the sandbox), and the ledger (stored record of tool calls) of calls.
+ */
 export type Apps = {
   readonly guard: AddressGuard;
   readonly transport: AppTransport;
@@ -171,8 +173,8 @@ function sandboxClient(toolkit: Toolkit, { oauth }: Sandbox, { publicUrl }: Apps
 }
 
 /**
- * Returns the deployment's OAuth client of an app. Returns undefined for private toolkits, and if an address of the toolkit is not
- * configured.
+ * Returns the deployment's OAuth client of an app. Returns undefined for private toolkits (apps that a project defined for itself), and if
+ * an address of the app is not configured.
  */
 function deployedClient(toolkit: Toolkit, { deployment, variable }: AppsOptions): ReturnType<OauthOptions["clientOf"]> {
   const names = deployment?.toolkits.get(toolkit.slug)?.oauth;

@@ -90,9 +90,9 @@ export type Node = {
    */
   wake(): void;
   /**
-   * Finishes work in progress within `graceMs`, in this order: posts (so that their first deliveries can start), deliveries, jobs, calls.
-   * Waits for requests that were already sent to an app, to record their outcome. Finally returns the leases, so that other nodes can take
-   * the work.
+   * Finishes work in progress within `graceMs`, in this order: webhook posts (so that their first deliveries can start), deliveries, jobs,
+   * calls. Waits for requests that were already sent to an app, to record their outcome. Finally returns the leases (the node's rights to
+   * unfinished work), so that other nodes can take the work.
    */
   drain(graceMs: number): Promise<void>;
   /** Stops background work and closes the connections to apps. Records the results of calls that these connections were used for. */

@@ -27,7 +27,10 @@ export type NodeObserver = {
   /** Called when one piece of work blocked the event loop for 250 ms or longer, so that all other work waited. */
   heldLoop(held: BlockedLoop): void;
   readonly embeddings: EmbeddingsObserver;
-  /** Called when a private toolkit in the database breaks rules of this version of svc. The toolkit is then not served. */
+  /**
+   * Called when a private toolkit (an app's tools, defined by a project) in the database breaks rules of this version of svc. The toolkit
+   * is then not served.
+   */
   toolkitBroken(projectId: ProjectId, toolkitSlug: string, error: Error): void;
   /** Called when the outcome of an executed call could not be recorded. */
   callUnrecorded(callId: string, error: unknown): void;

@@ -72,10 +72,13 @@ export type OpenRanges = {
 /** The parts of a node. Required parts describe the deployment. An optional part that is absent is the same as in `svc serve`. */
 export type NodeParts = {
   readonly db: Database;
-  /** The clock. It must run at the speed of the database's clock, so that leases and times mean the same on every node. */
+  /**
+   * The clock. It must run at the speed of the database's clock, so that leases (a node's time-limited rights to tasks) and times mean the
+   * same on every node.
+   */
   readonly clock: Clock;
   readonly sealer: Sealer;
-  /** The toolkits that all projects share, with the changes of the deployment file applied. */
+  /** The toolkits (apps with their tools and webhooks) that all projects share, with the changes of the deployment file applied. */
   readonly catalog: Catalog;
   /** The deployment file's values, which include the OAuth registrations. Without it, there are no OAuth clients. */
   readonly deployment?: Deployment | undefined;

@@ -13,8 +13,8 @@ export function canonicalJson(value: unknown): string {
 }
 
 /**
- * Returns the SHA-256 of a value's canonical JSON, in hexadecimal. Used for a program's `programHash`, a receipt's `receiptHash` and a
- * pin's `digest`.
+ * Returns the SHA-256 of a value's canonical JSON, in hexadecimal. Used for a program's `programHash`, `receiptHash` of a receipt (report
+ * of a job) and `digest` of a pin (stored tool definition).
  */
 export function canonicalHash(value: unknown): string {
   return hash("sha256", canonicalJson(value), "hex");

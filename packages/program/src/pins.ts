@@ -3,10 +3,13 @@ import { LeastRecentlyUsed, readJsonObject } from "@svc/core";
 import { canonicalHash } from "./canonical.ts";
 import type { ProgramEstimate } from "./estimate.ts";
 
-/** The pinned tool definitions with which a program runs, by toolkit slug, as plain JSON. */
+/** The tool definitions that are stored with a program (pinned), by slug of their toolkit (app), as plain JSON. */
 export type Pins = Readonly<Record<string, Pin>>;
 
-/** A pinned toolkit with those of its tools that the program calls. `digest`: the hash of the definition's canonical JSON. */
+/**
+ * A toolkit (one app's tools) as it is stored with a program (pinned), with those of its tools that the program calls. `digest`: the hash
+ * of the stored definition's canonical JSON.
+ */
 export type Pin = { readonly digest: string; readonly definition: ToolkitPin };
 
 /** A version of a skill that a program runs. `digest`: hash, in hexadecimal, under which the skill's program and definitions are stored. */
@@ -22,7 +25,7 @@ export type PinnedSkills = Readonly<Record<string, PinnedSkill>>;
 
 /**
  * Returns the pins of a program (the stored definitions of its tools and skills) from their JSON text. The skills are stored under a key
- * that no toolkit can have.
+ * that no toolkit (app) can have.
  */
 export function readPins(text: string): { readonly pins: Pins; readonly skills: PinnedSkills } {
   const { skills = {}, ...pins } = readJsonObject(text, "the pins of a program");
@@ -47,7 +50,7 @@ export function pinsText({ pins, skillPins }: { readonly pins: Pins; readonly sk
 
 /**
  * Returns the pins of the tools in `actions`. Pins are copies of the present tool definitions, which are stored with a program. They are
- * grouped by toolkit, and the toolkits are sorted by slug.
+ * grouped by toolkit (app), and the toolkits are sorted by slug.
  */
 export function pinsOf(actions: readonly Action[], { toolkits }: Pick<Catalog, "toolkits">): Pins {
   const names = Map.groupBy(actions, ({ toolkitSlug }) => toolkitSlug);
@@ -62,21 +65,21 @@ export function pinsOf(actions: readonly Action[], { toolkits }: Pick<Catalog, "
   );
 }
 
-/** The pinned definition of a tool that a job calls, with its toolkit. */
+/** The definition, as stored with the program (pinned), of a tool that a job calls, with its toolkit. */
 export type PinnedTool = { readonly toolkit: Toolkit; readonly action: Action };
 
 /** The tools whose definitions were stored with one job's program, by slug. */
 export type PinnedTools = ReadonlyMap<string, PinnedTool>;
 
 /**
- * Maximum number of toolkits that a node caches. They are read from pins (tool definitions that are stored with a program). The least
- * recently used toolkit is removed first.
+ * Maximum number of toolkits (apps with their tools) that a node caches. They are read from pins (tool definitions that are stored with a
+ * program). The least recently used toolkit is removed first.
  */
 const keptMax = 500;
 
 /**
  * Creates the reader of pins (tool definitions that are stored with a program); each node has one reader. If several programs have an equal
- * pinned toolkit, they get the same toolkit object. So svc compiles the validators of this toolkit only once.
+ * pinned toolkit (one app's tools), they get the same toolkit object. So svc compiles the validators of this toolkit only once.
  */
 export function createPinReader(): { tools(pins: Pins): PinnedTools } {
   const kept = new LeastRecentlyUsed<string, Toolkit>(keptMax);

@@ -9,7 +9,7 @@ import type { AuthorizationRequest, Sealed, SealedApp, TokenSeals } from "./oaut
 import { createTokenEndpoint } from "./oauth/token.ts";
 import { createSandboxTransport, type TransportOptions } from "./transport.ts";
 
-/** Dependencies of the authorization endpoint. `nameOf` returns the name of a toolkit for the page. */
+/** Dependencies of the authorization endpoint. `nameOf` returns the name of a toolkit (app) for the consent page. */
 type AuthorizeOptions = {
   readonly clock: Clock;
   readonly seals: TokenSeals;
@@ -32,8 +32,8 @@ type OauthOptions = {
    */
   readonly callbackUrl: string | (() => string);
   /**
-   * Returns a shared toolkit by its slug. From it, the sandbox takes the toolkit's name and if the app issues refresh tokens. If no toolkit
-   * is found, the app issues refresh tokens.
+   * Returns a shared toolkit (an app's tools, for all projects) by its slug. From it, the sandbox takes the app's name and if the app
+   * issues refresh tokens. If no toolkit is found, the app issues refresh tokens.
    */
   readonly findToolkit: (slug: string) => Pick<Toolkit, "name" | "auth"> | undefined;
 };
@@ -178,8 +178,8 @@ function createAuthorize({ clock, seals, callbackUrl, nameOf }: AuthorizeOptions
     },
 
     /**
-     * Encrypts the data about a private toolkit that its consent page needs, and returns the encrypted text. This text is a part of the
-     * consent page's address.
+     * Encrypts the data about a private toolkit (an app that one project defined) that its consent page needs, and returns the encrypted
+     * text. This text is a part of the consent page's address.
      */
     sealApp: (app: SealedApp) => seals.seal("app", { ...app, expiresAtMs: clock.now() + consentMs }),
 

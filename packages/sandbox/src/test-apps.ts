@@ -25,7 +25,7 @@ export type CallOptions = {
   readonly entityId?: string;
   readonly projectId?: string;
   readonly scheme?: string;
-  /** True if the call is made as a job would make it: the toolkit is pinned and has only this tool. */
+  /** True if the call is made as a job would make it: the app's toolkit is stored with the program (pinned) and has only this tool. */
   readonly isPinned?: boolean;
   /** Changes the finished request, including its credential. */
   readonly change?: (request: AppRequest) => AppRequest;

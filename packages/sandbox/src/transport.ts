@@ -16,7 +16,7 @@ import { answerCall } from "./data/answer.ts";
 import type { ObjectStore } from "./data/store.ts";
 import { type Scenario, scenarioOf, scenarios } from "./scenarios.ts";
 
-/** Returns true if this sandbox issued the access token for the toolkit, and it is still valid. */
+/** Returns true if this sandbox issued the access token for the toolkit (app), and it is still valid. */
 type AcceptsToken = (token: string, toolkitSlug: string) => boolean;
 
 /** Identifies one tool of an app that the sandbox plays, as used by one entity (customer or user) of a project. */
@@ -75,7 +75,10 @@ export type TransportOptions = {
   /** The latest time that objects invented by the sandbox may have, in epoch milliseconds. */
   readonly baseMs: number;
   readonly acceptsToken: AcceptsToken;
-  /** Returns the project's current version of the call's toolkit, with all its tools. Returns undefined if the toolkit no longer exists. */
+  /**
+   * Returns the project's current version of the toolkit (one app) to which the called tool belongs, with all its tools. Returns undefined
+   * if the toolkit no longer exists.
+   */
   readonly findWhole?: ((call: AppCall) => Promise<Toolkit | undefined>) | undefined;
   /**
    * Shares processor time among the apps of the sandbox in short turns, because a page of 250 objects takes 10 ms to make. If absent, every
@@ -124,7 +127,7 @@ async function send(
 /**
  * Returns the toolkit with all tools of an app, because they determine the data that the sandbox makes for the app. A job's own toolkit
  * contains only the tools that its program calls. With that toolkit alone, a program would not see objects that other programs made.
- * Returns the call's toolkit if the whole toolkit is not found.
+ * Returns the job's own toolkit if the whole toolkit is not found.
  */
 async function appOf(call: AppCall, findWhole: TransportOptions["findWhole"]): Promise<Toolkit> {
   const whole = await findWhole?.(call);
@@ -235,8 +238,8 @@ function refuseKey(
 }
 
 /**
- * True if a credential has the form of its template in the definition: the fixed parts are in their places, and there is a text for every
- * placeholder.
+ * True if a credential has the form of its template in the app's definition: the fixed parts are in their places, and there is a text for
+ * every placeholder.
  */
 function hasForm(given: string, tree: TemplateTree): boolean {
   if (tree.kind !== "text") return tree.kind === "constant" && given === String(tree.value);

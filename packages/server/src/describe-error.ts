@@ -11,7 +11,7 @@ export type ErrorDescription = {
 
 /**
  * Returns an error as the log shows it: kind, message, code and stack frames, and the same for its causes. Other properties are omitted,
- * because errors of the database driver contain statements, parameters and failed rows.
+ * because errors of the PostgreSQL driver contain statements, parameters and failed rows.
  */
 export function describeError(error: unknown, depth = 0): ErrorDescription {
   if (!(error instanceof Error)) return { type: typeof error, message: String(error), stack: "" };

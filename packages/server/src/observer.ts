@@ -42,8 +42,8 @@ export function createNodeObserver(logger: Logger, metrics: Metrics): NodeObserv
 }
 
 /**
- * Returns an observer that writes log lines and metrics for delivery attempts, failed batches and lost leases. The failure of an endpoint
- * is not an error of svc, so its log level is info.
+ * Returns an observer that writes log lines and metrics for delivery attempts, failed batches and lost leases (a node's time-limited rights
+ * to send deliveries). The failure of an endpoint is not an error of svc, so its log level is info.
  */
 function createDeliveryObserver(logger: Logger, metrics: Metrics): DeliveryObserver {
   return {

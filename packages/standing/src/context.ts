@@ -13,7 +13,10 @@ import type { VersionCache } from "./versions.ts";
 export type StandingLimits = {
   /** Maximum pause between two claims, in milliseconds. Default 1 s. */
   readonly pollMs: number;
-  /** Duration of a lease, in milliseconds. If a node fails, its tasks are delayed by up to this time. Default 30 s. */
+  /**
+   * Duration of a lease (the time in which only one node works on a task), in milliseconds. If a node fails, its tasks are delayed by up to
+   * this time. Default 30 s.
+   */
   readonly leaseMs: number;
   /** Maximum tasks of one transaction, and maximum events of one transaction. Default 100 each. */
   readonly batchMax: number;

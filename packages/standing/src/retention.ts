@@ -50,7 +50,7 @@ export function standingSweep({ db, runRetentionMs }: StandingSweepOptions): Swe
   };
 }
 
-/** Cancels one batch of backfills whose programs are paused for too long. Returns the number of backfills in the batch. */
+/** Cancels one batch of backfills whose schedules are paused for too long. Returns the number of backfills in the batch. */
 async function expireBackfills(db: Database, nowMs: number): Promise<number> {
   const still = await listStillBackfills(db, nowMs - stillMaxMs, batchMax);
   for (const { id, programId } of still) {

@@ -23,7 +23,7 @@ export type LoadedVersion = {
   readonly definition: Definition;
   readonly program: Program;
   readonly next: NextOccurrence;
-  /** Number of characters of the definition. */
+  /** Number of characters of the schedule's definition. */
   readonly size: number;
 };
 
@@ -47,8 +47,8 @@ const versionsMax = 20_000;
 const charactersMax = 33_554_432;
 
 /**
- * Creates a cache of program versions. `sealer`: decrypts stored program definitions. `meter`: counts the time for reading a definition as
- * work of the definition's project.
+ * Creates a cache of versions of schedules' programs. `sealer`: decrypts stored program definitions. `meter`: counts the time for reading a
+ * definition as work of the definition's project.
  */
 export function createVersionCache(sealer: Sealer, meter: Pick<WorkMeter, "begin">): VersionCache {
   let characters = 0;

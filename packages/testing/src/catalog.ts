@@ -10,7 +10,9 @@ import {
   toDeployment,
 } from "@svc/catalog";
 
-/** A toolkit's definition in memory, with the contents of its YAML files. `tools`: the tools by name. */
+/**
+ * The definition of a toolkit (one app's tools and webhooks) in memory, with the contents of its YAML files. `tools`: the tools by name.
+ */
 export type ToolkitSource = {
   readonly toolkit: ToolkitDocument;
   readonly tools: Readonly<Record<string, ToolDocument>>;

@@ -40,7 +40,7 @@ export type TestBench = {
       memory?: MemoryBounds;
       /** True if the test expects failures, so that they are not printed. */
       quiet?: boolean;
-      /** Receives the cause of each lease that the engine loses. */
+      /** Receives the cause of each lease (a node's time-limited right to send a delivery) that the engine loses. */
       leasesLost?: string[];
     },
   ): JobEngine & { readonly memory: HeldMemory };
@@ -48,7 +48,8 @@ export type TestBench = {
   idle(): JobEngine;
   /**
    * Starts an engine that simulates a crash. It stops when it reaches a fault point (a place in the code) for the `nth` time, or while it
-   * sends a write if `point` is `in-send`. After that, it does nothing and does not renew its leases. Resolves when the engine has stopped.
+   * sends a write if `point` is `in-send`. After that, it does nothing and does not renew its leases (time-limited rights to tasks).
+   * Resolves when the engine has stopped.
    */
   doom(
     point: FaultPoint | "in-send",

@@ -2,8 +2,8 @@ import { openDatabase } from "@svc/db/connect";
 import { until } from "./until.ts";
 
 /**
- * Ends all current leases of a table of tasks, as if their nodes had been killed and the leases had then expired. A row that a running node
- * has locked at this moment is tried again later.
+ * Ends all current leases (nodes' time-limited rights) of a table of tasks, as if their nodes had been killed and the leases had then
+ * expired. A row that a running node has locked at this moment is tried again later.
  */
 export async function endLeases(databaseUrl: string, table: "delivery_tasks" | "job_tasks"): Promise<void> {
   const db = openDatabase({ url: databaseUrl, connectionsMax: 1 });

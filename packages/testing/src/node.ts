@@ -43,7 +43,7 @@ export type Told = {
   readonly embedded: EmbeddingsCall[];
   /** For each search by meaning: where the embedding vector of its words came from (the endpoint or memory), or why there was none. */
   readonly searches: SearchOutcome[];
-  /** Private toolkits that were not served because they break rules of this version. */
+  /** Private toolkits (apps defined by a project) that were not served because they break rules of this version. */
   readonly broken: { readonly projectId: ProjectId; readonly slug: string; readonly message: string }[];
 };
 
@@ -64,8 +64,8 @@ export const testSealer: Sealer = createSealer([{ id: "a", secret: Buffer.alloc(
 const dayMs = 86_400_000;
 
 /**
- * Creates a node like that of `svc serve`, with `changes` applied. Unlike with `svc serve`, its clock does not move, and it has no
- * toolkits. It may connect to loopback, retries fast and without jitter, and starts only the engines that `changes` names.
+ * Creates a node like that of `svc serve`, with `changes` applied. Unlike with `svc serve`, its clock does not move, and it has no toolkits
+ * (apps with tools). It may connect to loopback, retries fast and without jitter, and starts only the engines that `changes` names.
  */
 export function createTestNode(db: Database, changes: TestParts = {}): TestNode {
   const told: Told = {

@@ -9,7 +9,9 @@ type Changes = {
   readonly triggers?: object;
 };
 
-/** Returns the definition of a private toolkit with a webhook that is signed with HMAC-SHA256, as JSON text. */
+/**
+ * Returns the definition of a private toolkit (an app that a project defined) with a webhook that is signed with HMAC-SHA256, as JSON text.
+ */
 export function deskDefinition({ slug = "desk", webhook, trigger, triggers }: Changes = {}): string {
   const ticket_opened = {
     kind: "trigger",

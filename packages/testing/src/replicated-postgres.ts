@@ -83,7 +83,7 @@ async function promote(url: string): Promise<void> {
   await db.close();
 }
 
-/** Returns one address for several servers, in the form that libpq and the driver accept. */
+/** Returns one address for several servers, in the form that libpq and the PostgreSQL driver accept. */
 function listing(urls: readonly string[]): string {
   const [first = ""] = urls;
   const hosts = urls.map((url) => new URL(url).host).join(",");

@@ -55,7 +55,7 @@ export function toCallToolResponse(answer: CallAnswer, shape: ResultShape): Call
 /** Decrypted parts of a call. In lists of calls, the arguments and the result are left out. */
 export type OpenedCall = { readonly message: string; readonly argumentsJson: string; readonly resultJson: string };
 
-/** Returns a call of the ledger as a message. */
+/** Returns a tool call of the ledger (record of all calls) as a message. */
 export function toToolCall(row: ToolCallSummary, opened: OpenedCall): ToolCall {
   return create(ToolCallSchema, {
     id: row.id,

@@ -48,7 +48,7 @@ export function registrableDomain(host: string): string | undefined {
 /** Names of deployment values that a definition may use, written `{provider_base_url}` and so on. */
 export const deploymentNames = ["provider_base_url", "auth_url", "token_url", "scope_base"] as const;
 
-/** The deployment's values for one toolkit. A value that is not set is absent. */
+/** The deployment's values for one toolkit (one app's tools and webhooks). A value that is not set is absent. */
 export type DeploymentValues = Readonly<Partial<Record<(typeof deploymentNames)[number], string>>>;
 
 const deploymentPlaceholder = /\{\{\s*deployment\.(\w+)\s*\}\}/g;
@@ -112,7 +112,7 @@ function decidesByParser(baseUrl: string, placeholder: string): boolean {
   );
 }
 
-/** True if the text after a placeholder ends in a registrable domain that the definition or the deployment sets. */
+/** True if the text after a placeholder ends in a registrable domain that the toolkit's definition or the deployment sets. */
 function endsInFixedHost(host: string): boolean {
   const tail = host.slice(host.lastIndexOf("}}") < 0 ? 0 : host.lastIndexOf("}}") + 2);
   if (/^[^.]*[.-](?:[\w-]+\.)*\{\w+\}$/.test(tail)) return true;

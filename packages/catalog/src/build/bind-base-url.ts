@@ -11,9 +11,9 @@ export type BoundBaseUrl =
   | { readonly fault: string };
 
 /**
- * Returns a toolkit's base URL with its values filled in. Values in the host must be DNS labels, values in the port must be digits, and
- * values in the path must be one segment. The URL must be valid, use https (http only to loopback), and end in the host that the definition
- * fixes after the values. The address guard checks the IP address later.
+ * Returns the base URL of a toolkit's app with its values filled in. Values in the host must be DNS labels, values in the port must be
+ * digits, and values in the path must be one segment. The URL must be valid, use https (http only to loopback), and end in the host that
+ * the toolkit's definition fixes after the values. The address guard checks the IP address later.
  */
 export function bindBaseUrl(
   { baseUrl }: Pick<Toolkit, "baseUrl">,
@@ -35,7 +35,7 @@ export function bindBaseUrl(
   return checkUrl(text, fixedSuffixOf(baseUrl));
 }
 
-/** Returns the names of the call arguments (`{{params.…}}`) that a toolkit's base URL contains. */
+/** Returns the names of the call arguments (`{{params.…}}`) that the base URL of a toolkit's app contains. */
 export function hostArguments({ baseUrl }: Pick<Toolkit, "baseUrl">): string[] {
   const params = placeholdersOf(parseTemplate(baseUrl)).filter(({ root }) => root === "params");
   return params.map(({ path }) => String(path[0]));

@@ -23,16 +23,22 @@ import { withConfirm } from "./class-to-confirm.ts";
 import { compileMatch } from "./match.ts";
 import { compileNormalize } from "./normalize.ts";
 
-/** Documents of a toolkit that passed all checks. `tools` is ordered by name. */
+/** Documents of a toolkit (the tools and webhooks of one app) that passed all checks. `tools` is ordered by name. */
 export type ToolkitDocuments = {
   readonly toolkit: ToolkitDocument;
   readonly tools: ReadonlyMap<string, ToolDocument>;
   readonly sayings?: ExamplePhrasesDocument | undefined;
 };
 
-/** Values that are needed to compile a toolkit and do not come from its definition (for example the values of the deployment). */
+/**
+ * Values that are needed to compile a toolkit (one app's tools and webhooks) and do not come from its YAML definition (for example the
+ * values of the deployment).
+ */
 export type Bindings = {
-  /** The values that the operator's deployment file sets for the toolkit. Empty for a private toolkit. */
+  /**
+   * The values that the operator's deployment file sets for the toolkit's app. Empty for a private toolkit (one that a project published
+   * for itself).
+   */
   readonly values: ToolkitDeploymentDocument;
   /**
    * Projects that receive the toolkit's webhook events, if the deployment file does not set this: `accounts` (those with the account that a
@@ -45,7 +51,10 @@ export type Bindings = {
   readonly validators?: ValidatorFactory;
 };
 
-/** Returns the toolkit compiled from documents that passed all checks. This function does not handle errors that the checks find. */
+/**
+ * Returns the toolkit (the tools and webhooks of one app), compiled from documents that passed all checks. This function does not handle
+ * errors that the checks find.
+ */
 export function buildToolkit({ toolkit, tools, sayings }: ToolkitDocuments, bindings: Bindings): Toolkit {
   const { values, audience, ownerProjectId = "" } = bindings;
   const entries = [...tools].sort(([a], [b]) => (a < b ? -1 : 1));

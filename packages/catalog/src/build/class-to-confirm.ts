@@ -7,8 +7,8 @@ type JudgedTool = Pick<Tool, "class" | "ownerProjectId"> & Partial<Pick<Action, 
 
 /**
  * Returns the class that decides if a person must confirm calls of a tool. For the deployment's own definitions, this is the declared
- * class. For a private toolkit, every method except GET is destructive: the publisher may also be the caller, so a declaration of a
- * harmless request is not trusted.
+ * class. For a private toolkit (published by a project for itself), every method except GET is destructive: the publisher may also be the
+ * caller, so a declaration of a harmless request is not trusted.
  */
 export function classToConfirm({ class: declared, ownerProjectId, request }: JudgedTool): AccessClass {
   if (ownerProjectId === "" || request === undefined || request.method === "GET") return declared;

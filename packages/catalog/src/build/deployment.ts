@@ -14,7 +14,7 @@ import {
 import type { ToolkitDeploymentDocument } from "../read/documents.ts";
 import { fillInDeployment } from "./base-url.ts";
 
-/** A checked deployment file. The names of its toolkits are checked later, when the catalog is loaded. */
+/** A checked deployment file. The names of its toolkits (apps with their tools) are checked later, when the catalog is loaded. */
 export type Deployment = {
   readonly file: string;
   readonly toolkits: ReadonlyMap<string, ToolkitDeploymentDocument>;
@@ -35,7 +35,7 @@ export function toDeployment(file: DefinitionFile): Deployment {
 
 /**
  * Returns the errors of a deployment file, and the part of the file without errors. The caller can check this part against the toolkit
- * definitions even if the rest has errors.
+ * definitions (one app's tools and webhooks each) even if the rest has errors.
  */
 export async function checkDeployment(path: string): Promise<CheckedDeployment> {
   return soundDeployment(await readDeployment(path));
@@ -53,8 +53,8 @@ function soundDeployment(file: DefinitionFile): CheckedDeployment {
 }
 
 /**
- * True if the deployment has an OAuth client for a toolkit: the deployment file names two variables and both are set. Always false for a
- * private toolkit, because its slug may be the same as a shared toolkit's.
+ * True if the deployment has an OAuth client for a toolkit's app: the deployment file names two variables and both are set. Always false
+ * for a private toolkit (published by one project), because its slug may be the same as a shared toolkit's.
  */
 export function isOauthRegistered(
   { slug, ownerProjectId }: Pick<Toolkit, "slug" | "ownerProjectId">,

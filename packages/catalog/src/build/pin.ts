@@ -3,8 +3,9 @@ import type { AccessClass, JsonSchema } from "../read/documents.ts";
 import { createTenantValidators, createValidator, withNulls } from "../schema/json-schema.ts";
 
 /**
- * Snapshot of a toolkit's definition with some of its actions (tools), as plain JSON with deployment values filled in. It is stored with a
- * program. It omits what calls do not need: the webhook, triggers, polls, and the rules for checking account variables.
+ * Snapshot of the definition of a toolkit (one app's tools) with some of its actions (tools), as plain JSON with deployment values filled
+ * in. It is stored with a program. It omits what calls do not need: the webhook, triggers, polls, and the rules for checking account
+ * variables.
  */
 export type ToolkitPin = Omit<
   Toolkit,
@@ -23,7 +24,7 @@ type ActionPin = Omit<
   readonly outputSchema: JsonSchema;
 };
 
-/** Returns the snapshot ("pin") of a toolkit with the named actions. Equal definitions give equal snapshots. */
+/** Returns the snapshot ("pin") of a toolkit (one app's tools) with the named actions. Equal definitions give equal snapshots. */
 export function pinToolkit(toolkit: Toolkit, names: ReadonlySet<string>): ToolkitPin {
   const {
     webhook: _webhook,
@@ -47,8 +48,8 @@ export function pinToolkit(toolkit: Toolkit, names: ReadonlySet<string>): Toolki
 }
 
 /**
- * Returns a toolkit for calls, created from its snapshot. Its validators are compiled at their first use. For a shared toolkit they stay in
- * memory until the process ends, so create the toolkit once per snapshot.
+ * Returns a toolkit (one app's tools) for calls, created from its snapshot. Its validators are compiled at their first use. For a shared
+ * toolkit they stay in memory until the process ends, so create the toolkit once per snapshot.
  */
 export function toolkitFromPin(pin: ToolkitPin): Toolkit {
   const validators = pin.ownerProjectId === "" ? createValidator : createTenantValidators();

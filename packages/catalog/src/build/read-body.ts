@@ -24,9 +24,9 @@ export type BodyReading = { readonly bodyBytesMax: number; readonly turn: () => 
 type UnreadPost = { readonly headers: Readonly<Record<string, string | undefined>>; readonly body: Buffer };
 
 /**
- * Returns the webhook posts that a request body contains. If the toolkit declares that each element of a list is a post of its own, returns
- * the elements of this list. Otherwise the whole body is one post; the result is then a list with the single element undefined. Returns
- * undefined if the declared field is not a list.
+ * Returns the webhook posts that a request body contains. If the app's toolkit declares that each element of a list is a post of its own,
+ * returns the elements of this list. Otherwise the whole body is one post; the result is then a list with the single element undefined.
+ * Returns undefined if the declared field is not a list.
  */
 export function elementsOf({ each }: BodyRule, body: unknown): readonly unknown[] | undefined {
   if (each === undefined || body === undefined) return [undefined];

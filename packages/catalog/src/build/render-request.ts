@@ -12,7 +12,7 @@ import type { Action, Toolkit } from "../model.ts";
 import { isPlainPath } from "./base-url.ts";
 
 /**
- * A request as the definition declares it, still without host and credential. `path` is percent-encoded. `query` is in order and may
+ * A request as the tool's definition declares it, still without host and credential. `path` is percent-encoded. `query` is in order and may
  * contain a name several times.
  */
 export type RenderedRequest = {
@@ -31,7 +31,7 @@ export class RequestValueError extends Error {
 
 /**
  * Returns the request of a call. `params`: arguments that satisfy the input schema, with defaults. `account`: variables of the connected
- * account. If the toolkit and the tool both set a field, the tool's value is used. Throws RequestValueError.
+ * account. If the toolkit (all tools of the app) and the tool both set a field, the tool's value is used. Throws RequestValueError.
  */
 export function renderRequest(
   toolkit: Pick<Toolkit, "always">,
@@ -151,8 +151,8 @@ function requireScalar(place: string, value: unknown): string {
 }
 
 /**
- * Returns the body of a tool's request: the fields of all requests of the toolkit, and the fields that the tool declares. If a declared
- * body has no content, returns an empty object or list, because apps expect JSON.
+ * Returns the body of a tool's request: the fields of all requests to the app, and the fields that the tool declares. If a declared body
+ * has no content, returns an empty object or list, because apps expect JSON.
  */
 function renderBody(always: Tree, own: Tree | undefined, scope: TemplateScope): unknown {
   const common = renderTemplateTree(always, scope);

@@ -59,8 +59,8 @@ function ofAlternatives(error: ErrorObject, below: readonly ErrorObject[]): Erro
 }
 
 /**
- * Returns the property names in a branch that has only the keyword `required`. A branch is one schema inside `anyOf` or `oneOf`. Returns
- * undefined if the branch has another keyword too.
+ * Returns the property names in a branch (one schema inside `anyOf` or `oneOf`) that has only the keyword `required`. Returns undefined if
+ * the branch has any other keyword.
  */
 function namesOfRequired(branch: unknown): readonly string[] | undefined {
   if (!isObject(branch) || !Array.isArray(branch.required) || Object.keys(branch).length !== 1) return undefined;

@@ -10,7 +10,7 @@ import { checkNames, faultOfHeaderName } from "./known-names.ts";
 
 /**
  * Checks the rules for an action that the JSON Schema of action files cannot express. Only parts of the file with a valid form are checked.
- * `account`: the account variables that the toolkit declares. Adds each error to `file`.
+ * `account`: the account variables that the app's toolkit declares. Adds each error to `file`.
  */
 export function checkAction(
   file: DefinitionFile,

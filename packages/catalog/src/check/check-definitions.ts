@@ -123,7 +123,7 @@ const lengthMax = 400;
 /** Matches an example phrase that has no alternatives, or alternatives that are not nested. */
 const form = /^(?:[^()|]|\([^()]*\))*$/;
 
-/** Checks that sayings.yaml names tools of the toolkit, and that every example phrase is well formed. */
+/** Checks that sayings.yaml names tools of the toolkit (one app's tools), and that every example phrase is well formed. */
 export function checkExamplePhrases({ sayings: file, tools }: ToolkitFiles): void {
   if (file === undefined || file.faults.length > 0) return;
   if (!isObject(file.value)) {
@@ -148,7 +148,7 @@ export function checkExamplePhrases({ sayings: file, tools }: ToolkitFiles): voi
 /** The well-formed parts of a tool's file, an action or a trigger. Malformed parts are absent. */
 type ToolParts = Partial<ActionDocument> | Partial<TriggerDocument>;
 
-/** Checks one toolkit's files, individually and together. Errors are recorded with their file. */
+/** Checks the files of one toolkit (an app's tools and webhooks), individually and together. Errors are recorded with their file. */
 export function checkDefinitions(files: ToolkitFiles): void {
   for (const _ of checkInSteps(files));
   checkShared(files);
@@ -215,11 +215,7 @@ type CheckedTogether = {
   readonly parts: ReadonlyMap<string, ToolParts>;
 };
 
-/**
- * Checks the replacements of deprecated tools. The replacement of a tool must be an action of the same toolkit, callable, and not
- * deprecated.
- */
-/** Checks the replacements of deprecated tools: a replacement must be callable and not deprecated itself. */
+/** Checks the replacements of deprecated tools. The replacement of a tool must be a callable tool of the same app and not deprecated. */
 function checkReplacements({ tools, parts }: Pick<CheckedTogether, "tools" | "parts">): void {
   for (const [name, tool] of parts) {
     if (tool.kind !== "action" || tool.replacedBy === undefined) continue;

@@ -16,14 +16,20 @@ const credentialFields: Readonly<Record<AuthDocument["type"], readonly string[]>
   client_credentials: ["access_token"],
 };
 
-/** Slugs that no toolkit definition may have, because svc itself uses them as toolkit names. The values say for what. */
+/**
+ * Slugs that no toolkit (the tools and webhooks of one app) may have, because svc itself uses them as toolkit names. The values say for
+ * what.
+ */
 const reservedSlugs: ReadonlyMap<string, string> = new Map([
   ["skills", "promoted jobs"],
   ["events", "a project's own events"],
   ["svc", "events of svc itself"],
 ]);
 
-/** Checks the rules for a toolkit file that its schema cannot express, on the well-formed parts. Records every error. */
+/**
+ * Checks the rules for a toolkit file (definition of one app) that its schema cannot express, on the well-formed parts. Records every
+ * error.
+ */
 export function checkToolkit(file: DefinitionFile, document: Partial<ToolkitDocument>, folder: string): void {
   if (document.slug !== undefined && document.slug !== folder) {
     file.fault(["slug"], `is "${document.slug}" in the folder ${folder}`, "give the folder and the slug the same name");
@@ -52,7 +58,7 @@ function checkRate(file: DefinitionFile, { rate }: Partial<ToolkitDocument>): vo
   }
 }
 
-/** Returns the names allowed in `{{account.*}}` in this toolkit's files; `any` if the toolkit's declaration is invalid. */
+/** Returns the names allowed in `{{account.*}}` in this toolkit's definition files; `any` if the toolkit's declaration is invalid. */
 export function accountNames(file: DefinitionFile, document: Partial<ToolkitDocument>): ReadonlySet<string> | "any" {
   if (document.account === undefined && declares(file, "account")) return "any";
   return new Set((document.account ?? []).map(({ name }) => name));
@@ -131,7 +137,7 @@ function checkOAuth(
   checkTemplates(file, [...path, "defaultScopes"], scheme.defaultScopes ?? [], { deployment: new Set(["scope_base"]) });
 }
 
-/** Maximum steps to match one example against its pattern. A toolkit has at most twenty examples. */
+/** Maximum steps to match one example against its pattern. The definition of an app has at most twenty examples. */
 const exampleStepsMax = 25_000;
 
 function checkAccount(file: DefinitionFile, document: Partial<ToolkitDocument>): void {

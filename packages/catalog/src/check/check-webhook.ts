@@ -13,7 +13,7 @@ import { partsOfAnswer } from "../webhook/handshake.ts";
 import { nameOfPlaceholder } from "../webhook/placeholders.ts";
 import { isSamePlace } from "../webhook/sign.ts";
 
-/** Checks the rules for a toolkit's webhook that its schema cannot express. Records every error. */
+/** Checks the rules for an app's webhook that the JSON Schema of the definition cannot express. Records every error. */
 export function checkWebhook(file: DefinitionFile, webhook: WebhookDocument): void {
   (webhook.ignore ?? []).forEach((rule, index) => {
     if (matchesEverything(rule)) {
@@ -40,7 +40,7 @@ function checkBodies(file: DefinitionFile, { form, each, content }: BodyDocument
   }
 }
 
-/** Checks that a match rule (conditions by which svc recognizes webhook posts) names only parts that the toolkit's webhook posts have. */
+/** Checks that a match rule (conditions by which svc recognizes webhook posts) names only parts that the app's webhook posts have. */
 export function checkMatch(
   file: DefinitionFile,
   path: FaultPath,
@@ -122,7 +122,7 @@ function checkTime(
 
 /**
  * Checks a placeholder in the signed text or in the time of a webhook's signature. It must not name the header of the signature itself. It
- * may name a part of the signature header only if the definition splits this header into parts.
+ * may name a part of the signature header only if the toolkit's definition splits this header into parts.
  */
 function checkSource(file: DefinitionFile, path: FaultPath, place: Placeholder, webhook: HmacDocument): void {
   const { split, prefix = "" } = webhook;

@@ -1,7 +1,7 @@
 import { isObject, type Placeholder, parseTemplate, parseTemplateTree, placeholdersOfTree } from "@svc/core";
 import type { DefinitionFile, FaultPath } from "../read/definition-file.ts";
 
-/** Maximum number of triggers of a private toolkit. */
+/** Maximum number of triggers (event types) of a private toolkit, the definition of an app that one project published. */
 const triggersMax = 50;
 
 /**

@@ -7,12 +7,16 @@ import { parseLinearRegExp } from "../schema/linear-reg-exp.ts";
 import { checkTenantTrigger, checkTenantWebhook } from "./check-tenant-webhook.ts";
 
 /**
- * Maximum bytes of a file in the definition of a private toolkit. All projects share the nodes that check, compile and store such files.
+ * Maximum bytes of a file in the definition of a private toolkit (an app's tools, published by one project). All projects share the nodes
+ * that check, compile and store such files.
  */
 const bytesMax = 65_536;
 const depthMax = 32;
 
-/** Records an error if a file of a private toolkit is too large or too deeply nested, so that checking it could take too long. */
+/**
+ * Records an error if a file of a private toolkit (published by a project) is too large or too deeply nested, so that checking it could
+ * take too long.
+ */
 export function checkTenantSize(file: DefinitionFile): void {
   // Check the depth first, because writing a value as JSON uses one stack frame per level.
   if (depthOf(file.value) > depthMax) {
@@ -61,7 +65,10 @@ function depthOf(value: unknown): number {
   return depth;
 }
 
-/** Checks the additional rules for private definitions. Records every error. `webhook`: the webhook of the file's toolkit. */
+/**
+ * Checks the additional rules for private definitions of apps (published by one project). Records every error. `webhook`: the webhook of
+ * the app.
+ */
 export function checkTenantDefinition(file: DefinitionFile, webhook: unknown): void {
   const document = isObject(file.value) ? file.value : {};
   if (file.file === "toolkit") checkTenantWebhook(file, webhook);

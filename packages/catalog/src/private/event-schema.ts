@@ -9,8 +9,8 @@ import { checkSchemaSizes, checkTenantSchema, checkTenantSize } from "./check-te
 import { checkCompiles, checkPatternCost } from "./parse-definition.ts";
 
 /**
- * Returns the schema of an event type from its JSON text, or its errors. The rules are those for outputs of private toolkits. In addition,
- * the schema must be one of an object.
+ * Returns the schema of an event type from its JSON text, or its errors. The rules are those for tool outputs in private toolkits
+ * (published by one project). In addition, the schema must be one of an object.
  */
 export function readEventSchema(
   schemaJson: string,

@@ -53,9 +53,9 @@ function* patternsOf(value: unknown): Generator<string> {
 }
 
 /**
- * Returns the compiled toolkit that a project publishes. `definitionJson`: the JSON text `{"toolkit": {…}, "tools": {"<tool>": {…}}}`.
- * Rejects with DefinitionError; its errors name each part like a file: `toolkit` or `tools.<tool>`. Between the checks of two parts, other
- * work of the node can run.
+ * Returns the compiled toolkit (an app's tools and webhooks) that a project publishes. `definitionJson`: the JSON text `{"toolkit": {…},
+ * "tools": {"<tool>": {…}}}`. Rejects with DefinitionError; its errors name each part like a file: `toolkit` or `tools.<tool>`. Between the
+ * checks of two parts, other work of the node can run.
  */
 export async function parsePrivateToolkit(definitionJson: string, ownerProjectId: ProjectId): Promise<Toolkit> {
   const files = readFiles(definitionJson);
@@ -79,8 +79,8 @@ export async function parsePrivateToolkit(definitionJson: string, ownerProjectId
 }
 
 /**
- * Returns the compiled toolkit of a stored definition that passed parsePrivateToolkit when it was published. Repeats only the cheap checks:
- * form, request addresses and request content. Rejects like parsePrivateToolkit.
+ * Returns the compiled toolkit (an app's tools and webhooks) of a stored definition that passed parsePrivateToolkit when it was published.
+ * Repeats only the cheap checks: form, request addresses and request content. Rejects like parsePrivateToolkit.
  */
 export async function parseKeptToolkit(definitionJson: string, ownerProjectId: ProjectId): Promise<Toolkit> {
   const files = readFiles(definitionJson);
@@ -106,7 +106,10 @@ function build(files: ToolkitFiles, ownerProjectId: ProjectId): Toolkit {
   });
 }
 
-/** Checks a stored definition of a private toolkit in steps. Between two steps, the node can do other work. */
+/**
+ * Checks a stored definition of a private toolkit (an app's tools, published by one project) in steps. Between two steps, the node can do
+ * other work.
+ */
 function* checkKept({ toolkit, tools }: ToolkitFiles): Generator<void> {
   const document = checkShape<ToolkitDocument>(toolkit, "toolkit");
   const fault = document?.baseUrl === undefined ? undefined : faultOfBaseUrl(document.baseUrl);
@@ -121,7 +124,10 @@ function* checkKept({ toolkit, tools }: ToolkitFiles): Generator<void> {
   }
 }
 
-/** Maximum number of tools of a private toolkit. The next constant, `bytesMax`, is the maximum number of bytes of its whole definition. */
+/**
+ * Maximum number of tools of a private toolkit (the tools of one app, published by a project). The next constant, `bytesMax`, is the
+ * maximum number of bytes of its whole definition.
+ */
 const toolsMax = 200;
 const bytesMax = 524_288;
 
@@ -173,7 +179,7 @@ function wholeFault(reason: string, cure: string): DefinitionError {
   return new DefinitionError([{ file: "definition", path: "", reason, cure }]);
 }
 
-/** Returns the `webhook` part of a toolkit's definition, unchecked. Returns undefined if the definition has none. */
+/** Returns the `webhook` part of a toolkit's definition, unchecked. Returns undefined if the toolkit's definition has none. */
 function webhookOf({ toolkit: { value } }: ToolkitFiles): unknown {
   return isObject(value) ? value["webhook"] : undefined;
 }

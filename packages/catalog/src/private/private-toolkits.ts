@@ -16,18 +16,24 @@ const freshMs = 500;
 /** Maximum number of projects with a cached view. Above it, the least recently used view is removed. */
 const projectsMax = 1000;
 
-/** Each project's view of the catalog, including the private toolkits of the project. */
+/** Each project's view of the catalog, including the private toolkits (apps that the project defined for itself). */
 export type CatalogViews = {
   readonly shared: CatalogView;
-  /** View of a project without toolkits of its own: the shared catalog and the toolkits that every project has. */
+  /** View of a project without toolkits (app definitions) of its own: the shared catalog and the toolkits that every project has. */
   readonly base: CatalogView;
-  /** Returns the base view with the project's own toolkits added. Changes made on other nodes appear within 500 ms. */
+  /**
+   * Returns the view of the shared catalog, with the project's own toolkits (app definitions) added. Changes made on other nodes appear
+   * within 500 ms.
+   */
   forProject(projectId: ProjectId): Promise<CatalogView>;
-  /** Stores a checked toolkit; this node shows it at once. If the project has reached its limit, stores nothing and returns the limit. */
+  /**
+   * Stores a checked toolkit (an app's tools and webhooks); this node shows it at once. If the project has reached its limit, stores
+   * nothing and returns the limit.
+   */
   publish(projectId: ProjectId, toolkit: Toolkit, definitionJson: string): Promise<QuotaReached | undefined>;
   /**
-   * Removes the cached catalog of a project. Call this function after a change to a private toolkit that was not made by `publish`. The
-   * change is then visible at this node at once.
+   * Removes the cached catalog of a project. Call this function after a change to a private toolkit (published by the project) that was not
+   * made by `publish`. The change is then visible at this node at once.
    */
   forget(projectId: ProjectId): void;
   /**
@@ -39,12 +45,15 @@ export type CatalogViews = {
 
 type KnownView = { readonly version: number; readonly view: CatalogView; checkedAt: number };
 
-/** The compiled private toolkits of a project, by slug. Each has the text of its definition, so that a change is noticed. */
+/**
+ * The compiled private toolkits (app definitions that a project published), by slug. Each has the text of its definition, so that a change
+ * is noticed.
+ */
 type CompiledToolkits = ReadonlyMap<string, { readonly definition: string; readonly toolkit: Toolkit }>;
 
 /**
- * Creates the views of projects. `onBroken`: called with a stored definition that this version does not accept. The view omits this
- * definition; the project's other toolkits stay available.
+ * Creates the views (the tools that a caller may see) of projects. `onBroken`: called with a stored definition that this version does not
+ * accept. The view omits this definition; the project's other toolkits stay available.
  */
 export function createCatalogViews(options: {
   catalog: Catalog;
@@ -52,14 +61,14 @@ export function createCatalogViews(options: {
   clock: Clock;
   onBroken: (projectId: ProjectId, slug: string, error: DefinitionError) => void;
   /**
-   * Returns additional toolkits of a project. Called when the project's catalog is built. An additional toolkit hides a shared toolkit with
-   * the same slug. Code that changes additional toolkits must increase the project's catalog version in the same transaction, and then call
-   * `forget`.
+   * Returns additional toolkits (apps with their tools) of a project. Called when the project's catalog is built. An additional toolkit
+   * hides a shared toolkit with the same slug. Code that changes additional toolkits must increase the project's catalog version in the
+   * same transaction, and then call `forget`.
    */
   extraToolkits?: (projectId: ProjectId) => Promise<readonly Toolkit[]>;
   /**
-   * Toolkits that every project has in addition to the shared catalog. If a project has published a toolkit with the same slug, the
-   * project's toolkit is not visible.
+   * Toolkits (apps with their tools) that every project has in addition to the shared catalog. If a project has published a toolkit with
+   * the same slug, the project's toolkit is not visible.
    */
   commonToolkits?: readonly Toolkit[];
 }): CatalogViews {
@@ -93,7 +102,9 @@ export function createCatalogViews(options: {
     const view = own.length === 0 ? base : viewOf(overlayCatalog(base, catalogOf(own)), base.triggers);
     return { version, view, checkedAt: 0 };
   };
-  /** Compiles only toolkits that changed. Compiling one takes up to a tenth of a second, and a project may have a hundred. */
+  /**
+   * Compiles only toolkits (app definitions) that changed. Compiling one takes up to a tenth of a second, and a project may have a hundred.
+   */
   const compile = async (projectId: ProjectId, kept: readonly { slug: string; definition: string }[]) => {
     const before = compiled.get(projectId);
     const current: [string, { definition: string; toolkit: Toolkit }][] = [];
@@ -163,7 +174,7 @@ function catalogOf(toolkits: readonly Toolkit[]): Catalog {
   };
 }
 
-/** Returns a view of the catalog that shows all its toolkits and tools, together with their API messages. */
+/** Returns a view of the catalog that shows all its toolkits (apps) and tools, together with their API messages. */
 function viewOf(catalog: Catalog, hidden: CatalogView["triggers"] = new Map()): CatalogView {
   const own = [...catalog.toolkits.values()].flatMap(({ triggers }) => triggers);
   const triggers = bySlug([...hidden, ...own.map((trigger) => [trigger.slug, trigger] as const)]);
@@ -171,8 +182,8 @@ function viewOf(catalog: Catalog, hidden: CatalogView["triggers"] = new Map()): 
 }
 
 /**
- * Returns the shared catalog with a project's own toolkits added. An own toolkit hides the shared toolkit with the same slug, and all tools
- * of the shared toolkit.
+ * Returns the shared catalog with a project's own toolkits (app definitions) added. An own toolkit hides the shared toolkit with the same
+ * slug, and all tools of the shared toolkit.
  */
 function overlayCatalog(shared: Catalog, own: Catalog): Catalog {
   if (own.toolkits.size === 0) return shared;

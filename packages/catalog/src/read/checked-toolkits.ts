@@ -6,12 +6,12 @@ import { filesOf, readDefinitions } from "./read-definitions.ts";
 
 const shippedFolder = fileURLToPath(new URL("../../../../toolkits", import.meta.url));
 
-/** File with the digests of the toolkits that are part of this version and passed all checks. */
+/** File with the digests of the toolkits (app definitions) that are part of this version and passed all checks. */
 export const checkedFile: string = `${shippedFolder}/checked.json`;
 
 /**
- * Returns digests of toolkits that need no check at a start, because exactly these bytes were checked when this version was built. Checking
- * takes a third of the start time. Empty if the file cannot be read; the start then checks everything.
+ * Returns digests of toolkits (app definitions) that need no check at a start, because exactly these bytes were checked when this version
+ * was built. Checking takes a third of the start time. Empty if the file cannot be read; the start then checks everything.
  */
 export async function readCheckedToolkits(): Promise<ReadonlySet<string>> {
   try {

@@ -65,7 +65,10 @@ export function createDefinitionFile(
   };
 }
 
-/** Returns the definition file of a YAML text. If the text is not valid YAML, the file gets an error and its value is undefined. */
+/**
+ * Returns the definition file (a part of a toolkit) of a YAML text. If the text is not valid YAML, the file gets an error and its value is
+ * undefined.
+ */
 export function parseDefinitionFile(file: string, text: string): DefinitionFile {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
@@ -114,7 +117,10 @@ function inexactNumbers(document: Document, lines: LineCounter): { line: number;
   return found;
 }
 
-/** Returns the definition file of a YAML text whose value is already known. The text is parsed only if a line number is needed. */
+/**
+ * Returns the definition file (a part of a toolkit) of a YAML text whose value is already known. The text is parsed only if a line number
+ * is needed.
+ */
 export function readDefinitionFile(file: string, text: string, value: unknown): DefinitionFile {
   let lineOf: LineOf | undefined;
   return createDefinitionFile(file, value, (path) => {

@@ -23,7 +23,7 @@ export type MatchDocument = {
   readonly item?: ConditionsDocument;
 };
 
-/** An authentication scheme in a toolkit definition: an entry of `auth`, as in schemas/toolkit.schema.json. */
+/** An authentication scheme in a toolkit definition (YAML file of one app): an entry of `auth`, as in schemas/toolkit.schema.json. */
 export type AuthDocument =
   | { type: "oauth2"; authorizeUrl: string; tokenUrl: string; defaultScopes: string[]; refresh: boolean }
   | { type: "api_key"; placement: "header" | "query"; name: string; value: string }
@@ -38,7 +38,9 @@ export type BodyDocument = {
   readonly content?: "text" | "base64" | "none";
 };
 
-/** Parameters with which a webhook verifies posts by the scheme `hmac_sha256`, as in schemas/toolkit.schema.json. */
+/**
+ * Parameters with which a webhook verifies the requests that an app posts by the scheme `hmac_sha256`, as in schemas/toolkit.schema.json.
+ */
 export type HmacDocument = {
   readonly scheme: "hmac_sha256";
   readonly header: string | readonly string[];
@@ -51,7 +53,9 @@ export type HmacDocument = {
   readonly tolerance?: string;
 };
 
-/** Parameters with which a webhook verifies posts by the scheme `token_query`, as in schemas/toolkit.schema.json. */
+/**
+ * Parameters with which a webhook verifies the requests that an app posts by the scheme `token_query`, as in schemas/toolkit.schema.json.
+ */
 export type TokenDocument = {
   readonly scheme: "token_query";
   readonly parameter?: string;
@@ -60,7 +64,7 @@ export type TokenDocument = {
   readonly basic?: true;
 };
 
-/** A handshake by which an app checks the webhook: an entry of `handshakes`, as in schemas/toolkit.schema.json. */
+/** A handshake by which an app checks svc's webhook URL: an entry of `handshakes`, as in schemas/toolkit.schema.json. */
 export type HandshakeDocument = {
   readonly method: "GET" | "HEAD" | "POST";
   readonly when?: MatchDocument;
@@ -69,7 +73,7 @@ export type HandshakeDocument = {
   readonly answer: { readonly status?: number; readonly text?: string; readonly json?: unknown };
 };
 
-/** The part `webhook` of a toolkit definition, as in schemas/toolkit.schema.json. */
+/** The part `webhook` of a toolkit definition (YAML file of one app), as in schemas/toolkit.schema.json. */
 export type WebhookDocument = BodyDocument & {
   /** Variable of the deployment that has the secret. Absent in a private definition, whose secrets the project sets. */
   readonly secretEnv?: string;
@@ -80,7 +84,7 @@ export type WebhookDocument = BodyDocument & {
 /** A `sayings.yaml`: example phrases by tool name. */
 export type ExamplePhrasesDocument = Readonly<Record<string, readonly string[]>>;
 
-/** Content of a `toolkit.yaml` file that satisfies schemas/toolkit.schema.json. */
+/** Content of a `toolkit.yaml` file (definition of one app) that satisfies schemas/toolkit.schema.json. */
 export type ToolkitDocument = {
   readonly slug: string;
   readonly name: string;
@@ -201,7 +205,7 @@ export type TriggerDocument = {
 /** Content of a tool's definition file that satisfies schemas/tool.schema.json. */
 export type ToolDocument = ActionDocument | TriggerDocument;
 
-/** Values of one toolkit in a deployment file that satisfies schemas/deployment.schema.json. */
+/** Values of one toolkit (one app) in a deployment file that satisfies schemas/deployment.schema.json. */
 export type ToolkitDeploymentDocument = {
   readonly provider_base_url?: string;
   readonly auth_url?: string;

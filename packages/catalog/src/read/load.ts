@@ -29,8 +29,8 @@ export async function loadCatalog(options: {
 }
 
 /**
- * Checks and compiles the given toolkit definitions, and returns them as a catalog. Throws DefinitionError if there are errors in the
- * definitions or in the files `others`.
+ * Checks and compiles the given toolkit definitions (one per app), and returns them as a catalog. Throws DefinitionError if there are
+ * errors in the definitions or in the files `others`.
  */
 export function createCatalog(
   toolkits: readonly ToolkitFiles[],
@@ -56,7 +56,7 @@ export type CatalogOptions = {
   deployment: Deployment | undefined;
   audience: Audience;
   others?: readonly DefinitionFile[];
-  /** Digests of toolkits that need no check, because they were checked before. */
+  /** Digests of toolkits (app definitions) that need no check, because they were checked before. */
   checked?: ReadonlySet<string>;
 };
 
@@ -94,7 +94,7 @@ function overlay(files: ToolkitFiles, deployment: Deployment): ToolkitFiles {
   };
 }
 
-/** Checks that every toolkit and tool named in a deployment exists. */
+/** Checks that every toolkit (app definition) and tool named in a deployment exists. */
 function checkNames(deployment: Deployment, files: readonly ToolkitFiles[]): DefinitionFile {
   const file = createDefinitionFile(deployment.file, undefined, deployment.lineOf);
   for (const [slug, bindings] of deployment.toolkits) {
@@ -115,8 +115,8 @@ function checkNames(deployment: Deployment, files: readonly ToolkitFiles[]): Def
 }
 
 /**
- * Checks a toolkit's base URL that has placeholders in the host. Each placeholder must get a value in every call: from account variables,
- * or from arguments with a pattern. Otherwise the host could be missing or wrong.
+ * Checks the base URL of a toolkit's app that has placeholders in the host. Each placeholder must get a value in every call: from account
+ * variables, or from arguments with a pattern. Otherwise the host could be missing or wrong.
  */
 function checkHost(
   file: DefinitionFile,
@@ -175,8 +175,8 @@ function withSoundPaging(definition: unknown): unknown {
 }
 
 /**
- * Returns a definition without its `poll` if the poll has errors. If the poll, the input or the output is malformed, returns the definition
- * unchanged. `withSoundPaging` has the same rule.
+ * Returns an action's definition without its `poll` if the poll (the rule that finds new rows) has errors. If the poll, the input or the
+ * output is malformed, returns the definition unchanged. `withSoundPaging` has the same rule.
  */
 function withSoundPoll(definition: unknown): unknown {
   if (!isObject(definition) || definition.poll === undefined) return definition;

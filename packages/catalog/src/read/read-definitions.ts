@@ -5,7 +5,9 @@ import { requireText } from "@svc/core";
 import { brokenFile, type DefinitionFile, parseDefinitionFile, readDefinitionFile } from "./definition-file.ts";
 import { openParsedDefinitions, type ParsedDefinitions } from "./parsed-definitions.ts";
 
-/** Definition files of a toolkit. `folder`: name of its folder. `tools`: files by name, without .yaml. */
+/**
+ * Definition files of a toolkit (the tools and webhooks of one app). `folder`: name of its folder. `tools`: files by name, without .yaml.
+ */
 export type ToolkitFiles = {
   readonly folder: string;
   readonly toolkit: DefinitionFile;
@@ -16,7 +18,7 @@ export type ToolkitFiles = {
   readonly digest?: string | undefined;
 };
 
-/** Returns all files of a toolkit. */
+/** Returns all definition files of a toolkit (one app). */
 export function filesOf({ toolkit, tools, sayings }: ToolkitFiles): readonly DefinitionFile[] {
   return [toolkit, ...tools.values(), ...(sayings === undefined ? [] : [sayings])];
 }
@@ -25,8 +27,8 @@ export function filesOf({ toolkit, tools, sayings }: ToolkitFiles): readonly Def
 const openFilesMax = 64;
 
 /**
- * Returns the files of every toolkit in the definition folders, ordered by folder and then by name. Never rejects: a missing or unreadable
- * file gets an error. `unreadable`: folders that cannot be listed.
+ * Returns the files of every toolkit (app definition) in the definition folders, ordered by folder and then by name. Never rejects: a
+ * missing or unreadable file gets an error. `unreadable`: folders that cannot be listed.
  */
 export async function readDefinitions(
   folders: readonly string[],
@@ -84,7 +86,7 @@ async function readToolkit(parent: string, folder: string, read: Read): Promise<
   };
 }
 
-/** Returns the example phrases of a toolkit; undefined if the file is missing. No other file of a toolkit is optional. */
+/** Returns the example phrases of a toolkit (one app's tools); undefined if the file is missing. No other file of a toolkit is optional. */
 async function readExamplePhrases(path: string, read: Read): Promise<ReadFile | undefined> {
   const entries = await listFolder(path);
   return entries?.some(({ name }) => name === "sayings.yaml") ? read(join(path, "sayings.yaml")) : undefined;

@@ -152,8 +152,8 @@ export const createValidator: ValidatorFactory = (schema) => {
 };
 
 /**
- * Returns a factory of validators for private toolkits, whose schemas svc does not trust. Patterns run on RE2. The size of a schema and the
- * work to check one value are limited. The compiled code is freed together with the factory.
+ * Returns a factory of validators for private toolkits (apps that a project defined for itself), whose schemas svc does not trust. Patterns
+ * run on RE2. The size of a schema and the work to check one value are limited. The compiled code is freed together with the factory.
  */
 export function createTenantValidators(): ValidatorFactory {
   let own: { readonly ajv: Ajv2020; readonly expressions: MeteredRegExps } | undefined;

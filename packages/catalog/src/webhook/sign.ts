@@ -16,7 +16,7 @@ export type HmacParts = {
   readonly prefix: string;
   readonly separator: string | undefined;
   readonly encoding: "hex" | "base64" | "base64url";
-  /** Template of the text that is signed, as the definition contains it. */
+  /** Template of the text that is signed, as the webhook's definition contains it. */
   readonly signedText: string;
   readonly signed: readonly ReadPlaceholder[];
   /**

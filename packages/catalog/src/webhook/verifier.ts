@@ -139,8 +139,8 @@ function toBase64(text: string): string {
 }
 
 /**
- * Returns a webhook secret with its key. Undefined if the text is empty, or does not have the encoding or prefix that the definition
- * declares.
+ * Returns a webhook secret with its key. Undefined if the text is empty, or does not have the encoding or prefix that the webhook's
+ * definition declares.
  */
 function secretOf(text: string, { encoding = "utf8", prefix = "" }: NonNullable<HmacDocument["secret"]>) {
   const rest = text.startsWith(prefix) ? text.slice(prefix.length) : text;

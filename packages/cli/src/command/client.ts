@@ -159,8 +159,8 @@ async function firstKey(context: CommandContext): Promise<Credential> {
 }
 
 /**
- * Returns the id of the project to which the user's key belongs. Calls that list toolkits and tools need it to include the private toolkits
- * of the project.
+ * Returns the id of the project to which the user's key belongs. Calls that list toolkits (apps) and their tools need it to include the
+ * private toolkits of the project.
  */
 export async function ownProjectId({ identity }: SvcClient): Promise<string> {
   return (await identity.getIdentity({})).projectId;

@@ -13,7 +13,7 @@ const { listAsks, createAnswerLink } = JobsService.method;
 
 type LinkValues = { readonly id: string; readonly as: string; readonly expiresIn?: number };
 
-/** The commands `svc asks list|show|link`. */
+/** The commands `svc asks list|show|link`, for questions of jobs to people. */
 export const addAsksCommand = topic({
   says: "list and show questions of jobs, and create links that answer them",
   examples: ["svc asks", "svc asks list --principal lead --state all"],

@@ -49,8 +49,8 @@ export const addCatalogCommand = topic({
 });
 
 /**
- * Asks the user to confirm a deletion, because the toolkit's revoked accounts do not return if the toolkit is published again. Rejects with
- * CommandError if the user does not confirm.
+ * Asks the user to confirm a deletion, because the revoked accounts of a toolkit (the tools of one app) do not return if the toolkit is
+ * published again. Rejects with CommandError if the user does not confirm.
  */
 async function confirmDeletion(slug: string, { terminal }: CommandContext): Promise<void> {
   const what = `deletes ${slug} and revokes every account connected to it, for good`;

@@ -82,7 +82,10 @@ function deliveriesText(of: EventDeliveries | undefined): string {
   return words.join(", ") || "-";
 }
 
-/** Prints a note if the toolkit does not exist. Without the note, a misspelled toolkit would look like a toolkit without events. */
+/**
+ * Prints a note if the toolkit (one app's tools and webhooks) does not exist. Without the note, a misspelled toolkit would look like a
+ * toolkit without events.
+ */
 async function noteUnknownToolkit(
   found: readonly unknown[],
   { values: { toolkit }, context, project }: Run<Readonly<Record<string, unknown>>>,

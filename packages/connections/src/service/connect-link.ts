@@ -43,7 +43,7 @@ export type CredentialInput = {
 export type ConnectLinks = {
   /**
    * Returns the contents of the link's page, or `used` if its account is connected. Changes nothing. Rejects with TOOLKIT_NOT_FOUND if the
-   * toolkit is gone.
+   * toolkit of the account's app is gone.
    */
   show(link: ConsoleLink): Promise<JsonObject | "used">;
   /**

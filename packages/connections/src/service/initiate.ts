@@ -76,7 +76,7 @@ function toMessage({ clock }: ConnectionsOptions, row: ConnectedAccount) {
 }
 
 /**
- * Returns the scheme that the caller requested, or the toolkit's only scheme. Throws SCHEME_REQUIRED, SCHEME_NOT_DECLARED and
+ * Returns the scheme that the caller requested, or the app's only scheme. Throws SCHEME_REQUIRED, SCHEME_NOT_DECLARED and
  * SCHEME_HELD_BY_PROJECT.
  */
 export function chooseScheme(toolkit: Toolkit, asked: string): AuthScheme {
@@ -110,7 +110,8 @@ export function checkBinding(
 }
 
 /**
- * Throws ORIGIN_NEEDS_APPROVER if an account variable of the toolkit can change the address of the app and the key is not an approver's.
+ * Throws ORIGIN_NEEDS_APPROVER if an account variable of the app's toolkit can change the address of the app and the key is not an
+ * approver's.
  */
 export function checkRole(toolkit: Toolkit, { role }: ProjectPrincipal): void {
   if (role === "approver" || !toolkit.account.some(({ decidesOrigin }) => decidesOrigin)) return;
@@ -118,8 +119,8 @@ export function checkRole(toolkit: Toolkit, { role }: ProjectPrincipal): void {
 }
 
 /**
- * Throws TOOLKIT_NOT_CONNECTABLE if accounts of the toolkit cannot be connected. In the sandbox, every toolkit counts as having an OAuth
- * client, even a private one.
+ * Throws TOOLKIT_NOT_CONNECTABLE if accounts of the toolkit's app cannot be connected. In the sandbox, every toolkit counts as having an
+ * OAuth client, even a private one.
  */
 export function checkConnectable(
   { isOauthRegistered, oauth }: ConnectionsOptions,

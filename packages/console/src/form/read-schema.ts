@@ -75,7 +75,7 @@ function isSchema(value: unknown): value is Schema {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Returns the required fields first, then the other fields in the order of the definition. */
+/** Returns the required fields first, then the other fields in the order of the schema. */
 function fieldsOf({ properties = {}, required = [] }: Schema): FieldSpec[] {
   const fields = Object.entries(properties).map(([name, schema]): FieldSpec => {
     const shape = shapeOf(schema, name);

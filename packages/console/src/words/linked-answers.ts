@@ -54,7 +54,10 @@ export function settledSentence(
     : `${decision.principalId} answered “${words}”.`;
 }
 
-/** A question that asks to confirm a call. `asks`: its text. `asker`: the caller. `args`: the arguments as JSON over several lines. */
+/**
+ * A question that asks a person to confirm a tool call. `asks`: the text of the question. `asker`: the caller. `args`: the arguments as
+ * JSON over several lines.
+ */
 type Confirmation = { asks: string; asker: string; args: string };
 
 const form = /^(Carry out .*?\?) (?:(Asked for by .*?\.) )?Arguments: (.*)$/s;

@@ -42,7 +42,10 @@ const words: Record<ParkReason, { title: string; next: string; forPerson: boolea
   child: { title: "A job that it runs waits for a person", next: "The question is answered there.", forPerson: true },
 };
 
-/** Returns in words why a job is parked and what it waits for. Returns a reason of a newer service unchanged. */
+/**
+ * Returns in words why a job is parked (stored, with no node working on it) and what it waits for. Returns a reason of a newer service
+ * unchanged.
+ */
 export function parkWords(reason: string): { title: string; next: string; forPerson: boolean } {
   return (
     (words as Record<string, (typeof words)[ParkReason]>)[reason] ?? {

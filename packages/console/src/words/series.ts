@@ -35,7 +35,7 @@ const order = Object.keys(tones);
 
 /**
  * Returns the colour of a chart's line for an outcome, such as `failed`. An unknown name gets the colour `info`. Lines for events have such
- * names, because they are named after toolkits.
+ * names, because they are named after toolkits (apps).
  */
 export function outcomeTone(outcome: string): Tone {
   return tones[outcome] ?? "info";

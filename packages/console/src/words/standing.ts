@@ -92,7 +92,7 @@ export const startedByOptions: readonly { value: string; words: string; says: st
   { value: "poll", words: "New rows of a list", says: "A tool reads a list again and again." },
 ];
 
-/** The choices for the rows that the first poll of a schedule finds. `value`: the JSON text for the definition. */
+/** The choices for the rows that the first poll of a schedule finds. `value`: the JSON text for the schedule's definition. */
 export const firstPolls: readonly { value: string; words: string }[] = [
   { value: "", words: "nothing, as where nothing is said" },
   { value: '"all"', words: "all that is there" },

@@ -24,8 +24,8 @@ const ofKeys: ReadonlySet<AgentToolGroup> = new Set(["programs", "connect"]);
 const ofProject: ReadonlySet<AgentToolGroup> = new Set(["operate", "repair"]);
 
 /**
- * True if a key with this scope can access every entity and every toolkit of the project. False if the scope names an entity (customer or
- * user) or toolkits. The scope's access classes (read, write, destructive) have no influence.
+ * True if a key with this scope can access every entity and every toolkit (app) of the project. False if the scope names an entity
+ * (customer or user) or toolkits. The scope's access classes (read, write, destructive) have no influence.
  */
 export function isOfWholeProject(binding: Pick<Binding, "entityId" | "toolkitSlugs"> | undefined): boolean {
   return binding === undefined || (binding.entityId === "" && binding.toolkitSlugs.length === 0);

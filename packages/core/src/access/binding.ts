@@ -29,12 +29,14 @@ export function bindingOf({ entityId, accessClasses, toolkitSlugs }: Binding): B
   return { entityId, accessClasses, toolkitSlugs };
 }
 
-/** True if a key with this scope may use tools of the toolkit. False if the scope names other toolkits only. */
+/**
+ * True if a key with this scope may use tools of the toolkit (svc's definition of one app). False if the scope names other toolkits only.
+ */
 export function isToolkitGranted(binding: Binding | undefined, toolkitSlug: string): boolean {
   return binding === undefined || binding.toolkitSlugs.length === 0 || binding.toolkitSlugs.includes(toolkitSlug);
 }
 
-/** True if a key with this scope may use the tool. False if the scope excludes the tool's toolkit or its class. */
+/** True if a key with this scope may use the tool. False if the scope excludes the tool's toolkit (app) or its class. */
 export function isToolGranted(
   binding: Binding | undefined,
   tool: { readonly toolkitSlug: string; readonly class: AccessClass },

@@ -66,7 +66,7 @@ export type HookId = Id<"hok">;
 /** Id of an entry of the audit log. */
 export type AuditId = Id<"aud">;
 
-/** Id of a secret of a private toolkit's webhook. */
+/** Id of a secret of the webhook of a private toolkit (an app that one project defined for itself). */
 export type WebhookSecretId = Id<"wsc">;
 /** Id of the erasure (deletion of all data) of an entity (customer or user) or a project. */
 export type ErasureId = Id<"ers">;

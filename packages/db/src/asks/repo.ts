@@ -51,7 +51,7 @@ export async function findPendingAsk(db: Executor, jobId: Id<"job">): Promise<As
   return row;
 }
 
-/** Returns all asks of a job, in the order they were raised. */
+/** Returns all asks (questions to people) of a job, in the order they were raised. */
 export function listJobAsks(db: Executor, jobId: Id<"job">): Promise<AskRecord[]> {
   return db.orm.select().from(jobAsks).where(eq(jobAsks.jobId, jobId)).orderBy(asc(jobAsks.id));
 }
@@ -65,7 +65,7 @@ export type AskFilter = {
   standingProgramId: string | undefined;
 };
 
-/** The asks of one project. */
+/** The asks (questions to people) of one project. */
 export type AskRepository = {
   /** Returns the ask with this id; undefined if it does not exist. If `jobId` is given, the ask must belong to this job. */
   find(id: Id<"ask">, jobId?: Id<"job">): Promise<AskRecord | undefined>;

@@ -38,8 +38,8 @@ function scansOf(key: Readonly<Record<string, string>>, ofFailure: Readonly<Reco
 }
 
 /**
- * Returns the query for a page of tool calls from the ledger. Parameter `$7`: true to include running and successful calls. Parameter `$8`:
- * the kinds of failure to include.
+ * Returns the query for a page of tool calls from the ledger (record of all tool calls). Parameter `$7`: true to include running and
+ * successful calls. Parameter `$8`: the kinds of failure to include.
  */
 function pageText(key: Readonly<Record<string, string>>, ofFailure: Readonly<Record<string, string>>): string {
   const { well, failed } = scansOf(key, ofFailure);

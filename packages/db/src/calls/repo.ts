@@ -82,7 +82,7 @@ export type CallRecord = Omit<StoredCall, "failure">;
 
 type StoredCall = NewRow<typeof toolCalls>;
 
-/** Returns the ledger row for a call, with the columns that the database stores. */
+/** Returns the ledger (stored record of tool calls) row for a call, with the columns that the database stores. */
 export function storedCall(call: CallRecord): StoredCall {
   const { outcome } = call;
   return { ...call, failure: outcome === "ok" || outcome === "running" ? null : outcome };

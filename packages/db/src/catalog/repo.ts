@@ -11,23 +11,29 @@ import { statement } from "../sql/statement.ts";
 /** The definition of a private toolkit (published by one project for itself), as JSON text. */
 export type PrivateToolkit = { slug: string; definition: string; originDigest: Buffer };
 
-/** The private toolkits of one project. Each change to them also increments the project's catalog version in the same transaction. */
+/**
+ * The private toolkits (app definitions that one project published) of one project. Each change to them also increments the project's
+ * catalog version in the same transaction.
+ */
 export type PrivateToolkitRepository = {
   /**
    * Returns the version of the project's catalog. It grows with every change; 0 before the first change. Uses the primary key of
    * `projects`.
    */
   version(): Promise<number>;
-  /** Returns all private toolkits, sorted by slug, and the catalog version that was current before they were read. */
+  /**
+   * Returns all private toolkits (app definitions of the project), sorted by slug, and the catalog version that was current before they
+   * were read.
+   */
   list(): Promise<{ version: number; toolkits: PrivateToolkit[] }>;
   /**
-   * Stores a toolkit, or replaces the toolkit with the same slug. Returns the reached quota, with nothing stored, if the project would have
-   * too many toolkits; otherwise undefined.
+   * Stores a toolkit (one app with its tools), or replaces the toolkit with the same slug. Returns the reached quota, with nothing stored,
+   * if the project would have too many toolkits; otherwise undefined.
    */
   put(toolkit: PrivateToolkit & { toolCount: number; updatedAt: number }): Promise<QuotaReached | undefined>;
   /**
-   * Deletes a toolkit with the secrets of its webhook, and revokes its accounts: clears their credentials and releases their references. Returns false if the project has no
-   * toolkit with this slug.
+   * Deletes a toolkit (the tools and webhooks of one app) with the secrets of its webhook, and revokes its accounts: clears their
+   * credentials and releases their references. Returns false if the project has no toolkit with this slug.
    */
   delete(slug: string, nowMs: number): Promise<boolean>;
 };
@@ -37,7 +43,7 @@ const selectVersion = statement<{ catalog_version: string }>(
   "select catalog_version from projects where id = $1::uuid",
 );
 
-/** Returns the repository of one project's private toolkits. */
+/** Returns the repository of one project's private toolkits (app definitions that the project published). */
 export function privateToolkitsForProject(db: Executor, projectId: ProjectId): PrivateToolkitRepository {
   const own = (slug: string) => and(eq(privateToolkits.projectId, projectId), eq(privateToolkits.slug, slug));
   const version = async (executor: Executor = db) => {
@@ -91,8 +97,8 @@ export function privateToolkitsForProject(db: Executor, projectId: ProjectId): P
 }
 
 /**
- * Revokes the accounts of a deleted toolkit. A toolkit that is published later under the same slug is a different toolkit, and must not use
- * these accounts.
+ * Revokes the accounts of a deleted toolkit (one app's tools and webhooks). A toolkit that is published later under the same slug is a
+ * different toolkit, and must not use these accounts.
  */
 async function revokeAccounts(tx: Executor, projectId: ProjectId, toolkitSlug: string, nowMs: number): Promise<void> {
   const revoked = await tx.orm
@@ -115,7 +121,10 @@ async function revokeAccounts(tx: Executor, projectId: ProjectId, toolkitSlug: s
   );
 }
 
-/** Increments the version of a project's catalog. Call it in every transaction that changes a toolkit or skill that the project sees. */
+/**
+ * Increments the version of a project's catalog. Call it in every transaction that changes a toolkit (one app's tools) or skill (a program
+ * used as a tool) that the project sees.
+ */
 export async function touchCatalog(tx: Executor, projectId: ProjectId): Promise<void> {
   await tx.orm
     .update(projects)

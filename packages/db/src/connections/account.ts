@@ -15,8 +15,8 @@ export type NewConnectedAccount = Omit<ConnectedAccount, AttemptColumn> &
 export type ConnectedAccountFilter = { toolkitSlug: string; entityId: string; state: ConnectedAccountState | "" };
 
 /**
- * Identifies the accounts of one toolkit definition. `isPrivate`: true for the project's own toolkit, false for a shared toolkit with the
- * same slug. `isSandbox`: true for sandbox accounts, false for real ones.
+ * Identifies the accounts of one toolkit (one app with its tools). `isPrivate`: true for the project's own toolkit, false for a shared
+ * toolkit with the same slug. `isSandbox`: true for sandbox accounts, false for real ones.
  */
 export type AccountDefinition = Pick<ConnectedAccount, "toolkitSlug" | "isPrivate" | "isSandbox">;
 

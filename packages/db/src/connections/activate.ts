@@ -7,7 +7,10 @@ import { statement } from "../sql/statement.ts";
 import { type ConnectedAccount, erased, type NewConnectedAccount } from "./account.ts";
 import { releaseAccountReferences, routeAccountReferences } from "./references.ts";
 
-/** Columns to store when an account becomes active. `activateAccount` sets the other columns (state, references, lease, last error). */
+/**
+ * Columns to store when an account becomes active. `activateAccount` sets the other columns (state, references, lease for renewal, last
+ * error).
+ */
 export type Activation = Omit<NewConnectedAccount, "state" | "references" | "refreshLeaseUntil" | "lastError">;
 
 /** Options for activating a connected account, so that calls can use it. */

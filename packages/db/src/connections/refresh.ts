@@ -16,8 +16,8 @@ const isActive = filterColumn(connectedAccounts.state, "active");
 export type AccountKey = { projectId: ProjectId; id: AccountId };
 
 /**
- * The lease under which one node renews an account's credential. `leaseUntilMs`: end of the lease, epoch milliseconds. It also identifies
- * the lease, because a later lease of the account has a later end.
+ * The lease (time-limited right) under which only one node renews an account's credential. `leaseUntilMs`: end of the lease, epoch
+ * milliseconds. It also identifies the lease, because a later lease of the account has a later end.
  */
 export type AccountRefreshLease = AccountKey & { leaseUntilMs: number };
 
@@ -42,7 +42,8 @@ export async function listDueAccountRefreshes(
 }
 
 /**
- * Takes the lease to renew an account, and returns the account. Undefined if another node holds the lease, or the account is not active.
+ * Takes the lease (time-limited right) to renew an account, and returns the account. Undefined if another node holds the lease, or the
+ * account is not active.
  */
 export async function claimAccountRefresh(
   db: Executor,
@@ -74,8 +75,8 @@ export type AccountRefreshOutcome = Partial<
 > & { state?: "expired"; updatedAt: number };
 
 /**
- * Stores an account's new credential or the failure to get one, and releases the lease of this renewal, in one statement. Returns false,
- * with nothing stored, if the account is not active any more, or if the result does not apply.
+ * Stores an account's new credential or the failure to get one, and releases the lease (time-limited right of one node) of this renewal, in
+ * one statement. Returns false, with nothing stored, if the account is not active any more, or if the result does not apply.
  * - Without `replacing`, the result applies only if this node still holds the lease.
  * - `replacing` is the credential from which the new one was made. With it, the result applies if the account still has that credential,
  *   even if the lease is lost. Otherwise the new refresh token would be lost, and the old one no longer works. The lease of another node

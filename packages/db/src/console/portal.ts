@@ -26,7 +26,7 @@ export type PortalLink = {
   readonly lastUsedAt: number | null;
 };
 
-/** The properties of a portal link to create. `toolkitSlug`: the only toolkit that its key reaches. */
+/** The properties of a portal link to create. `toolkitSlug`: the only toolkit (svc's definition of one app) that its key reaches. */
 type NewPortalLink = Pick<PortalLink, "entityId" | "isReadOnly" | "createdAt" | "expiresAt"> & {
   readonly toolkitSlug: string;
 };

@@ -21,9 +21,10 @@ const pace = (field: string) => `(s.settings -> 'pace' ->> '${field}')::int8`;
 
 /**
  * Claims due deliveries like `claim_deliveries`, from the queues in $1 that have a pace. It takes only as many as the pace lets start now.
- * - Rate: the generic cell rate algorithm (GCRA). `at` in subscription_paces is the time from which the next delivery may start. Each claimed
- *   delivery moves it by `step`, the time between two deliveries.
- * - Concurrency: claimed tasks move to the front of the queue (due in 1970), so that counting those with a lease reads only them.
+ * - Rate: the generic cell rate algorithm (GCRA). `at` in subscription_paces is the time from which the next delivery may start. Each
+ *   claimed delivery moves it by `step`, the time between two deliveries.
+ * - Concurrency: claimed tasks move to the front of the queue (due in 1970), so that counting those with a lease (which a node holds) reads
+ *   only them.
  * - `locked` locks the rows of subscription_paces, and skips those that another claim has locked: nodes never wait for each other. Every
  *   claim of these queues changes its row. If `fresh` sees another version of a row than the locked one, another claim has committed since
  *   this statement began, and its leases are not counted yet. The queue is then left to the next claim. So the limits hold over all nodes.

@@ -13,7 +13,7 @@ type QueuedDelivery = { id: DeliveryId; eventId: EventId; subscriptionId: Subscr
 const chunkSize = 5_000;
 
 /**
- * Stores deliveries and their tasks. New tasks have no lease and are due at once, so any node can take them.
+ * Stores deliveries and their tasks. New tasks have no lease (no node holds them) and are due at once, so any node can take them.
  * - The statement locks the events, so that the deletion of old events cannot remove them: a delivery never outlives its event. If an event
  *   is already being deleted, the statement waits, and then omits the deliveries of this event.
  * - Uses the index events_key. `offset 0` makes PostgreSQL look each event up, because it otherwise planned a join through all events of
@@ -78,8 +78,8 @@ export function enqueueDeliveries(
 }
 
 /**
- * Identifies a task by the key of its row and by its lease. If a node claims the task again, the task gets another lease, and this value no
- * longer identifies it.
+ * Identifies a task by the key of its row and by its lease (the time in which only one node works on a task). If a node claims the task
+ * again, the task gets another lease, and this value no longer identifies it.
  */
 export type DeliveryTaskKey = {
   id: DeliveryId;
@@ -90,7 +90,10 @@ export type DeliveryTaskKey = {
   behind: boolean;
 };
 
-/** Fields of a task's key (the delivery and its lease), each with the SQL type of its parameter. */
+/**
+ * Fields of a task's key (the delivery and its lease, the time in which only one node works on it), each with the SQL type of its
+ * parameter.
+ */
 export const taskKeyFields = {
   id: idOf("dlv"),
   subscriptionId: idOf("sub"),
@@ -101,9 +104,9 @@ export const taskKeyFields = {
 
 /**
  * Returns an SQL condition by which a node changes only delivery tasks that it still holds. `t` is a row of delivery_tasks, `i` a row with
- * the key of a task. The condition is true if `t` is that task and `owner` still has the same lease of it. `epoch`: SQL of the task's epoch
- * (the first column of the queue's key). For many tasks, pass a column as `epoch`. With a constant, PostgreSQL may read all tasks of that
- * epoch.
+ * the key of a task. The condition is true if `t` is that task and `owner` still has the same lease (time-limited right) of it. `epoch`:
+ * SQL of the task's epoch (the first column of the queue's key). For many tasks, pass a column as `epoch`. With a constant, PostgreSQL may
+ * read all tasks of that epoch.
  */
 export function isHeldBy(owner: string, epoch = epochOf("i.behind")): string {
   return `t.epoch = ${epoch} and t.subscription_id = i.subscription_id and t.due_at = i.queued_for_ms and t.delivery_id = i.id

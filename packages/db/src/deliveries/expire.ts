@@ -4,9 +4,9 @@ import { statement } from "../sql/statement.ts";
 import { currentEpoch, liveEpochs } from "./epoch.ts";
 
 /**
- * Ends a batch of pending deliveries of an inactive or deleted subscription. A delivery that is being sent keeps its lease. Its node then
- * stores the result, so a success still counts. A later run of this statement ends the deliveries that remain. Uses the key of
- * delivery_tasks.
+ * Ends a batch of pending deliveries of an inactive or deleted subscription. A delivery that is being sent keeps its lease (the right of
+ * one node to send it). Its node then stores the result, so a success still counts. A later run of this statement ends the deliveries that
+ * remain. Uses the key of delivery_tasks.
  */
 const expire = statement<{ delivery_id: string }>(
   "expire_deliveries",

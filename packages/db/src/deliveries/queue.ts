@@ -27,8 +27,8 @@ export async function promoteDeliveries(db: Executor, nowMs: number, limit: numb
 }
 
 /**
- * Releases unused leases. Ignores a task that `owner` no longer holds under the same lease. Uses the primary key, and is a HOT update (no
- * index changes).
+ * Releases unused leases (time-limited rights of one node to work on a task). Ignores a task that `owner` no longer holds under the same
+ * lease. Uses the primary key, and is a HOT update (no index changes).
  */
 const release = compose(
   "release_deliveries",
@@ -37,7 +37,7 @@ const release = compose(
     update delivery_tasks t set lease_owner = null, lease_until = null from ${tasks.from("i")} where ${isHeldBy(by.owner)}`,
 );
 
-/** Releases the leases of `tasks`, so that any node may claim them at once. */
+/** Releases the leases (a node's time-limited rights) of `tasks`, so that any node may claim them at once. */
 export async function releaseDeliveries(db: Executor, owner: NodeId, tasks: readonly DeliveryTaskKey[]): Promise<void> {
   if (tasks.length > 0) await release(db, { tasks, by: { owner } });
 }

@@ -49,7 +49,7 @@ const endpointColumns = selectList(subscriptions, ["id", "active", "failingSince
 
 /**
  * Finds each subscription by its primary key. The table also has the endpoints that receive asks (questions), so these are found too. The
- * leases of a subscription with a pace are at the front of its queue.
+ * leased tasks (a node is sending them) of a subscription with a pace are at the front of its queue.
  */
 const selectEndpoints = statement<
   RawRow<Omit<DeliveryEndpoint, "pacedUntil" | "isPaceFull">> & { paced_at: string | null; is_full: boolean | null }

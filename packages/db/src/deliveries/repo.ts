@@ -93,7 +93,10 @@ const countTasks = statement<{ counted: number; estimated: number }>(
 
 const countedMax = 100_000;
 
-/** Returns the number of pending deliveries, including leased ones. The number is exact up to 100,000; above, it is an estimate. */
+/**
+ * Returns the number of pending deliveries, including those that a node is sending (leased). The number is exact up to 100,000; above, it
+ * is an estimate.
+ */
 export async function countPendingDeliveries(db: Executor): Promise<number> {
   const [row] = await countTasks(db, [countedMax]);
   if (row === undefined) return 0;
@@ -103,8 +106,8 @@ export async function countPendingDeliveries(db: Executor): Promise<number> {
 const pacesMax = 10_000;
 
 /**
- * Counts tasks that are due and have no lease, in the queues of at most 10,000 subscriptions with a pace, up to $1 tasks. Reads
- * subscription_paces, and each of these queues by the key of delivery_tasks.
+ * Counts tasks that are due and not taken by a node (no lease), in the queues of at most 10,000 subscriptions with a pace, up to $1 tasks.
+ * Reads subscription_paces, and each of these queues by the key of delivery_tasks.
  */
 const countPaced = statement<{ count: number }>(
   "count_paced_deliveries",

@@ -65,8 +65,8 @@ const settle = compose(
 );
 
 /**
- * Stores the results of ended delivery attempts (`settlements`) in one commit. Returns the ids of deliveries whose lease this node has
- * lost. Nothing is written for these deliveries.
+ * Stores the results of ended delivery attempts (`settlements`) in one commit. Returns the ids of deliveries whose lease (right to send)
+ * this node has lost. Nothing is written for these deliveries.
  */
 export async function settleDeliveries(
   db: Executor,

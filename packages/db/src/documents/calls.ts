@@ -79,8 +79,8 @@ export type PaceDocument = {
 export const jobBindingDocument = documentType<JobBinding>("jobs.binding", [asWritten]);
 
 /**
- * Document type of the column `standing_programs.binding`: the scope (entity, toolkits, access classes) that limits a standing program (a
- * schedule).
+ * Document type of the column `standing_programs.binding`: the scope (entity, apps' toolkits, access classes) that limits a standing
+ * program (a schedule).
  */
 export const standingBindingDocument = documentType<Binding>("standing_programs.binding", [asWritten]);
 

@@ -114,8 +114,8 @@ export const quotasDocument = documentType<Quotas>("project_policies.quotas", [a
 type TextsDocument = Readonly<Record<string, string>>;
 
 /**
- * Document type of the column `connected_accounts.variables`: the values of an account's variables, by name. The toolkit's definition
- * declares the names of the variables.
+ * Document type of the column `connected_accounts.variables`: the values of an account's variables, by name. The definition of the
+ * account's app declares the names of the variables.
  */
 export const variablesDocument = plainDocument<TextsDocument>("connected_accounts.variables");
 

@@ -21,7 +21,9 @@ export type ChildDocument = {
 /** Document type of the column `jobs.child`: the child job's position and limits. */
 export const childDocument = documentType<ChildDocument>("jobs.child", [asWritten]);
 
-/** Content of `jobs.park`: the reason for which a parked job waits. Times are in epoch milliseconds. */
+/**
+ * Content of `jobs.park`: the reason for which a parked job (stored, with no node working on it) waits. Times are in epoch milliseconds.
+ */
 export type ParkDocument = {
   readonly reason:
     | "judgment"
@@ -73,7 +75,10 @@ export type LimitsDocument = {
   readonly concurrency: number;
 };
 
-/** Content of `jobs.receipt`. Fields have the names of the message Receipt. Times are in epoch milliseconds. */
+/**
+ * Content of `jobs.receipt`: the stored report of an ended job. Fields have the names of the message Receipt. Times are in epoch
+ * milliseconds.
+ */
 export type ReceiptDocument = {
   readonly outcome: "complete" | "partial" | "none";
   readonly programHash: string;
@@ -137,7 +142,7 @@ const receiptFields = {
  */
 type StoredReceipt = Omit<ReceiptDocument, "estimate"> & { readonly estimate?: EstimateDocument };
 
-/** Returns a receipt without the parts that the job's row contains. */
+/** Returns a receipt (stored report of a job) without the parts that the job's row contains. */
 export function storedReceipt({ estimate: _estimate, ...receipt }: StoredReceipt): StoredReceipt {
   return receipt;
 }

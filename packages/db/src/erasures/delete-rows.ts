@@ -27,7 +27,10 @@ export type DeletionBatch = {
   readonly tx: Executor;
   readonly erasure: Erasure;
   left: number;
-  /** True if no other work may follow in the batch's transaction, because the transaction holds a lock that others wait for. */
+  /**
+   * True if no other work may follow in the transaction of this batch of deletions, because the transaction holds a lock that others wait
+   * for.
+   */
   isOver?: boolean;
   readonly counts: Map<string, number>;
 };

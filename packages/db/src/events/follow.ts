@@ -14,7 +14,7 @@ export type FollowedEvents = {
   readonly toolkitSlug: string;
   readonly triggerSlugs: readonly string[];
   readonly entityId: string;
-  /** The toolkits that the reader may read. Empty: all. */
+  /** The toolkits (apps with their tools and webhooks) that the reader may read. Empty: all. */
   readonly readableToolkits: readonly string[];
 };
 

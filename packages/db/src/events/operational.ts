@@ -26,7 +26,10 @@ export type OperationalEvent<Name extends OperationalEventName = OperationalEven
     readonly projectId: ProjectId;
     /** Entity (customer or user) that owns the thing that the event is about. Empty if it has no owner. */
     readonly entityId: string;
-    /** Key of the occurrence. A second event of the type with this key is not stored. Make it with `occurrenceOf`. */
+    /**
+     * Key of the occurrence (the incident that the event reports). A second event of the type with this key is not stored. Make it with
+     * `occurrenceOf`.
+     */
     readonly occurrence: string;
     /** Subscription about which this event reports, for example because its endpoint fails. The subscription never receives the event. */
     readonly about?: SubscriptionId | undefined;
@@ -189,7 +192,7 @@ async function findReceivers(tx: Executor, ids: ReadonlySet<ProjectId>): Promise
 
 /**
  * Returns the rows to store for an operational event (an event that svc makes about a project). Returns undefined if no subscription
- * receives the event, and nothing in the project names the toolkit `svc`.
+ * receives the event, and nothing in the project names the toolkit `svc` (svc's own events).
  */
 function newEventOf(
   event: OperationalEvent,

@@ -14,8 +14,8 @@ export type NewDelivery = {
   id: DeliveryId;
   subscriptionId: SubscriptionId;
   /**
-   * True if the node that stores the delivery also sends it at once. The delivery's task is then inserted with a lease of this node. False
-   * if any node may claim the task.
+   * True if the node that stores the delivery also sends it at once. The delivery's task is then inserted with a lease of this node (only
+   * this node may send it for a limited time). False if any node may claim the task.
    */
   leased: boolean;
 };
@@ -176,8 +176,8 @@ export function inOrderOfDedupe(posted: readonly NewEvent[]): NewEvent[] {
 /**
  * Stores the events `posted` and everything that belongs to them in one transaction, and returns the result. `routing`: versions of the
  * subscriptions and projects from which the deliveries were computed; undefined if they do not depend on these. `lease`: the node that
- * sends leased deliveries, and until when only this node may send them. Two events of one call must not have the same project, trigger and
- * dedupe key.
+ * sends leased deliveries (which only one node may send), and until when only this node may send them. Two events of one call must not have
+ * the same project, trigger and dedupe key.
  */
 export async function recordEvents(
   db: Executor,
@@ -202,7 +202,7 @@ export async function recordEvents(
   return { stale: false, duplicates: new Set(posted.map(({ id }) => id).filter((id) => duplicates.has(uuidOfId(id)))) };
 }
 
-/** Stores a batch with the statement that has all parts that the batch needs, and no more than that if another one suffices. */
+/** Stores a batch of events with the statement that has all parts that the batch needs, and no more than that if another one suffices. */
 function runRichest(db: Executor, given: PartValues<typeof parts & typeof narrowedParts>) {
   if (given.shards.length > 0) return recordNarrowed(db, given);
   return given.heard.length > 0 ? recordSubscribed(db, given) : record(db, given);

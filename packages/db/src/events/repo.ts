@@ -11,7 +11,7 @@ import { type WalkedEventFilter, walkEvents } from "./list-walked.ts";
 
 const columns = selectList(events, namesBut(events), "e");
 
-/** Range of a toolkit's events: ids from `fromUuid` (inclusive) to `beforeUuid` (exclusive). */
+/** Range of the events of a toolkit (one app): ids from `fromUuid` (inclusive) to `beforeUuid` (exclusive). */
 type ToolkitEventsPage = {
   readonly toolkitSlug: string;
   readonly fromUuid: string;
@@ -44,7 +44,7 @@ const selectPage = statement<RawRow<Row<typeof events>>>(
   where starts_with(t.slug, $1::text) order by e.id desc limit $5::int4`,
 );
 
-/** Returns events of one toolkit of a project, newest first. Test events are absent. */
+/** Returns events of one toolkit (one app with its tools) of a project, newest first. Test events are absent. */
 async function listToolkitEvents(
   db: Executor,
   projectId: ProjectId,

@@ -6,11 +6,11 @@ import { type RawRow, values } from "../sql/select-list.ts";
 import { statement } from "../sql/statement.ts";
 import { isHeld, type JobTaskLease, leaseColumns, leaseRows } from "./task.ts";
 
-/** A lease that still belongs to its node, and the state of its job. */
+/** A node's lease of a job's task (its time-limited right to work on the task) that is still valid, and the state of the job. */
 type RenewedLease = JobTaskLease & {
   /**
-   * True if the lease was extended. False if another transaction has locked the task: the node still holds the lease, and must renew it a
-   * moment later.
+   * True if the lease (the node's time-limited right to the task) was extended. False if another transaction has locked the task: the node
+   * still holds the lease, and must renew it a moment later.
    */
   readonly isRenewed: boolean;
   readonly isCancelled: boolean;
@@ -45,8 +45,8 @@ const renewLeases = compose(
 );
 
 /**
- * Extends leases in one statement. Returns the leases that still belong to this node, and for each if its job must be cancelled or paused.
- * A lease whose task is locked at the moment is returned but not extended.
+ * Extends leases (time-limited rights of one node to work on a task) in one statement. Returns the leases that still belong to this node,
+ * and for each if its job must be cancelled or paused. A lease whose task is locked at the moment is returned but not extended.
  */
 export async function renewJobLeases(
   db: Executor,
@@ -81,7 +81,9 @@ export async function takeRunTask(
   await takeRun(tx, [uuidOfId(jobId), uuidOfId(projectId), isoTime(dueAt), null, null]);
 }
 
-/** Leases the task that runs a job for a node, unless another node has a valid lease of it. Uses the primary key. */
+/**
+ * Leases the task that runs a job for a node (reserves the task for it), unless another node has a valid lease of it. Uses the primary key.
+ */
 const takeIdleRun = statement<{ lease_token: string }>(
   "take_idle_run_task",
   `update job_tasks set due_at = $2::timestamptz, lease_token = lease_token + 1, lease_owner = $3::uuid,
@@ -90,7 +92,10 @@ const takeIdleRun = statement<{ lease_token: string }>(
    returning lease_token`,
 );
 
-/** A job's run task, and the node that gets a lease on it. This node commits a change of the job in the same transaction. */
+/**
+ * A job's run task, and the node that gets a lease on it (the right to work on it for a limited time). This node commits a change of the
+ * job in the same transaction.
+ */
 export type RunToLease = {
   readonly jobId: Id<"job">;
   readonly projectId: ProjectId;
@@ -100,8 +105,8 @@ export type RunToLease = {
 };
 
 /**
- * Leases the task that runs a job's steps, so that only `owner` may run them, if no node has a lease of the task. Returns the lease's
- * token. Returns undefined if a node has a lease, or if the job has no such task.
+ * Leases the task that runs a job's steps, so that only `owner` may run them, if no node has a lease of the task. Returns the token of this
+ * lease. Returns undefined if a node has a lease, or if the job has no such task.
  */
 export async function leaseIdleRunTask(tx: Executor, run: RunToLease): Promise<number | undefined> {
   const [row] = await takeIdleRun(tx, [
@@ -114,8 +119,8 @@ export async function leaseIdleRunTask(tx: Executor, run: RunToLease): Promise<n
 }
 
 /**
- * Takes a job's run task from its holder as `takeRunTask` does, and leases it to `owner`. `owner` commits a change of the job in the same
- * transaction. Returns the lease's token.
+ * Takes a job's run task from its holder as `takeRunTask` does, and leases it to `owner` (only `owner` may work on it for a limited time).
+ * `owner` commits a change of the job in the same transaction. Returns the lease's token.
  */
 export async function leaseRunTask(tx: Executor, run: RunToLease): Promise<number> {
   const [row] = await takeRun(tx, [

@@ -18,8 +18,9 @@ import {
 } from "./task.ts";
 
 /**
- * A task of a job that this node has leased. `attempt`: number of claims since the task was last settled or moved, including this claim.
- * `losses`: number of claims that took the task from a node whose lease had expired. It counts from the last progress of the job.
+ * A task of a job that this node has leased (only this node may work on it for a limited time). `attempt`: number of claims (a node took
+ * the task) since the task was last settled or moved, including this claim. `losses`: number of claims that took the task from a node whose
+ * lease had expired. It counts from the last progress of the job.
  */
 export type ClaimedJobTask = Readonly<
   Row<typeof jobTasks, "jobId" | "kind" | "subject" | "projectId" | "leaseToken" | "attempt" | "losses" | "dueAt">
@@ -96,8 +97,8 @@ const claimTasks = statement<RawRow<ClaimedJobTask> & { readonly place: number }
 );
 
 /**
- * Claims due tasks of all kinds for the node `owner` (takes them and leases them to it), and returns them. The comment of the statement
- * `claimTasks` explains in which order, and how projects share a claim.
+ * Claims due tasks of all kinds for the node `owner` (takes them and keeps them from other nodes for a limited time), and returns them. The
+ * comment of the statement `claimTasks` explains in which order, and how projects share a claim.
  */
 export async function claimJobTasks(db: Executor, request: JobClaimRequest): Promise<ClaimedJobTask[]> {
   const rows = await claimTasks(db, [
@@ -125,7 +126,7 @@ const deleteTasks = statement<{ job_id: string }>(
 
 /**
  * Deletes those tasks of a job that have one of these kinds and the subject `subject`, or a subject that begins with `<subject>/`. Nodes
- * that hold such tasks lose their leases.
+ * that hold such tasks lose their leases (their time-limited right to the tasks).
  */
 export async function deleteJobTasks(
   tx: Executor,
@@ -141,13 +142,13 @@ const endTask = statement<{ job_id: string }>(
    returning job_id`,
 );
 
-/** Deletes a finished task. Returns false if the node has lost its lease on the task. */
+/** Deletes a finished task. Returns false if the node has lost its lease (time-limited right) on the task. */
 export async function endJobTask(db: Executor, lease: JobTaskLease): Promise<boolean> {
   const { jobId, kind, subject, leaseToken } = lease;
   return (await endTask(db, [uuidOfId(jobId), kind, subject, leaseToken])).length > 0;
 }
 
-/** Locks a task of a job. Finds it by its primary key, and only if the lease has not changed. */
+/** Locks a task of a job. Finds it by its primary key, and only if the lease (a node's time-limited right to the task) has not changed. */
 const holdTask = statement<{ job_id: string }>(
   "hold_job_task",
   `select job_id from job_tasks where job_id = $1::uuid and kind = $2::text and subject = $3::text and lease_token = $4::int8
@@ -155,15 +156,15 @@ const holdTask = statement<{ job_id: string }>(
 );
 
 /**
- * Locks a task for the rest of the transaction. Returns false if the node has lost its lease on the task. Lock the job's row (`lockJob`)
- * first: all transactions use this order.
+ * Locks a task for the rest of the transaction. Returns false if the node has lost its lease (time-limited right) on the task. Lock the
+ * job's row (`lockJob`) first: all transactions use this order.
  */
 export async function holdJobTask(tx: Executor, lease: JobTaskLease): Promise<boolean> {
   const { jobId, kind, subject, leaseToken } = lease;
   return (await holdTask(tx, [uuidOfId(jobId), kind, subject, leaseToken])).length > 0;
 }
 
-/** Sets a new due time of a job's task, and gives up the lease on it. Finds the task by its primary key. */
+/** Sets a new due time of a job's task, and gives up the node's lease (time-limited right) on it. Finds the task by its primary key. */
 const moveTask = statement<{ job_id: string }>(
   "move_job_task",
   `update job_tasks set due_at = $5::timestamptz, lease_owner = null, lease_until = null
@@ -172,15 +173,18 @@ const moveTask = statement<{ job_id: string }>(
 );
 
 /**
- * Releases a task, which is due again at `dueAtMs`. The number of its attempts stays. Returns false if the node has lost its lease on the
- * task.
+ * Releases a task, which is due again at `dueAtMs`. The number of its attempts stays. Returns false if the node has lost its lease
+ * (time-limited right) on the task.
  */
 export async function moveJobTask(db: Executor, lease: JobTaskLease, dueAtMs: number): Promise<boolean> {
   const { jobId, kind, subject, leaseToken } = lease;
   return (await moveTask(db, [uuidOfId(jobId), kind, subject, leaseToken, isoTime(dueAtMs)])).length > 0;
 }
 
-/** Inserts tasks. If a task already exists, it gets the earlier of the two due times, and keeps its lease. */
+/**
+ * Inserts tasks. If a task already exists, it gets the earlier of the two due times, and keeps its lease (a node's time-limited right to
+ * work on it).
+ */
 const putTasks = compose(
   "put_job_tasks",
   { tasks: leasedTaskRows },
@@ -189,8 +193,8 @@ const putTasks = compose(
 );
 
 /**
- * Adds due tasks, which are held under `lease` if it is given. If a task already exists, it keeps its lease, and gets the earlier of the
- * two due times.
+ * Adds due tasks, which are held under `lease` (one node's time-limited right to them) if it is given. If a task already exists, it keeps
+ * its lease, and gets the earlier of the two due times.
  */
 export async function putJobTasks(db: Executor, tasks: readonly NewJobTask[], lease?: FirstLease): Promise<void> {
   if (tasks.length > 0) await putTasks(db, { tasks: tasks.map((task) => leasedTaskRow(task, lease)) });
@@ -225,8 +229,9 @@ const releaseLease = compose(
 );
 
 /**
- * Releases leases; call it outside of a transaction. The tasks are due again at `dueAtMs`, or at their stored due time if that is later.
- * Leases that the node has lost are ignored. Tasks that are locked at the moment are released one by one afterwards.
+ * Releases leases (this node's time-limited rights to tasks); call it outside of a transaction. The tasks are due again at `dueAtMs`, or at
+ * their stored due time if that is later. Leases that the node has lost are ignored. Tasks that are locked at the moment are released one
+ * by one afterwards.
  */
 export async function releaseJobTasks(db: Executor, leases: readonly JobTaskLease[], dueAtMs: number): Promise<void> {
   if (leases.length === 0) return;

@@ -4,12 +4,12 @@ import { fieldsBut, fieldsOf, type NewRow, type Row, type ValuesOf } from "../sq
 import { rows, selectList } from "../sql/select-list.ts";
 
 /**
- * Identifies a task and the lease under which a node holds it. Every write of the node contains the lease token. The write is refused if
- * another node has claimed the task since then.
+ * Identifies a task and the lease (time-limited right) under which a node works on it. Every write of the node contains the lease token.
+ * The write is refused if another node has claimed the task since then.
  */
 export type JobTaskLease = Readonly<Row<typeof jobTasks, "jobId" | "kind" | "subject" | "leaseToken">>;
 
-/** Columns of a lease in `job_tasks t`. */
+/** Columns of a lease (a node's time-limited right to a task) in `job_tasks t`. */
 export const leaseColumns = selectList(jobTasks, ["jobId", "kind", "subject", "leaseToken"], "t");
 
 /** Leases as rows of parameters. */
@@ -26,8 +26,8 @@ export const isHeld =
 export type NewJobTask = NewRow<typeof jobTasks, "jobId" | "kind" | "subject" | "projectId" | "dueAt">;
 
 /**
- * Node that holds a new task from its creation on, and the end of its lease. The lease has the token 1, and counts as the task's first
- * attempt.
+ * Node that holds a new task from its creation on, and the end of its lease (time-limited right to the task). The lease has the token 1,
+ * and counts as the task's first attempt.
  */
 export type FirstLease = { readonly owner: NodeId; readonly untilMs: number };
 
@@ -36,7 +36,10 @@ const leasedTaskFields = fieldsBut(jobTasks, "losses");
 /** New tasks as parameter rows of an SQL statement. A new task may already have a lease, which gives it to one node for a limited time. */
 export const leasedTaskRows = rows(leasedTaskFields);
 
-/** Returns a new task of a job as a parameter row, which can contain the first lease of the task. */
+/**
+ * Returns a new task of a job as a parameter row, which can contain the first lease of the task (a node's time-limited right to work on
+ * it).
+ */
 export function leasedTaskRow(task: NewJobTask, lease: FirstLease | undefined): ValuesOf<typeof leasedTaskFields> {
   const claims = lease === undefined ? 0 : 1;
   return { ...task, attempt: claims, leaseToken: claims, leaseOwner: lease?.owner, leaseUntil: lease?.untilMs };

@@ -63,9 +63,9 @@ export type NewJobAttempt = {
 };
 
 /**
- * Stores the result of the ended attempt, and prepares the job's row for the next attempt. The receipt, the time of the end, and requests
- * to cancel or pause are removed from the row. The caller must have locked the job's row. It commits the rest of the next attempt in the
- * same transaction.
+ * Stores the result of the ended attempt, and prepares the job's row for the next attempt. The receipt (report of the job), the time of the
+ * end, and requests to cancel or pause are removed from the row. The caller must have locked the job's row. It commits the rest of the next
+ * attempt in the same transaction.
  */
 export async function beginJobAttempt(tx: Executor, attempt: NewJobAttempt): Promise<void> {
   const { jobId, keyId, nowMs, idempotencyKey, contentDigest } = attempt;

@@ -50,7 +50,7 @@ const stepFields = fieldsBut(jobSteps, "jobId");
  */
 export type NewJobStep = ValuesOf<typeof stepFields> & { readonly isStored?: boolean };
 
-/** The lease under which a driver writes to its job. */
+/** The lease (time-limited right) under which a driver (the loop that runs a job's steps) writes to its job. */
 export type RunLease = { readonly jobId: Id<"job">; readonly owner: NodeId; readonly leaseToken: number };
 
 /** The writes of a commit to the job's row, its log, its steps and its run task. */
@@ -59,8 +59,9 @@ export type JobChange = {
   readonly events: readonly NewJobEvent[];
   readonly steps: readonly NewJobStep[];
   /**
-   * The commit's effect on the job's run task. `keep`: the driver (the loop that runs the steps) continues under the same lease. `end`: the
-   * commit deletes the task. `dueAtMs`: the commit releases the task, which is due again at this time (epoch milliseconds).
+   * The commit's effect on the job's run task. `keep`: the driver (the loop that runs the steps) continues under the same lease (its
+   * time-limited right to the job). `end`: the commit deletes the task. `dueAtMs`: the commit releases the task, which is due again at this
+   * time (epoch milliseconds).
    */
   readonly task: "keep" | "end" | { readonly dueAtMs: number };
   /** True if the job made progress. Leases that it lost earlier then no longer count. */
@@ -94,14 +95,14 @@ export type CommitOptions = {
   readonly seesPause: boolean;
   /**
    * The number (`seq`) of the last entry that the job's log must have. If the log's last entry has a different number, the commit writes
-   * nothing, as if the lease were lost.
+   * nothing, as if another node had taken over the job.
    */
   readonly expectedSeq?: number | undefined;
 };
 
 /**
- * One commit of a job's progress. `lease`: the lease under which a node works on the job. `change`: what to write. `options`: conditions of
- * the commit.
+ * One commit of a job's progress. `lease`: the lease (time-limited right) under which a node works on the job. `change`: what to write.
+ * `options`: conditions of the commit.
  */
 export type JobCommit = { readonly lease: RunLease; readonly change: JobChange; readonly options: CommitOptions };
 
@@ -179,7 +180,10 @@ const commit = compose("commit_job_runs", commitParts, (names, onlyWith) => comm
   read_ends: { parts: ["commits", "events", "storedSteps", "calls", "isLeft"] },
 });
 
-/** Commits a change of one job together with a page of rows, in one statement. If the lease is lost, no row is stored. */
+/**
+ * Commits a change of one job together with a page of rows (data that the job processes), in one statement. If another node has taken over
+ * the job (the lease is lost), no row is stored.
+ */
 const commitPage = compose("commit_job_page", { ...commitParts, ...pageParts }, (names, onlyWith) => {
   const { rows: stored, positions } = storePage(names, { job: "c.id", from: "changed c, " });
   return commitQuery(names, onlyWith, `, stored as (${stored}), placed as (${positions})`);
@@ -245,14 +249,17 @@ function commitQuery(
 }
 
 /**
- * Commits changes of different jobs. Returns one result for each job, in order. The result is undefined if the job's lease is lost; nothing
- * is then written for this job.
+ * Commits changes of different jobs. Returns one result for each job, in order. The result is undefined if the job's lease is lost (another
+ * node may have taken over the job); nothing is then written for this job.
  */
 export async function commitJobs(db: Executor, all: readonly JobCommit[]): Promise<(RunCommit | undefined)[]> {
   return resultsOf(await commit(db, valuesOf(all)), all);
 }
 
-/** Commits a change of one job, and the rows of a page with it. Returns undefined, with nothing written, if the job's lease is lost. */
+/**
+ * Commits a change of one job, and the rows of a page with it. Returns undefined, with nothing written, if the job's lease is lost (another
+ * node may have taken over the job).
+ */
 export async function commitJobPage(
   db: Executor,
   one: JobCommit,

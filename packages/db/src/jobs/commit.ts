@@ -26,7 +26,7 @@ import { type JobUndoChange, type NewJobUndoEntry, writeJobUndo } from "./undo.t
 
 /**
  * The changes of a job after one unit of its work: rows, undo entries, calls and tasks. All changes are committed together. If the job's
- * lease is lost, none of them is committed.
+ * lease is lost (another node may have taken over the job), none of them is committed.
  */
 export type RunChange = JobChange & {
   readonly rows: readonly NewJobRow[];
@@ -44,7 +44,10 @@ export type RunChange = JobChange & {
   readonly calls: readonly CallRecord[];
   /** Tasks that the commit makes due. They belong to other jobs, or to this job if their kind is not `run`. */
   readonly tasks: readonly NewJobTask[];
-  /** Function that writes more rows in the same transaction. It runs after svc has checked that the node still holds the job's lease. */
+  /**
+   * Function that writes more rows in the same transaction. It runs after svc has checked that the node still holds the job's lease (the
+   * time in which only one node works on a task).
+   */
   readonly also: ((tx: Executor) => Promise<void>) | undefined;
 };
 
@@ -98,7 +101,8 @@ async function commitTogether(db: Executor, commit: JobCommit): Promise<RunCommi
 
 /**
  * Commits changes of several jobs. If a job occurs twice, each change has its own statement, because one statement can write to a job only
- * once. This happens if a node has lost its lease of the job and commits at the same time as the node that has the lease now.
+ * once. This happens if a node has lost its lease (time-limited right) of the job and commits at the same time as the node that has the
+ * lease now.
  */
 async function commitAll(db: Executor, commits: readonly JobCommit[]): Promise<(RunCommit | undefined)[]> {
   const jobs = new Set(commits.map(({ lease }) => lease.jobId));

@@ -25,7 +25,7 @@ export function stepOfRow(row: StepRow): JobStepRecord {
   return { stepId, ordinal, receipt, output };
 }
 
-/** Returns the receipts and outputs of a job's steps, in the order in which the steps began. */
+/** Returns the receipts (stored summaries) and outputs of a job's steps, in the order in which the steps began. */
 export async function loadJobSteps(db: Executor, jobId: Id<"job">): Promise<JobStepRecord[]> {
   return (await selectSteps(db, [arrayLiteral([uuidOfId(jobId)])])).map(stepOfRow);
 }
@@ -52,7 +52,7 @@ export async function loadJob(
   return row && jobColumns.read(row);
 }
 
-/** A job with its steps' receipts and outputs. */
+/** A job with its steps' receipts (stored summaries) and outputs. */
 export type JobWithSteps = { readonly job: JobRecord; readonly steps: readonly JobStepRecord[] };
 
 /** Returns jobs with their steps, in the requested order; undefined for a job that does not exist. Two statements read all of them. */

@@ -92,8 +92,8 @@ export type JobSetRun = {
 };
 
 /**
- * The parameters for storing a page of rows. `of`: the set and the first position in it to which the rows are appended, and their row
- * numbers. `rows`: the rows.
+ * The parameters for storing a page of rows. `of`: the set (a job's list of rows) and the first position in it to which the rows are
+ * appended, and their row numbers. `rows`: the rows.
  */
 export const pageParts = {
   of: values({ setId: text, fromOrdinal: int4, rowNumbers: int4Array }),

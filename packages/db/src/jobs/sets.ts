@@ -106,7 +106,7 @@ export async function readJobSetRows(
   return { rows: found.map((row) => setColumns.read(row)), hasMore };
 }
 
-/** A set of a job. If `state` or `states` is given, only the set's rows in these states. */
+/** A set (list of rows) of a job. If `state` or `states` is given, only the set's rows in these states. */
 type JobSetPart = {
   readonly jobId: Id<"job">;
   readonly setId: string;

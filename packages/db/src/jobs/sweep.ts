@@ -69,7 +69,7 @@ export function sweepJobRows(db: Executor, beforeMs: number, limit: number): Pro
 /**
  * Finds and locks jobs that have ended and may be deleted. Reads jobs from the oldest by the primary key, and looks up the simulation run
  * and the tasks of each job. Jobs that have not ended, or ended after `$3`, are read and skipped in each round of deletion. A simulation
- * run is deleted together with its job, because the job's page and receipt refer to it.
+ * run is deleted together with its job, because the job's page and receipt (report) refer to it.
  */
 const lockEnded = statement<{ id: string; last_seq: number; twins: string[] }>(
   "lock_ended_jobs",
@@ -106,16 +106,19 @@ type EndedJobBatch = {
   readonly after: Id<"job"> | undefined;
   /** Maximum jobs to delete. */
   readonly limit: number;
-  /** Maximum log entries to delete. The entries of the batch's first job do not count. */
+  /** Maximum log entries to delete. The entries of the first job in the batch do not count. */
   readonly logEntriesMax: number;
 };
 
-/** Result of a batch. `last`: the last job of the batch, after which the next batch begins; undefined if the round is finished. */
+/**
+ * Result of a batch of deletions. `last`: the last job of the batch, after which the next batch begins; undefined if the round is finished.
+ */
 type SweepProgress = { readonly last: Id<"job"> | undefined };
 
 /**
- * Deletes ended jobs whose rows are already deleted, each completely in one transaction: receipt, attempts, steps, log and asks, and the
- * same data of its simulation run. A job that has a task stays. Any number of nodes may do this at the same time.
+ * Deletes ended jobs whose rows are already deleted, each completely in one transaction: receipt (report), attempts, steps, log and asks
+ * (questions to people), and the same data of its simulation run. A job that has a task stays. Any number of nodes may do this at the same
+ * time.
  */
 export function sweepEndedJobs(db: Executor, batch: EndedJobBatch): Promise<SweepProgress> {
   const { beforeMs, after, limit, logEntriesMax } = batch;

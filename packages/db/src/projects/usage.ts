@@ -74,7 +74,7 @@ const countEntitySubscriptions = statement<{ count: string }>(
   "select coalesce(sum(subscriptions), 0) as count from routing_shards where project_id = $1::uuid",
 );
 
-/** Counts the private toolkits of a project. Uses the primary key. */
+/** Counts the toolkits (app definitions) that a project published for itself. Uses the primary key. */
 const countToolkits = statement<{ count: string }>(
   "count_project_toolkits",
   "select count(*) as count from private_toolkits where project_id = $1::uuid",
@@ -98,9 +98,9 @@ const countMax = 10_000_000;
 
 /** Functions that return the usage of one project. If `most` is given, a count stops at this number, so that further rows cost nothing. */
 export type ProjectUsage = {
-  /** Returns the number of pending deliveries, including leased ones. */
+  /** Returns the number of pending deliveries, including those that a node is sending now. */
   countDeliveries(most?: number): Promise<number>;
-  /** Returns the number of unfinished jobs, including parked ones and simulation runs. */
+  /** Returns the number of unfinished jobs, including parked ones (that wait for a person or a time) and simulation runs. */
   countJobs(most?: number): Promise<number>;
   /** Returns the number of subscriptions to events of every entity (customer or user), active and inactive. */
   countSubscriptions(): Promise<number>;
@@ -108,7 +108,8 @@ export type ProjectUsage = {
   countEntitySubscriptions(): Promise<number>;
   countToolkits(): Promise<number>;
   /**
-   * Returns the size in bytes of the project's event payloads, of the call data in the ledger, and of jobs' rows. Reads all of these rows.
+   * Returns the size in bytes of the project's event payloads, of the call data in the ledger (stored record of tool calls), and of jobs'
+   * rows. Reads all of these rows.
    */
   measureStorage(): Promise<number>;
 };

@@ -163,8 +163,8 @@ function newestPosts(key: Readonly<Record<string, string>>, owned: string): stri
 const selectAll = pageStatement("list_quarantined_posts", { ...page, found: newestPosts({}, ofDeployment) });
 
 /**
- * Finds quarantined webhook posts (refused posts kept for inspection) of one toolkit. Posts that were not released are found by the index
- * quarantined_posts_held_toolkit, released posts by quarantined_posts_released_toolkit.
+ * Finds quarantined webhook posts (refused posts kept for inspection) of one app's toolkit. Posts that were not released are found by the
+ * index quarantined_posts_held_toolkit, released posts by quarantined_posts_released_toolkit.
  */
 const selectOfToolkit = pageStatement("list_quarantined_posts_of_toolkit", {
   ...page,
@@ -181,8 +181,8 @@ const selectOfProject = pageStatement("list_quarantined_posts_of_project", {
 });
 
 /**
- * Returns a page of the quarantined posts (refused webhook posts kept for inspection) of a project's private toolkit. Reads the posts by
- * the indexes quarantined_posts_project_held_toolkit and quarantined_posts_project_released_toolkit.
+ * Returns a page of the quarantined posts (refused webhook posts kept for inspection) of a project's private toolkit (an app that it
+ * defined itself). Reads the posts by the indexes quarantined_posts_project_held_toolkit and quarantined_posts_project_released_toolkit.
  */
 const selectOfPrivateToolkit = pageStatement("list_quarantined_posts_of_private_toolkit", {
   ...page,

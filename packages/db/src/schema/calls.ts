@@ -13,9 +13,9 @@ import { accessClasses, callStates, hookDecisions, hookPhases, type StoredAccess
 const callPaceDocument = documentType<PaceDocument>("call_paces.pace", [asWritten]);
 
 /**
- * The ledger: one row per tool call. Calls that were refused or that wait for a confirmation have a row, too. The row of a write is stored
- * before svc sends the write. The end of a call changes an indexed column only if the call failed. So for most calls, PostgreSQL writes the
- * five index entries only once.
+ * The ledger (stored record of tool calls): one row per tool call. Calls that were refused or that wait for a confirmation have a row, too.
+ * The row of a write is stored before svc sends the write. The end of a call changes an indexed column only if the call failed. So for most
+ * calls, PostgreSQL writes the five index entries only once.
  */
 export const toolCalls = pgTable(
   "tool_calls",
@@ -108,7 +108,7 @@ export const callLimits = pgTable(
       .notNull()
       .references(() => projects.id),
     name: text("name").notNull(),
-    /** Toolkit whose calls are limited; empty for all toolkits. */
+    /** Toolkit (app) whose calls are limited; empty for all toolkits. */
     toolkitSlug: text("toolkit_slug").notNull(),
     /** CEL expression that computes the limiter key of a call. Calls with equal keys share the limit. Empty: all calls share the limit. */
     keyExpression: text("key_expression").notNull(),
@@ -134,7 +134,7 @@ export const callPaces = pgTable(
     projectId: idColumn("prj")("project_id")
       .notNull()
       .references(() => projects.id),
-    /** Name of the call limit: a limit of the project, or a rate that a toolkit declares for its app. */
+    /** Name of the call limit: a limit of the project, or a rate that the definition of an app (toolkit) declares. */
     limitName: text("limit_name").notNull(),
     key: text("key").notNull(),
     pace: document(callPaceDocument)("pace").notNull(),

@@ -18,8 +18,8 @@ export const connectedAccounts = pgTable(
       .references(() => projects.id),
     toolkitSlug: text("toolkit_slug").notNull(),
     /**
-     * True if the toolkit is private to the project. A shared toolkit may have the same slug, but accounts of the private toolkit are never
-     * used for the shared one, and vice versa.
+     * True if the toolkit (the account's app) is private to the project. A shared toolkit may have the same slug, but accounts of the
+     * private toolkit are never used for the shared one, and vice versa.
      */
     isPrivate: boolean("is_private").notNull(),
     /** True if the account was made in the sandbox. Sandbox accounts are used only in the sandbox, and other accounts only outside it. */
@@ -48,7 +48,7 @@ export const connectedAccounts = pgTable(
     expiresAt: time("expires_at"),
     /** Time of the next renewal; null if the credential cannot be renewed. */
     refreshAt: time("refresh_at"),
-    /** End of the lease under which one node renews the credential. No node holds the lease after this time. */
+    /** End of the lease (time-limited right) under which one node renews the credential. No node holds the lease after this time. */
     refreshLeaseUntil: time("refresh_lease_until"),
   },
   (table) => [
@@ -71,7 +71,9 @@ export const connectedAccounts = pgTable(
   ],
 );
 
-/** A toolkit definition of one project. It hides a shared toolkit of the same slug from the project. */
+/**
+ * A toolkit (an app's tools and webhooks) that one project defined for itself. It hides a shared toolkit of the same slug from the project.
+ */
 export const privateToolkits = pgTable(
   "private_toolkits",
   {
@@ -80,14 +82,14 @@ export const privateToolkits = pgTable(
       .references(() => projects.id),
     slug: text("slug").notNull(),
     /**
-     * Definition of the private toolkit, as the project published it. It is JSON text and not jsonb, because jsonb loses the order of a
-     * schema's properties.
+     * Definition of the private toolkit (an app's tools and webhooks), as the project published it. It is JSON text and not jsonb, because
+     * jsonb loses the order of a schema's properties.
      */
     definition: text("definition").notNull(),
     toolCount: integer("tool_count").notNull(),
     /**
-     * SHA-256 of the hosts that receive credentials of this private toolkit. If a new definition changes the value, accounts that were
-     * connected with the old value must be connected again.
+     * SHA-256 of the hosts that receive credentials of this private toolkit (an app that the project defined). If a new definition changes
+     * the value, accounts that were connected with the old value must be connected again.
      */
     originDigest: bytes("origin_digest").notNull(),
     updatedAt: time("updated_at").notNull(),
@@ -103,7 +105,7 @@ export const toolVectors = pgTable(
   "tool_vectors",
   {
     digest: text("digest").primaryKey(),
-    /** Project that owns the private toolkit; null for the shared catalog. */
+    /** Project that owns the private toolkit (an app that it defined itself); null for the shared catalog. */
     projectId: idColumn("prj")("project_id").references(() => projects.id),
     /**
      * Embedding vector of a tool's text. Each component is one signed byte. The components are scaled so that the largest is 127. Null

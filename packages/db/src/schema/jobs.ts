@@ -309,7 +309,7 @@ export const jobUndoEntries = pgTable(
 
 /**
  * Due work of jobs. A row is deleted in the transaction that completes its work, so an idle deployment has no rows. No index contains a
- * lease column, so a claim is a HOT update (it changes no index).
+ * lease column (the node that holds a task, and until when). So taking a task is a HOT update (it changes no index).
  */
 export const jobTasks = pgTable(
   "job_tasks",
@@ -324,7 +324,10 @@ export const jobTasks = pgTable(
     projectId: project(),
     dueAt: time("due_at").notNull(),
     attempt: integer("attempt").notNull().default(0),
-    /** Number of leases that expired while a node held them, counted since the job last made progress. */
+    /**
+     * Number of leases (a node's time-limited rights to the task) that expired before the work was done, counted since the job last made
+     * progress.
+     */
     losses: integer("losses").notNull().default(0),
     leaseOwner: idColumn("node")("lease_owner"),
     /**

@@ -37,7 +37,7 @@ const keyConfirmDocument = documentType<ConfirmRule>("api_keys.confirm", [asWrit
 
 /**
  * Projects, the tenants of svc. `routingVersion` grows with every change of the project's subscriptions. `catalogVersion` grows with every
- * change of its private toolkits. Nodes compare these numbers to check if their caches are current.
+ * change of its private toolkits (apps that it defined itself). Nodes compare these numbers to check if their caches are current.
  */
 export const projects = pgTable(
   "projects",

@@ -94,11 +94,11 @@ export const standingVersions = pgTable(
     programId: program(),
     version: integer("version").notNull(),
     /**
-     * The JSON text of the definition as the caller submitted it, encrypted. It can be decrypted only with the context
+     * The JSON text of the schedule's definition as the caller submitted it, encrypted. It can be decrypted only with the context
      * `<project>/standing_versions/<program>/<version>`.
      */
     definition: bytes("definition").notNull(),
-    /** SHA-256 of the definition in canonical JSON. */
+    /** SHA-256 of the schedule's definition in canonical JSON. */
     definitionHash: text("definition_hash").notNull(),
     programHash: text("program_hash").notNull(),
     /** Digest of the program together with the tool definitions that the program uses. It identifies a row of the table job_programs. */
@@ -281,7 +281,7 @@ export const standingBackfills = pgTable(
     projectId: project(),
     programId: program(),
     /**
-     * The version for which the backfill was requested. The backfill continues as long as the program has the definition of this version.
+     * The version for which the backfill was requested. The backfill continues as long as the schedule has the definition of this version.
      */
     version: integer("version").notNull(),
     state: oneOf(backfillStates)("state").notNull(),
@@ -404,7 +404,7 @@ export const standingArrivals = pgTable(
   {
     /**
      * Time at which svc received the event. It is part of the primary key and therefore never changes. If a decision about the event fails,
-     * the next attempt comes when the lease of the failed attempt ends.
+     * the next attempt comes when the failed attempt's lease (its node's time-limited right to the event) ends.
      */
     dueAt: time("due_at").notNull(),
     projectId: idColumn("prj")("project_id").notNull(),
@@ -418,8 +418,8 @@ export const standingArrivals = pgTable(
     attempt: integer("attempt").notNull().default(0),
     leaseOwner: idColumn("node")("lease_owner"),
     /**
-     * A number that grows each time a node claims the row (takes it and leases it). A write with an older number is refused, because the
-     * node that makes it has lost its lease.
+     * A number that grows each time a node claims the row (takes it for a limited time). A write with an older number is refused, because
+     * the node that makes it has lost its lease.
      */
     leaseToken: bigint("lease_token", { mode: "number" }).notNull().default(0),
     leaseUntil: time("lease_until"),

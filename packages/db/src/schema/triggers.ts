@@ -38,9 +38,9 @@ export const subscriptions = pgTable(
       .references(() => projects.id),
     kind: oneOf(subscriptionKinds)("kind").notNull().default("events"),
     endpointUrl: text("endpoint_url").notNull(),
-    /** Slug of the toolkit whose events the subscription receives. An empty text means that it receives the events of all toolkits. */
+    /** Slug of the toolkit (app) whose events the subscription receives. An empty text means that it receives the events of all apps. */
     toolkitSlug: text("toolkit_slug").notNull(),
-    /** Slug of the trigger whose events match, unique in the whole catalog. Empty for every trigger of the toolkit. */
+    /** Slug of the trigger whose events match, unique in the whole catalog. Empty for every trigger of the app. */
     triggerSlug: text("trigger_slug").notNull(),
     /** Slugs of several triggers whose events match; `triggerSlug` is then empty. Empty: `triggerSlug` decides alone. */
     triggerSlugs: text("trigger_slugs").array().notNull().default([]),
@@ -221,10 +221,10 @@ export const deliveries = pgTable(
 
 /**
  * Tasks of pending deliveries. They have their own table, so that the queue stays small and the end of a delivery changes none of its
- * indexes. A row is deleted when its delivery ends. No index contains a lease column. So a node that takes a task changes no index (a HOT
- * update). The number `epoch` says which part of the queue a task is in: 0 while it waits for a retry, negative for throttled replays (low
- * priority), and otherwise the number in `delivery_epoch` at that time. So a scan for due queues skips waiting tasks and, after a change of
- * the number, older dead rows.
+ * indexes. A row is deleted when its delivery ends. No index contains a lease column (the node that works on a task, and until when). So a
+ * node that takes a task changes no index (a HOT update). The number `epoch` says which part of the queue a task is in: 0 while it waits
+ * for a retry, negative for throttled replays (low priority), and otherwise the number in `delivery_epoch` at that time. So a scan for due
+ * queues skips waiting tasks and, after a change of the number, older dead rows.
  */
 export const deliveryTasks = pgTable(
   "delivery_tasks",
@@ -240,7 +240,7 @@ export const deliveryTasks = pgTable(
     leaseUntil: time("lease_until"),
     /**
      * Number of the queue's part to which the task belongs.
-     * - 0: the task waits for a retry and has no lease.
+     * - 0: the task waits for a retry and has no lease (no node works on it).
      * - Negative: a throttled replay created the task, so it has low priority.
      * - Other tasks have the number in the table `delivery_epoch`.
      */
@@ -370,7 +370,7 @@ export const replays = pgTable(
     reason: oneOf(replayReasons)("reason").notNull().default(""),
     /** The subscription that the replay waits for; null if it waits for none. */
     waitsForId: idColumn("sub")("waits_for_id"),
-    /** Toolkit whose events are replayed; empty for every toolkit. */
+    /** Toolkit (app) whose events are replayed; empty for every toolkit. */
     toolkitSlug: text("toolkit_slug").notNull(),
     /**
      * Slug of the trigger whose events are replayed. The slug is unique in the whole catalog. An empty text means that the events of all

@@ -35,7 +35,8 @@ export const dataKeys = pgTable(
 
 /**
  * Rotations of the vault key. Only the last rotation may still be running; `vaultRotationStates` lists the states. The node that works on a
- * rotation holds its lease. Each batch stores its changes together with the position and the counts, so another node can continue.
+ * rotation holds its lease (the exclusive right to work on it for a limited time). Each batch stores its changes together with the position
+ * and the counts, so another node can continue.
  */
 export const vaultRotations = pgTable("vault_rotations", {
   number: integer("number").primaryKey().generatedAlwaysAsIdentity(),

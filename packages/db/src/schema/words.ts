@@ -75,7 +75,7 @@ export const askStates = ["pending", "answered", "defaulted", "withdrawn"] as co
 /** Continuations, the possible answers to a question. */
 export const askContinuations = ["proceed", "retry-with", "skip", "abort"] as const;
 
-/** A continuation, which is a possible answer to a question. */
+/** A continuation is a possible answer to a job's question to a person. */
 export type AskContinuation = (typeof askContinuations)[number];
 
 /**
@@ -178,8 +178,8 @@ export type HookPhase = (typeof hookPhases)[number];
 export const hookDecisions = ["allow", "edit", "refuse", "failed"] as const;
 
 /**
- * State of a call in the ledger. A write is `running` from before svc sends it until its outcome is known. After that, the state is the
- * outcome.
+ * State of a tool call in the ledger (record of all tool calls). A write is `running` from before svc sends it until its outcome is known.
+ * After that, the state is the outcome.
  */
 export const callStates = ["running", ...callOutcomes] as const;
 

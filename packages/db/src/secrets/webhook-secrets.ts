@@ -13,21 +13,21 @@ import type { Row } from "../sql/codec.ts";
 export type WebhookSecretRow = Omit<Row<typeof webhookSecrets>, "projectId">;
 
 /**
- * Result of storing a secret. `no_toolkit`: the project has no private toolkit with the slug. `too_many`: the webhook would have more live
- * secrets than it may have. Nothing is stored then.
+ * Result of storing a secret. `no_toolkit`: the project has no private toolkit (app definition of its own) with the slug. `too_many`: the
+ * webhook would have more live secrets than it may have. Nothing is stored then.
  */
 export type PutWebhookSecretResult = "put" | "no_toolkit" | "too_many";
 
 /**
- * The secrets of the webhooks of one project's private toolkits. Every change increments the project's catalog version in the same
- * transaction, so that all nodes read them again.
+ * The secrets of the webhooks of one project's private toolkits (apps that it defined itself). Every change increments the project's
+ * catalog version in the same transaction, so that all nodes read them again.
  */
 export type WebhookSecretRepository = {
-  /** Returns the secrets that live at a time, sorted by toolkit, the newest of a toolkit first. */
+  /** Returns the webhook secrets that are valid at a time, sorted by toolkit (app), the newest of a toolkit first. */
   list(nowMs: number): Promise<WebhookSecretRow[]>;
   /**
-   * Stores a secret. The toolkit's other secrets end at `formerEndsAt`, or earlier if they had an earlier end. Deletes those that have ended
-   * then. `most`: maximum number of live secrets of a toolkit.
+   * Stores a webhook secret of a toolkit (app). The toolkit's other secrets end at `formerEndsAt`, or earlier if they had an earlier end.
+   * Deletes those that have ended then. `most`: maximum number of live secrets of a toolkit.
    */
   put(
     secret: Omit<WebhookSecretRow, "endsAt">,
@@ -47,7 +47,7 @@ const columns = {
   endsAt: webhookSecrets.endsAt,
 };
 
-/** The other secrets of a secret's toolkit. */
+/** The other secrets of the app to which a webhook secret belongs. */
 const successors = alias(webhookSecrets, "successors");
 
 /** Returns the condition that a secret verifies webhook posts at a time. */

@@ -11,11 +11,11 @@ const unbounded = { depthMax: Number.POSITIVE_INFINITY };
 export type SelectList<Read extends object> = {
   /** SQL of the select list, for example `j.id as "id", j.project_id as "projectId", …`. */
   readonly text: string;
-  /** Decodes the row from the driver and changes it in place. Other properties stay. */
+  /** Decodes the row from the PostgreSQL driver and changes it in place. Other properties stay. */
   read<Raw extends RawRow<Read>>(row: Raw): Read & Omit<Raw, keyof Read>;
 };
 
-/** A row of a select list as the driver returns it. */
+/** A row of a select list as the PostgreSQL driver returns it. */
 export type RawRow<Read extends object> = { [Name in keyof Read]: unknown };
 
 type Reader = (stored: unknown) => unknown;
@@ -75,7 +75,10 @@ export function packedList<Table extends PgTable, const Name extends ColumnName<
   };
 }
 
-/** A row as the driver returns it. Most of its columns are in the one JSON text `packed`. Its columns with bytes and ids are separate. */
+/**
+ * A row as the PostgreSQL driver returns it. Most of its columns are in the one JSON text `packed`. Its columns with bytes and ids are
+ * separate.
+ */
 export type PackedRow = { readonly packed: string; readonly [apart: string]: unknown };
 
 /**
@@ -141,7 +144,7 @@ function readerOfArray(column: PgColumn): (stored: unknown) => unknown {
 
 /**
  * Some parameters of a SQL statement that belong together. The functions return the parameters' names for the SQL text, and encode the
- * parameters' values for the driver.
+ * parameters' values for the PostgreSQL driver.
  */
 export type StatementPart<Value, Names> = {
   /** Number of parameters. */

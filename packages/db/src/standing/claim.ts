@@ -27,8 +27,8 @@ export type DueClaimRequest = {
 };
 
 /**
- * Number of due tasks scanned for one claim, as a multiple of the claim's limit. It is more than the limit, so that every project gets its
- * share.
+ * Number of due tasks scanned each time a node takes tasks (a claim), as a multiple of the largest number to take. It is more than the
+ * limit, so that every project gets its share.
  */
 const windowFactor = 3;
 
@@ -45,13 +45,14 @@ const claimed = selectList(
 );
 
 /**
- * Claims due tasks (takes them and leases them to this node). Every project gets its first task before any project gets a second.
+ * Claims due tasks (only this node may work on them for a limited time). Every project gets its first task before any project gets a
+ * second.
  * - First, the index due_tasks_due shows which projects have due tasks, however many tasks one project has (10,000 take 2 ms). If nothing
  *   is due, this reads one page.
  * - Then due_tasks_project gives the oldest tasks of each project. All projects share one maximum number.
  * - Each task is looked up by its key. `is true` prevents PostgreSQL from using the due time for this lookup.
  * - With SKIP LOCKED, nodes never wait for each other.
- * - No index has a column of the lease. So the update is HOT (PostgreSQL changes no index).
+ * - No index has a column of the lease (the node and its time limit). So the update is HOT (PostgreSQL changes no index).
  */
 const claimTasks = statement<RawRow<Omit<ClaimedDueTask, "dueOfProject">> & Pick<ClaimedDueTask, "dueOfProject">>(
   "claim_due_tasks",

@@ -47,7 +47,7 @@ const countStarted = statement<{ count: string }>(
      cross join lateral (select from jobs where id = r.job_id and status <> 'parked' offset 0) j limit $2::int8) c`,
 );
 
-/** Returns the number of a project's started runs whose jobs are not parked, counted up to `most`. */
+/** Returns the number of a project's started runs whose jobs are not parked (stored, with no node working on it), counted up to `most`. */
 export async function countStartedStandingRuns(tx: Executor, projectId: ProjectId, most: number): Promise<number> {
   const [row] = await countStarted(tx, [uuidOfId(projectId), most]);
   return Number(row?.count ?? 0);
@@ -63,7 +63,10 @@ const countWithParked = statement<{ count: string }>(
      select from standing_runs where project_id = $1::uuid and state = 'started' limit $2::int8) c`,
 );
 
-/** Returns the number of a project's started runs, including those with parked jobs, counted up to `most`. It looks up no jobs. */
+/**
+ * Returns the number of a project's started runs, including those with parked jobs (which wait for a person or a time), counted up to
+ * `most`. It looks up no jobs.
+ */
 export async function countUnendedStandingRuns(tx: Executor, projectId: ProjectId, most: number): Promise<number> {
   const [row] = await countWithParked(tx, [uuidOfId(projectId), most]);
   return Number(row?.count ?? 0);

@@ -45,9 +45,9 @@ export type InboxClaim = {
 };
 
 /**
- * Number of inbox events that a claim scans, as a multiple of the claim's limit. It is above 1, so that every project gets its share and
- * events that other nodes claim at the same moment can be skipped. A larger number costs time, because each scanned event is looked up a
- * second time. With ten times the limit, these lookups took half the time of a claim.
+ * Number of inbox events that a claim (taking events for a node) scans, as a multiple of the claim's limit. It is above 1, so that every
+ * project gets its share and events that other nodes claim at the same moment can be skipped. A larger number costs time, because each
+ * scanned event is looked up a second time. With ten times the limit, these lookups took half the time of a claim.
  */
 const windowFactor = 3;
 
@@ -60,8 +60,8 @@ type ClaimRow = RawRow<ClaimedInboxEvent> & {
 };
 
 /**
- * Claims the oldest inbox events of each project (takes them and leases them to this node). Every project gets its first event before any
- * project gets a second.
+ * Claims the oldest inbox events of each project (only this node may work on them for a limited time). Every project gets its first event
+ * before any project gets a second.
  * - The statement uses only the primary key. It goes from project to project with one index lookup each, up to the claim's limit.
  * - In each project, it reads from the oldest event up to the project's share. So 10,000 events of one project do not slow down the others.
  * - With SKIP LOCKED, nodes never wait for each other.
@@ -148,8 +148,8 @@ const lockLeases = compose(
 );
 
 /**
- * Locks inbox events until the end of the transaction. Lock the programs first. Returns the leases under which this node still holds the
- * events.
+ * Locks inbox events until the end of the transaction. Lock the programs first. Returns the leases (time-limited rights) under which this
+ * node still holds the events.
  */
 export async function lockInboxLeases(tx: Executor, leases: readonly InboxLease[]): Promise<InboxLease[]> {
   if (leases.length === 0) return [];
@@ -165,15 +165,15 @@ const deleteDecided = compose(
 
 /**
  * Deletes events from the inbox of schedules, after svc has decided which schedules they start. Deletes only events that the caller holds
- * under these leases.
+ * under these leases (its time-limited rights to the events).
  */
 export async function deleteFromInbox(tx: Executor, leases: readonly InboxLease[]): Promise<void> {
   if (leases.length > 0) await deleteDecided(tx, { leases });
 }
 
 /**
- * Ends the leases of inbox events, so that any node may take them. Finds the rows by their primary key. Locks them in the order of this
- * key, so that two such statements do not deadlock.
+ * Ends the leases (time-limited rights of one node to work on a task) of inbox events, so that any node may take them. Finds the rows by
+ * their primary key. Locks them in the order of this key, so that two such statements do not deadlock.
  */
 const releaseLeases = compose(
   "release_standing_arrivals",
@@ -187,7 +187,10 @@ const releaseLeases = compose(
     from held h where t.due_at = h.due_at and t.project_id = h.project_id and t.event_id = h.event_id`,
 );
 
-/** Releases leases without a decision, so that the events are due again at `dueAtMs`. Ignores leases that the node has lost. */
+/**
+ * Releases leases (time-limited rights of this node to inbox events) without a decision, so that the events are due again at `dueAtMs`.
+ * Ignores leases that the node has lost.
+ */
 export async function releaseInboxLeases(db: Executor, leases: readonly InboxLease[], dueAtMs: number): Promise<void> {
   if (leases.length > 0) await releaseLeases(db, { leases, arrival: { dueAtMs } });
 }

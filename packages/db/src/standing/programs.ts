@@ -237,7 +237,10 @@ export async function addStandingVersion(db: Executor, version: typeof standingV
   await db.orm.insert(standingVersions).values(version);
 }
 
-/** Deletes the tasks of a locked program that have one of these kinds. A node that holds such a task loses its lease. */
+/**
+ * Deletes the tasks of a locked program that have one of these kinds. A node that holds such a task loses its lease (its time-limited right
+ * to the task).
+ */
 export async function clearDueTasks(tx: Executor, id: StandingProgramId, kinds: readonly DueTaskKind[]): Promise<void> {
   await tx.orm.delete(dueTasks).where(and(eq(dueTasks.ownerId, id), inArray(dueTasks.kind, [...kinds])));
 }

@@ -4,15 +4,18 @@ import { fieldsOf, type NewRow, type Row, timestamptz } from "../sql/codec.ts";
 import { compose, query } from "../sql/compose.ts";
 import { type RawRow, rows, selectList, values } from "../sql/select-list.ts";
 
-/** Identifies one due task and the lease under which a node holds it. */
+/** Identifies one due task and the lease (time-limited right) under which a node works on it. */
 export type DueTaskLease = Readonly<Row<typeof dueTasks, "ownerId" | "kind" | "subject" | "leaseToken">>;
 
-/** The leases of due tasks as SQL parameters: one array per column, with one element for each lease. */
+/**
+ * The leases (time-limited rights of one node to work on a task) of due tasks as SQL parameters: one array per column, with one element for
+ * each lease.
+ */
 const dueLeaseRows = rows(fieldsOf(dueTasks, "ownerId", "kind", "subject", "leaseToken"));
 
 /**
- * SQL condition that a lease still holds its task. `t` is the row of due_tasks, `i` a row with the key and the token of the lease. False
- * after the lease was released or another node took the task.
+ * SQL condition that a lease (a time-limited right of one node to work on a task) still holds its task. `t` is the row of due_tasks, `i` a
+ * row with the key and the token of the lease. False after the lease was released or another node took the task.
  */
 const isDueTaskHeld =
   "t.owner_id = i.owner_id and t.kind = i.kind and t.subject = i.subject and t.lease_token = i.lease_token and t.lease_owner is not null";
@@ -35,7 +38,8 @@ const holdTasks = compose(
 );
 
 /**
- * Locks tasks until the end of the transaction. Lock the programs first. Returns the leases under which this node still holds the tasks.
+ * Locks tasks until the end of the transaction. Lock the programs first. Returns the leases (time-limited rights) under which this node
+ * still holds the tasks.
  */
 export async function holdDueTasks(tx: Executor, leases: readonly DueTaskLease[]): Promise<DueTaskLease[]> {
   return (await holdTasks(tx, { leases })).map((row) => leaseColumns.read(row));
@@ -48,15 +52,18 @@ const deleteTasks = compose(
   ({ tasks }) => query`delete from due_tasks t using ${tasks.from("i")} where ${isDueTaskHeld}`,
 );
 
-/** Deletes tasks that are held under these leases. */
+/** Deletes tasks that are held under these leases (a node's time-limited rights). */
 export async function deleteDueTasks(tx: Executor, leases: readonly DueTaskLease[]): Promise<void> {
   if (leases.length > 0) await deleteTasks(tx, { tasks: leases });
 }
 
-/** A due task whose lease this node holds. `dueAt`: the time at which the task is due next. */
+/** A due task that this node holds under a lease (a time-limited right). `dueAt`: the time at which the task is due next. */
 export type DueTaskMove = DueTaskLease & { readonly dueAt: number };
 
-/** Releases leased tasks of schedules and sets new due times. Finds the tasks by the primary key of `due_tasks`. */
+/**
+ * Releases tasks of schedules that a node holds under a lease (time-limited right) and sets new due times. Finds the tasks by the primary
+ * key of `due_tasks`.
+ */
 const moveTasks = compose(
   "move_due_tasks",
   { moves: rows(fieldsOf(dueTasks, "ownerId", "kind", "subject", "leaseToken", "dueAt")) },
@@ -71,7 +78,8 @@ export async function moveDueTasks(tx: Executor, moves: readonly DueTaskMove[]):
 }
 
 /**
- * Releases leases of tasks. It locks the tasks in the order of the primary key, so that two nodes cannot deadlock. Uses the primary key.
+ * Releases leases of tasks (a node's time-limited rights to them). It locks the tasks in the order of the primary key, so that two nodes
+ * cannot deadlock. Uses the primary key.
  */
 const releaseTasks = compose(
   "release_due_tasks",
@@ -86,8 +94,8 @@ const releaseTasks = compose(
 );
 
 /**
- * Releases leases of tasks whose work is not done. The tasks are due again at `dueAtMs`, or at their previous due time if that is later.
- * Ignores leases that the node has lost.
+ * Releases leases of tasks (a node's time-limited rights to them) whose work is not done. The tasks are due again at `dueAtMs`, or at their
+ * previous due time if that is later. Ignores leases that the node has lost.
  */
 export async function releaseDueTasks(db: Executor, leases: readonly DueTaskLease[], dueAtMs: number): Promise<void> {
   if (leases.length > 0) await releaseTasks(db, { leases, task: { dueAtMs } });
@@ -105,12 +113,18 @@ const putTasks = compose(
     on conflict (owner_id, kind, subject) do update set due_at = least(due_tasks.due_at, excluded.due_at)`,
 );
 
-/** Adds due tasks. If a task already exists, it keeps its lease, and its due time is the earlier one of the two. */
+/**
+ * Adds due tasks. If a task already exists, it keeps its lease (a node's time-limited right to it), and its due time is the earlier one of
+ * the two.
+ */
 export async function putDueTasks(db: Executor, tasks: readonly NewDueTask[]): Promise<void> {
   if (tasks.length > 0) await putTasks(db, { tasks });
 }
 
-/** Extends leases of tasks. It locks the tasks in the order of the primary key, so that two nodes cannot deadlock. Uses the primary key. */
+/**
+ * Extends leases of tasks (a node's time-limited rights to them). It locks the tasks in the order of the primary key, so that two nodes
+ * cannot deadlock. Uses the primary key.
+ */
 const renewTasks = compose(
   "renew_due_tasks",
   { leases: dueLeaseRows, until: values({ leaseUntilMs: timestamptz }) },
@@ -124,7 +138,7 @@ const renewTasks = compose(
     returning ${leaseColumns.text}`,
 );
 
-/** Extends leases. Returns the leases that this node still holds. */
+/** Extends leases (time-limited rights of one node to work on a task). Returns the leases that this node still holds. */
 export async function renewDueTasks(
   db: Executor,
   leases: readonly DueTaskLease[],

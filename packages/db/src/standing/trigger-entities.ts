@@ -44,7 +44,7 @@ export async function countOtherEntityEvents(
 const namedMax = 20;
 
 /**
- * Finds the entities (customers or users) whose accounts of a toolkit have references. Uses the index account_references_project. The
+ * Finds the entities (customers or users) whose accounts of a toolkit (app) have references. Uses the index account_references_project. The
  * statement runs only when a schedule is created.
  */
 const selectEntities = statement<{ entityId: string }>(
@@ -55,8 +55,8 @@ const selectEntities = statement<{ entityId: string }>(
 );
 
 /**
- * Returns at most 20 entities (customers or users) of a project to which webhook posts of a toolkit may belong. If posts may belong to
- * `entityId`, it is always among them.
+ * Returns at most 20 entities (customers or users) of a project to which webhook posts of a toolkit (app) may belong. If posts may belong
+ * to `entityId`, it is always among them.
  */
 export async function findReferencedEntities(
   db: Executor,

@@ -62,7 +62,7 @@ export type RearmedSchedule = ValuesOf<typeof movedFields>;
 
 /**
  * Stores new next due times of schedules after the time zone data has changed. Uses the primary keys of programs and tasks. A node that
- * works on such a task has used the old due time, so it loses its lease.
+ * works on such a task has used the old due time, so it loses its lease (its right to work on the task).
  */
 const rearm = compose(
   "rearm_standing_schedules",

@@ -185,7 +185,7 @@ const endOfKey = statement<{ id: string }>(
   where s.key_id = any(array(select id from ended)) and s.inactive_reason <> 'revoked' returning s.id`,
 );
 
-/** Ends those subscriptions of the key $1 whose toolkit is not in the list $3. Uses the index subscriptions_key. */
+/** Ends those subscriptions of the key $1 whose toolkit (app) is not in the list $3. Uses the index subscriptions_key. */
 const endNarrowed = statement<{ id: string }>(
   "end_narrowed_subscriptions",
   `update subscriptions s set active = false, inactive_reason = 'revoked', expires_at = $2::timestamptz
@@ -205,8 +205,8 @@ export async function endSubscriptionsOfKey(tx: Executor, { projectId, keyId, no
 }
 
 /**
- * Ends those subscriptions of a key that are not to one of the toolkits `toolkitSlugs`; an empty list ends all. After the commit, svc
- * delivers nothing to them, and the next sweep deletes them.
+ * Ends those subscriptions of a key that are not to one of the toolkits (apps) `toolkitSlugs`; an empty list ends all. After the commit,
+ * svc delivers nothing to them, and the next sweep deletes them.
  */
 export async function endNarrowedSubscriptions(
   tx: Executor,

@@ -85,8 +85,8 @@ export function beginVaultRotation(
 }
 
 /**
- * Takes or extends the lease of the running rotation, and returns the rotation. Undefined if no rotation is running, or if another node
- * holds the lease.
+ * Takes or extends the lease (exclusive right for a limited time) of the running rotation, and returns the rotation. Undefined if no
+ * rotation is running, or if another node holds the lease.
  */
 export async function leaseVaultRotation(
   db: Executor,
@@ -110,7 +110,10 @@ export async function leaseVaultRotation(
   return row;
 }
 
-/** Changes a rotation whose lease this node holds, and extends the lease. Returns false if another node holds the lease. */
+/**
+ * Changes a rotation whose lease (time-limited right) this node holds, and extends the lease. Returns false if another node holds the
+ * lease.
+ */
 export async function moveVaultRotation(
   db: Executor,
   { number, owner, leaseUntil }: { number: number; owner: NodeId; leaseUntil: number },

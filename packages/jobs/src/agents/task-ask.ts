@@ -14,7 +14,10 @@ export type AgentJobsContext = JobsContext &
     readonly jobRetentionMs?: number | undefined;
   };
 
-/** A question that a task waits for, and the job that asks it: the task's own job, or a child job that runs one of its skills. */
+/**
+ * A question to a person that an agent's task waits for, and the job that asks the question: the task's own job, or a child job that runs
+ * one of its skills.
+ */
 export type TaskAsk = { readonly ask: AskRecord; readonly job: JobRecord };
 
 /**
@@ -60,7 +63,7 @@ const words: Readonly<Record<AskContinuation, string>> = {
 
 const plainTypes: ReadonlySet<unknown> = new Set(["string", "number", "integer", "boolean"]);
 
-/** Returns the form with which the client asks its user, in the protocol's format. */
+/** Returns the form with which the MCP client asks its user a job's question, in the protocol's format. */
 export function askRequest(ask: AskRecord): Params {
   const { continuations, question, defaultContinuation } = ask;
   const continuation = {

@@ -19,7 +19,7 @@ export type JobsContext = {
   readonly asks: AskPort;
   /** The engine of this node. Its `wake`, `cancel` and `reserve` make it act at once instead of at its next poll. */
   readonly engine: Pick<JobEngine, "wake" | "cancel" | "reserve" | "pause" | "resume" | "retry">;
-  /** Programs that were checked on this node, cached for its drivers. */
+  /** Programs that were checked on this node, cached for its drivers (each runs one job's steps). */
   readonly programs: Pick<ProgramCache, "put" | "get">;
   readonly hints: JobHints;
   /** Lets a call wait until a job has ended. */

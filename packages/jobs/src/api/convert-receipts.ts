@@ -47,8 +47,8 @@ const estimateTexts = new WeakMap<EstimateDocument, string>();
 const writeEstimate = canonicalWriter(EstimateSchema);
 
 /**
- * Writes the canonical JSON of a receipt without approvals. It writes the stored document directly. To build an API message first would
- * take three times as long and would be most of the work at a job's end.
+ * Writes the canonical JSON of a receipt (report of an ended job) without approvals. It writes the stored document directly. To build an
+ * API message first would take three times as long and would be most of the work at a job's end.
  */
 const writeReceipt: (receipt: ReceiptDocument) => string = canonicalWriter(ReceiptSchema, {
   receiptHash: () => '""',

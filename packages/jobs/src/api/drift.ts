@@ -3,12 +3,12 @@ import { isObject, parseExactJson } from "@svc/core";
 import { canonicalJson, type PinnedTools } from "@svc/program";
 import { mask } from "@svc/tools";
 
-/** A difference between a tool's present definition and the definition that a program was pinned to. */
+/** A difference between a tool's present definition and the definition that was stored with a program. */
 export type Drift = {
   readonly toolSlug: string;
   /**
-   * Part of the tool's definition that has changed since the definition was stored with the program: `version`, `accessClass`,
-   * `inputSchema` or `outputSchema`; or `gone` if the tool no longer exists.
+   * Part of the tool's definition that has changed since a copy was stored with the program: `version`, `accessClass`, `inputSchema` or
+   * `outputSchema`; or `gone` if the tool no longer exists.
    */
   readonly what: string;
   readonly before: string;

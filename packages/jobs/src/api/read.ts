@@ -59,8 +59,8 @@ export function toNewJob(job: JobRecord, programJson: string, programHash: strin
 }
 
 /**
- * Returns a newly submitted job after its end, from the memory of its driver instead of the database. The result equals the job that GetJob
- * then returns.
+ * Returns a newly submitted job after its end, from the memory of its driver (runs the job's steps) instead of the database. The result
+ * equals the job that GetJob then returns.
  */
 export function toEndedJob(
   job: JobRecord,

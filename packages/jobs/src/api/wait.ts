@@ -25,8 +25,8 @@ type JobWait = {
 export type JobWaits = {
   /**
    * Waits for a job. The wait has no effect on the job. Resolves in one of these cases:
-   * - The job has ended. If its driver on this node has just committed the end, the result is this end. Otherwise the caller must read the
-   *   job.
+   * - The job has ended. If its driver (the code that runs the job's steps) on this node has just committed the end, the result is this
+   *   end. Otherwise the caller must read the job.
    * - The time of the wait is over.
    * - The job waits for a person or for a later time.
    * - The job does not exist.

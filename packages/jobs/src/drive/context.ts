@@ -14,7 +14,10 @@ import type { ProgramCache } from "./store/stored-program.ts";
 
 /** Limits of the engine. Times are in milliseconds. */
 export type EngineLimits = {
-  /** Duration of a lease. If a node dies, its jobs are delayed by this time. Default 30 s. */
+  /**
+   * Duration of a lease (a time-limited right of one node to work on a task). If a node dies, its jobs are delayed by this time. Default 30
+   * s.
+   */
   readonly leaseMs: number;
   /** Maximum pause between two claims of due tasks if nothing wakes the engine earlier. Default 1 s. */
   readonly pollMs: number;
@@ -45,7 +48,9 @@ export type EngineLimits = {
   readonly loopHoldsMax: number;
 };
 
-/** The end of a job as its driver has committed it. `atMs`: the time of the commit, in epoch milliseconds. */
+/**
+ * The end of a job as its driver (the code that runs its steps) has committed it. `atMs`: the time of the commit, in epoch milliseconds.
+ */
 export type JobEnd = { readonly state: JobState; readonly receipt: ReceiptDocument; readonly atMs: number };
 
 /** The end of an approval dry run: a job that asks people about a standing program (a schedule) and runs nothing of it. */
@@ -74,7 +79,10 @@ export type EngineContext = {
   readonly jobs: Batcher<Id<"job">, JobWithSteps | undefined>;
   readonly clock: Clock;
   readonly sealer: Sealer;
-  /** Limits how many pages of rows drivers read and commit at the same time, so that other statements do not wait for them. */
+  /**
+   * Limits how many pages of rows drivers (each runs one job's steps) read and commit at the same time, so that other statements do not
+   * wait for them.
+   */
   readonly rowStatements: ConcurrencyLimiter;
   /** Calls tools for jobs. */
   readonly calls: JobCalls;
@@ -113,7 +121,7 @@ export type EngineContext = {
   readonly whyNotTakenOn: (db: Executor, jobId: Id<"job">) => Promise<string | undefined>;
   /** For tests: called at a fault point, where a test may end the node. */
   readonly onFaultPoint: OnFaultPoint | undefined;
-  /** Returns the receiptHash of a receipt document whose receiptHash is empty. */
+  /** Returns the hash of a receipt (report of an ended job), for its field `receiptHash`. This field must be empty in the given receipt. */
   readonly hashReceipt: (receipt: ReceiptDocument) => string;
   /**
    * Called when a task becomes due, so that this node claims it in time. `atMs`: the due time in epoch milliseconds; absent if the work is

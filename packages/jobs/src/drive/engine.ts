@@ -42,7 +42,10 @@ import { type RetryOfJob, type RetryResult, retryChild, retryJob, whyNotTakenOn 
 import { takeJob } from "./store/open.ts";
 import type { ProgramCache } from "./store/stored-program.ts";
 
-/** Default limits of the job engine, such as the lease of a job and the interval between searches for due jobs. */
+/**
+ * Default limits of the job engine, such as the lease of a job (how long only one node may run it) and the interval between searches for
+ * due jobs.
+ */
 const defaultEngineLimits: EngineLimits = {
   leaseMs: 30_000,
   pollMs: 1_000,
@@ -116,7 +119,10 @@ export type JobEngine = {
    * if the job must wait in the queue; then call `wake` after the commit.
    */
   reserve(projectId: ProjectId, program?: Program): Reservation | undefined;
-  /** Notifies the driver on this node, if any, that its job is to be cancelled. The request must already be stored. */
+  /**
+   * Notifies the driver (the code that runs the job's steps) on this node, if any, that its job is to be cancelled. The request must
+   * already be stored.
+   */
   cancel(jobId: Id<"job">): void;
   /**
    * Applies the outcome of an ask (question to people) to its job, in the transaction that settles the ask. The caller must first lock the
@@ -292,8 +298,8 @@ function worstClassOf(loaded: LoadedProgram): StoredAccessClass {
 }
 
 /**
- * Continues a job after its question was answered, in the transaction that stores the answer. It stops before the first tool call; the
- * job's driver makes the calls later. The caller has locked the job's row.
+ * Continues a job after its question to a person was answered, in the transaction that stores the answer. It stops before the first tool
+ * call; the job's driver (the code that runs its steps) makes the calls later. The caller has locked the job's row.
  */
 async function settleJob(context: EngineContext, tx: Executor, jobId: Id<"job">): Promise<void> {
   const job = await loadJob(tx, jobId, { lock: true });

@@ -2,7 +2,9 @@ import type { Id, ProjectId } from "@svc/core";
 import type { JobStatus, ParkableStatus } from "../state/statuses.ts";
 import type { HoldReason } from "./schedule/park.ts";
 
-/** A job that ended, with the counts of its receipt. The log line of the job contains exactly these fields, and no data of the job. */
+/**
+ * A job that ended, with the counts of its receipt (report). The log line of the job contains exactly these fields, and no data of the job.
+ */
 export type EndedJob = {
   readonly jobId: Id<"job">;
   readonly projectId: ProjectId;

@@ -28,8 +28,8 @@ export type CommitParts = {
    */
   readonly call?: CallRecord | undefined;
   /**
-   * True if the commit only gives the job back until a later time. Such a commit counts as progress of the job only if the step action also
-   * made a call or wrote something.
+   * True if the commit only gives the job back until a later time. Such a commit counts as progress of the job only if the step action (one
+   * part of the step's work) also made a call or wrote something.
    */
   readonly isWait?: boolean;
 };
@@ -106,8 +106,8 @@ export type Port = Omit<StepEffects, "mustPause" | "mustEnd"> & {
   /** Longest time that a node works on one job while jobs wait for their turn, in milliseconds. */
   readonly sliceMs: number;
   /**
-   * Number of times that a job may lose its lease in a row without progress. A job loses its lease if its node dies or hangs. After that,
-   * svc parks the job, so that no node works on it.
+   * Number of times that a job may lose its lease (a node's time-limited right to run it) in a row without progress. A job loses its lease
+   * if its node dies or hangs. After that, svc parks the job, so that no node works on it.
    */
   readonly lossesMax: number;
   /** Maximum number of attempts of an undo call. */
@@ -191,7 +191,7 @@ export type Interrupts = {
   hasOthersWaiting(): boolean;
 };
 
-/** The driver of one job. It runs the job under one lease (time-limited claim). */
+/** The driver (the code that runs one job's steps) runs the job under one lease (time-limited claim). */
 export type Driver = {
   readonly port: Port;
   readonly effects: StepEffects;

@@ -15,8 +15,9 @@ export const administrator = ["administrator"];
 export const read = { steps: [{ id: "one", call: "desk.get_item", entity: "ops", args: { id: "x" } }] };
 
 /**
- * Lets a node take over the job and die while it runs the job, `times` times. Each node starts after the earlier lease has expired. The
- * clock moves slowly while a node runs the job: otherwise, on a busy machine, the lease would expire too early.
+ * Lets a node take over the job and die while it runs the job, `times` times. Each node starts after the earlier node's lease (time-limited
+ * right to the job) has expired. The clock moves slowly while a node runs the job: otherwise, on a busy machine, the lease would expire too
+ * early.
  */
 export async function killDrivers(
   bench: TestBench,

@@ -4,7 +4,7 @@ import type { Executor } from "@svc/db/connect";
 import { type ListedSkill, skillsForProject } from "@svc/db/skills/repo";
 import { readSkillName } from "@svc/program";
 
-/** Slug of the toolkit that contains a project's skills. It is reserved: no other toolkit can have it. */
+/** Slug of the toolkit that contains a project's skills (programs used as tools). It is reserved: no other toolkit can have it. */
 const skillsToolkitSlug = "skills";
 
 /** Schema of the result of a skill's call. */
@@ -17,7 +17,10 @@ const outputSchema: JsonSchema = {
   },
 };
 
-/** Returns the toolkit that contains a project's skills, for the project's catalog. Empty if the project has no skills. */
+/**
+ * Returns the toolkit (svc's definition of one app) that contains a project's skills, for the project's catalog. Empty if the project has
+ * no skills.
+ */
 export async function readSkillToolkits(db: Executor, projectId: ProjectId): Promise<readonly Toolkit[]> {
   const skills = await skillsForProject(db, projectId).list();
   return skills.length === 0 ? [] : [skillToolkit(projectId, skills)];

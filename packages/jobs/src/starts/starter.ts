@@ -137,7 +137,10 @@ export type JobStarter = {
   rehearse(tx: Executor, rehearsal: ApprovalDryRun): Promise<NewJob[]>;
   /** Makes this node's engine claim stored jobs. */
   wake(): void;
-  /** Notifies the driver on this node, if any, that its job is to be cancelled. The request must already be stored. */
+  /**
+   * Notifies the driver (the code that runs the job's steps) on this node, if any, that its job is to be cancelled. The request must
+   * already be stored.
+   */
   cancel(jobId: Id<"job">): void;
 };
 

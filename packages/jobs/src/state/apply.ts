@@ -359,8 +359,8 @@ function patch({ job }: Draft, stepId: string, changed: (entry: StepEntry) => Pa
 }
 
 /**
- * Returns the receipt of a step that begins. If the step ran before, the new receipt keeps the number of attempts, the first start time and
- * the decision.
+ * Returns the receipt (stored summary) of a step that begins. If the step ran before, the new receipt keeps the number of attempts, the
+ * first start time and the decision.
  */
 function newReceipt({ job, nowMs }: Draft, step: Step): StepReceiptDocument {
   const before = job.steps.get(step.id)?.receipt;
@@ -378,7 +378,7 @@ function newReceipt({ job, nowMs }: Draft, step: Step): StepReceiptDocument {
   };
 }
 
-/** Returns the slug of the tool that a step's receipt names: the step's own tool, or the tool of its first call. */
+/** Returns the slug of the tool that a step's receipt (stored summary) names: the step's own tool, or the tool of its first call. */
 function toolNamed(step: Step): string | undefined {
   if ("tool" in step) return step.tool;
   if (step.kind === "run") return step.skill;

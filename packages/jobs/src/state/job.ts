@@ -31,7 +31,7 @@ export type JobFacts = {
   /** The access scope of the caller who submitted the job. Null if the caller may use the whole project. */
   readonly binding: JobBinding | null;
   readonly isSimulated: boolean;
-  /** True for an approval dry run: a job that asks people about the program of a schedule, and does not run that program. */
+  /** True for an approval dry run: a job that asks people for approval of the program of a schedule, and does not run that program. */
   readonly isRehearsal: boolean;
   /** For a simulation run: the live job that it belongs to. Null for any other job. */
   readonly simulatedFrom: Id<"job"> | null;

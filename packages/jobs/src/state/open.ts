@@ -15,8 +15,8 @@ export type Opener = {
 };
 
 /**
- * Returns the chain of causes of the job's current attempt: the causes of the submission, and the key that began the attempt, if it is
- * another key.
+ * Returns the causes of the job's current attempt, in order: the causes of the submission, and the key that began the attempt, if a
+ * different key submitted the job.
  */
 function chainOf({ principalChain, attemptKeyId }: JobRecord): readonly string[] {
   const key = `key:${attemptKeyId}`;

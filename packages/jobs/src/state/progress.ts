@@ -37,11 +37,11 @@ type ProgressFields = {
   /** Position in the source set (the list of rows that the step reads) of the row at which the step continues. */
   readonly filter: { readonly next?: number };
   readonly map: {
-    /** Ordinal (number in the set) of the first row that has not ended. */
+    /** Ordinal (number in the list of rows, the set) of the first row that has not ended. */
     readonly next?: number;
     /**
-     * Numbers of rows (positions in the set) that have already ended although an earlier row has not. `next` is the number of the first row
-     * that has not ended; each number here is `next` or higher.
+     * Numbers of rows (positions in a job's list of rows) that have already ended although an earlier row has not. `next` is the number of
+     * the first row that has not ended; each number here is `next` or higher.
      */
     readonly ended?: readonly number[];
     /**
@@ -73,8 +73,8 @@ type ProgressFields = {
      */
     readonly children?: Readonly<Record<string, Id<"job">>>;
     /**
-     * Child jobs that were ended because this job ended. The key is `<ordinal>/<call>`: the row's number in the set, and the index of the
-     * call.
+     * Child jobs that were ended because this job ended. The key is `<ordinal>/<call>`: the row's number in the step's list of rows, and
+     * the index of the call.
      */
     readonly endedChildren?: Readonly<Record<string, Id<"job">>>;
     /** Present if child jobs that run for single rows may, in a retry, send again the writes whose outcome is unknown. */
@@ -85,7 +85,7 @@ type ProgressFields = {
     /** Values that are computed over the rows, as far as the step has come, by name. */
     readonly totals?: Readonly<Record<string, Total>>;
   };
-  /** Ordinal (number in the set) of the source row at which the next action continues. */
+  /** Ordinal (number in the list of rows, the set) of the source row at which the next action continues. */
   readonly compute: { readonly next?: number };
   /** Number of rows that the `take` step has taken from its source list. */
   readonly take: { readonly next?: number };

@@ -1,7 +1,7 @@
 /** A write that a simulation did not send. `argumentsJson`: its arguments as people see them; empty if they are too long. */
 export type SimulatedCall = {
   readonly callId: string;
-  /** Number (in the set) of the row for which the unsent write would have been made. 0 for a step without rows. */
+  /** Number of the row (in the job's list of rows) for which the unsent write would have been made. 0 for a step without rows. */
   readonly ordinal: number;
   readonly toolSlug: string;
   readonly entityId: string;

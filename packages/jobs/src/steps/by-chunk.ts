@@ -16,11 +16,17 @@ export type MadeOfChunk =
        * work reads the remaining rows of the chunk again.
        */
       readonly looked: number;
-      /** Values that the next step action needs to continue this step, for example running totals. Absent if it needs none. */
+      /**
+       * Values that the next step action (part of the step's work) needs to continue this step, for example running totals. Absent if it
+       * needs none.
+       */
       readonly kept?: Omit<ProgressOf<"reduce">, "kind" | "stepId" | "next">;
     };
 
-/** The part of a step kind that processes one chunk (group of consecutive rows) of a set. It is called once in each step action. */
+/**
+ * The part of a step kind that processes one chunk (group of consecutive rows) of a set (list of rows). It is called once in each step
+ * action (the work between two commits).
+ */
 type Chunked<Kind extends ChunkedKind> = {
   make(at: StepAt<Kind>, chunk: SetChunk, effects: StepEffects): Promise<MadeOfChunk>;
 };

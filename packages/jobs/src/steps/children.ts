@@ -11,8 +11,8 @@ import type { CallFault } from "./invoke.ts";
 import type { ChildLimits } from "./shared-limits.ts";
 
 /**
- * Returns the state of a child job as the text that its parent job compares: the final status, `parked/` with the reason of the park, or
- * `under way`. The parent job waits until this text changes.
+ * Returns the state of a child job as the text that its parent job compares: the final status, `parked/` with the reason why the job is
+ * suspended, or `under way`. The parent job waits until this text changes.
  */
 export function standingOf({ status, parkReason }: Pick<Child, "status" | "parkReason">): string {
   if (status === "parked") return `parked/${parkReason}`;
@@ -51,13 +51,13 @@ export function standWith(state: JobState, stepId: string, open: readonly Child[
   ];
 }
 
-/** Edits (changes to the job's state) with which a parked job runs again, because one of its child jobs continues. */
+/** Edits (changes to the job's state) with which a parked (waiting) job runs again, because one of its child jobs continues. */
 export const goesOn: Edit[] = [
   { kind: "move", to: "running", reason: "child" },
   { kind: "deadline", clock: "runs" },
 ];
 
-/** Returns how much of each limit of a job (tool calls, writes, rows, asks) is left. */
+/** Returns how much of each limit of a job (tool calls, writes, rows, questions to people) is left. */
 export function roomOf({ used, loaded: { program } }: JobState): ChildLimits {
   const { limits } = program;
   const left = (name: LimitName) => Math.max(0, limits[name] - used[name]);

@@ -26,7 +26,7 @@ import type { SharedLimits } from "./shared-limits.ts";
  */
 export type CallPlace = {
   readonly stepId: string;
-  /** Ordinal (number in the set) of the row. 0 for a step without rows. For an undo call, the number of the undo entry. */
+  /** Ordinal (number in the list of rows) of the row. 0 for a step without rows. For an undo call, the number of the undo entry. */
   readonly ordinal: number;
   /** Id of the call in its step. For an undo call, the text `undo`. */
   readonly callId: string;
@@ -85,7 +85,10 @@ export type ChunkRange = {
 /** A chunk: a group of consecutive rows of a set, as many as fit into the limits. */
 export type SetChunk = {
   readonly rows: readonly ReadRow[];
-  /** Number of the set's row at which the next chunk (group of consecutive rows) begins. Undefined at the end of the set. */
+  /**
+   * Number of the row in the set (a job's list of rows) at which the next chunk (group of consecutive rows) begins. Undefined at the end of
+   * the set.
+   */
   readonly next: number | undefined;
   /** Approximate memory of the chunk's rows, in bytes. */
   readonly bytes: number;
@@ -174,7 +177,7 @@ export type Child = {
   readonly used: UsedDocument;
   /** The part of the parent job's limits that the child job may use. A child job is a job that a step of the parent job starts. */
   readonly limits: ChildDocument["limits"];
-  /** Call counts in the child's receipt. Undefined until the child ends. */
+  /** Call counts in the receipt (report) of a child job. Undefined until this job ends. */
   readonly calls: CallCounts | undefined;
   readonly outcome: "complete" | "partial" | "none" | "";
   readonly resultJson: string;
@@ -225,7 +228,10 @@ export type StepEffects = {
   inTurns<T>(work: Iterator<Promise<void> | undefined, T>): Promise<T>;
   /** Returns undefined if this job may use the node's processor now. Otherwise returns a promise that resolves when the job may use it. */
   spareTime(): Promise<void> | undefined;
-  /** Opens an account for memory that a step action holds, for example for all rows of a set. The memory counts for the job's project. */
+  /**
+   * Begins to count the memory that a step action (part of a step's work) holds, for example for all rows of a list. It counts for the
+   * job's project.
+   */
   holdMemory(): MemoryHold;
   /**
    * Maximum time in milliseconds that a step's action waits while the node keeps the job. For a longer wait, the node releases the job

@@ -36,9 +36,9 @@ export type InvokeResult =
 export type UsedCalls = { toolCalls: number; writes: number };
 
 /**
- * Counts of the calls of one step action, or of one of its rows. They are added to the job when the change of the step action is applied.
- * `used`: calls and writes that count against the job's limits. `all`: the same numbers for all rows that run at the same time. `calls`:
- * number of calls for each result.
+ * Counts of the calls of one step action (part of a step's work), or of one of its rows. They are added to the job when the change of the
+ * step action is applied. `used`: calls and writes that count against the job's limits. `all`: the same numbers for all rows that run at
+ * the same time. `calls`: number of calls for each result.
  */
 export type Tally = {
   readonly used: UsedCalls;
@@ -58,8 +58,8 @@ export function newTally(all?: UsedCalls): Tally {
 }
 
 /**
- * Values that `invoke` (makes a tool call) needs from its caller. `state`: the job. `tally`: the counts of the current step action.
- * `attempts`: the number of earlier attempts of this call on all nodes.
+ * Values that `invoke` (makes a tool call) needs from its caller. `state`: the job. `tally`: the counts of the current step action (part of
+ * the step's work). `attempts`: the number of earlier attempts of this call on all nodes.
  */
 export type CallerState = {
   readonly state: JobState;

@@ -204,8 +204,8 @@ const noValues: readonly JsonValue[] = [];
 const pairsAtOnce = 500;
 
 /**
- * Makes one row of each pair of matching rows, and stores the new rows in parts. Returns true if it stopped because the set of new rows is
- * full.
+ * Makes one row of each pair of matching rows, and stores the new rows in parts. Returns true if it stopped because the set (list) of new
+ * rows is full.
  */
 function* pair(
   step: JoinStep,

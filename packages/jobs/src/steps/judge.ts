@@ -5,7 +5,7 @@ import { overrideEdits } from "./overrides.ts";
 import { pointQuestion } from "./questions.ts";
 import type { SettledQuestion, StepAt, StepKind } from "./step-kind.ts";
 
-/** The step kind `judge`: asks people the question of a judgment point of the program. */
+/** The step kind `judge`: asks people the question that the program defines in a judgment point. */
 export const judgeKind: StepKind<"judge"> = {
   needs: "nothing",
   set: undefined,

@@ -24,8 +24,8 @@ const endedMax = 2 * much;
 const comebackRows = 50;
 
 /**
- * Rows of a `map` step to store in one commit. `works`: ended rows, in order. `records`: the records of their calls for the ledger.
- * `progress`: the progress of the step after these rows.
+ * Rows of a `map` step to store in one commit. `works`: ended rows, in order. `records`: the records of their calls for the ledger (record
+ * of all tool calls). `progress`: the progress of the step after these rows.
  */
 export type RowsPart = {
   readonly works: readonly RowWork[];
@@ -217,7 +217,7 @@ export class RowsRun {
     this.#failure ??= { error };
   }
 
-  /** Reads more rows of the set while earlier rows run, so that they can begin. */
+  /** Reads more rows of the set (the step's list of rows) while earlier rows run, so that they can begin. */
   async #read(): Promise<void> {
     this.#isReading = true;
     const { memory } = this.#context;

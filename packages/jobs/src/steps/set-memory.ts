@@ -115,9 +115,9 @@ export class SetMemory {
   }
 
   /**
-   * Requests memory for the step action, and waits until it is granted. `held`: bytes for rows that stay in memory. In addition, it
-   * requests bytes for rows that are read and then dropped. This addition never exceeds the action's limit, so such rows cause no failure.
-   * Returns false if the action must end.
+   * Requests memory for the step action (one part of a step's work), and waits until it is granted. `held`: bytes for rows that stay in
+   * memory. In addition, it requests bytes for rows that are read and then dropped. This addition never exceeds the action's limit, so such
+   * rows cause no failure. Returns false if the action must end.
    */
   async #grow(held: number): Promise<boolean> {
     const { bytesMax } = this.#hold;
@@ -130,8 +130,8 @@ export class SetMemory {
   }
 
   /**
-   * Returns the change with which a step action ends early, because it did not get enough memory. Call it after `hasRoom` or
-   * `hasRoomToPass` has returned false.
+   * Returns the change with which a step action (one part of a step's work) ends early, because it did not get enough memory. Call it after
+   * `hasRoom` or `hasRoomToPass` has returned false.
    */
   stop(writer: SetWriter): Promise<Change> {
     const next = this.nextOfStop();

@@ -17,15 +17,15 @@ type SetTaker = {
   readonly memory: SetMemory;
   readonly holds: boolean;
   /**
-   * Gives the rows of one chunk (group of consecutive rows) to the step that reads the set. Returns false if the step needs no more rows.
-   * `bytes`: approximate memory of the rows.
+   * Gives the rows of one chunk (group of consecutive rows) to the step that reads the set (list of rows). Returns false if the step needs
+   * no more rows. `bytes`: approximate memory of the rows.
    */
   take(rows: readonly ReadRow[], bytes: number): Promise<boolean>;
 };
 
 /**
- * Passes all rows of a set to a receiver, chunk by chunk, while the next chunk is read. Returns true at the end of the set. Returns false
- * if the step action must end, or if the receiver needs no more rows.
+ * Passes all rows of a set (list of rows) to a receiver, chunk by chunk, while the next chunk is read. Returns true at the end of the set.
+ * Returns false if the step action (part of the step's work) must end, or if the receiver needs no more rows.
  */
 export async function eachChunk(
   state: JobState,

@@ -44,7 +44,7 @@ export class SetWriter {
     this.#edits = [{ kind: "begin", step: at.step, sinceMs: clock.now() }];
   }
 
-  /** True if the job's limit of rows does not allow `more` additional rows in the set that the step makes. */
+  /** True if the job's limit of rows does not allow `more` additional rows in the set (list of rows) that the step makes. */
   isFull(more: number): boolean {
     return this.#size + more > this.#at.state.loaded.program.limits.rows;
   }

@@ -54,8 +54,8 @@ function advanceSort(at: StepAt<"sort">, effects: StepEffects, keep: PartialComm
 }
 
 /**
- * True if at least one step reads all rows of the set that the `sort` step makes. False if, for example, only the first rows are taken.
- * Then it is not worthwhile to store the rows again in their new order.
+ * True if at least one step reads all rows of the set (list of rows) that the `sort` step makes. False if, for example, only the first rows
+ * are taken. Then it is not worthwhile to store the rows again in their new order.
  */
 function isReadWhole({ loaded }: JobState, setId: string): boolean {
   return loaded.flow.instructions.some((at) => at.kind === "step" && readsWhole(at.step, setId));

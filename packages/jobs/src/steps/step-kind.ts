@@ -37,8 +37,9 @@ export type SettledQuestion = {
 export type PartialCommit = (edits: readonly Edit[]) => Promise<JobState>;
 
 /**
- * Code that runs one kind of step. A step itself is only data (a part of the program). A step action gets the job and functions for reads
- * and calls, and returns the changes of the job. If a kind makes calls, the beginning of the step is committed before the first call.
+ * Code that runs one kind of step. A step itself is only data (a part of the program). A step action (one part of the work on a step) gets
+ * the job and functions for reads and calls, and returns the changes of the job. If a kind makes calls, the beginning of the step is
+ * committed before the first call.
  */
 export type StepKind<Kind extends Step["kind"]> = {
   /**

@@ -16,7 +16,10 @@ import type { ReadRow } from "./effects.ts";
 /** Reason why a value over rows (for example a sum) cannot be computed. */
 export type TotalFault = { readonly code: string; readonly message: string };
 
-/** State of a value that is computed over rows, for example a sum, with its memory in bytes. It exists during one step action. */
+/**
+ * State of a value that is computed over rows, for example a sum, with its memory in bytes. It exists during one step action (part of a
+ * step's work).
+ */
 export type RunningTotal = {
   count: number;
   sum: Total["sum"];

@@ -20,9 +20,9 @@ const fill = 0.9;
 type InOrder = { readonly state: JobState; readonly numbers: readonly number[]; readonly bytes: number };
 
 /**
- * Stores the rows of a set a second time, in the order of the set. If rows that follow one another were in many different storage blocks, a
- * reader would have to decrypt every block for each part of the set. The rows are processed in parts as large as the memory allows. Returns
- * false if the work on the step must end.
+ * Stores the rows of a set (list of rows) a second time, in the order of the set. If rows that follow one another were in many different
+ * storage blocks, a reader would have to decrypt every block for each part of the set. The rows are processed in parts as large as the
+ * memory allows. Returns false if the work on the step must end.
  */
 export async function writeInOrder(
   { state, numbers, bytes }: InOrder,

@@ -26,7 +26,7 @@ export type CheckContext = {
   findSkill?(name: SkillName): Promise<SkillText | undefined>;
   /**
    * Only for the program of a skill (a program that is called as a tool): the chain of skill versions through which it runs, as
-   * `slug@version`. The first one runs the second one, and so on.
+   * `slug@version`. The first version runs the second version, and so on.
    */
   readonly within?: readonly string[];
   /**

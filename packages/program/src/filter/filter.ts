@@ -13,7 +13,7 @@ export type FilteredEvent = {
   readonly id: string;
   readonly toolkitSlug: string;
   readonly triggerSlug: string;
-  /** Name of the project's own event type, or the trigger's slug for other toolkits. */
+  /** Name of the project's own event type, or the trigger's slug for the events of apps. */
   readonly type: string;
   readonly entityId: string;
   readonly occurredAt: string;

@@ -147,7 +147,9 @@ function useOfCalls(count: number, access: AccessClass): Use {
   };
 }
 
-/** Checks `rows` against the output schema of the tool. Returns the set of rows. Records every fault. */
+/**
+ * Checks `rows` against the output schema of the tool. Returns the type of the set of rows that the tool call makes. Records every fault.
+ */
 function checkRows(rows: RowsSpec, path: Path, action: Action, check: Check): RowSet | "any" {
   if (rows.page !== undefined) checkPage(rows.page, [...path, "page"], action, check);
   return setOfRows(rows, path, { slug: action.slug, outputSchema: answerTypeOf(action) }, check);

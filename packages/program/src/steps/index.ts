@@ -99,7 +99,7 @@ const languages: { readonly [Kind in Step["kind"]]: StepLanguage<Steps[Kind], St
 /** Every kind of step, in the order in which messages list them. */
 export const stepKinds = Object.keys(languages) as readonly Step["kind"][];
 
-/** Returns the definition of a kind of step. */
+/** Returns the language definition of a kind of step: its fields, and how it is read, checked and estimated. */
 export function languageOf(kind: Step["kind"]): StepLanguage<Step, Step> {
   return languages[kind];
 }

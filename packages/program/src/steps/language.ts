@@ -58,8 +58,8 @@ export type StepLanguage<S extends AnyStep, Inner extends AnyStep = never> = {
   /** Returns the use of a step (numbers of calls, rows and questions), with the steps inside it. */
   estimate(step: S, measure: Measure<Inner>): Use;
   /**
-   * Returns the maximum number of rows in the set that the step makes. A kind of step does not have this function if only the general limit
-   * of rows applies to its sets.
+   * Returns the maximum number of rows in the set (list of rows) that the step makes. A kind of step does not have this function if only
+   * the general limit of rows applies to its sets.
    */
   setSize?(step: S, measure: Pick<Measure<Inner>, "rows" | "sizeOf">): number;
 };
@@ -143,7 +143,7 @@ export type Measure<Inner extends AnyStep> = {
   readonly rowsMax: number;
   /** True if retries of calls are included in the counts of calls. False if each call in the program counts only once. */
   readonly isRepeating: boolean;
-  /** Returns the maximum number of rows in the set of an earlier step. */
+  /** Returns the maximum number of rows in the set (list of rows) of an earlier step. */
   sizeOf(set: string): number;
   classOf(call: Pick<StepCall, "tool" | "http">): AccessClass;
   /** Returns the numbers of calls, rows and questions that one run of a skill (a program that the project has saved as a tool) needs. */

@@ -169,8 +169,8 @@ function parseBody(body: string): unknown {
 }
 
 /**
- * Returns undefined for an empty list if the definition's list has a template for each single item. The list is then empty because the call
- * gave no argument for any item. Returns any other value unchanged.
+ * Returns undefined for an empty list if the list in the tool's definition has a template for each single item. The list is then empty
+ * because the call gave no argument for any item. Returns any other value unchanged.
  */
 function emptied(own: TemplateTree | undefined, value: unknown): unknown {
   return own?.kind === "list" && Array.isArray(value) && value.length === 0 ? undefined : value;

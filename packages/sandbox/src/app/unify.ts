@@ -285,8 +285,8 @@ function splitText({ parts }: Template, text: string): [Placeholder, string][] |
 }
 
 /**
- * Assigns the items of a received list to the item templates of the definition, in order. An item is missing if its argument was not given,
- * so there may be fewer items than templates. A template is skipped if its fixed values differ from those of the next item. Returns
+ * Assigns the items of a received list to the item templates of the tool's definition, in order. An item is missing if its argument was not
+ * given, so there may be fewer items than templates. A template is skipped if its fixed values differ from those of the next item. Returns
  * undefined if there are more items than templates.
  */
 function alignItems<T>(

@@ -36,8 +36,8 @@ export function replyWithError(action: Action, message: string): AppReply {
 }
 
 /**
- * True if the app may answer without a body. This is so if the definition declares a result for empty answers (`empty`), and this result
- * contains every field of the output.
+ * True if the app may answer without a body. This is so if the tool's definition declares a result for empty answers (`empty`), and this
+ * result contains every field of the output.
  */
 function isWithoutBody({ response: { empty }, outputSchema }: Action): boolean {
   if (empty === undefined) return false;

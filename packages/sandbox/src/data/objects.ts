@@ -10,8 +10,8 @@ import type { Shelf, StoredObject } from "./store.ts";
 import { plainName } from "./words.ts";
 
 /**
- * Returns the kind of the objects that a tool is about, such as `issue`. If no tool of the toolkit takes an id of such an object, the kind
- * is made from the words in the tool's name.
+ * Returns the kind of the objects that a tool is about, such as `issue`. If no tool of the app takes an id of such an object, the kind is
+ * made from the words in the tool's name.
  */
 export function kindOf({ kind, noun }: ToolRole): Kind {
   return kind ?? { name: noun.join("_"), words: noun, idArguments: new Set(), scopeArguments: [] };

@@ -57,7 +57,7 @@ const pageCountFields = ["numpages", "nbpages", "totalpages", "pagecount"];
 
 /** Number of items in a list if the call does not ask for a number of items. */
 const itemsUsual = 3;
-/** Page size in the scenario with many pages, if the call does not set a size and the definition has no default. */
+/** Page size in the scenario with many pages, if the call does not set a size and the tool's definition has no default. */
 const pageSizeUsual = 250;
 /** Maximum number of items that the sandbox (apps that svc plays itself) returns on one page of a list. */
 const pageSizeMax = 2500;
@@ -148,8 +148,7 @@ function allowsText(action: Action, name: string): boolean {
 const continuing = new WeakMap<Toolkit, boolean>();
 
 /**
- * True if a token can ask for the next page. The token may be an argument of this tool, or of another tool of the toolkit that continues
- * lists.
+ * True if a token can ask for the next page. The token may be an argument of this tool, or of another tool of the app that continues lists.
  */
 function takesToken(toolkit: Toolkit, action: Action): boolean {
   if (pageArgumentsOf(action).token !== undefined) return true;
@@ -194,8 +193,8 @@ export function pageFields(toolkit: Toolkit, action: Action, page: ListSlice, li
 }
 
 /**
- * Returns the value with which a call asks for the next page: the number of the page or a token. If the definition says so, it is a link
- * that contains the token.
+ * Returns the value with which a call asks for the next page: the number of the page or a token. If the tool's definition says so, it is a
+ * link that contains the token.
  */
 function nextOf({ paging }: Action, { number }: ListSlice, schema: AnyObject): string | number {
   if (!typesOf(schema).includes("string") && typesOf(schema).length > 0) return number + 1;

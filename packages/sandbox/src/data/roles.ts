@@ -59,7 +59,7 @@ const knownRoles = new WeakMap<Toolkit, ReadonlyMap<string, ToolRole>>();
 
 /**
  * Returns the role of a tool's action: what it does (for example `read` or `list`) and with which kind of object. The role is derived only
- * from the names and paths of the tools in the toolkit.
+ * from the names and paths of the tools in the toolkit (all tools of the app).
  */
 export function roleOf(toolkit: Toolkit, action: Action): ToolRole {
   let roles = knownRoles.get(toolkit);

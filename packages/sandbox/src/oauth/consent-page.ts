@@ -5,7 +5,7 @@ export type ConsentPage = { readonly status: number; readonly html: string };
 export const authorizePath = "/sandbox/authorize";
 
 /**
- * Returns the page that asks for permission to use an app. The page names the toolkit and each scope. Its form contains the sealed
+ * Returns the page that asks for permission to use an app. The page names the toolkit (app) and each scope. Its form contains the sealed
  * authorization request.
  */
 export function consentPage({

@@ -1,6 +1,6 @@
 /**
- * The name of a private toolkit's app, and if it refreshes tokens. The sandbox's authorization server cannot look this up by the toolkit's
- * slug. So the requests that connect an account carry it, encrypted.
+ * The name of the app of a private toolkit (defined by one project), and if it refreshes tokens. The sandbox's authorization server cannot
+ * look this up by the slug. So the requests that connect an account carry it, encrypted.
  */
 export type SealedApp = { readonly toolkit: string; readonly name: string; readonly refreshes: boolean };
 
@@ -25,7 +25,7 @@ export type AuthorizationRequest = {
   readonly scope: string;
   readonly state: string;
   readonly codeChallenge: string;
-  /** True if the app issues refresh tokens. If absent, this is looked up by the toolkit's slug. */
+  /** True if the app issues refresh tokens. If absent, this is looked up by the app's slug. */
   readonly refreshes?: boolean;
 };
 

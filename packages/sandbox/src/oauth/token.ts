@@ -3,7 +3,7 @@ import { type Clock, equalConstantTime, LeastRecentlyUsed } from "@svc/core";
 import { sandboxClientId } from "./authorize.ts";
 import type { TokenSeals } from "./seals.ts";
 
-/** Dependencies of the token endpoint. `refreshes`: returns true if the app of a toolkit issues refresh tokens. */
+/** Dependencies of the token endpoint. `refreshes`: returns true if an app issues refresh tokens. */
 export type SandboxTokenOptions = {
   readonly clock: Clock;
   readonly seals: TokenSeals;
@@ -21,7 +21,7 @@ const usedMax = 100_000;
 
 const tokenHost = "oauth.sandbox.invalid";
 
-/** Returns the address of the token endpoint of a toolkit's app in the sandbox. Only the sandbox's own `fetch` answers this address. */
+/** Returns the address of the token endpoint of an app in the sandbox. Only the sandbox's own `fetch` answers this address. */
 export function sandboxTokenUrl(toolkitSlug: string): string {
   return `https://${tokenHost}/${toolkitSlug}/token`;
 }

@@ -38,6 +38,6 @@ export type AdminContext = {
   exportPages: ExportPages;
   /** The toolkits from which webhook posts may come. */
   catalog: Pick<Catalog, "toolkits">;
-  /** The toolkits to which keys of a project may be scoped. */
+  /** The toolkits (definitions of apps) to which keys of a project may be scoped. */
   views: Pick<CatalogViews, "forProject">;
 };

@@ -22,7 +22,7 @@ export function openChainKey({ projectId, key }: Pick<AuditChain, "projectId" | 
   return createSecretKey(sealer.open(key, chainContext(projectId)));
 }
 
-/** Returns the MAC (keyed hash) of a row's whole content and of its position in the chain. */
+/** Returns the MAC (keyed hash) of a row's whole content and of its position in the chain of audit rows. */
 export function eventMac(key: ChainKey, event: AuditEvent, position: number): Buffer {
   const { id, projectId, at, actor, actorId, action, subject, entityDigest, outcome } = event;
   const digest = entityDigest?.toString("hex") ?? null;

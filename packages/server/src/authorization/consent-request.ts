@@ -112,7 +112,7 @@ function readScopes(parameters: URLSearchParams, { resource }: ServiceUrls): rea
 
 const toolkitsMax = 100;
 
-/** Returns the toolkits named by scopes of the form `toolkit:…`. */
+/** Returns the toolkits (apps with their tools and webhooks) named by scopes of the form `toolkit:…`. */
 function readToolkits(parameters: URLSearchParams): string[] {
   const asked = (parameters.get("scope") ?? "").split(" ");
   const slugs = asked.flatMap((scope) => /^toolkit:([a-z][a-z0-9_]{0,62})$/.exec(scope)?.[1] ?? []);

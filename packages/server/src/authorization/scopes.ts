@@ -44,8 +44,8 @@ export type Offer = {
   /** Groups of svc's own tools (for example `programs`) that the person can allow the agent to use. */
   readonly agentTools: readonly AgentToolGroup[];
   /**
-   * True if choosing no toolkit means all toolkits, including those that are added later. False if the person's key is limited to some
-   * toolkits; choosing none then means these.
+   * True if choosing no toolkit (app) means all toolkits, including those that are added later. False if the person's key is limited to
+   * some toolkits; choosing none then means these.
    */
   readonly isAnyToolkit: boolean;
 };
@@ -86,8 +86,9 @@ function mayGive(key: Pick<ApiKey, keyof Binding | "agentTools">, group: AgentTo
 export type Choice = Binding & { readonly agentTools: readonly AgentToolGroup[] };
 
 /**
- * Returns the person's choice. If it is not valid, returns `fault`, a sentence for the person. If the client asked for toolkits, the person
- * must choose at least one: choosing none would otherwise give access to all toolkits, also to a person who rejects the requested ones.
+ * Returns the person's choice. If it is not valid, returns `fault`, a sentence for the person. If the client asked for toolkits (apps), the
+ * person must choose at least one: choosing none would otherwise give access to all toolkits, also to a person who rejects the requested
+ * ones.
  */
 export function readChoice(
   form: URLSearchParams,

@@ -1,9 +1,9 @@
 import type { Clock } from "@svc/core";
 
 /**
- * The share of the memory budget to which the bytes of a request body are charged. Posts use the share of their toolkit. Calls use the
- * share of their key's project, or of the administrator. Requests without a key use `keyless`. `lookup`: bytes that arrived with the
- * headers, while svc looks up the key.
+ * The share of the memory budget to which the bytes of a request body are charged. Webhook posts use the share of their toolkit (app).
+ * Calls use the share of their key's project, or of the administrator. Requests without a key use `keyless`. `lookup`: bytes that arrived
+ * with the headers, while svc looks up the key.
  */
 export type BodyShare = `toolkit:${string}` | `project:${string}` | "administrator" | "keyless" | "lookup";
 
@@ -56,8 +56,8 @@ export type BodyBudgetOptions = {
   /** Maximum for all request bodies that the node keeps in memory together, in bytes. */
   bytesMax: number;
   /**
-   * Maximum for one share (all bodies of one toolkit, project or other kind of sender), in bytes. Default: a third of the maximum for all
-   * bodies.
+   * Maximum for one share (all bodies of one toolkit (app), project or other kind of sender), in bytes. Default: a third of the maximum for
+   * all bodies.
    */
   shareBytesMax?: number;
   /** Maximum number of body bytes that all requests without a key from one address may hold in memory. Default 64 KiB. */

@@ -114,7 +114,7 @@ export type ConfigFolders = {
 /** Only `npm run package` compiles the sources to JavaScript. */
 const isPackage = import.meta.url.endsWith(".js");
 
-/** The folder that contains this server's `package.json` and `toolkits`. */
+/** The folder that contains this server's `package.json` and the folder `toolkits` (definitions of apps). */
 export const checkoutDir: string = fileURLToPath(new URL("../../../../", import.meta.url)).replace(/\/$/, "");
 
 /** Returns the folders of this process. */

@@ -137,7 +137,8 @@ export async function jsonOf(res: Promise<Response> | Response): Promise<AnyJson
 }
 
 /**
- * Returns three nodes: the node of the deployment, one without toolkits, and one whose database fails with the error that the test sets.
+ * Returns three nodes: the node of the deployment, one without toolkits (definitions of apps), and one whose database fails with the error
+ * that the test sets.
  */
 async function createNodes(mcp: Pick<TestMcp, "database" | "sent" | "app" | "storeFault">) {
   const { db } = mcp.database;

@@ -50,8 +50,8 @@ export type WebhookOptions = {
   logger: Logger;
   onStoreUnavailable: StoreAlarm;
   /**
-   * Called for each webhook post when its answer is decided, for the metrics. `toolkitSlug` is empty if the toolkit is unknown. It is
-   * `private` for a private toolkit, so that names chosen by projects do not appear in metrics.
+   * Called for each webhook post when its answer is decided, for the metrics. `toolkitSlug` is empty if the toolkit (app) is unknown. It is
+   * `private` for a private toolkit (defined by one project), so that names chosen by projects do not appear in metrics.
    */
   onPost: (toolkitSlug: string, outcome: PostOutcome) => void;
 };
@@ -129,8 +129,8 @@ export function createWebhookHandler(options: WebhookOptions): WebhookHandler {
 }
 
 /**
- * Returns the toolkit that the path of a webhook post names, and its project for a private toolkit. Undefined if the path does not have the
- * form of such a path.
+ * Returns the toolkit (app) that the path of a webhook post names, and its project for a private toolkit (defined by a project). Undefined
+ * if the path does not have the form of such a path.
  */
 function placeOf(path: string): Pick<PostHead, "toolkitSlug" | "projectId"> | undefined {
   const place = path.slice(webhookPrefix.length);
@@ -144,7 +144,7 @@ function placeOf(path: string): Pick<PostHead, "toolkitSlug" | "projectId"> | un
 
 type OtherRequest = { readonly method: string; readonly head: PostHead; readonly label: string };
 
-/** Answers a request with a method other than POST: a handshake of the toolkit, or a refusal of the method. */
+/** Answers a request with a method other than POST: a handshake (check of the webhook URL by the app), or a refusal of the method. */
 function answerOther(
   outcome: Greeting,
   { method, head, label }: OtherRequest,

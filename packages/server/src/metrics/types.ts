@@ -20,7 +20,7 @@ import type { Call } from "../rpc/call.ts";
 /** Values of metrics, in the form in which prom-client can add them up. */
 export type MetricValues = readonly MetricObjectWithValues<MetricValue<string>>[];
 
-/** The content of `/metrics`. Labels have few values: toolkits, methods, and closed sets of outcomes, codes and states. */
+/** The content of `/metrics`. Labels have few values: toolkits (apps), methods, and closed sets of outcomes, codes and states. */
 export type Metrics = {
   readonly contentType: string;
   /** Returns the metrics in Prometheus' text format. */
@@ -53,7 +53,10 @@ export type Metrics = {
   jobLeaseLost(): void;
   /** Records that the event loop was blocked, with the cause. */
   heldLoop(held: BlockedLoop): void;
-  /** Counts a failure of the job engine. `what`: the work that failed, such as claiming due jobs or renewing leases. */
+  /**
+   * Counts a failure of the job engine. `what`: the work that failed, such as claiming due jobs or renewing leases (a node's time-limited
+   * rights to tasks).
+   */
   jobEngineFailed(what: string): void;
   /** Counts an ask (a question of a job to a person) that was answered, or whose time expired so that its default answer was applied. */
   askSettled(ask: AskObservation): void;

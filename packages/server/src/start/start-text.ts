@@ -36,8 +36,8 @@ export function consoleText(link: string): string {
 }
 
 /**
- * Returns a text that says for which toolkits a host is set, so that their tools can be called. Undefined if the emulator (sandbox) answers
- * for all toolkits.
+ * Returns a text that says for which toolkits (apps) a host is set, so that their tools can be called. Undefined if the emulator (sandbox)
+ * answers for all toolkits.
  */
 export function bindingsText({ isSandbox }: Config, { toolkits }: Catalog): string | undefined {
   if (isSandbox) return undefined;
@@ -52,8 +52,7 @@ export function bindingsText({ isSandbox }: Config, { toolkits }: Catalog): stri
 }
 
 /**
- * True if the values that a toolkit's base URL takes from the deployment are set. Values that the connecting person enters are not
- * considered.
+ * True if the values that an app's base URL takes from the deployment are set. Values that the connecting person enters are not considered.
  */
 function isBound({ baseUrl }: Toolkit): boolean {
   return !baseUrl.includes("{provider_base_url}");

@@ -16,7 +16,9 @@ export type Store = JoinedStore & {
 /** Connections to a running database. */
 export type JoinedStore = {
   readonly db: Database;
-  /** A clock that follows the database's clock, so that leases and times are the same on every node. */
+  /**
+   * A clock that follows the database's clock, so that leases (a node's time-limited rights to tasks) and times are the same on every node.
+   */
   readonly clock: ReturnType<typeof createOffsetClock>;
   readonly isEmbedded: boolean;
   /** Closes the connections. If `openStore` opened the database, also stops the embedded PostgreSQL. */

@@ -72,7 +72,10 @@ async function countReplayed(db: Executor, projectId: ProjectId, sinceMs: number
   return countSuperseded(db, projectId, counted);
 }
 
-/** Returns the subscriptions with the most pending deliveries, with their health. Endpoints that receive asks have no health record. */
+/**
+ * Returns the subscriptions with the most pending deliveries, with their health. Endpoints that receive asks (questions to people) have no
+ * health record.
+ */
 async function worstOf(db: Executor, projectId: ProjectId, pending: readonly PendingOfSubscription[], nowMs: number) {
   const worst = pending.toSorted((a, b) => b.count - a.count).slice(0, worstMax);
   const repository = subscriptionsForProject(db, projectId);

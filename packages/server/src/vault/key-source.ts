@@ -74,7 +74,7 @@ export type VaultLimits = {
    * before the last change.
    */
   readonly graceMs: number;
-  /** Duration in milliseconds of the lease with which a node does the work of a rotation. */
+  /** Duration in milliseconds of the lease (exclusive right for a limited time) with which a node does the work of a rotation. */
   readonly leaseMs: number;
   /** Number of table rows that a rotation of the vault key encrypts again in one batch. */
   readonly pageRows: number;

@@ -109,8 +109,8 @@ export function againKey(id: BackfillRecord["id"], sourceKey: string): string {
 type DedupeKey = { readonly own: string; readonly live: string; readonly windowMs: number };
 
 /**
- * Returns the dedupe keys of an occurrence. Returns undefined if the definition has no `dedupe`. Returns a fault if a value for the key is
- * missing or wrong.
+ * Returns the dedupe keys of an occurrence (time or event at which a schedule is due). Returns undefined if the schedule's definition has
+ * no `dedupe`. Returns a fault if a value for the key is missing or wrong.
  */
 function dedupeKeyOf(
   { id }: Pick<BackfillRecord, "id">,

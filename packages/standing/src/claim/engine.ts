@@ -130,8 +130,8 @@ export function createStandingEngine(context: StandingContext): StandingEngine {
 }
 
 /**
- * Claims one batch of due tasks and decides about them. Returns true if it found tasks; the caller then claims again at once. This holds
- * even if the batch was not full, because a task that another node was just claiming is left out.
+ * Claims one batch of due tasks and decides which schedules start jobs. Returns true if it found tasks; the caller then claims again at
+ * once. This holds even if the batch was not full, because a task that another node was just claiming is left out.
  */
 async function claimTasks(context: StandingContext, poller: Poller, bursts: Bursts): Promise<boolean> {
   const { db, clock, limits, nodeId: owner, observer } = context;

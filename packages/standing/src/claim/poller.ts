@@ -20,8 +20,8 @@ export type Poller = {
 const runningMax = 32;
 const runningOfProjectMax = 8;
 /**
- * Maximum number of polls that wait on this node until one of its running polls ends. The node keeps the leases of these polls while they
- * wait.
+ * Maximum number of polls that wait on this node until one of its running polls ends. The node keeps the leases (its time-limited rights)
+ * of these polls while they wait.
  */
 const waitingMax = 200;
 /** Time in milliseconds until a poll task is due again that this node released, because it has no free slot for the task. */
@@ -80,7 +80,10 @@ export function createPoller(context: StandingContext, record: (polled: Finished
     }
   }
 
-  /** Renews the leases of running and waiting polls. If a lease was lost, another node has taken the task, so this node aborts the poll. */
+  /**
+   * Renews the leases (this node's time-limited rights) of running and waiting polls. If a lease was lost, another node has taken the task,
+   * so this node aborts the poll.
+   */
   async function renew(): Promise<void> {
     while (running.size + waiting.length > 0 && !stopped.signal.aborted) {
       await clock.wait(limits.leaseMs / 3, stopped.signal);

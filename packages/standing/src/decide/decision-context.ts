@@ -196,8 +196,8 @@ export class DecisionContext {
   }
 
   /**
-   * Decides once more about a run that waits: it starts, waits longer or is refused. `input`: the input from the caller or from the event.
-   * Undefined if it must be computed from the templates of the definition.
+   * Decides once more about a run (job of a schedule) that waits: it starts, waits longer or is refused. `input`: the input from the caller
+   * or from the event. Undefined if it must be computed from the templates of the schedule's definition.
    */
   admit(run: StandingRunRecord, version: LoadedVersion, input: JsonObject | undefined): void {
     const filled = inputOf(version, givenOf(run, version.definition.timeZone), input);

@@ -41,8 +41,8 @@ export function givenOf({ kind, fireAt, missed, previousAt, given }: Fire, timeZ
 const keyCharactersMax = 200;
 
 /**
- * Returns the text of a key (for example of the policy `dedupe`), made from the key's template in the definition. Returns "" if the
- * definition has no such template. Returns a fault if the template cannot be filled in.
+ * Returns the text of a key (for example of the policy `dedupe`), made from the key's template in the schedule's definition. Returns "" if
+ * the schedule's definition has no such template. Returns a fault if the template cannot be filled in.
  */
 export function keyOf(
   template: GivenTemplate | undefined,

@@ -29,7 +29,7 @@ export type LockedProgram = {
   readonly drifted: string | undefined;
 };
 
-/** The locked programs of a batch, with the tasks whose lease this node still has. */
+/** The locked programs of a batch of due schedules, with the tasks whose lease (time-limited right) this node still has. */
 export type LoadedBatch = {
   readonly loaded: readonly LockedProgram[];
   readonly held: readonly DueTaskLease[];

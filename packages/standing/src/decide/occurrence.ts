@@ -19,13 +19,13 @@ export type Occurrence = Pick<
   readonly given?: JsonObject | undefined;
   /** The event that is to start a run. Undefined if a time or a polled row is to start it. */
   readonly event?: CollectedEvent | undefined;
-  /** The backfill to which the occurrence belongs, if any. */
+  /** The backfill to which the occurrence (due time or event of a schedule) belongs, if any. */
   readonly backfillId?: BackfillId | null | undefined;
 };
 
 /**
- * The result of the condition `when` for an occurrence. `error`: the reason why evaluating the condition failed, or why svc could not
- * decide about the occurrence.
+ * The result of the condition `when` for an occurrence (due time or event of a schedule). `error`: the reason why evaluating the condition
+ * failed, or why svc could not decide about the occurrence.
  */
 export type WhenResult =
   | { readonly isDue: boolean }
@@ -72,8 +72,8 @@ export function givenOfOccurrence(
 }
 
 /**
- * Returns the values that the templates of a definition can use when a window (a run that collects events) closes. `fire.at` is the time of
- * the last event in the window.
+ * Returns the values that the templates of a schedule's definition can use when a window (a run that collects events) closes. `fire.at` is
+ * the time of the last event in the window.
  */
 export function givenOfWindow({ run, version, given }: ClosingWindow): TemplateValues {
   return givenOf({ ...run, fireAt: run.lastAt ?? run.fireAt, given }, version.definition.timeZone);

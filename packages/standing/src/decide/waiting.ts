@@ -168,7 +168,7 @@ function lanesWithRoom(
 }
 
 /**
- * True if an occurrence is added to a window of `collect` (time in which events are collected for one run), so that svc decides when the
+ * True if a due event is added to a window of `collect` (time in which events are collected for one run), so that svc decides when the
  * window closes. False if svc decides about the occurrence at once.
  */
 function isCollected({ kind, event }: Occurrence, { definition }: Pick<LoadedVersion, "definition">): boolean {

@@ -18,9 +18,9 @@ const windowBytesMax = 262_144;
 type Window = { run: NewStandingRun | StandingRunRecord; readonly isNew: boolean };
 
 /**
- * The windows of one program that one transaction uses. A window is a run that collects events, as `collect` in the definition requires. It
- * closes if no event arrived for some time, if its maximum time is over, or if it is full. After that, svc makes one decision about all its
- * events together.
+ * The windows of one schedule that one transaction uses. A window is a run that collects events, as `collect` in the schedule's definition
+ * requires. It closes if no event arrived for some time, if its maximum time is over, or if it is full. After that, svc makes one decision
+ * about all its events together.
  */
 export class Windows {
   readonly #open: Map<string, Window>;

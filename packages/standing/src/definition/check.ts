@@ -192,8 +192,8 @@ function checkSource({ source }: Definition, { triggers }: CatalogView, faults: 
 }
 
 /**
- * Records faults if the key that creates the program is limited to an entity (customer or user) or to toolkits, and the program's trigger
- * is outside these limits.
+ * Records faults if the key that creates the program is limited to an entity (customer or user) or to toolkits (apps), and the program's
+ * trigger is outside these limits.
  */
 function checkBinding({ source }: Definition, binding: Binding, faults: StandingFaults): void {
   if (source.kind !== "trigger") return;

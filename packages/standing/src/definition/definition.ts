@@ -49,7 +49,7 @@ export type Collect = {
   readonly quietMs: number | undefined;
   /** Maximum time in milliseconds for which events are collected into one run, counted from the first event. */
   readonly waitMs: number;
-  /** Number of events at which the window closes. Undefined means no limit. */
+  /** Number of events at which the window (in which events are collected for one run) closes. Undefined means no limit. */
   readonly max: number | undefined;
   /** The events that the run receives: all events that were collected, or only the last one. */
   readonly take: "all" | "last";

@@ -5,7 +5,7 @@ import { findReferencedEntities } from "@svc/db/standing/trigger-entities";
 import { createFaultList, type DocumentFault, type FaultList, type ProgramFault } from "@svc/program";
 import type { Definition } from "./definition.ts";
 
-/** Codes of faults in the definition of a schedule. Faults in the program of the definition have codes of their own. */
+/** Codes of faults in the definition of a schedule. Faults in the schedule's program have codes of their own. */
 type DefinitionFaultCode =
   | "DEFINITION_MALFORMED"
   | "DEFINITION_TOO_LARGE"
@@ -61,7 +61,7 @@ export function createDefinitionFaults(document: unknown): {
 
 /**
  * Returns the error code of schedules for an error that a shared reader reported with an error code of programs. The code depends on the
- * part of the definition in which the error is: the first two parts of its path.
+ * part of the schedule's definition in which the error is: the first two parts of its path.
  */
 function wordOf(code: ProgramFault["code"], [first, second]: readonly (string | number)[]): DefinitionFaultCode {
   if (first === "source" && second === "poll") return "POLL_INVALID";

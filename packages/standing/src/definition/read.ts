@@ -83,8 +83,8 @@ const definitionCharactersMax = 327_680;
 export type DefinitionReading = {
   readonly faults: StandingFaults;
   /**
-   * The faults of the definition, in the type that is needed by the readers and checks that programs use as well. Faults that are added
-   * here appear in `faults`.
+   * The faults of the schedule's definition, in the type that is needed by the readers and checks that programs use as well. Faults that
+   * are added here appear in `faults`.
    */
   readonly shared: FaultList;
   /** The schedule that was read from the JSON text. Undefined if the text is not an object, or has no valid source or program. */
@@ -173,7 +173,7 @@ export function knownOf(source: ProgramSource, payloadOf: PayloadTypes, rowOf: R
   }
 }
 
-/** Reads the definition of a stored version. Rules that are newer than the version do not apply. */
+/** Reads the schedule's definition of a stored version. Rules that are newer than the version do not apply. */
 export async function readStoredDefinition(text: string): Promise<Definition> {
   const { definition } = await readDefinition(text, undefined);
   if (definition === undefined) throw new Error("a stored definition of a standing program cannot be read");

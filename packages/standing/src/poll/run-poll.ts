@@ -192,8 +192,8 @@ function failed(code: string, message: string): PollResult {
 }
 
 /**
- * Returns the stored state of a program's polls (regular reads of a tool's list), decrypted. Returns a new state if the definition now
- * names a different list or a different id field. The rows that exist at that moment then start no run.
+ * Returns the stored state of a schedule's polls (regular reads of a tool's list), decrypted. Returns a new state if the schedule's
+ * definition now names a different list or a different id field. The rows that exist at that moment then start no run.
  */
 function stateBefore(
   { sealer }: StandingContext,

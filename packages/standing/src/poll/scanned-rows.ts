@@ -137,7 +137,7 @@ export class ScannedRows {
 
   /**
    * Adds the last rows of the list (`candidates`) to the new rows of the poll. Called at the end of the first reading of the list, if the
-   * definition says that only the last rows of this reading start runs.
+   * schedule's definition says that only the last rows of this reading start runs.
    */
   findCandidates(): void {
     for (const candidate of this.candidates) this.#find(candidate);

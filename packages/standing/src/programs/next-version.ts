@@ -219,8 +219,8 @@ export async function addVersion(
 }
 
 /**
- * True if the approval of an approved version also covers a new definition: it has the same plan and no higher limits. False if people must
- * approve the definition.
+ * True if the approval of an approved version also covers a new definition of the schedule: it has the same plan and no higher limits.
+ * False if people must approve the definition.
  */
 function isCovered(approved: ApprovedVersion, { definition, start, planHash }: CheckedDefinition): boolean {
   const { record } = approved;
@@ -277,9 +277,9 @@ async function storeRehearsal(tx: Executor, jobs: readonly NewJob[], nowMs: numb
 }
 
 /**
- * Returns an example of the input that the program's runs will get. The definition makes this input for the next time of its schedule
- * (`firstAt`), or for the newest event of its trigger.
- * Returns undefined if the definition makes no input, or if no example can be made.
+ * Returns an example of the input that the schedule's runs will get. The schedule's definition makes this input for the next time of its
+ * schedule (`firstAt`), or for the newest event of its trigger. Returns undefined if the schedule's definition makes no input, or if no
+ * example can be made.
  */
 async function sampleInput(
   db: Executor,

@@ -76,7 +76,10 @@ export async function assertReached(
   if (program === undefined || !isWithin(program, binding)) throw missing();
 }
 
-/** Returns the API messages of programs, in the order of the given programs. Messages contain the definition only if `isWhole` is true. */
+/**
+ * Returns the API messages of standing programs (schedules), in the order of the given ones. Messages contain the schedule's definition
+ * only if `isWhole` is true.
+ */
 export async function readPrograms(
   { versions, clock, sealer, db, meter }: Pick<StandingContext, "versions" | "clock" | "sealer" | "db" | "meter">,
   programs: readonly StandingProgramRecord[],
@@ -134,7 +137,7 @@ async function nextTimesOf(
   return times;
 }
 
-/** Returns the definition as the caller wrote it. `***` replaces the inputs that the program marks as sensitive. */
+/** Returns the schedule's definition as the caller wrote it. `***` replaces the inputs that the program marks as sensitive. */
 async function shownDefinition(
   db: Executor,
   sealer: Sealer,

@@ -70,7 +70,10 @@ export type Source = (
 type PreparedSource = {
   /** Programs that must be locked for the decision, in addition to the programs of the claimed tasks and calls. */
   readonly programIds?: readonly StandingProgramId[];
-  /** Events that did not fit into this batch of due work. Their leases are released, so that a later batch decides about them. */
+  /**
+   * Events that did not fit into this batch of due work. Their leases (this node's time-limited rights) are released, so that a later batch
+   * decides about them.
+   */
   readonly left?: readonly ClaimedInboxEvent[];
   /**
    * Returns what is still due, by program: times, events or rows for which runs may start. The caller has locked the programs. Throws
@@ -79,12 +82,15 @@ type PreparedSource = {
   due(tx: Executor, locked: LockedPrograms): Promise<ReadonlyMap<StandingProgramId, SourceDue>>;
   /**
    * Completes the work that the source claimed (for example removes the events from the inbox after the decision about them). Called in the
-   * transaction after all programs of the batch were decided.
+   * transaction after svc decided about all schedules of the batch.
    */
   end?(tx: Executor): Promise<void>;
 };
 
-/** The locked programs of a batch. `isHeld`: returns true if this node still has the lease of the program's task. */
+/**
+ * The locked programs of a batch of due schedules. `isHeld`: returns true if this node still has the lease (time-limited right) of the
+ * schedule's task.
+ */
 type LockedPrograms = {
   readonly programs: readonly StandingProgramRecord[];
   isHeld(kind: DueTaskKind, programId: StandingProgramId): boolean;

@@ -129,7 +129,10 @@ function isSubscribed(
   return fromVersion <= routingVersion && (untilVersion === null || routingVersion < untilVersion);
 }
 
-/** Returns the events whose leases this node still has, by program. Only locked programs that were subscribed are included. */
+/**
+ * Returns the events whose leases (time-limited rights) this node still has, by program. Only locked programs that were subscribed are
+ * included.
+ */
 async function dueEventsOf(
   tx: Executor,
   events: readonly PreparedEvent[],

@@ -20,8 +20,8 @@ type ScheduleReport = {
 const hourMs = 3_600_000;
 
 /**
- * Stores the operational events about a batch, with their deliveries, in the batch's transaction. The delivery engine sends them. Returns
- * true if there is a delivery to send, false if not.
+ * Stores the operational events about a batch of schedule decisions, with their deliveries, in the batch's transaction. The delivery engine
+ * sends them. Returns true if there is a delivery to send, false if not.
  */
 export function publishScheduleEvents(
   { clock }: Pick<StandingContext, "clock">,

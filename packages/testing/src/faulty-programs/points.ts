@@ -2,7 +2,7 @@ import { type FaultyProgram, faulty, pause, send } from "./faulty-program.ts";
 
 /**
  * Programs with faults in their judgment points (steps that ask a person). The faults are in the uses of a point, its possible answers
- * (continuations), the values that an answer may change (overrides), or its contacts (ladder).
+ * (continuations), the values that an answer may change (overrides), or its contacts (ladder, asked in turn).
  */
 export const faultyPoints: readonly FaultyProgram[] = [
   faulty(

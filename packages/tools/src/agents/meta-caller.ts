@@ -42,7 +42,7 @@ type AgentCall = {
    * cannot ask its user.
    */
   readonly person?: CallRequest["person"];
-  /** Definition of the tool to call. Default: the definition that the project sees. */
+  /** Stored (pinned) definition of the tool to call. Default: the definition that the project sees. */
   readonly pinned?: CallRequest["pinned"];
 };
 

@@ -4,12 +4,12 @@ import type { BoundRefusal } from "./find/bind.ts";
 import type { EarlierOutcome, KeyRefusal } from "./gate/keyed-call.ts";
 
 /**
- * The reply to a call that was stopped by a call limit of the project, or by a rate limit in the toolkit's definition. Nothing was sent or
- * recorded.
+ * The reply to a call that was stopped by a call limit of the project, or by a rate limit in the definition of the app's toolkit. Nothing
+ * was sent or recorded.
  */
 export type LimitRefusal = {
   readonly outcome: "limited";
-  /** Name of the limit. For a toolkit's own rate: `@` followed by the toolkit's slug. */
+  /** Name of the limit. For the rate of an app, as its toolkit declares it: `@` followed by the toolkit's slug. */
   readonly limit: string;
   readonly isPaused: boolean;
   /**

@@ -60,7 +60,7 @@ export type CallRequest = {
   readonly isDryRun: boolean;
   /** Idempotency key that is sent to the app. Set if the caller sends the same key to the app each time it repeats the call, as jobs do. */
   readonly appKey?: string | undefined;
-  /** Definition to call, instead of the definition that the project sees now. */
+  /** Stored (pinned) tool definition to call, instead of the definition that the project sees now. */
   readonly pinned?: { readonly toolkit: Toolkit; readonly action: Action } | undefined;
   /** Maximum duration of the call, milliseconds. Default and maximum: 30 s. */
   readonly timeoutMs?: number | undefined;

@@ -11,8 +11,8 @@ import { type ExecuteContext, type ExecuteOptions, executeCall } from "./send/ex
 /** Result of an executed tool call that is not stored yet. The caller of the function stores it together with its own changes. */
 export type UnrecordedEnd = {
   /**
-   * Complete ledger row of the call, but without the answer that a repeated call would get. The caller commits this row together with its
-   * own result. So it never needs to repeat the call.
+   * Complete row in the ledger (record of tool calls) for the call, but without the answer that a repeated call would get. The caller
+   * commits this row together with its own result. So it never needs to repeat the call.
    */
   readonly record: CallRecord;
   /**
@@ -28,8 +28,8 @@ export type UnrecordedEnd = {
 };
 
 /**
- * Outcome of a call that was prepared with `ReadyCall` and then sent. `end`: the ledger row that the caller must commit. It is undefined if
- * nothing is left to commit.
+ * Outcome of a call that was prepared with `ReadyCall` and then sent. `end`: the row in the ledger (record of tool calls) that the caller
+ * must commit. It is undefined if nothing is left to commit.
  */
 export type SentCall = { readonly called: CallReply; readonly end: UnrecordedEnd | undefined };
 

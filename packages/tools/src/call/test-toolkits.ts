@@ -37,7 +37,7 @@ const note = {
 };
 const noteBody = { text: "{{params.text}}", pin: "{{params.pin}}" };
 
-/** Gives each tool of a toolkit its own description, as the catalog requires. */
+/** Gives each tool of a toolkit (svc's definition of one app) its own description, as the catalog requires. */
 function describedByName(tools: ToolkitSource["tools"]): ToolkitSource["tools"] {
   const entries = Object.entries(tools);
   return Object.fromEntries(
@@ -119,13 +119,13 @@ export const deskToolkit: ToolkitSource = {
   }),
 };
 
-/** A toolkit whose base URL must be set by the deployment. */
+/** A toolkit (one app's tools) whose base URL must be set by the deployment. */
 export const unplacedToolkit: ToolkitSource = {
   toolkit: { ...deskToolkit.toolkit, slug: "unplaced", baseUrl: "{{deployment.provider_base_url}}/v1" },
   tools: { read_ticket: action({}) },
 };
 
-/** A toolkit whose host contains a variable of the connected account. */
+/** A toolkit (one app with its tools) whose host contains a variable of the connected account. */
 export const hostedToolkit: ToolkitSource = {
   toolkit: {
     ...deskToolkit.toolkit,
@@ -136,7 +136,7 @@ export const hostedToolkit: ToolkitSource = {
   tools: { read_ticket: action({}) },
 };
 
-/** Returns the catalog of these tests, with toolkits, tools and triggers. */
+/** Returns the catalog of these tests, with toolkits (apps), tools and triggers. */
 export function testCatalog(): Catalog {
   return catalogOf({ toolkits: [deskToolkit, unplacedToolkit, hostedToolkit, sampleToolkits.codeHost] });
 }

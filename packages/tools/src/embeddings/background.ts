@@ -12,20 +12,22 @@ import {
 import { type LinePace, slowDown, ToolkitLines } from "./toolkit-lines.ts";
 import { blocksOf, likenessesOf, type Vector, type VectorBlocks } from "./vectors.ts";
 
-/** Vectors of a toolkit's tools. */
+/** Search vectors of the tools of a toolkit (one app). */
 export type ToolkitVectors = {
-  /** Vectors in the order of the tools in the toolkit's index. Skills (tools written by a project) have no vector. */
+  /** Search vectors in the order of the tools in the index of the app's tools. Skills (tools written by a project) have no vector. */
   readonly vectors: VectorBlocks;
   /**
-   * For each of several texts without meaning, its similarity to the nearest tool of the toolkit. With these numbers, the search knows how
+   * For each of several texts without meaning, its similarity to the nearest tool of the app. With these numbers, the search knows how
    * similar a text can be by chance.
    */
   readonly senseless: readonly number[];
 };
 
-/** Keeps the vectors of toolkits in memory. It reads missing vectors in the background. */
+/** Keeps the search vectors of toolkits (apps with their tools) in memory. It reads missing vectors in the background. */
 export type VectorKeeper = {
-  /** Returns the vectors of a toolkit; undefined until they are loaded. The first call starts loading. */
+  /**
+   * Returns the search vectors of a toolkit's tools (all tools of one app); undefined until they are loaded. The first call starts loading.
+   */
   of(toolkit: Toolkit): ToolkitVectors | undefined;
   /** Stops loading vectors in the background. */
   close(): Promise<void>;
@@ -36,7 +38,10 @@ export type VectorKeeper = {
  * deleted.
  */
 const freshMs = 86_400_000;
-/** Maximum number of toolkits that wait for their vectors. If there are more, a toolkit is removed; its next search adds it again. */
+/**
+ * Maximum number of toolkits (apps with their tools) that wait for their vectors. If there are more, a toolkit is removed; its next search
+ * adds it again.
+ */
 const waitingMax = 2_000;
 /** Minimum time between two reports of failures, in milliseconds. */
 const reportIntervalMs = 5_000;
@@ -51,7 +56,7 @@ export type VectorKeeperOptions = VectorStoreOptions & { readonly onFailed: (err
 
 /**
  * Creates the object that requests and stores the search vectors of tools. Each request to the embeddings endpoint contains texts of one
- * toolkit. Projects take turns. If the endpoint refuses the texts of a project, only this project's toolkits are delayed.
+ * toolkit (app). Projects take turns. If the endpoint refuses the texts of a project, only this project's toolkits are delayed.
  */
 export function createVectorKeeper(options: VectorKeeperOptions): VectorKeeper {
   const { clock, endpoint, onFailed } = options;
@@ -61,7 +66,7 @@ export function createVectorKeeper(options: VectorKeeperOptions): VectorKeeper {
   /**
    * Number of failed requests for the vectors of meaningless texts, and the time of the next request. Meaningless texts describe no tool.
    * If a query is as similar to such a text as to a tool, the similarity to the tool means nothing. These vectors are requested before
-   * those of any toolkit.
+   * those of the tools.
    */
   const ownPace: LinePace = { failures: 0, notBeforeMs: 0 };
   let senseless: readonly Vector[] | undefined;

@@ -91,7 +91,7 @@ export function createMeaningFinder(options: MeaningFinderOptions): ToolFinder {
   };
 }
 
-/** Known vectors by the slug of their toolkit. */
+/** Known search vectors of tools, by the slug of their toolkit (app). */
 type KnownVectors = ReadonlyMap<string, ToolkitVectors>;
 
 function vectorsOf({ toolkits }: Catalog, keeper: VectorKeeper): KnownVectors {
@@ -128,7 +128,7 @@ async function nearnessOf(known: KnownVectors, query: Vector): Promise<Nearness>
   };
 }
 
-/** Number of toolkits that are compared before the event loop runs other work. A toolkit has at most 200 tools. */
+/** Number of toolkits (apps) that are compared before the event loop runs other work. A toolkit has at most 200 tools. */
 const toolkitsAtOnce = 16;
 /**
  * Minimum distance between two similarities to a query: the usual one of meaningless texts, and the one above which a tool counts as

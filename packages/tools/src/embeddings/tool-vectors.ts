@@ -15,7 +15,7 @@ import type { EmbeddingsEndpoint, EmbeddingsTarget } from "./endpoint.ts";
 import senselessTexts from "./senseless.json" with { type: "json" };
 import { type Vector, vectorOf } from "./vectors.ts";
 
-/** The text of a tool that needs a vector. `place`: position of the tool in the toolkit's index. */
+/** The text of a tool that needs a search vector. `place`: position of the tool in the index of the app's tools. */
 export type ToolText = {
   readonly digest: string;
   readonly text: string;
@@ -26,8 +26,8 @@ export type ToolText = {
 const charactersMax = 2_000;
 
 /**
- * Returns the texts of a toolkit's tools. Skills are left out: their texts were written by people of a project for each other, and are not
- * sent to the endpoint.
+ * Returns the texts of the tools of a toolkit (app). Skills are left out: their texts were written by people of a project for each other,
+ * and are not sent to the endpoint.
  */
 function toolTextsOf(toolkit: Toolkit, at: EmbeddingsTarget): ToolText[] {
   return indexOf(toolkit).tools.flatMap((tool, place) => {
@@ -84,7 +84,10 @@ export type VectorStoreOptions = {
   readonly endpoint: EmbeddingsEndpoint;
 };
 
-/** Returns the texts that describe the tools of a toolkit, for which vectors are needed. Also returns the project that owns the toolkit. */
+/**
+ * Returns the texts that describe the tools of a toolkit (one app's tools and webhooks), for which vectors are needed. Also returns the
+ * project that owns the toolkit.
+ */
 export function textsOfToolkit(toolkit: Toolkit, endpoint: EmbeddingsEndpoint): TextGroup {
   return { texts: toolTextsOf(toolkit, endpoint), owner: toolkit.ownerProjectId };
 }

@@ -1,10 +1,13 @@
 import type { Toolkit } from "@svc/catalog";
 
-/** Owner of the toolkits in one queue for the embeddings endpoint: the id of a project, or a value for the shared catalog. */
+/**
+ * Owner of the toolkits (apps with their tools) in one queue for the embeddings endpoint: the id of a project, or a value for the shared
+ * catalog.
+ */
 type Owner = Toolkit["ownerProjectId"];
 
 /**
- * Progress of one queue of toolkits whose texts are sent to the embeddings endpoint. `failures`: number of failures in a row.
+ * Progress of one queue of toolkits (apps) whose texts are sent to the embeddings endpoint. `failures`: number of failures in a row.
  * `notBeforeMs`: time before which nothing of this queue is sent, in epoch milliseconds.
  */
 export type LinePace = { failures: number; notBeforeMs: number };
@@ -26,8 +29,9 @@ export function slowDown(pace: LinePace, nowMs: number): void {
 }
 
 /**
- * Toolkits that wait for vectors, in one queue for each owner (a project or the shared catalog). Owners take turns, so an owner with many
- * toolkits does not delay the others. If the endpoint refuses an owner's texts, only this owner is delayed.
+ * Toolkits (apps) that wait for the search vectors of their tools, in one queue for each owner (a project or the shared catalog). Owners
+ * take turns, so an owner with many toolkits does not delay the others. If the endpoint refuses an owner's texts, only this owner is
+ * delayed.
  */
 export class ToolkitLines {
   readonly #countMax: number;
@@ -42,8 +46,8 @@ export class ToolkitLines {
   }
 
   /**
-   * Adds a toolkit to its owner's queue and returns true. Returns false if the toolkit is already waiting; it keeps its position. If too
-   * many toolkits wait, the first toolkit of the longest queue is dropped.
+   * Adds a toolkit (app) to its owner's queue and returns true. Returns false if the toolkit is already waiting; it keeps its position. If
+   * too many toolkits wait, the first toolkit of the longest queue is dropped.
    */
   add(toolkit: Toolkit): boolean {
     const line = this.#lines.get(toolkit.ownerProjectId) ?? { toolkits: new Set(), failures: 0, notBeforeMs: 0 };
@@ -59,8 +63,8 @@ export class ToolkitLines {
   }
 
   /**
-   * Removes a toolkit from its owner's queue. Call it when every tool of the toolkit has a vector, or when the vectors are not needed any
-   * more.
+   * Removes a toolkit (app) from its owner's queue. Call it when every tool of the toolkit has a vector, or when the vectors are not needed
+   * any more.
    */
   remove(toolkit: Toolkit): void {
     const line = this.#lines.get(toolkit.ownerProjectId);
@@ -86,7 +90,9 @@ export class ToolkitLines {
     return undefined;
   }
 
-  /** Returns the earliest time at which vectors of a waiting toolkit may be requested. Returns undefined if no toolkit waits. */
+  /**
+   * Returns the earliest time at which search vectors of a waiting toolkit (app) may be requested. Returns undefined if no toolkit waits.
+   */
   nextAtMs(): number | undefined {
     const times = Array.from(this.#lines.values(), ({ notBeforeMs }) => notBeforeMs);
     return times.length === 0 ? undefined : Math.min(...times);

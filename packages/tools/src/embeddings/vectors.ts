@@ -32,7 +32,7 @@ export function vectorOf(parts: Int8Array): Vector {
 type Block = {
   readonly size: number;
   readonly rows: Int8Array;
-  /** For each vector of the block, the position of its tool in the toolkit's index. `lengths`: for each vector, its length. */
+  /** For each vector of the block, the position of its tool in the index of the app's tools. `lengths`: for each vector, its length. */
   readonly places: Int32Array;
   readonly lengths: Float64Array;
 };

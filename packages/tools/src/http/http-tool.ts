@@ -2,14 +2,14 @@ import type { AccessClass, Action, Toolkit } from "@svc/catalog";
 import { LeastRecentlyUsed, parseTemplateTree } from "@svc/core";
 
 /**
- * Slug for HTTP requests that a program makes itself, in the ledger, limits and receipts. No tool of a toolkit has this slug, because their
- * slugs contain a dot.
+ * Slug for HTTP requests that a program makes itself, in the ledger (record of calls), limits and receipts (reports of jobs). No tool of an
+ * app has this slug, because their slugs contain a dot.
  */
 const slug = "http";
 
 const nothing = parseTemplateTree({});
 
-/** Empty toolkit for requests that a program makes itself. It has no account, no base URL and no tools. */
+/** Empty toolkit (definition of an app) for requests that a program makes itself. It has no account, no base URL and no tools. */
 export const httpToolkit: Toolkit = {
   slug,
   ownerProjectId: "",

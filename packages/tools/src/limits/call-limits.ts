@@ -149,7 +149,7 @@ function limitOf({ name, toolkitSlug, keyExpression, concurrency, rateMax, rateP
 
 /**
  * Returns the keys of the counters that limit a call (limiter keys). Calls with the same key are counted together. There is one key for
- * each limit of the project that applies to the call. There is one more for the rate that the toolkit declares, which is counted per
+ * each limit of the project that applies to the call. There is one more for the rate that the app's toolkit declares, which is counted per
  * account.
  */
 function keysOf(limits: readonly Limit[], call: LimitedCall, rate: PaceRules | undefined): RuledKey[] {
@@ -165,8 +165,8 @@ function keysOf(limits: readonly Limit[], call: LimitedCall, rate: PaceRules | u
 }
 
 /**
- * Returns the limit name that svc uses for the rate limit in a toolkit's definition. A project cannot give this name to one of its own
- * limits.
+ * Returns the limit name that svc uses for the rate limit in the definition of an app's toolkit. A project cannot give this name to one of
+ * its own limits.
  */
 function rateName(toolkitSlug: string): string {
   return `@${toolkitSlug}`;

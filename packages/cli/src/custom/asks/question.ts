@@ -7,7 +7,7 @@ import { plainLines, plainText, shellWord, spanText } from "../../text/plain.ts"
 import { readProgram } from "../jobs/shown-program.ts";
 import { rowsText } from "../jobs/text.ts";
 
-/** A question that a job asks a person. It comes from the job itself or from the list of asks. */
+/** A question that a job asks a person. It comes from the job itself or from the list of asks (questions of jobs). */
 export type Question = Pick<
   Ask,
   | "requestId"

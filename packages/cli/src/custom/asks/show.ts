@@ -14,7 +14,7 @@ const askStates = namesOf(AskState);
 
 type ShowOptions = ProjectOptions & JsonOption & { job?: string };
 
-/** The command `svc asks show`. */
+/** The command `svc asks show`, which prints one question of a job to a person. */
 export const addAskShow = command(
   JobsService.method.getAsk,
   {

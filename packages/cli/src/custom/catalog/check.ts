@@ -82,18 +82,18 @@ async function placesOf(given: readonly string[], options: CheckOptions, context
 }
 
 type Parents = AsyncDisposable & {
-  /** Folders whose subfolders are toolkits. The loader of definitions accepts only such folders. */
+  /** Folders whose subfolders are toolkits (apps with their tools and webhooks). The loader of definitions accepts only such folders. */
   readonly folders: readonly string[];
   /**
-   * Returns an error message of the definition loader for the user. The path of the user's folder replaces the path of the temporary folder
-   * that was loaded.
+   * Returns an error message of the loader of toolkit definitions (YAML files of apps) for the user. The path of the user's folder replaces
+   * the path of the temporary folder that was loaded.
    */
   restore(text: string): string;
 };
 
 /**
- * Returns the folders that contain the toolkits' folders, because the loader reads only such parent folders. If the user named the folder
- * of a single toolkit, the function creates a temporary parent folder that contains only this toolkit.
+ * Returns the folders that contain the folders of toolkits (apps with their tools), because the loader reads only such parent folders. If
+ * the user named the folder of a single toolkit, the function creates a temporary parent folder that contains only this toolkit.
  */
 async function openParents(folders: readonly string[]): Promise<Parents> {
   if (!folders.some(isToolkit)) {
@@ -138,8 +138,8 @@ async function load(folders: readonly string[], deploymentFile: string | undefin
 }
 
 /**
- * Returns the folders of private toolkits, and the folders that are left. A folder of several toolkits is replaced by those of its toolkits
- * if one of them is private.
+ * Returns the folders of private toolkits (apps that a project defines for itself), and the folders that are left. A folder of several
+ * toolkits is replaced by those of its toolkits if one of them is private.
  */
 async function splitToolkits(folders: readonly string[], isPrivate: (folder: string) => Promise<boolean>) {
   const own: string[] = [];
@@ -158,7 +158,7 @@ async function splitToolkits(folders: readonly string[], isPrivate: (folder: str
   return { own, others };
 }
 
-/** True if a toolkit's file declares a webhook without the variable of its secret, as only private toolkits do. */
+/** True if an app's toolkit file declares a webhook without the variable of its secret, as only private toolkits do. */
 async function lacksSecretEnv(file: string): Promise<boolean> {
   const { parseDefinitionFile } = await import("@svc/catalog");
   const read = readForeignText(await readFile(file));
@@ -178,7 +178,7 @@ function joined(parts: readonly Loaded[]): Loaded {
   return { catalog: { toolkits, tools: new Map(catalogs.flatMap((catalog) => [...catalog.tools])) }, faults };
 }
 
-/** Loads the definitions of private toolkits from their folders, by the rules of publishing. */
+/** Loads the definitions of private toolkits (apps that a project defines for itself) from their folders, by the rules of publishing. */
 async function loadPrivate(folders: readonly string[]): Promise<Loaded> {
   const toolkits = [];
   const faults: FileFault[] = [];
@@ -206,7 +206,7 @@ async function faultsOf<T>(run: () => Promise<T>): Promise<{ value?: T; faults: 
   }
 }
 
-/** Returns the part of a deployment that concerns the toolkits in these folders. */
+/** Returns the part of a deployment that concerns the toolkits (apps with their tools) in these folders. */
 async function partOf(deployment: Deployment, folders: readonly string[]): Promise<Deployment> {
   const lists = folders.map((folder) => readdir(folder).catch(() => []));
   const names = new Set((await Promise.all(lists)).flat());

@@ -156,7 +156,9 @@ function schemeText({ type, defaultScopes, keyPlacement, keyName }: ToolkitAuthS
   return defaultScopes.length === 0 ? type : `${type}, with ${defaultScopes.join(" ")}`;
 }
 
-/** Returns all tools of a toolkit, sorted by slug. Without a toolkit, returns the tools of all toolkits. */
+/**
+ * Returns all tools of a toolkit (the tools and webhooks of one app), sorted by slug. Without a toolkit, returns the tools of all toolkits.
+ */
 export function listTools(
   { catalog }: SvcClient,
   filter: { projectId: string; toolkitSlug?: string },
@@ -167,7 +169,10 @@ export function listTools(
   });
 }
 
-/** Returns how a toolkit can be connected, in the word of the API: `ready`, `oauth_pending` or `needs_oauth_registration`. */
+/**
+ * Returns how a toolkit (one app's tools and webhooks) can be connected, in the word of the API: `ready`, `oauth_pending` or
+ * `needs_oauth_registration`.
+ */
 export function connectabilityText(connectability: ToolkitConnectability): string {
   // The toolkits without accounts: skills, events and svc.
   if (connectability === ToolkitConnectability.UNSPECIFIED) return "-";

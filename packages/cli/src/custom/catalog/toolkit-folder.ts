@@ -4,7 +4,7 @@ import type { FileFault, Toolkit } from "@svc/catalog";
 import { type ProjectId, requireText } from "@svc/core";
 import { CommandError } from "../../command/error.ts";
 
-/** A YAML file of a toolkit. It includes the line number of each value in the file. */
+/** A YAML file of a toolkit (svc's definition of one app). It includes the line number of each value in the file. */
 type SourceFile = {
   readonly file: string;
   readonly value: unknown;
@@ -12,7 +12,10 @@ type SourceFile = {
   lineOf(steps: readonly (string | number)[]): number | undefined;
 };
 
-/** The files of one toolkit. `faults`: errors in the form of the files, such as invalid YAML; without a value, a file has such an error. */
+/**
+ * The files of one toolkit (one app with its tools). `faults`: errors in the form of the files, such as invalid YAML; without a value, a
+ * file has such an error.
+ */
 export type ToolkitFolder = {
   readonly folder: string;
   readonly toolkit: SourceFile;
@@ -20,7 +23,10 @@ export type ToolkitFolder = {
   readonly faults: readonly FileFault[];
 };
 
-/** Reads the files of a toolkit. Rejects with CommandError if the folder has no such files, or if one of them cannot be read. */
+/**
+ * Reads the files of a toolkit (the tools and webhooks of one app). Rejects with CommandError if the folder has no such files, or if one of
+ * them cannot be read.
+ */
 export async function readToolkitFolder(folder: string): Promise<ToolkitFolder> {
   const toolsFolder = join(folder, "tools");
   const names = (await entriesOf(toolsFolder)).filter((name) => !name.startsWith(".")).sort();
@@ -76,15 +82,18 @@ async function readSource(file: string): Promise<SourceFile> {
   };
 }
 
-/** Returns the files of a toolkit as one JSON text, in the form in which a private toolkit is published. */
+/**
+ * Returns the files of a toolkit (one app's tools and webhooks) as one JSON text, in the form in which a project's own toolkit is
+ * published.
+ */
 export function definitionJsonOf({ toolkit, tools }: ToolkitFolder): string {
   const values = Object.fromEntries([...tools].map(([name, file]) => [name, file.value]));
   return JSON.stringify({ toolkit: toolkit.value, tools: values });
 }
 
 /**
- * Returns the place in the files of a toolkit at which a value of its definition is. `field`: place of the value in the definition, such as
- * `tools.list_orders.input` or `toolkit.webhook`; empty for the whole definition.
+ * Returns the place in the files of a toolkit (svc's definition of one app) at which a value of its definition is. `field`: place of the
+ * value in the definition, such as `tools.list_orders.input` or `toolkit.webhook`; empty for the whole definition.
  */
 export function placeOf(
   { folder, toolkit, tools }: ToolkitFolder,
@@ -105,7 +114,10 @@ function stepsOf(path: string): (string | number)[] {
   return steps.map((step) => (step.startsWith("[") ? Number(step.slice(1, -1)) : step));
 }
 
-/** Returns the private toolkit of these files, compiled as the service does when it is published, or all errors of the files. */
+/**
+ * Returns the toolkit (definition of one app) of these files, compiled by the rules for toolkits that a project publishes. Otherwise
+ * returns all errors of the files.
+ */
 export async function parsePrivateFolder(
   files: ToolkitFolder,
   projectId: ProjectId,

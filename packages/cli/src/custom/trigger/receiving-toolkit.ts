@@ -8,12 +8,12 @@ import { CommandError } from "../../command/error.ts";
 import { countText } from "../../text/table.ts";
 import { parsePrivateFolder, readToolkitFolder } from "../catalog/toolkit-folder.ts";
 
-/** A toolkit that declares a webhook, and so receives posts from its app. */
+/** A toolkit (one app with its tools) that declares a webhook, and so receives posts from its app. */
 export type ReceivingToolkit = Toolkit & { readonly webhook: Webhook };
 
 /**
- * Loads the definitions that a local server would use, and returns the toolkit with this slug. Rejects with CommandError if the toolkit
- * does not exist or receives no webhook posts. Rejects with DefinitionError if the definitions contain errors.
+ * Loads the definitions that a local server would use, and returns the toolkit (one app's tools and webhooks) with this slug. Rejects with
+ * CommandError if the toolkit does not exist or receives no webhook posts. Rejects with DefinitionError if the definitions contain errors.
  */
 export async function findReceivingToolkit(slug: string, context: CommandContext): Promise<ReceivingToolkit> {
   const { toolkitFolders: folders, deploymentFile } = await localConfig(context, "SVC_TOOLKITS", "SVC_DEPLOYMENT");
@@ -55,14 +55,14 @@ export async function findPrivateToolkit(
   throw new CommandError(`toolkit "${parsed.toolkit.slug}" in ${folder} does not receive posts: it has no webhook`);
 }
 
-/** True if a toolkit declares a webhook. */
+/** True if a toolkit (the tools and webhooks of one app) declares a webhook. */
 export function takesPosts(toolkit: Toolkit): toolkit is ReceivingToolkit {
   return toolkit.webhook !== undefined;
 }
 
 /**
- * Returns the trigger of a toolkit with this name or slug. Without `name`, returns the toolkit's first trigger. Throws CommandError if
- * there is no such trigger.
+ * Returns the trigger (event type) of an app with this name or slug. Without `name`, returns the app's first trigger. Throws CommandError
+ * if there is no such trigger.
  */
 export function chooseTrigger({ slug, triggers }: ReceivingToolkit, name?: string): Trigger {
   const trigger =

@@ -77,7 +77,10 @@ export const addTriggerCommand = command(
   },
 );
 
-/** Returns the secret with which the command signs: from an option, or else from the variable that the toolkit's definition names. */
+/**
+ * Returns the secret with which the command signs a sample webhook post: from an option, or else from the variable that the toolkit's
+ * definition names.
+ */
 async function secretOf(
   { slug, webhook }: ReceivingToolkit,
   options: SecretOptions,
@@ -119,7 +122,7 @@ async function composePost(
   };
 }
 
-/** Returns the content type and the bytes of a sample in the form that the toolkit declares. */
+/** Returns the content type and the bytes of a sample webhook post in the form that the app's toolkit declares. */
 function bodyOf({ body: { content, form } }: ReceivingToolkit["webhook"], { body }: SamplePost): [string, Buffer] {
   const formType = "application/x-www-form-urlencoded";
   if (body === undefined) return ["", Buffer.alloc(0)];

@@ -77,8 +77,8 @@ function Consent({ authorizeUrl }: { authorizeUrl: string }) {
 }
 
 /**
- * Draws the dialog that connects an account. The user first chooses a toolkit. If an account is reconnected, the toolkit and the fields are
- * taken from that account.
+ * Draws the dialog that connects an account. The user first chooses a toolkit (an app with its tools). If an account is reconnected, the
+ * toolkit and the fields are taken from that account.
  */
 export function ConnectDialog({
   projectId,

@@ -27,7 +27,7 @@ import { VariableFields } from "./variable-fields.tsx";
 /** Input of the form that connects an account. */
 type ConnectInput = {
   readonly entityId: string;
-  /** The authentication scheme. Empty means the first scheme that the toolkit declares. */
+  /** The authentication scheme. Empty means the first scheme that the app's toolkit declares. */
   readonly scheme: string;
   readonly accountVariables: Readonly<Record<string, string>>;
   readonly apiKey: string;
@@ -37,7 +37,7 @@ type ConnectInput = {
 
 type Initial = Pick<ConnectInput, "entityId" | "scheme" | "accountVariables">;
 
-/** Draws the fields that are needed to connect an account. They come from the toolkit's definition. */
+/** Draws the fields that are needed to connect an account. They come from the definition of the app's toolkit. */
 export function ConnectForm({
   projectId,
   toolkitSlug,
@@ -214,7 +214,7 @@ function connectRequest(
 
 /**
  * Returns the authentication scheme (for example `oauth2` or `api_key`) with which the form connects the account. This is the chosen scheme
- * if the toolkit has it, otherwise the toolkit's first scheme.
+ * if the app's toolkit has it, otherwise the first scheme.
  */
 function schemeOf({ scheme }: Pick<ConnectInput, "scheme">, { authSchemes }: ToolkitConnectSpec): string {
   return authSchemes.some(({ type }) => type === scheme) ? scheme : (authSchemes[0]?.type ?? "");

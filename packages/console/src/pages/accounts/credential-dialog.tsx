@@ -17,7 +17,10 @@ import { VariableFields } from "./variable-fields.tsx";
 
 const scheme = "client_credentials";
 
-/** Draws the dialog that sets the project's own credential for a toolkit. A new credential replaces the earlier one. */
+/**
+ * Draws the dialog that sets the project's own credential for a toolkit (one app's tools and webhooks). A new credential replaces the
+ * earlier one.
+ */
 export function CredentialDialog({
   projectId,
   search,

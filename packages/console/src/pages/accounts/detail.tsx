@@ -120,7 +120,7 @@ function AccountFacts({ projectId, account }: { projectId: string; account: Conn
   );
 }
 
-/** Draws the scopes of an account: the scopes that the toolkit's tools need, next to the scopes that the app granted. */
+/** Draws the scopes of an account: the scopes that the tools of the account's app need, next to the scopes that the app granted. */
 function AccountScopes({ projectId, account }: { projectId: string; account: ConnectedAccount }) {
   const { toolkitSlug, grantedScopes } = account;
   const list = useQuery(CatalogService.method.listTools, { toolkitSlug, projectId, view: ToolView.SUMMARY });

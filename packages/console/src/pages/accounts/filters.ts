@@ -9,7 +9,7 @@ const search = listSearch(
   {
     /** The dialog that is open over the list. `connect`: connect an account. `credential`: set the project's own credential. */
     dialog: oneOfParam(["connect", "credential"]),
-    /** Slug of the toolkit to connect. */
+    /** Slug of the toolkit (svc's definition of one app) to connect. */
     connect: textParam,
     /** Id of the entity (customer or user) to connect. */
     for: textParam,
@@ -25,8 +25,8 @@ const search = listSearch(
 export type AccountsSearch = ReturnType<typeof search.read>;
 
 /**
- * The search parameters in the address of the accounts page. `connect` and `like` name a toolkit or an account to connect. If one of them
- * is set and no dialog is named, the dialog for connecting opens.
+ * The search parameters in the address of the accounts page. `connect` and `like` name a toolkit (an app with its tools) or an account to
+ * connect. If one of them is set and no dialog is named, the dialog for connecting opens.
  */
 export const accountsSearch: typeof search = {
   ...search,

@@ -1,4 +1,6 @@
-/** A scope that a toolkit's tools need. `tools`: number of the tools that need it. `isGranted`: true if the account has the scope. */
+/**
+ * An OAuth scope that the tools of an app need. `tools`: number of the tools that need it. `isGranted`: true if the account has the scope.
+ */
 export type NeededScope = { readonly scope: string; readonly tools: number; readonly isGranted: boolean };
 
 /**

@@ -5,8 +5,8 @@ import { useParams } from "@tanstack/react-router";
 import { anyOption, Choice } from "../../ui/fields/choice.tsx";
 
 /**
- * Returns the slugs of the toolkits whose events a project can receive: those with an inbound path, also private ones, its own events, and
- * those of svc.
+ * Returns the slugs of the toolkits (definitions of apps) whose events a project can receive: those with an inbound path, also private
+ * ones, its own events, and those of svc.
  */
 export function useEventToolkits(): readonly string[] {
   const { projectId = "" } = useParams({ strict: false });
@@ -16,8 +16,8 @@ export function useEventToolkits(): readonly string[] {
 }
 
 /**
- * Returns the slugs of a toolkit's triggers. Without a toolkit, returns no slugs, or those of all toolkits if `isEvery` is set. At most
- * 1,000 slugs are returned.
+ * Returns the slugs of the triggers (event types) of a toolkit (one app). Without a toolkit, returns no slugs, or those of all toolkits if
+ * `isEvery` is set. At most 1,000 slugs are returned.
  */
 export function useTriggerSlugs(toolkitSlug: string, { isEvery = false } = {}): readonly string[] {
   const { projectId = "" } = useParams({ strict: false });
@@ -26,7 +26,7 @@ export function useTriggerSlugs(toolkitSlug: string, { isEvery = false } = {}): 
   return tools.data?.tools.map(({ slug }) => slug) ?? [];
 }
 
-/** Draws a field to choose one of a toolkit's triggers. */
+/** Draws a field to choose one of the triggers (event types) of an app. */
 export function TriggerChoice({
   toolkit,
   trigger,

@@ -35,7 +35,10 @@ const notReady: Word = {
 
 const route = getRouteApi("/p/$projectId");
 
-/** Draws the inbound paths to which apps post their webhooks: those of the project's private toolkits, and those of shared toolkits. */
+/**
+ * Draws the inbound paths to which apps post their webhooks: those of the project's private toolkits (apps that it defined itself), and
+ * those of shared toolkits.
+ */
 export default function IngestPage() {
   const { projectId } = route.useParams();
   const list = useQuery(TriggersService.method.listIngestEndpoints, { projectId });

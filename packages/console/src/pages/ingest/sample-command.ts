@@ -3,7 +3,7 @@ import type { IngestEndpoint } from "@svc/gen/triggers";
 /**
  * Returns a shell command that posts the sample event of an inbound path. The command signs the post as the app does, with a secret from a
  * shell variable. If the command runs again, the sample does not become a second event. It needs curl, and openssl for signatures. Returns
- * an empty text if the toolkit has no sample, or if a shell command cannot sign it.
+ * an empty text if the app's toolkit has no sample, or if a shell command cannot sign it.
  */
 export function curlOf(endpoint: IngestEndpoint, serviceUrl: string): string {
   const { path, secretEnv, sample } = endpoint;

@@ -144,7 +144,7 @@ function PromoteDialog({ job, onClose }: { job: Job; onClose: () => void }) {
 
 const route = getRouteApi("/p/$projectId/jobs/$jobId");
 
-/** Draws one job: its steps, its live log, its receipt, and what the job waits for. */
+/** Draws one job: its steps, its live log, its receipt (final report), and what the job waits for. */
 export default function JobPage() {
   const { projectId, jobId } = route.useParams();
   const found = useJob(jobId);

@@ -15,8 +15,8 @@ const unlessGiven: Record<string, string> = {
 };
 
 /**
- * Returns the figures of a job: estimated and actual values, and limits. While the job has no receipt, the actual values are taken from its
- * steps.
+ * Returns the figures of a job: estimated and actual values, and limits. While the job has no receipt (final report), the actual values are
+ * taken from its steps.
  */
 export function figuresOf(job: Job, simulation: Job | undefined): Figure[] {
   const { estimate } = job;

@@ -145,7 +145,7 @@ function UndoEntries({ jobId, saga }: { jobId: string; saga: Saga }) {
   );
 }
 
-/** Draws the earlier attempts of a job. Each attempt has its own receipt, which does not change any more. */
+/** Draws the earlier attempts of a job. Each attempt has its own receipt (stored summary of a job), which does not change any more. */
 function Attempts({ attempts }: { attempts: readonly JobAttempt[] }) {
   return (
     <Section title="Attempts before">

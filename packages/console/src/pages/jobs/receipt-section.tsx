@@ -10,7 +10,10 @@ import { decisionWords } from "../../words/asks.ts";
 import { outcomeWord } from "../../words/jobs.ts";
 import { leftWords } from "./job-words.ts";
 
-/** Draws the receipt of an ended job: first the result, then the actions, and a hash. The hash verifies a copy of the receipt. */
+/**
+ * Draws the receipt (final report) of an ended job: first the result, then the actions, and a hash. The hash verifies a copy of the
+ * receipt.
+ */
 export function ReceiptSection({ job, receipt, projectId }: { job: Job; receipt: Receipt; projectId: string }) {
   const calls = (words: string) => (
     <Link key="calls" to="/p/$projectId/calls" params={{ projectId }} search={{ job: job.id }}>

@@ -15,8 +15,8 @@ import styles from "./steps.module.css";
 const route = getRouteApi("/p/$projectId/jobs/$jobId");
 
 /**
- * The present state of a step. `receipt`: record of the step's work; undefined before the step starts. `bar`: bar that shows the step's
- * time; undefined before the step runs.
+ * The present state of a step. `receipt`: the part of the job's final report (receipt) about this step; undefined before the step starts.
+ * `bar`: bar that shows the step's time; undefined before the step runs.
  */
 type StepNow = {
   step: JobStep;

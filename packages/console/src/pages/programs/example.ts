@@ -1,4 +1,4 @@
-/** The text with which the editor of a new program starts. This example program only reads, and asks no question. */
+/** The text with which the editor of a new program starts. This example program only reads, and asks people no question. */
 export const exampleProgram: string = `{
   "version": 1,
   "title": "Count the open deals",

@@ -74,8 +74,8 @@ export default function ProjectPage() {
 }
 
 /**
- * Draws the form that parks a harmful job or resumes a parked one. The administrator cannot list jobs, so a user of the project must give
- * the id.
+ * Draws the form that parks (suspends) a harmful job or resumes a parked one. The administrator cannot list jobs, so a user of the project
+ * must give the id.
  */
 function ParkJob({ projectId }: { projectId: string }) {
   const [jobId, setJobId] = useState("");

@@ -139,7 +139,7 @@ function ReplayFilters({
   );
 }
 
-/** Draws the toolkit or trigger to which the address limits the replay, with a button that removes this limit. */
+/** Draws the toolkit (app) or trigger (event type) to which the address limits the replay, with a button that removes this limit. */
 function Only({ search, onChange }: { search: ReplaysSearch; onChange: (change: ReplaysSearch) => void }) {
   const { toolkit, trigger } = search;
   if (toolkit === undefined && trigger === undefined) return null;

@@ -4,8 +4,8 @@ import type { Draft } from "./draft.ts";
 import { given, itemsOf, type Json, objectOf, readValue } from "./draft-json.ts";
 
 /**
- * Returns the definition as JSON text. The program's text is unchanged. If a typed value is not a valid number or JSON, it is included as
- * typed, and the service reports the error at its field.
+ * Returns the schedule's definition as JSON text. The program's text is unchanged. If a typed value is not a valid number or JSON, it is
+ * included as typed, and the service reports the error at its field.
  */
 export function definitionText(draft: Draft, programText: string, kept: Json = {}): string {
   const { program: _, ...rest } = kept;

@@ -25,7 +25,7 @@ import { ScheduleVerdict } from "./schedule-verdict.tsx";
 import { SourceFields } from "./source-fields.tsx";
 import type { ScheduleCheck } from "./use-schedule-check.ts";
 
-/** Time after the last key press before the definition is checked, in milliseconds. */
+/** Time after the last key press before the schedule's definition is checked, in milliseconds. */
 const restMs = 350;
 
 const previewedRuns = 5;
@@ -35,12 +35,12 @@ type Verdict = { preview?: PreviewStandingProgramResponse; faults: readonly Wire
 const JsonWrite = lazy(() => import("../../ui/code/json-write.tsx"));
 
 /**
- * The result of the schedule's form. `definitionJson`: the definition to send. `why`: the reason why it cannot be sent yet.
+ * The result of the schedule's form. `definitionJson`: the definition of the schedule to send. `why`: the reason why it cannot be sent yet.
  * `needsApproval`: true if svc asks people for approval after it is sent.
  */
 export type WrittenSchedule = { definitionJson: string; why: string | undefined; needsApproval: boolean };
 
-/** Draws the form of a schedule: what starts it, its program, its limits, and the service's check of the definition. */
+/** Draws the form of a schedule: what starts it, its program, its limits, and the service's check of the schedule's definition. */
 export function ScheduleEditor({
   begun,
   naming,
@@ -160,8 +160,8 @@ function LimitFields({ form: { draft, fieldOf } }: { form: DraftForm }) {
 }
 
 /**
- * Returns the service's check of a definition while the user edits it. The check uses the preview call. If the program is not JSON, the
- * definition cannot be built: the program is then checked alone, as on the page of a new program.
+ * Returns the service's check of a schedule's definition while the user edits it. The check uses the preview call. If the program is not
+ * JSON, the definition cannot be built: the program is then checked alone, as on the page of a new program.
  */
 function useScheduleCheck(draft: Draft, programText: string, kept: Json): ScheduleCheck {
   const transport = useTransport();

@@ -5,7 +5,7 @@ import type { PlacedDraftFaults } from "./draft-faults.ts";
 export type ScheduleCheck = {
   /** The schedule's definition that was checked, as JSON text. The form would send this text. */
   definitionJson: string;
-  /** Answer of the preview call. Undefined before the first answer, and while the definition has errors. */
+  /** Answer of the preview call. Undefined before the first answer, and while the schedule's definition has errors. */
   preview: PreviewStandingProgramResponse | undefined;
   faults: PlacedDraftFaults;
   /** True if the check is about the current text of the schedule's definition. */

@@ -14,11 +14,11 @@ import { prettyJson } from "../../words/pretty-json.ts";
 export type SubscriptionDraft = {
   endpointUrl: string;
   description: string;
-  /** Slug of the toolkit whose events the subscription receives; empty for all toolkits. */
+  /** Slug of the toolkit (one app's tools and webhooks) whose events the subscription receives; empty for all toolkits. */
   toolkitSlug: string;
   /** Id of the entity (customer or user) whose events the subscription receives; empty for all entities. */
   entityId: string;
-  /** Slugs of the chosen event types; empty for all event types of the toolkit. */
+  /** Slugs of the chosen event types; empty for all event types of the app. */
   types: readonly string[];
   /** The condition in CEL that an event must meet; empty if every event matches. */
   filter: string;
@@ -91,7 +91,7 @@ export function draftOf(subscription: Subscription): SubscriptionDraft {
   };
 }
 
-/** Returns the slugs of the event types that a subscription names. Empty if it receives all of its toolkit. */
+/** Returns the slugs of the event types that a subscription names. Empty if it receives all events of its app. */
 function typesOf({ match, triggerSlug }: Pick<Subscription, "match" | "triggerSlug">): readonly string[] {
   const several = match?.triggerSlugs ?? [];
   return several.length > 0 || triggerSlug === "" ? several : [triggerSlug];

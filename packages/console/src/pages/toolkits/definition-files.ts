@@ -5,12 +5,12 @@ import { prettyJson } from "../../words/pretty-json.ts";
 /** A file that the user chose or dropped. `path`: the file's path in the selection (for example `shop/tools/read_order.yaml`). */
 type ChosenFile = { path: string; text: string };
 
-/** A toolkit's definition as JSON text, or the reason why the chosen files contain no definition. */
+/** The definition of a toolkit (the tools of one app) as JSON text, or the reason why the chosen files contain no definition. */
 export type UploadedDefinition = { text: string } | { problem: string };
 
 /**
- * Returns a toolkit's definition from chosen files. A JSON file is taken unchanged. A toolkit's folder must contain `toolkit.yaml` and
- * `tools/<tool>.yaml`, like the folders of the shipped toolkits. Ignores other files.
+ * Returns the definition of a toolkit (the tools of one app) from chosen files. A JSON file is taken unchanged. A toolkit's folder must
+ * contain `toolkit.yaml` and `tools/<tool>.yaml`, like the folders of the shipped toolkits. Ignores other files.
  */
 export async function readDefinition(files: readonly ChosenFile[]): Promise<UploadedDefinition> {
   const toolkit = files.find(({ path }) => /(?:^|\/)toolkit\.ya?ml$/.test(path));
@@ -23,7 +23,9 @@ export async function readDefinition(files: readonly ChosenFile[]): Promise<Uplo
   return { text: json.text.includes("\n") ? json.text : prettyJson(json.text) };
 }
 
-/** Returns the definition from a folder of YAML files. Loads the YAML reader only here, because it is a third of the page's code. */
+/**
+ * Returns a toolkit's definition from a folder of YAML files. Loads the YAML reader only here, because it is a third of the page's code.
+ */
 async function readFolder(toolkit: ChosenFile, files: readonly ChosenFile[]): Promise<UploadedDefinition> {
   const { readYaml } = await import("./read-yaml.ts");
   const folder = toolkit.path.replace(/toolkit\.ya?ml$/, "tools/");
@@ -45,7 +47,10 @@ async function readFolder(toolkit: ChosenFile, files: readonly ChosenFile[]): Pr
   }
 }
 
-/** Returns each error of a toolkit's definition with its position in the definition's text, in the order of the text. */
+/**
+ * Returns each error in the definition of a toolkit (the tools of one app) with its position in the definition's text, in the order of the
+ * text.
+ */
 export function placeDefinitionFaults(text: string, faults: readonly WireFault[]): PlacedFault[] {
   return placeFaults(
     text,

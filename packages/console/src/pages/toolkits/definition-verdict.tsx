@@ -11,14 +11,15 @@ import type { PlacedFault } from "../../words/placed-faults.ts";
 import { useToolkits } from "../tools/catalog.ts";
 
 /**
- * The result of the service's check of a definition. `published`: the toolkit that would be published. `faults`: all errors of the
- * definition.
+ * The result of the service's check of a toolkit's definition. `published`: the toolkit (one app's tools) that would be published.
+ * `faults`: all errors of the definition.
  */
 type DefinitionVerdict = { published?: PublishToolkitResponse; faults: readonly WireFault[] };
 
 /**
- * Sends a definition to the service for a check (a dry run of its publication) and returns the result. Errors of the definition are part of
- * the result. The last result stays until the next one arrives. `enabled` is false if the user may not publish.
+ * Sends a toolkit's definition (the tools of one app) to the service for a check (a dry run of its publication) and returns the result.
+ * Errors of the definition are part of the result. The last result stays until the next one arrives. `enabled` is false if the user may not
+ * publish.
  */
 export function useDefinitionCheck(definitionJson: string, enabled: boolean) {
   const transport = useTransport();
@@ -45,8 +46,8 @@ export function useDefinitionCheck(definitionJson: string, enabled: boolean) {
 const faultsMax = 100;
 
 /**
- * Shows the service's check of a definition: every error with its line, or the toolkit that would be published and the version that it
- * would replace.
+ * Shows the service's check of a toolkit's definition (the tools of one app): every error with its line, or the toolkit that would be
+ * published and the version that it would replace.
  */
 export function DefinitionVerdictView({
   projectId,

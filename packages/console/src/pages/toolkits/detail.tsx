@@ -19,7 +19,7 @@ import { classWord } from "../../words/calls.ts";
 
 const route = getRouteApi("/p/$projectId/toolkits/$toolkitSlug");
 
-/** Draws the page of one toolkit: its app, how to connect to the app, and its tools. */
+/** Draws the page of one toolkit (svc's definition of one app): its app, how to connect to the app, and its tools. */
 export default function ToolkitPage() {
   const { projectId, toolkitSlug } = route.useParams();
   const found = useQuery(CatalogService.method.getToolkit, { slug: toolkitSlug, projectId });
@@ -87,7 +87,10 @@ function ToolkitFacts({ toolkit }: { toolkit: Toolkit }) {
   );
 }
 
-/** Draws a button that deletes a toolkit of the project. It first names the objects that are deleted with the toolkit. */
+/**
+ * Draws a button that deletes a toolkit (an app with its tools) of the project. It first names the objects that are deleted with the
+ * toolkit.
+ */
 function DeleteToolkit({ projectId, slug }: { projectId: string; slug: string }) {
   const navigate = useNavigate();
   const queries = useQueryClient();

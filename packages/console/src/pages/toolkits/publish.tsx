@@ -72,7 +72,7 @@ async function readChosen(files: readonly NamedFile[]): Promise<UploadedDefiniti
 
 const JsonWrite = lazy(() => import("../../ui/code/json-write.tsx"));
 
-/** Delay between the last key press and the check of the definition, in milliseconds. */
+/** Delay between the last key press and the check of the toolkit's definition, in milliseconds. */
 const restMs = 350;
 
 /**
@@ -145,7 +145,7 @@ function DefinitionEditor({ projectId, why }: { projectId: string; why: string |
   );
 }
 
-/** Draws a button that publishes a definition for the project and then opens the page of the toolkit. */
+/** Draws a button that publishes a toolkit's definition (one app's tools) for the project and then opens the toolkit's page. */
 function PublishButton({ text, projectId, why }: { text: string; projectId: string; why: string | undefined }) {
   const navigate = useNavigate();
   const queries = useQueryClient();
@@ -179,8 +179,8 @@ function PublishButton({ text, projectId, why }: { text: string; projectId: stri
 const route = getRouteApi("/p/$projectId/tools/publish");
 
 /**
- * Draws the page that publishes a toolkit for this project only. The user pastes, drops or types the definition. The service checks it
- * while the user types.
+ * Draws the page that publishes a toolkit (one app's tools and webhooks) for this project only. The user pastes, drops or types the
+ * definition. The service checks it while the user types.
  */
 export default function PublishToolkitPage() {
   const { projectId } = route.useParams();

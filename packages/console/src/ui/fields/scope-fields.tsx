@@ -72,8 +72,8 @@ function wordsOf(line: string): string[] {
 }
 
 /**
- * Fields that choose which calls a person must confirm before svc sends them, and which contact svc asks. The field for the contact appears
- * only if some calls need confirmation.
+ * Fields that choose which calls a person must confirm before svc sends them, and which contact (person) svc asks. The field for the
+ * contact appears only if some calls need confirmation.
  */
 export function ConfirmFields({
   person,

@@ -48,7 +48,10 @@ export function endOf(state: JobState, { cause, chain }: NextOf<"end">): Change 
   };
 }
 
-/** Ends a job for good. One commit stores the status, the receipt and the log, and ends the job's task and pending ask. */
+/**
+ * Ends a job for good. One commit stores the status, the receipt (report of the job) and the log, and ends the job's task and pending
+ * question to a person.
+ */
 export async function finish(work: WorkingJob, { status, reason, chain }: NextOf<"finish">, port: Port): Promise<void> {
   const { state } = work;
   const { saga, used, plan, planApprovalId, simulatedFrom } = state;

@@ -26,8 +26,8 @@ export type ForceResult =
     };
 
 /**
- * Suspends a job that any node is running, even if that node no longer responds. Takes over the job's lease, so the database refuses later
- * writes of that node for the job. The result of a call that is in progress is still recorded.
+ * Suspends a job that any node is running, even if that node no longer responds. Takes over the job's lease (the time-limited right to run
+ * it), so the database refuses later writes of that node for the job. The result of a call that is in progress is still recorded.
  */
 export function parkJob(context: EngineContext, { jobId, projectId }: JobOfProject, how: Hold): Promise<ForceResult> {
   return withTransaction(context.db, async (tx) => {
@@ -38,8 +38,8 @@ export function parkJob(context: EngineContext, { jobId, projectId }: JobOfProje
 }
 
 /**
- * Gives a job that svc or an administrator parked the status that it had before. Its counts of lost leases and of blocked event loops start
- * again at zero.
+ * Gives a job that svc or an administrator parked the status that it had before. Its counts of lost leases (a node's time-limited rights to
+ * run it) and of blocked event loops start again at zero.
  */
 export function releaseJob(
   context: EngineContext,

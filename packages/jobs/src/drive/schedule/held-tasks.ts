@@ -21,12 +21,12 @@ export type HeldTask = {
 };
 
 /**
- * Pause before a node tries again to renew the lease of a locked task, in milliseconds. The lock usually belongs to a commit, which takes
- * milliseconds.
+ * Pause before a node tries again to renew the lease (the time in which only one node works on a task) of a locked task, in milliseconds.
+ * The lock usually belongs to a commit, which takes milliseconds.
  */
 const lockedMs = 50;
 
-/** The running tasks of a node. One statement renews all their leases. */
+/** The running tasks of a node. One statement renews all their leases (the node's time-limited rights to them). */
 export class HeldTasks {
   readonly #context: Pick<EngineContext, "db" | "clock" | "limits" | "observer">;
   readonly #held = new Map<string, HeldTask>();
@@ -63,7 +63,7 @@ export class HeldTasks {
     this.#interrupt(jobId, "isCancelSeen");
   }
 
-  /** Notifies the driver of a job that the job is to be paused. */
+  /** Notifies the driver of a job (the code that runs its steps) that the job is to be paused. */
   pause(jobId: Id<"job">): void {
     this.#interrupt(jobId, "isPauseSeen");
   }
@@ -94,7 +94,7 @@ export class HeldTasks {
     }
   }
 
-  /** Renews all leases, three times within the duration of a lease, until `stopped`. */
+  /** Renews all leases (the node's time-limited rights to its tasks), three times within the duration of a lease, until `stopped`. */
   async renewUntil(stopped: AbortSignal): Promise<void> {
     const { clock, limits } = this.#context;
     for (;;) {

@@ -34,8 +34,8 @@ export const never = Date.UTC(9999, 0);
 
 /**
  * Returns the change that parks a job (stops it) until it is released, cancelled or expired. The time until the job's deadline continues to
- * pass. The job's task is kept, so that its lease token only ever increases. A node that hangs with an old token can then never write
- * again. Throws an Error if a job with this status cannot be parked.
+ * pass. The job's task is kept, so that its lease token (the number that identifies which node may write) only ever increases. A node that
+ * hangs with an old token can then never write again. Throws an Error if a job with this status cannot be parked.
  */
 export function hold(state: JobState, { reason, chain, lastError }: Hold, nowMs: number): Change {
   const { status } = state;
@@ -78,8 +78,8 @@ export function release(
 }
 
 /**
- * Returns the change that suspends a job with the reason `poisoned`. Nodes that ran the job repeatedly lost their lease of it without
- * progress, so the job may be harmful.
+ * Returns the change that suspends a job with the reason `poisoned`. Nodes that ran the job repeatedly lost their lease (time-limited right
+ * to run it) without progress, so the job may be harmful.
  */
 export function holdAfterLosses(state: JobState, losses: number, nowMs: number): Change {
   const lastError = `JOB_POISONED: ${losses} nodes in a row lost their lease of the job before it made progress`;

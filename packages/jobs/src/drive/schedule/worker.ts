@@ -17,8 +17,8 @@ import type { CheckedRecord } from "../store/stored-program.ts";
 import { type HeldTask, HeldTasks, Slots } from "./held-tasks.ts";
 
 /**
- * Does the work of a task of a job, and ends the task if this node still has its lease. It is used for tasks such as asking a person, not
- * for running the job's steps.
+ * Does the work of a task of a job, and ends the task if this node still has its lease (time-limited right to the task). It is used for
+ * tasks such as asking a person, not for running the job's steps.
  */
 export type TaskHandler = (task: ClaimedJobTask) => Promise<void>;
 
@@ -37,11 +37,14 @@ export type Reservation = {
    */
   plan(job: JobRecord, program: CheckedRecord, seen?: SeenAccounts): Promise<PlannedJob>;
   /**
-   * Runs the job after the caller has stored it with the reserved lease. `planned`: the first steps of the job as `plan` returned them, if
-   * they were stored with the job.
+   * Runs the job after the caller has stored it with a lease (a reserved right of this node to run it). `planned`: the first steps of the
+   * job as `plan` returned them, if they were stored with the job.
    */
   begin(job: JobRecord, planned?: PlannedJob): void;
-  /** Releases the reserved slot. Call it if the job was not stored with the reserved lease. */
+  /**
+   * Releases the reserved slot (a place to run one job). Call this function if the job was not stored with the lease (right of this node to
+   * run it).
+   */
   cancel(): void;
 };
 
@@ -115,7 +118,8 @@ export class Worker {
   }
 
   /**
-   * Ends the pause of the claim loop, which then claims due tasks at once. A worker that claims no tasks calls `onDueElsewhere` instead.
+   * Ends the pause of the claim loop, which then claims (takes) due tasks at once. A worker that claims no tasks calls `onDueElsewhere`
+   * instead.
    */
   readonly wake = (): void => {
     if (this.#claims) this.#pause.abort("woken");
@@ -216,8 +220,8 @@ export class Worker {
   }
 
   /**
-   * Returns the tasks to run, with at most one suspect. A suspect is a job that is parked if it loses one more lease. Releases the other
-   * suspects.
+   * Returns the tasks to run, with at most one suspect. A suspect is a job that is parked if one more node dies or hangs while it runs the
+   * job (loses its lease). Releases the other suspects.
    *
    * If a job crashes its node, all jobs of that node lose their leases. Because only one suspect runs at a time, only the job that causes
    * the crashes is parked.

@@ -26,8 +26,8 @@ import type { JobOfProject } from "../schedule/force.ts";
 import { readState, takeJob } from "../store/open.ts";
 
 /**
- * Maximum number of attempts of a job. The job keeps the receipt of each attempt, and each response about the job contains all of them, so
- * more attempts would make it too large.
+ * Maximum number of attempts of a job. The job keeps the receipt (report) of each attempt, and each response about the job contains all of
+ * them, so more attempts would make it too large.
  */
 const attemptsMax = 20;
 

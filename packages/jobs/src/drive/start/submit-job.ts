@@ -84,8 +84,9 @@ type NewJobs = {
 };
 
 /**
- * Stores a job and starts it. If this node has a free slot, the job is stored with a lease of this node, so that it need not be claimed. If
- * an idempotency key was repeated or a quota is reached, stores nothing and returns the existing job or the quota.
+ * Stores a job and starts it. If this node has a free slot, the job is stored with a lease of this node (reserved for it), so that the node
+ * need not search for it. If an idempotency key was repeated or a quota is reached, stores nothing and returns the existing job or the
+ * quota.
  */
 async function storeAndDrive(
   { db, engine }: SubmitContext,

@@ -33,8 +33,8 @@ export type CommitContext = {
 };
 
 /**
- * Functions that commit a job's changes if the driver (the loop that runs the job's steps) still holds the job's lease. `commit` can run in
- * a transaction of the caller.
+ * Functions that commit a job's changes if the driver (the loop that runs the job's steps) still holds the job's lease (time-limited right
+ * to write). `commit` can run in a transaction of the caller.
  */
 export type Commits = Pick<Port, "commitUnlessLogged"> & {
   commit(work: WorkingJob, parts: CommitParts, tx?: Executor): Promise<CommittedWork>;
@@ -104,8 +104,8 @@ export function createCommit({ context, lease, seals, db, onCommitted }: CommitC
 }
 
 /**
- * Records the outcomes of calls outside a commit, even if another driver now runs the job. Never rejects; if it fails, the observer is
- * notified.
+ * Records the outcomes of calls outside a commit, even if another driver (code that runs the job's steps) now works on the job. Never
+ * rejects; if it fails, the observer is notified.
  */
 async function keepCalls({ db, observer }: EngineContext, { records, made }: WorkingJob["pending"]): Promise<void> {
   try {

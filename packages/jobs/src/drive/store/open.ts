@@ -45,8 +45,8 @@ export async function openJob(
 }
 
 /**
- * Returns a new job for its driver, without reading it from the database. The job is stored, or is about to be stored, under a lease of
- * this node.
+ * Returns a new job for its driver (the code that runs its steps), without reading it from the database. The job is stored, or is about to
+ * be stored, under a lease of this node (reserved for it).
  */
 export function openNewJob(context: EngineContext, job: JobRecord): Promise<OpenJob> {
   return open({ ...context, calls: context.firstCalls }, context.db, { job, steps: [] }, { leaseToken: firstToken });
@@ -64,13 +64,15 @@ export function openPlannedJob({
   return { port, work: committedWork(work, { lastSeq, cancel: undefined, pause: undefined }), call };
 }
 
-/** The lease token of a new job. Later leases of the job have higher tokens. */
+/**
+ * The lease token of a new job (the number by which the database knows which node may write). Later leases of the job have higher tokens.
+ */
 const firstToken = 1;
 
 /**
  * Takes a job away from its driver (the loop that runs the job's steps), so that the caller can change the job in the same transaction. The
- * job gets a new lease token. Later writes of the old driver have the old token and are refused. The caller has locked the job's row.
- * `leaseToken`: the new token, if the caller has already set it.
+ * job gets a new lease token (a number that identifies which driver may write). Later writes of the old driver have the old token and are
+ * refused. The caller has locked the job's row. `leaseToken`: the new token, if the caller has already set it.
  */
 export async function takeJob(
   context: EngineContext,
@@ -85,7 +87,7 @@ export async function takeJob(
   return { work, follower: { port, startedMs: nowMs, isSliceOver: () => false } };
 }
 
-/** Returns the values with which this node leases the job's run task. */
+/** Returns the values with which this node takes the lease (time-limited right) of the job's run task. */
 export function leaseOf(
   { limits, nodeId: owner }: EngineContext,
   { id: jobId, projectId }: JobRecord,

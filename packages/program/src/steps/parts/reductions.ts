@@ -27,8 +27,8 @@ export type Reduction =
       /** Maximum number of rows that the text made from a set of rows contains. The text states only the number of the remaining rows. */
       readonly max: number;
       /**
-       * Text that is added if the set has more rows than `max`. The two entries are the parts before and after the number of the remaining
-       * rows. Undefined if the text does not mention them.
+       * Text that is added if the set (list of rows) has more rows than `max`. The two entries are the parts before and after the number of
+       * the remaining rows. Undefined if the text does not mention them.
        */
       readonly more: readonly string[] | undefined;
     };

@@ -59,7 +59,7 @@ export function checkSource({ step, field }: RowTaker, scope: Scope, check: Chec
   return set;
 }
 
-/** Checks the set that a step names in a field, and returns it. Records every fault. */
+/** Checks the set (list of rows) that a step names in a field, and returns it. Records every fault. */
 export function checkSet(
   { name, pointer, field }: { readonly name: string; readonly pointer: string; readonly field: string },
   scope: Scope,

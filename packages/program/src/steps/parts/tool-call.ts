@@ -223,8 +223,8 @@ function findAction(slug: string, path: Path, check: Check): Action | undefined 
 }
 
 /**
- * Returns tools of the same toolkit for a hint: first the tool that was probably meant, then tools whose names share words with the slug,
- * most words first.
+ * Returns tools of the same app for a hint: first the tool that was probably meant, then tools whose names share words with the slug, most
+ * words first.
  */
 function nearTools(slug: string, { faults, view: { tools, toolkits } }: Check): readonly string[] {
   const [toolkit = "", name = ""] = slug.split(".");

@@ -40,8 +40,8 @@ export function bindCall<Request extends Bindable>(asked: Request): Request | Bo
 }
 
 /**
- * Returns the reason why a scoped key (a key limited to some toolkits or access classes) may not call a tool. Returns undefined if it may
- * call the tool.
+ * Returns the reason why a scoped key (a key limited to some toolkits (apps) or access classes) may not call a tool. Returns undefined if
+ * it may call the tool.
  */
 export function refusalOfTool(
   binding: Binding | undefined,

@@ -61,7 +61,10 @@ export type EarlierOutcome =
   | { readonly outcome: "ended"; readonly callId: Id<"call">; readonly result: CallResult }
   | KeyRefusal;
 
-/** Lifetime of a caller's idempotency key, milliseconds. The keys of a job's calls exist as long as the ledger keeps the calls. */
+/**
+ * Lifetime of a caller's idempotency key, milliseconds. The keys of a job's calls exist as long as the ledger (stored record of tool calls)
+ * keeps the calls.
+ */
 export const keyLifeMs = 24 * 3_600_000;
 const runningMaxDefaultMs = 120_000;
 
@@ -81,8 +84,8 @@ export async function findEarlier(context: KeyContext, entry: LedgerEntry): Prom
 }
 
 /**
- * Returns the call that holds the idempotency key of the ledger entry. Returns undefined if no call holds the key. Calls of jobs had a
- * longer key in earlier versions (`formerKey`). For them, the function also searches for the longer key.
+ * Returns the call that holds the idempotency key of an entry in the ledger (record of tool calls). Returns undefined if no call holds the
+ * key. Calls of jobs had a longer key in earlier versions (`formerKey`). For them, the function also searches for the longer key.
  */
 async function findHolder({ keys }: KeyContext, { caller, job }: LedgerEntry, key: string) {
   const formerKey = job?.formerKey;

@@ -54,7 +54,10 @@ export async function enterAndSend(context: SendContext, made: MadeCall<Prepared
   }
 }
 
-/** Sends a call. Before a write is sent, it is committed to the ledger, so that a crash of the node cannot hide it. */
+/**
+ * Sends a call. Before a write is sent, it is committed to the ledger (record of all tool calls), so that a crash of the node cannot hide
+ * it.
+ */
 async function send(
   context: SendContext,
   made: MadeCall<PreparedCall>,

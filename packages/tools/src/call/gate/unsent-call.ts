@@ -45,7 +45,7 @@ export type PersonContext = {
   readonly askPerson?: PersonAsker | undefined;
 };
 
-/** Outcome of asking a person: the result of the call, and the id of the job that asks. */
+/** Outcome of asking a person: the result of the call, and the id of the job that asks the question. */
 type AskOutcome = { readonly result: CallResult; readonly jobId: Id<"job"> | undefined } | BoundRefusal;
 
 /**

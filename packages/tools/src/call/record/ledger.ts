@@ -21,7 +21,10 @@ export type LedgerEntry = {
   readonly accessClass: StoredAccessClass;
   readonly entityId: string;
   readonly args: Readonly<Record<string, unknown>>;
-  /** Digest of the tool, the account and the arguments, as `digestCall` makes it. The ledger stores only an HMAC of this digest. */
+  /**
+   * Digest of the tool, the account and the arguments, as `digestCall` makes it. The ledger (stored record of tool calls) stores only an
+   * HMAC of this digest.
+   */
   readonly callDigest: Buffer;
   readonly idempotencyKey: string | undefined;
   readonly createdAt: number;
@@ -58,7 +61,7 @@ const resultBytesMax = 65_536;
  */
 const linger = { ms: 1, fromSize: 16 };
 
-/** Writes calls to the ledger, many per statement under load. */
+/** Writes calls to the ledger (record of all tool calls), many per statement under load. */
 export type Ledger = {
   /** Returns the row to store in the ledger (the table of calls) for a call that is about to be sent. */
   begun(entry: LedgerEntry, accountId: AccountId | undefined, isSandbox: boolean): CallRecord;
@@ -68,8 +71,8 @@ export type Ledger = {
    */
   begin(entry: LedgerEntry, accountId: AccountId | undefined, isSandbox: boolean): Promise<void>;
   /**
-   * Commits the outcome of a call. If the call has a function `takeRecord`, the ledger row is passed to that function instead. `bindsKey`:
-   * true if a later call with the same idempotency key must get this answer again.
+   * Commits the outcome of a call. If the call has a function `takeRecord`, the row for the ledger (record of calls) is passed to that
+   * function instead. `bindsKey`: true if a later call with the same idempotency key must get this answer again.
    */
   end(entry: LedgerEntry, end: LedgerEnd, options: { bindsKey: boolean }): Promise<void>;
   /**
@@ -107,7 +110,7 @@ export type Ledger = {
 /** Dependencies of the ledger (the stored record of every tool call). `observer`: is notified of each call that ends. */
 export type LedgerOptions = { db: Database; clock: Clock; sealer: Sealer; observer?: CallObserver };
 
-/** Creates the ledger of a database. */
+/** Creates the ledger (stored record of tool calls) of a database. */
 export function createLedger({ db, clock, sealer, observer }: LedgerOptions): Ledger {
   const batcher = createBatcher<CallRecord, undefined>({
     run: async (records) => {

@@ -46,7 +46,7 @@ type Execution = ExecuteOptions & {
 
 /**
  * Sends a prepared call, records its outcome and returns the result. Rejects only before sending, if the credential cannot be read. After
- * sending, it always returns a result, with a warning if the ledger cannot be written.
+ * sending, it always returns a result, with a warning if the ledger (record of calls) cannot be written.
  */
 export async function executeCall(
   context: ExecuteContext,

@@ -110,8 +110,8 @@ type Payload = Pick<CallResult, "value" | "warnings"> & { readonly isWhollyInBod
  * - The result is the part of the body that the tool's definition names, reduced to the output schema. It has a warning if it does not
  *   match the schema.
  * - `body`: undefined if the answer has no body.
- * - `isWhollyInBody`: true if every text and name of the result occurs in the body. Then none of them comes from the definition or was made
- *   from a number.
+ * - `isWhollyInBody`: true if every text and name of the result occurs in the body. Then none of them comes from the tool's definition or
+ *   was made from a number.
  */
 export function* readPayload(action: Action, body: unknown): Generator<undefined, Payload> {
   const { unwrap, under, empty } = action.response;
@@ -213,15 +213,15 @@ function cutForJudging(value: unknown): unknown {
 
 /**
  * Returns the value at a dotted path (for example `errors[0].message`); undefined if no value exists there. The path was checked when the
- * toolkit definition was loaded.
+ * definition of the app's toolkit was loaded.
  */
 export function valueAt(value: unknown, path: string): unknown {
   return renderTemplate(templateOf(path), { answer: value });
 }
 
 /**
- * Cache of parsed paths to values in app answers, such as `errors[0].message`. svc's own toolkit definitions contain a few dozen of them.
- * The cache has a limit, because projects can publish definitions with any number of paths.
+ * Cache of parsed paths to values in app answers, such as `errors[0].message`. svc's own toolkits (definitions of apps) contain a few dozen
+ * of them. The cache has a limit, because projects can publish definitions with any number of paths.
  */
 const templates = new LeastRecentlyUsed<string, ReturnType<typeof parseTemplate>>(1000);
 

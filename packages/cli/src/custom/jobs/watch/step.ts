@@ -46,7 +46,7 @@ export function createPaceMeter(): PaceMeter {
   };
 }
 
-/** The numbers of a step's rows. They come from a receipt or from an entry of the log. */
+/** The numbers of a step's rows. They come from a job's receipt (stored report) or from an entry of the log. */
 export type StepRows = Partial<Pick<NonNullable<StepReceipt["rows"]>, "in" | "ok" | "failed" | "skipped" | "unknown">>;
 
 /** The progress of a step in rows. `done`: rows that are done. `total`: all rows; undefined if not known. */

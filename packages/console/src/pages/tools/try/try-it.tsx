@@ -43,7 +43,7 @@ const ofAccount: readonly string[] = ["no_account", "account_unusable", "missing
 
 /**
  * Draws the field for the entity of a call (the customer or user whose account the call uses). Shows if this entity has an account of the
- * toolkit.
+ * tool's app.
  */
 function EntityField({
   projectId,

@@ -14,8 +14,8 @@ const accountsMax = 500;
 export type TryInput = {
   readonly entity: string;
   /**
-   * Entities (customers or users) that have an active account of the toolkit. If the sandbox is on, only accounts of the sandbox count. If
-   * it is off, only real accounts count.
+   * Entities (customers or users) that have an active account of the tool's app. If the sandbox is on, only accounts of the sandbox count.
+   * If it is off, only real accounts count.
    */
   readonly entities: readonly string[];
   readonly typed: TypedArguments;

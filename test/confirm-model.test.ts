@@ -169,8 +169,10 @@ async function again(method: string, draw: Draw): Promise<void> {
   const params = draw.form % 2 === 0 ? {} : { paramsJson: json({ note }) };
   const answered = await by(method, { id, ...params });
   if (answered.status !== 200) return;
-  const own = [...(notes.get(id) ?? []), ...(draw.form % 2 === 0 ? [] : [note])];
-  keep(answered.json.job.id, own);
+  // A schedule's job is not in `notes`. The text of its program names what it deletes.
+  const { id: made, programJson } = answered.json.job;
+  const named = [...programJson.matchAll(/"([nu]\d+)\b/g)].map(([, name = ""]) => name);
+  keep(made, [...(notes.get(id) ?? []), ...named, ...(draw.form % 2 === 0 ? [] : [note])]);
 }
 
 /** Makes one call with one of the person's keys. */

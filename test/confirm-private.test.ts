@@ -131,3 +131,33 @@ test("without a rule, a private tool is called as it says", async () => {
   expect(posts()).toBeGreaterThan(before);
   await world.setPolicy({ person: "destructive", contact: "lead" });
 });
+
+test("a simulation and a poll do not send a private tool that only claims to read", async () => {
+  const items = { type: "array", items: { type: "object", properties: { id: { type: "string" } } } };
+  const read = { class: "read", output: { type: "object", properties: { items } } };
+  const slug = await own(read);
+  const before = posts();
+  const steps = [{ id: "s", call: slug, entity: "ada", args: { id: fresh() } }];
+  const programJson = json({ version: 1, title: "T", approval: { plan: "never" }, steps });
+  const submitted = await made("JobsService/SubmitJob", { programJson, simulateFirst: true });
+  const simulated = await made("JobsService/SubmitJob", { programJson, mode: "simulate" });
+  await world.reach(simulated.job.id, "SUCCEEDED");
+  await world.reach(submitted.job.id, "PENDING_PLAN_APPROVAL", "PARKED");
+  const program = { version: 1, title: "T", approval: { plan: "never" }, steps: [{ id: "p", wait: "1s" }] };
+  const poll = {
+    call: slug,
+    entity: "ada",
+    args: { id: fresh() },
+    every: "1m",
+    rows: "items[]",
+    id: "id",
+    cursor: { kind: "seen" },
+  };
+  const definitionJson = json({ version: 1, source: { poll }, program });
+  const { standingProgram } = await made("StandingService/CreateStandingProgram", { slug: fresh(), definitionJson });
+  await until(async () => {
+    const { standingProgram: polled } = await made("StandingService/GetStandingProgram", { id: standingProgram.id });
+    return json(polled).includes("which a person must confirm");
+  });
+  expect(posts()).toBe(before);
+});

@@ -129,11 +129,12 @@ export type RowRange = {
 
 /**
  * Result of one attempt of a call. `busy`: the call may still run on a node that has stopped. `gone`: the tool no longer exists. `limited`:
- * nothing was sent because of a call limit; this job may try again after `waitMs`.
+ * nothing was sent because of a call limit; this job may try again after `waitMs`. `unsent`: a simulation does
+ * not send this call, because a person must confirm it.
  */
 export type AttemptResult =
   | { readonly kind: "limited"; readonly waitMs: number }
-  | { readonly kind: "busy" | "gone" }
+  | { readonly kind: "busy" | "gone" | "unsent" }
   | {
       readonly kind: "answered";
       readonly outcome: string;

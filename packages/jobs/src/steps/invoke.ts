@@ -104,6 +104,7 @@ export async function invoke(invocation: Invocation, calling: CallerState): Prom
     const called = await effects.call(state, invocation, { tool, attempt: attempts, takeRecord: calling.takeRecord });
     if (called.kind !== "answered") {
       giveBack(calling, isWrite);
+      if (called.kind === "unsent") return simulate(tool, invocation, calling);
       if (called.kind === "limited") return { kind: "postponed", attempts, waitMs: called.waitMs, isLimited: true };
       if (called.kind === "busy") return { kind: "postponed", attempts, waitMs: effects.busyPollMs };
       const message = `${invocation.call.tool} is no longer in the catalog`;

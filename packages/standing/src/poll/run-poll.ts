@@ -1,6 +1,14 @@
 import { createHash } from "node:crypto";
-import type { Action } from "@svc/catalog";
-import { assertExhaustive, type Binding, type KeyId, type ProjectId, type StandingProgramId } from "@svc/core";
+import { type Action, classToConfirm } from "@svc/catalog";
+import {
+  assertExhaustive,
+  type Binding,
+  confirmingRule,
+  type KeyId,
+  type ProjectId,
+  type StandingProgramId,
+} from "@svc/core";
+import { readConfirmRules } from "@svc/db/projects/plan-policy";
 import { findUsableKeys } from "@svc/db/standing/bounds";
 import type { ClaimedDueTask } from "@svc/db/standing/claim";
 import { findKnownIds, readStandingPolls, type StandingPollRecord } from "@svc/db/standing/polls";
@@ -156,6 +164,10 @@ export async function runPoll(
     const why = action === undefined ? "is no longer a tool of class read" : "no longer declares how it is polled";
     return polledOf(context, of, failed("POLL_INVALID", `${poll.call} ${why}`));
   }
+  if (await isToConfirm(context, action, { projectId, keyId })) {
+    const why = `sends ${action.request.method} requests of a private toolkit, which a person must confirm; polls ask no person`;
+    return polledOf(context, of, failed("POLL_INVALID", `${poll.call} ${why}`));
+  }
   const { state, generation } = before;
   const walked = await walk(
     { spec, action, state, nowMs: atMs, bounds: boundsOf(poll.per, limits.pollPagesMax) },
@@ -185,6 +197,17 @@ async function findPolling(
   // The program follows the changes of its tools and has got a new version, so it is read again.
   if (drift === "moved") return findPolling(context, programId);
   return { program, version, drifted: drift === "none" ? undefined : drift.detail };
+}
+
+/** True if a person must confirm calls of a tool, by the rules of a project and a key. A private tool may only claim to read. */
+async function isToConfirm(
+  { db }: Pick<StandingContext, "db">,
+  action: Action,
+  { projectId, keyId }: Pick<PollReader, "projectId" | "keyId">,
+): Promise<boolean> {
+  const accessClass = classToConfirm(action);
+  if (accessClass === "read") return false;
+  return confirmingRule(await readConfirmRules(db, projectId, [keyId]), accessClass) !== undefined;
 }
 
 function failed(code: string, message: string): PollResult {

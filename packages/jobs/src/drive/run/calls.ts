@@ -26,12 +26,15 @@ export function createCalls(
 ): JobCalls {
   // A person must confirm this call. It is postponed here; the driver asks the person before the next step action.
   const isUnconfirmed = async (state: JobState, { tool }: CallTurn) =>
-    !state.isSimulated && (await confirms.confirmerOf(state, classToConfirm(tool.action))) !== undefined;
+    (await confirms.confirmerOf(state, classToConfirm(tool.action))) !== undefined;
   return {
     async call(state, invocation, turn) {
       const { stepId } = invocation.place;
-      if (await isUnconfirmed(state, turn))
+      if (await isUnconfirmed(state, turn)) {
+        // A simulation sends reads. A private tool that only claims to read is not sent by it.
+        if (state.isSimulated) return { kind: "unsent" };
         return { kind: "limited", waitMs: askOf(state) === undefined ? 0 : askingPollMs };
+      }
       if (onFaultPoint !== undefined) await onFaultPoint("before-call", { stepId });
       const called = await caller.call(requestOf(state, invocation, { ...turn, isFirst }));
       return attemptedOf(called, { stepId, isEarlier: isEarlier(state, invocation) }, onFaultPoint);

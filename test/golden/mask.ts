@@ -20,7 +20,10 @@ const unstable: readonly (readonly [RegExp, string])[] = [
   [/((?:Ms|measuredAttempts|pass)\\?"): ?\d+(?:\.\d+)?/g, "$1: <n>"],
   [/("used": \{\s+"deadlineSeconds": )\d+/g, "$1<n>"],
   // A delivery that was made due is under way before the answer is read, or not yet.
-  [/"state": "(?:failing|backing_off)",(?:\s+"backoffUntil": "<time>",)?/g, '"state": "<failing or backing off>",'],
+  [
+    /"state": "(?:failing|backing_off)",(\s+"failingSince": "<time>",)?(?:\s+"backoffUntil": "<time>",)?/g,
+    '"state": "<failing or backing off>",$1',
+  ],
   [/("reason": "attempts fail since <time>, last with \w+;)[^"]+/g, "$1 <until when>"],
   [/\bk[0-9a-f]{8}\b/g, "<vault key>"],
   [/\b\d[\d,.]* ms\b/g, "<n> ms"],

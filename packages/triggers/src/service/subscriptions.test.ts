@@ -48,6 +48,34 @@ test("CreateSubscription returns the subscription and, here only, its secret", a
   expect(rows[0]?.sealed.includes(signingSecret)).toBe(false);
 });
 
+test("subscriptions are listed by entity, page by page, and an entity has 50 at most", async () => {
+  await using cluster = await createTestCluster();
+  const projectId = await cluster.project();
+  await using node = createTestNode(cluster);
+  const client = node.client(projectId);
+  const make = async (entityId: string) =>
+    (await client.createSubscription({ endpointUrl, entityId })).subscription?.id;
+  await make("");
+  const own: (string | undefined)[] = [];
+  for (let n = 0; n < 50; n++) own.unshift(await make("ada"));
+  const bobs = await make("bob");
+  expect(await refusalOf(make("ada"))).toEqual({
+    code: "ResourceExhausted",
+    reason: "QUOTA_ENTITY_SUBSCRIPTIONS",
+    field: "entityId",
+  });
+  const first = await client.listSubscriptions({ entityId: "ada", pageSize: 30 });
+  const second = await client.listSubscriptions({ entityId: "ada", pageSize: 30, pageToken: first.nextPageToken });
+  expect([...first.subscriptions, ...second.subscriptions].map(({ id }) => id)).toEqual(own);
+  expect(second.nextPageToken).toBe("");
+  expect((await client.listSubscriptions({ entityId: "bob" })).subscriptions.map(({ id }) => id)).toEqual([bobs]);
+  expect((await client.listSubscriptions({ entityId: "a" })).subscriptions).toEqual([]);
+  expect((await client.listSubscriptions({})).subscriptions).toHaveLength(52);
+  expect(await refusalOf(client.listSubscriptions({ entityId: "a\nb" }))).toMatchObject({
+    reason: "ENTITY_ID_INVALID",
+  });
+});
+
 test("a subscription to a toolkit without triggers is made, and its answer warns", async () => {
   await using cluster = await createTestCluster();
   const projectId = await cluster.project();

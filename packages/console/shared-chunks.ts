@@ -8,15 +8,19 @@ type Modules = {
 };
 
 const source = (path: string) => join(import.meta.dirname, "src", path);
-/** The two entry files of the console's build: the console itself, and the pages that links open, which must be small. */
+/** The entry files of the build: the console, the pages that links open, which must be small, and the portal. */
 const consoleEntry = source("main.tsx");
 const linkEntries = [source("answer/main.tsx"), source("connect/main.tsx")];
+/** The portal's entry loads the second file, with all that its pages share, while the service opens the session. */
+const portalFiles = [source("portal/main.tsx"), source("portal/pages.tsx")];
+const entries = [consoleEntry, ...linkEntries, ...portalFiles];
 
 /**
  * Returns a function that names the file (chunk) into which the bundler puts a shared module. The function returns null if the bundler
  * decides itself. The bundler would make one file for each module. A page would then make a hundred requests, six at a time, which mostly
  * wait for each other.
  * - `base`: modules that both the console and the pages of links load at start.
+ * - `both`: further modules that both the console and the portal load at start.
  * - `first`: all further modules that the console loads at start.
  * - `pages`: modules that at least two fifths of the console's pages need.
  */
@@ -24,17 +28,18 @@ export function createChunkNames(): (id: string, modules: Modules) => string | n
   let reach: Reach | undefined;
   return (id, modules) => {
     reach ??= reachOf(modules);
-    if (id.endsWith(".html") || id === consoleEntry || linkEntries.includes(id)) return null;
+    if (id.endsWith(".html") || entries.includes(id)) return null;
     const isOfLinks = reach.ofLinks.has(id);
-    if (reach.ofConsole.has(id)) return isOfLinks ? "base" : "first";
+    if (reach.ofConsole.has(id)) return isOfLinks ? "base" : reach.ofPortal.has(id) ? "both" : "first";
     const needing = reach.pages.filter((page) => page.has(id)).length;
     return !isOfLinks && needing * 5 >= reach.pages.length * 2 ? "pages" : null;
   };
 }
 
-/** The modules that are loaded with the console at start, with any page that a link opens, and with each page of the console. */
+/** The modules that are loaded at start with the console, with any page that a link opens and with the portal, and with each page. */
 type Reach = {
   readonly ofConsole: ReadonlySet<string>;
+  readonly ofPortal: ReadonlySet<string>;
   readonly ofLinks: ReadonlySet<string>;
   readonly pages: readonly ReadonlySet<string>[];
 };
@@ -46,6 +51,7 @@ function reachOf(modules: Modules): Reach {
   const pages = new Set([...all].flatMap(lazily).filter((id) => id.startsWith(source("pages"))));
   return {
     ofConsole: reachedFrom([consoleEntry], statically),
+    ofPortal: reachedFrom(portalFiles, statically),
     ofLinks: reachedFrom(linkEntries, statically),
     pages: [...pages].map((page) => reachedFrom([page], statically)),
   };

@@ -48,10 +48,10 @@ export default defineConfig(({ command }) => ({
     chunkSizeWarningLimit: 1_000,
     rolldownOptions: {
       input: Object.fromEntries(
-        ["index", "answer", "connect"].map((name) => [name, join(import.meta.dirname, `${name}.html`)]),
+        ["index", "answer", "connect", "portal"].map((name) => [name, join(import.meta.dirname, `${name}.html`)]),
       ),
       output: { codeSplitting: { includeDependenciesRecursively: false, groups: [{ name: createChunkNames() }] } },
     },
   },
-  server: { proxy: { "^/(?:svc\\.v1\\.|console/(?:session|answer|connect)$|oauth/)": { target: service } } },
+  server: { proxy: { "^/(?:svc\\.v1\\.|(?:console|portal)/(?:session|answer|connect)$|oauth/)": { target: service } } },
 }));

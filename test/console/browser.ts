@@ -23,7 +23,7 @@ export type ConsolePage = { readonly page: Page; readonly faults: PageFaults };
 
 /** Options for opening a page: the page, its key and its screen. */
 export type Looking = {
-  /** Path below the console, such as `p/prj_…/events`. Default: that of the project. */
+  /** Path below the console, such as `p/prj_…/events`, or a whole address. Default: the path of the project. */
   path?: string;
   /** The key that is signed in. Default: that of the project. Null: nobody is signed in. */
   key?: string | null;
@@ -117,7 +117,7 @@ export function startConsole(
       opened.push(shown);
       // An earlier test may have left the shared page as narrow as a phone.
       if (shown === kept) await shown.page.setViewportSize(wide);
-      await shown.page.goto(`${service().url}/console/${path}`);
+      await shown.page.goto(new URL(path, `${service().url}/console/`).href);
       await shown.page.getByRole("heading", { level: 1 }).first().waitFor();
       return shown;
     },

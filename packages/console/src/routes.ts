@@ -3,7 +3,6 @@ import {
   createRootRoute,
   createRoute,
   createRouter,
-  lazyRouteComponent,
   redirect,
 } from "@tanstack/react-router";
 import type { ComponentType } from "react";
@@ -20,32 +19,14 @@ import { readReplaysSearch } from "./pages/replays/filters.ts";
 import { schedulesSearch } from "./pages/schedules/filters.ts";
 import { readToolSearch, toolsSearch } from "./pages/tools/filters.ts";
 import { consoleBase } from "./session/base.ts";
+import { PageFailed } from "./shell/page-failed.tsx";
+import { pageFrom } from "./shell/page-file.ts";
 import { oneOfParam, parseSearch, searchReader, stringifySearch, textParam } from "./shell/search-params.ts";
-import { AddSeat, AdminPages, NoPage, PageFailed, ProjectPages, Start } from "./shell/start.tsx";
+import { AddSeat, AdminPages, NoPage, ProjectPages, Start } from "./shell/start.tsx";
 
 // All pages of the console. The browser loads a page when the page is first shown. The search parameters of a page are declared here, or in
 // its filters.ts if the page is a list. The console loads these declarations at its start, so that it can read an address before it loads
 // the page.
-
-/**
- * Returns the component of a page. The browser loads the page's file when the page is first shown. If loading fails although the service
- * answers, an update has removed the file, and the router reloads the console once. If the service is unreachable, a reload would show the
- * browser's own error page. The console shows PageFailed instead, and loads the page when the service answers again.
- */
-function pageFrom(load: () => Promise<{ default: ComponentType }>) {
-  return lazyRouteComponent(async () => {
-    try {
-      return await load();
-    } catch (cause) {
-      const answers = await fetch(consoleBase, { cache: "no-store" }).then(
-        () => true,
-        () => false,
-      );
-      if (answers) throw cause;
-      throw new Error("The service cannot be reached, so this page did not load.", { cause });
-    }
-  });
-}
 
 const root = createRootRoute();
 const start = createRoute({ getParentRoute: () => root, path: "/", component: Start });

@@ -1,14 +1,11 @@
 import { TransportProvider } from "@connectrpc/connect-query";
-import { type ErrorComponentProps, getRouteApi, Link, Navigate, useNavigate } from "@tanstack/react-router";
-import { useEffect, useRef } from "react";
-import { whenBack } from "../session/reachability.ts";
+import { getRouteApi, Link, Navigate, useNavigate } from "@tanstack/react-router";
+import { useRef } from "react";
 import { currentSession, seatFor, useSession } from "../session/session.ts";
 import { SignInOverlay, SignInPage } from "../session/sign-in.tsx";
 import { transportFor } from "../session/transport.ts";
-import { Button } from "../ui/buttons/button.tsx";
 import { Page } from "../ui/layout/page.tsx";
 import { Empty } from "../ui/notice/empty.tsx";
-import { Notice } from "../ui/notice/notice.tsx";
 import { Shell } from "./shell.tsx";
 
 /**
@@ -91,30 +88,6 @@ export function ProjectPages() {
       <Shell projectId={projectId} />
       <SignInOverlay projectId={projectId} />
     </TransportProvider>
-  );
-}
-
-/**
- * Shown in place of a page that could not be drawn. Usually the page's file could not be loaded: the service was unreachable, or an update
- * has removed the file. The page reloads automatically when the service answers again.
- */
-export function PageFailed({ error }: ErrorComponentProps) {
-  useEffect(() => whenBack(() => location.reload()), []);
-  return (
-    <Page title="This page failed">
-      <div role="alert">
-        <Notice
-          tone="bad"
-          title={error instanceof Error ? error.message : String(error)}
-          actions={<Button onPress={() => location.reload()}>Reload</Button>}
-        >
-          <p>
-            If the service was updated or away, reloading helps. The page reloads by itself when the service answers
-            again.
-          </p>
-        </Notice>
-      </div>
-    </Page>
   );
 }
 

@@ -13,10 +13,13 @@ import { FaultNotice } from "../../ui/notice/fault.tsx";
 export function ReplayButton({
   eventId,
   subscriptionId = "",
+  words = "Replay",
   onQueued,
 }: {
   eventId: string;
   subscriptionId?: string;
+  /** Label of the button. */
+  words?: string;
   onQueued?: (deliveryId: string) => void;
 }) {
   const queries = useQueryClient();
@@ -51,7 +54,7 @@ export function ReplayButton({
         onPress={() => replay.send({ eventId, subscriptionId })}
         busy={replay.isSending ? "Sending" : undefined}
       >
-        Replay
+        {words}
       </Button>
       <FaultNotice error={replay.error} />
     </>

@@ -29,10 +29,13 @@ export function StartDialog({
   search,
   onChange,
   onClose,
+  isToOne = false,
 }: {
   search: ReplaysSearch;
   onChange: (change: ReplaysSearch) => void;
   onClose: () => void;
+  /** True if the user cannot choose the receivers: the replay is to the subscription of `search`. */
+  isToOne?: boolean;
 }) {
   const now = useNow(60_000);
   const [opened] = useState(now);
@@ -76,7 +79,7 @@ export function StartDialog({
         </>
       }
     >
-      <ReplayFilters search={search} onChange={onChange} now={opened} />
+      <ReplayFilters search={search} onChange={onChange} now={opened} isToOne={isToOne} />
       <CheckField
         label="Leave out what was delivered already"
         checked={search.only === "undelivered"}
@@ -98,10 +101,12 @@ function ReplayFilters({
   search,
   onChange,
   now,
+  isToOne,
 }: {
   search: ReplaysSearch;
   onChange: (change: ReplaysSearch) => void;
   now: number;
+  isToOne: boolean;
 }) {
   const { subscriptions = [] } = useSubscriptions();
   const ofSubscriptions = subscriptions.map(({ id, endpointUrl }) => ({
@@ -129,12 +134,14 @@ function ReplayFilters({
         ]}
         onChange={since}
       />
-      <Choice
-        label="To"
-        value={search.subscription ?? ""}
-        options={[{ value: "", words: "every subscription" }, ...ofSubscriptions]}
-        onChange={(subscription) => onChange({ subscription: subscription || undefined })}
-      />
+      {!isToOne && (
+        <Choice
+          label="To"
+          value={search.subscription ?? ""}
+          options={[{ value: "", words: "every subscription" }, ...ofSubscriptions]}
+          onChange={(subscription) => onChange({ subscription: subscription || undefined })}
+        />
+      )}
     </Line>
   );
 }

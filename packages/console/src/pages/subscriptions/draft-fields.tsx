@@ -1,58 +1,29 @@
 import type { Subscription } from "@svc/gen/triggers";
-import { type ReactNode, useState } from "react";
-import { Button } from "../../ui/buttons/button.tsx";
 import { Choice } from "../../ui/fields/choice.tsx";
 import { AreaField, CheckField, TextField } from "../../ui/fields/field.tsx";
-import { FieldGroup, FieldItem } from "../../ui/fields/field-group.tsx";
 import { SelectField } from "../../ui/fields/select-field.tsx";
-import { Disclosure } from "../../ui/layout/disclosure.tsx";
 import { Line, Stack } from "../../ui/layout/stack.tsx";
-import { authOptions, credentialsWords, formatOptions, paceOptions } from "../../words/subscriptions.ts";
+import { formatOptions, paceOptions } from "../../words/subscriptions.ts";
 import { useEventToolkits, useTriggerSlugs } from "../events/trigger-choice.tsx";
-import type { AuthKind, SubscriptionDraft } from "./draft.ts";
-
-/** The state that all fields of a subscription's form share. */
-export type SubscriptionForm = {
-  draft: SubscriptionDraft;
-  change: (to: Partial<SubscriptionDraft>) => void;
-  /** The errors of the fields, by the name of the field in the request (such as `match.filter`). */
-  at: Readonly<Record<string, string | undefined>>;
-};
-
-type TextName = {
-  [Name in keyof SubscriptionDraft]: SubscriptionDraft[Name] extends string ? Name : never;
-}[keyof SubscriptionDraft];
-
-/** Returns the properties of a labelled input for one text of the draft. `path`: name of the field in the request. */
-function inputOf({ draft, change, at }: SubscriptionForm, name: TextName, label: string, path: string = name) {
-  return { label, value: draft[name], fault: at[path], onChange: (value: string) => change({ [name]: value }) };
-}
+import {
+  AddressFields,
+  CredentialFields,
+  FilterField,
+  inputOf,
+  Part,
+  type SubscriptionForm,
+  TypesField,
+} from "./shared-fields.tsx";
 
 /** Draws the fields of a subscription. `subscription`: the one that the form changes; undefined for a new one. */
 export function DraftFields({ form, subscription }: { form: SubscriptionForm; subscription?: Subscription }) {
   const { draft, change } = form;
   return (
     <Stack>
-      <TextField
-        {...inputOf(form, "endpointUrl", "Endpoint")}
-        type="url"
-        required
-        mono
-        placeholder="https://example.com/hooks/svc"
-        hint="Where events are posted to: https, or http on this machine."
-      />
-      <TextField
-        {...inputOf(form, "description", "Description")}
-        hint="A note for people, up to 200 characters. It may be empty."
-      />
+      <AddressFields form={form} />
       {subscription === undefined && <ToolkitFields form={form} />}
-      <TypesField form={form} />
-      <AreaField
-        {...inputOf(form, "filter", "Filter", "match.filter")}
-        mono
-        placeholder="event.payload.amount > 1000"
-        hint="A condition in CEL over event. Only events that meet it are delivered. Leave it empty for every event."
-      />
+      <TypesOfToolkit form={form} />
+      <FilterField form={form} />
       <Part title="Format" isOpen={draft.format !== "svc"}>
         <SelectField
           {...inputOf(form, "format", "Format of deliveries", "format.kind")}
@@ -117,16 +88,6 @@ export function DraftFields({ form, subscription }: { form: SubscriptionForm; su
   );
 }
 
-/** Draws a part of the form that most subscriptions do not need. `isOpen`: true if it is open at first. Later values have no effect. */
-function Part({ title, isOpen, children }: { title: string; isOpen: boolean; children: ReactNode }) {
-  const [wasOpen] = useState(isOpen);
-  return (
-    <Disclosure summary={<b>{title}</b>} initiallyOpen={wasOpen}>
-      <Stack>{children}</Stack>
-    </Disclosure>
-  );
-}
-
 /**
  * Draws the fields that cannot be changed after the subscription was created: its toolkit and its entity (the customer or user whose events
  * it receives).
@@ -154,134 +115,17 @@ function ToolkitFields({ form }: { form: SubscriptionForm }) {
 }
 
 /** Draws the chosen event types, and a list from which the user adds others. */
-function TypesField({ form: { draft, change, at } }: { form: SubscriptionForm }) {
-  const { toolkitSlug, types } = draft;
+function TypesOfToolkit({ form }: { form: SubscriptionForm }) {
+  const { toolkitSlug } = form.draft;
   // Operational events need a subscription to their own toolkit, so a subscription to every toolkit cannot name them.
   const known = useTriggerSlugs(toolkitSlug, { isEvery: true }).filter(
     (slug) => toolkitSlug !== "" || !slug.startsWith("svc."),
   );
-  const options = known.filter((slug) => !types.includes(slug)).map((slug) => ({ value: slug, words: slug }));
-  const fault = at["types"] ?? at["match.triggerSlugs"];
   return (
-    <FieldGroup label="Event types" {...(fault !== undefined && { faults: [fault] })}>
-      {types.length === 0 && <p>{toolkitSlug === "" ? "All event types" : `All event types of ${toolkitSlug}`}</p>}
-      {types.map((slug) => (
-        <FieldItem key={slug} label={slug} onRemove={() => change({ types: types.filter((one) => one !== slug) })}>
-          <code>{slug}</code>
-        </FieldItem>
-      ))}
-      <Line>
-        <Choice
-          label="Only these event types"
-          value=""
-          options={[{ value: "", words: "add one" }, ...options]}
-          onChange={(slug) => slug !== "" && change({ types: [...types, slug] })}
-        />
-      </Line>
-    </FieldGroup>
+    <TypesField
+      form={form}
+      known={known}
+      all={toolkitSlug === "" ? "All event types" : `All event types of ${toolkitSlug}`}
+    />
   );
-}
-
-/** Draws the headers and the authentication of deliveries. svc never shows stored ones, so a change replaces all of them. */
-function CredentialFields({ form, subscription }: { form: SubscriptionForm; subscription: Subscription | undefined }) {
-  const { draft, change, at } = form;
-  const { credentials } = subscription ?? {};
-  const { headers } = draft;
-  const setHeader = (at: number, to: Partial<(typeof headers)[number]>) =>
-    change({ headers: headers.map((header, index) => (index === at ? { ...header, ...to } : header)) });
-  const headersFault = at["credentials.headers"];
-  return (
-    <>
-      <p>svc encrypts them and never shows them again.</p>
-      {credentials !== undefined && (
-        <>
-          <p>Stored: {credentialsWords(credentials)}.</p>
-          <CheckField
-            label="Replace what is stored"
-            checked={draft.replacesCredentials}
-            onChange={(replacesCredentials) => change({ replacesCredentials })}
-            hint="Without headers and authentication below, this removes what is stored. A new address on another server removes it, too."
-          />
-        </>
-      )}
-      {draft.replacesCredentials && (
-        <>
-          <FieldGroup label="Headers" {...(headersFault !== undefined && { faults: [headersFault] })}>
-            {headers.map(({ name, value }, index) => (
-              <FieldItem
-                // biome-ignore lint/suspicious/noArrayIndexKey: a header has no identity but its place
-                key={index}
-                label={`header ${index + 1}`}
-                onRemove={() => change({ headers: headers.toSpliced(index, 1) })}
-              >
-                <Stack tight>
-                  <TextField
-                    label={`Name of header ${index + 1}`}
-                    mono
-                    autoComplete="off"
-                    value={name}
-                    onChange={(to) => setHeader(index, { name: to })}
-                  />
-                  <TextField
-                    label={`Value of header ${index + 1}`}
-                    type="password"
-                    autoComplete="new-password"
-                    value={value}
-                    onChange={(to) => setHeader(index, { value: to })}
-                  />
-                </Stack>
-              </FieldItem>
-            ))}
-            <Line>
-              <Button icon="plus" onPress={() => change({ headers: [...headers, { name: "", value: "" }] })}>
-                Add a header
-              </Button>
-            </Line>
-          </FieldGroup>
-          <SelectField
-            label="Authentication"
-            value={draft.auth}
-            options={authOptions}
-            onChange={(auth) => change({ auth: auth as AuthKind })}
-          />
-          <AuthFields form={form} />
-        </>
-      )}
-    </>
-  );
-}
-
-/** Draws the fields of the chosen kind of authentication. */
-function AuthFields({ form }: { form: SubscriptionForm }) {
-  const secret = { type: "password", autoComplete: "new-password" } as const;
-  switch (form.draft.auth) {
-    case "":
-      return null;
-    case "basic":
-      return (
-        <>
-          <TextField {...inputOf(form, "username", "User name", "credentials.basic")} mono autoComplete="off" />
-          <TextField {...inputOf(form, "password", "Password")} {...secret} />
-        </>
-      );
-    case "bearer":
-      return (
-        <TextField {...inputOf(form, "token", "Token", "credentials.bearer")} {...secret} hint="Without “Bearer”." />
-      );
-    case "oauth2":
-      return (
-        <>
-          <TextField
-            {...inputOf(form, "tokenUrl", "Token URL", "credentials.oauth2")}
-            type="url"
-            mono
-            hint="svc requests tokens there with the grant client_credentials."
-          />
-          <TextField {...inputOf(form, "clientId", "Client id")} mono autoComplete="off" />
-          <TextField {...inputOf(form, "clientSecret", "Client secret")} {...secret} />
-          <TextField {...inputOf(form, "scope", "Scopes")} mono hint="Separated by spaces. They may be empty." />
-          <TextField {...inputOf(form, "audience", "Audience")} mono hint="It may be empty." />
-        </>
-      );
-  }
 }

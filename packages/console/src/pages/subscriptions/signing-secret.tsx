@@ -9,13 +9,19 @@ import { SecretMade } from "../../ui/overlay/secret-made.tsx";
 import { Time } from "../../ui/values/time.tsx";
 import { secretOverlaps } from "../../words/keys.ts";
 
-/** Draws which secrets sign the deliveries of a subscription, and the button that replaces the present one. */
-export function SigningSecret({ subscription }: { subscription: Subscription }) {
+/** Draws which secrets sign the deliveries of a subscription. `canReplace`: true if a button replaces the present one. */
+export function SigningSecret({
+  subscription,
+  canReplace = true,
+}: {
+  subscription: Subscription;
+  canReplace?: boolean;
+}) {
   const [isAsked, setAsked] = useState(false);
   const [made, setMade] = useState("");
   const { formerSecretUntil } = subscription;
   return (
-    <Section title="Signing secret" actions={<Button onPress={() => setAsked(true)}>Replace the secret</Button>}>
+    <Section title="Signing secret" actions={canReplace && <Button onPress={() => setAsked(true)}>Replace the secret</Button>}>
       <p>
         {formerSecretUntil === undefined ? (
           "One secret signs every delivery. svc never shows it again."

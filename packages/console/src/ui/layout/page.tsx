@@ -1,5 +1,5 @@
 import { useMatch } from "@tanstack/react-router";
-import { type ReactNode, useEffect, useRef } from "react";
+import { type Context, createContext, type ReactNode, useContext, useEffect, useRef } from "react";
 import { visible } from "../../words/text.ts";
 import { classNames } from "../class-names.ts";
 import styles from "./page.module.css";
@@ -9,6 +9,9 @@ import styles from "./page.module.css";
  * the first page to screen readers.
  */
 let headedPath: string | undefined;
+
+/** Name of the site, at the end of the title in the browser's tab. The portal has the name of its project. */
+export const SiteName: Context<string> = createContext("svc");
 
 /**
  * The frame of every page: its title (also the tab's title), its actions and its filters. When the user comes from another page, the
@@ -42,13 +45,14 @@ export function Page({
   isCovered?: boolean;
   children: ReactNode;
 }) {
+  const site = useContext(SiteName);
   const heading = useRef<HTMLHeadingElement>(null);
   // The path of the page that is shown now. The address is not used here, because it changes while the next page still loads; the previous
   // page would then take the focus.
   const pathname = useMatch({ strict: false, select: (match) => match.pathname });
   useEffect(() => {
-    document.title = `${visible(tab)} · svc`;
-  }, [tab]);
+    document.title = `${visible(tab)} · ${site}`;
+  }, [tab, site]);
   useEffect(() => {
     const isOther = headedPath !== undefined && headedPath !== pathname;
     headedPath = pathname;

@@ -1,0 +1,54 @@
+import { useQuery } from "@connectrpc/connect-query";
+import { TriggersService } from "@svc/gen/triggers";
+import { DraftEditor, type EditedDraft } from "../pages/subscriptions/draft-editor.tsx";
+import {
+  AddressFields,
+  CredentialFields,
+  FilterField,
+  inputOf,
+  Part,
+  type SubscriptionForm,
+  TypesField,
+} from "../pages/subscriptions/shared-fields.tsx";
+import { SelectField } from "../ui/fields/select-field.tsx";
+import { Stack } from "../ui/layout/stack.tsx";
+import { formatOptions } from "../words/subscriptions.ts";
+import { typeName, typeSlug } from "./words.ts";
+
+/** The form `custom` belongs to the project, like retries and pace. */
+const offeredFormats = formatOptions.filter(({ value }) => value !== "custom");
+/** A number of event types that is larger than most projects have. A customer can write the others into the filter. */
+const typesMax = 500;
+
+/** Draws the form of an endpoint with the fields that a customer may set, and the preview on past events. */
+export function EndpointForm(edited: EditedDraft) {
+  return <DraftEditor {...edited} fields={(form) => <EndpointFields form={form} subscription={edited.subscription} />} />;
+}
+
+function EndpointFields({
+  form,
+  subscription,
+}: {
+  form: SubscriptionForm;
+  subscription: EditedDraft["subscription"] | undefined;
+}) {
+  const types = useQuery(TriggersService.method.listEventTypes, { pageSize: typesMax }, { staleTime: 60_000 });
+  const known = types.data?.eventTypes.map(({ name }) => typeSlug(name)) ?? [];
+  return (
+    <Stack>
+      <AddressFields form={form} />
+      <TypesField form={form} known={known} all="All event types" wordsOf={typeName} />
+      <FilterField form={form} />
+      <Part title="Format" isOpen={form.draft.format !== "svc"}>
+        <SelectField
+          {...inputOf(form, "format", "Format of deliveries", "format.kind")}
+          options={offeredFormats}
+          hint="The body and the headers that your server gets."
+        />
+      </Part>
+      <Part title="Headers and authentication" isOpen={subscription?.credentials !== undefined}>
+        <CredentialFields form={form} subscription={subscription} />
+      </Part>
+    </Stack>
+  );
+}

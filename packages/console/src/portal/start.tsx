@@ -1,0 +1,99 @@
+import { lazy, type ReactNode, Suspense, useEffect } from "react";
+import type { PageRefusal } from "../session/page-post.ts";
+import { PlainButton } from "../ui/buttons/plain-button.tsx";
+import { Notice } from "../ui/notice/notice.tsx";
+import { sentence } from "../words/text.ts";
+import styles from "./portal.module.css";
+import { type ClosedPortal, enterPortal, usePortalState } from "./session.ts";
+import { shadesOf } from "./shades.ts";
+
+/** The pages of a customer. The browser loads them while the service opens the session. */
+const loaded = import("./pages.tsx");
+const Pages = lazy(() => loaded);
+
+/** Draws the pages of the customer who is signed in. If nobody is, says why, and what to do. */
+export function PortalStart() {
+  const state = usePortalState();
+  const color = state.kind === "open" ? state.session.portal.color : "";
+  useEffect(() => showColor(color), [color]);
+  if (state.kind === "opening") return <Card title="One moment…" />;
+  if (state.kind === "closed") return <Closed state={state} />;
+  const { session } = state;
+  return (
+    <Suspense fallback={<Card title="One moment…" />}>
+      <Pages key={session.seat.keyId} session={session} />
+    </Suspense>
+  );
+}
+
+/** Sets the colours of the page to the shades of the project's color. An empty color keeps the colours of svc. */
+function showColor(color: string): void {
+  const { style } = document.documentElement;
+  const [light, dark] = color === "" ? [] : [shadesOf(color, "light"), shadesOf(color, "dark")];
+  for (const [property, shade] of [
+    ["--accent", "accent"],
+    ["--on-accent", "onAccent"],
+    ["--accent-bg", "accentGround"],
+  ] as const) {
+    if (light === undefined || dark === undefined) style.removeProperty(property);
+    else style.setProperty(property, `light-dark(${light[shade]}, ${dark[shade]})`);
+  }
+}
+
+const newLink = "Open the portal again from the product that led you here, or ask the sender of your link for a new one.";
+
+function Closed({ state }: { state: ClosedPortal }) {
+  if ("refusal" in state) return <Refused refusal={state.refusal} />;
+  if (state.why === "ended")
+    return (
+      <Card title="Your access has ended">
+        <p>
+          Your link to this page has expired or was revoked, or you did not use the page for 12 hours. You are signed
+          out. Your endpoints stay and receive events.
+        </p>
+        <p>{newLink}</p>
+      </Card>
+    );
+  if (state.why === "signed out")
+    return (
+      <Card title="You are signed out">
+        <p>Your endpoints stay and receive events. To sign in again, open your link again.</p>
+      </Card>
+    );
+  return (
+    <Card title="Open your link again">
+      <p>A link opens this page. Its secret is taken out of the address when it is opened, so that nobody finds it.</p>
+      <p>{newLink}</p>
+    </Card>
+  );
+}
+
+/** Draws the page of a link that the service refused. If another attempt can help, it offers one. */
+function Refused({ refusal: { message, help, reason } }: { refusal: PageRefusal }) {
+  const isDead = reason === "LINK_INVALID";
+  return (
+    <Card title={isDead ? "This link opens nothing" : "This did not work"}>
+      <div role="alert">
+        <Notice tone={isDead ? "warn" : "bad"} title={sentence(message)}>
+          <p>{isDead ? newLink : help}</p>
+        </Notice>
+      </div>
+      {!isDead && <PlainButton onPress={() => void enterPortal()}>Try again</PlainButton>}
+    </Card>
+  );
+}
+
+/** Draws one card in the middle of the page, for a page without a customer. */
+function Card({ title, children }: { title: string; children?: ReactNode }) {
+  useEffect(() => {
+    document.title = title;
+  }, [title]);
+  return (
+    <main className={styles["screen"]}>
+      <div className={styles["card"]}>
+        <h1>{title}</h1>
+        {children}
+      </div>
+    </main>
+  );
+}

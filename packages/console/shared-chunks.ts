@@ -20,7 +20,7 @@ const entries = [consoleEntry, ...linkEntries, ...portalFiles];
  * decides itself. The bundler would make one file for each module. A page would then make a hundred requests, six at a time, which mostly
  * wait for each other.
  * - `base`: modules that both the console and the pages of links load at start.
- * - `both`: further modules that both the console and the portal load at start.
+ * - `both`: further modules that the console loads at start and the portal at start or with a page.
  * - `first`: all further modules that the console loads at start.
  * - `pages`: modules that at least two fifths of the console's pages need.
  */
@@ -36,7 +36,10 @@ export function createChunkNames(): (id: string, modules: Modules) => string | n
   };
 }
 
-/** The modules that are loaded at start with the console, with any page that a link opens and with the portal, and with each page. */
+/**
+ * The modules that are loaded at start with the console, with any page that a link opens, with the portal or one of its pages, and with each
+ * page of the console.
+ */
 type Reach = {
   readonly ofConsole: ReadonlySet<string>;
   readonly ofPortal: ReadonlySet<string>;
@@ -51,7 +54,7 @@ function reachOf(modules: Modules): Reach {
   const pages = new Set([...all].flatMap(lazily).filter((id) => id.startsWith(source("pages"))));
   return {
     ofConsole: reachedFrom([consoleEntry], statically),
-    ofPortal: reachedFrom(portalFiles, statically),
+    ofPortal: reachedFrom(portalFiles, (id) => [...statically(id), ...lazily(id)]),
     ofLinks: reachedFrom(linkEntries, statically),
     pages: [...pages].map((page) => reachedFrom([page], statically)),
   };

@@ -1,10 +1,4 @@
-import {
-  type AnyRoute,
-  createRootRoute,
-  createRoute,
-  createRouter,
-  redirect,
-} from "@tanstack/react-router";
+import { type AnyRoute, createRootRoute, createRoute, createRouter, redirect } from "@tanstack/react-router";
 import type { ComponentType } from "react";
 import { accountsSearch } from "./pages/accounts/filters.ts";
 import { asksSearch } from "./pages/asks/filters.ts";

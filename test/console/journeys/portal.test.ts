@@ -35,49 +35,52 @@ const openLink = async (entityId: string, more: object = {}) =>
   consoles.open({ path: (await linkOf(entityId, more)).url, key: null });
 const bodies = () => receiver.requests.map(({ body }) => JSON.parse(String(body)));
 
-browserTest("a link opens the portal, in which a customer creates an endpoint and sees what arrives there", async () => {
-  const { page } = await openLink("ada");
-  await page.getByRole("heading", { name: "Endpoints", level: 1 }).waitFor();
-  expect(page.url()).toBe(`${consoles.svc.url}/portal/${consoles.projectId}/endpoints`);
-  expect(await page.title()).toBe("Endpoints · Acme");
-  await page.getByText("No endpoint yet").waitFor();
-  expect(await page.getByRole("banner").locator("img").getAttribute("src")).toBe(`data:image/png;base64,${logo}`);
-  expect(await findBarriers(page)).toEqual([]);
-  await page.getByRole("link", { name: "New endpoint" }).click();
-  await page.getByLabel("Endpoint").fill(receiver.url);
-  await page.getByLabel("Description").fill("Billing");
-  await page.getByRole("combobox", { name: /^Only these event types/ }).click();
-  expect(await page.getByRole("option").allTextContents()).not.toContain("payroll.run");
-  await page.getByRole("option", { name: "invoice.paid" }).click();
-  await page.getByLabel("Filter").fill("event.payload.amount > 3");
-  await page.getByText("There is no past event to try it on.").waitFor();
-  expect(await findBarriers(page)).toEqual([]);
-  await page.getByRole("button", { name: "Create the endpoint" }).click();
-  const secret = (await page.getByText(/^whsec_/).textContent()) ?? "";
-  expect(await findBarriers(page)).toEqual([]);
-  await page.getByRole("link", { name: "Continue: send a test event" }).click();
-  await page.getByRole("button", { name: "Send a test event" }).click();
-  await until(() => bodies().some(({ type }) => type === "test"));
-  await publish("ada");
-  await publish("ada", '{"amount":1}');
-  await publish("bob");
-  await until(() => bodies().some(({ type }) => type === "event"));
-  const request = receiver.requests.find(({ body }) => String(body).includes('"amount":5'));
-  expect(() => new Webhook(secret).verify(String(request?.body), request?.headers ?? {})).not.toThrow();
-  const deliveries = page.getByRole("region", { name: "Deliveries" });
-  await until(async () => (await deliveries.getByRole("group").count()) === 2);
-  await deliveries.getByText("1 attempt").first().click();
-  await deliveries.getByText("Attempt 1", { exact: true }).waitFor();
-  await deliveries.getByText("200", { exact: true }).waitFor();
-  expect(await findBarriers(page)).toEqual([]);
-  await deliveries.getByRole("link", { name: "Its event, and send it again" }).click();
-  await page.getByRole("region", { name: "Event" }).getByText('"amount": 5').waitFor();
-  expect(await findBarriers(page)).toEqual([]);
-  const before = receiver.requests.length;
-  await page.getByRole("button", { name: "Send again" }).click();
-  await until(() => receiver.requests.length > before);
-  expect(String(receiver.requests.at(-1)?.body)).toContain('"amount":5');
-});
+browserTest(
+  "a link opens the portal, in which a customer creates an endpoint and sees what arrives there",
+  async () => {
+    const { page } = await openLink("ada");
+    await page.getByRole("heading", { name: "Endpoints", level: 1 }).waitFor();
+    expect(page.url()).toBe(`${consoles.svc.url}/portal/${consoles.projectId}/endpoints`);
+    expect(await page.title()).toBe("Endpoints · Acme");
+    await page.getByText("No endpoint yet").waitFor();
+    expect(await page.getByRole("banner").locator("img").getAttribute("src")).toBe(`data:image/png;base64,${logo}`);
+    expect(await findBarriers(page)).toEqual([]);
+    await page.getByRole("link", { name: "New endpoint" }).click();
+    await page.getByLabel("Endpoint").fill(receiver.url);
+    await page.getByLabel("Description").fill("Billing");
+    await page.getByRole("combobox", { name: /^Only these event types/ }).click();
+    expect(await page.getByRole("option").allTextContents()).not.toContain("payroll.run");
+    await page.getByRole("option", { name: "invoice.paid" }).click();
+    await page.getByLabel("Filter").fill("event.payload.amount > 3");
+    await page.getByText("There is no past event to try it on.").waitFor();
+    expect(await findBarriers(page)).toEqual([]);
+    await page.getByRole("button", { name: "Create the endpoint" }).click();
+    const secret = (await page.getByText(/^whsec_/).textContent()) ?? "";
+    expect(await findBarriers(page)).toEqual([]);
+    await page.getByRole("link", { name: "Continue: send a test event" }).click();
+    await page.getByRole("button", { name: "Send a test event" }).click();
+    await until(() => bodies().some(({ type }) => type === "test"));
+    await publish("ada");
+    await publish("ada", '{"amount":1}');
+    await publish("bob");
+    await until(() => bodies().some(({ type }) => type === "event"));
+    const request = receiver.requests.find(({ body }) => String(body).includes('"amount":5'));
+    expect(() => new Webhook(secret).verify(String(request?.body), request?.headers ?? {})).not.toThrow();
+    const deliveries = page.getByRole("region", { name: "Deliveries" });
+    await until(async () => (await deliveries.getByRole("group").count()) === 2);
+    await deliveries.getByText("1 attempt").first().click();
+    await deliveries.getByText("Attempt 1", { exact: true }).waitFor();
+    await deliveries.getByText("200", { exact: true }).waitFor();
+    expect(await findBarriers(page)).toEqual([]);
+    await deliveries.getByRole("link", { name: "Its event, and send it again" }).click();
+    await page.getByRole("region", { name: "Event" }).getByText('"amount": 5').waitFor();
+    expect(await findBarriers(page)).toEqual([]);
+    const before = receiver.requests.length;
+    await page.getByRole("button", { name: "Send again" }).click();
+    await until(() => receiver.requests.length > before);
+    expect(String(receiver.requests.at(-1)?.body)).toContain('"amount":5');
+  },
+);
 
 browserTest("a customer changes, pauses, replays to and deletes an endpoint, and replaces its secret", async () => {
   const { page } = await openLink("cy");
@@ -135,7 +138,7 @@ browserTest("event types have their schema, a sample, code that verifies, and a 
   await page.getByRole("link", { name: "invoice.paid" }).click();
   await page.getByRole("region", { name: "Schema" }).getByText('"required"').waitFor();
   await page.getByRole("region", { name: "Sample" }).getByText('"amount"').waitFor();
-  for (const code of ["new Webhook(process.env", "Webhook(os.environ", "verifyDelivery(request"])
+  for (const code of ["new Webhook(process.env", "Webhook(os.environ", "await verifyDelivery(headers"])
     await page.getByRole("region", { name: "Verify what arrives" }).getByText(code).waitFor();
   expect(await findBarriers(page)).toEqual([]);
   await page.emulateMedia({ colorScheme: "dark" });
@@ -173,20 +176,23 @@ async function createAs(entityId: string) {
   return (await portal.call("svc.v1.TriggersService/CreateSubscription", { endpointUrl: receiver.url })).json;
 }
 
-browserTest("after a revocation an open page is signed out at its next call, says so, and shows nothing more", async () => {
-  await createAs("fay");
-  const { page, faults } = await openLink("fay");
-  await page.getByText(receiver.url).waitFor();
-  await page.reload();
-  await page.getByText(receiver.url).waitFor();
-  faults.expectStatus(401);
-  await call("RevokePortalLinks", { entityId: "fay" });
-  await page.getByRole("heading", { name: "Your access has ended" }).waitFor();
-  expect(await page.getByText(receiver.url).count()).toBe(0);
-  expect(await findBarriers(page)).toEqual([]);
-  await page.reload();
-  await page.getByRole("heading", { name: "Open your link again" }).waitFor();
-});
+browserTest(
+  "after a revocation an open page is signed out at its next call, says so, and shows nothing more",
+  async () => {
+    await createAs("fay");
+    const { page, faults } = await openLink("fay");
+    await page.getByText(receiver.url).waitFor();
+    await page.reload();
+    await page.getByText(receiver.url).waitFor();
+    faults.expectStatus(401);
+    await call("RevokePortalLinks", { entityId: "fay" });
+    await page.getByRole("heading", { name: "Your access has ended" }).waitFor();
+    expect(await page.getByText(receiver.url).count()).toBe(0);
+    expect(await findBarriers(page)).toEqual([]);
+    await page.reload();
+    await page.getByRole("heading", { name: "Open your link again" }).waitFor();
+  },
+);
 
 browserTest("a customer signs out; a dead link opens nothing; the next link opens in the same page", async () => {
   const { page, faults } = await openLink("gus");

@@ -3,7 +3,12 @@ import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { useRows } from "../calls/rows.ts";
 import { useNow } from "../clock.ts";
 import { Attempts } from "../pages/deliveries/attempts.tsx";
-import { type DeliveriesSearch, deliveriesRequest, deliveriesSearch, deliveryFilters } from "../pages/deliveries/filters.ts";
+import {
+  type DeliveriesSearch,
+  deliveriesRequest,
+  deliveriesSearch,
+  deliveryFilters,
+} from "../pages/deliveries/filters.ts";
 import { anyOf, Choice, SpanChoice } from "../ui/fields/choice.tsx";
 import { Disclosure } from "../ui/layout/disclosure.tsx";
 import { Section } from "../ui/layout/section.tsx";

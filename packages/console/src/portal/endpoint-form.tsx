@@ -22,7 +22,9 @@ const typesMax = 500;
 
 /** Draws the form of an endpoint with the fields that a customer may set, and the preview on past events. */
 export function EndpointForm(edited: EditedDraft) {
-  return <DraftEditor {...edited} fields={(form) => <EndpointFields form={form} subscription={edited.subscription} />} />;
+  return (
+    <DraftEditor {...edited} fields={(form) => <EndpointFields form={form} subscription={edited.subscription} />} />
+  );
 }
 
 function EndpointFields({

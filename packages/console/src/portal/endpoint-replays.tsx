@@ -34,7 +34,9 @@ export function EndpointReplays({ endpoint: { id, active } }: { endpoint: Subscr
       }
     >
       {list.state === "failed" && <FaultNotice error={list.error} onRetry={list.reload} />}
-      {own.length === 0 && <p>A replay sends the events of a time range again, for example after your server failed.</p>}
+      {own.length === 0 && (
+        <p>A replay sends the events of a time range again, for example after your server failed.</p>
+      )}
       {own.map((replay) => (
         <ReplayItem key={replay.id} replay={replay} canChange={canChange} />
       ))}

@@ -3,8 +3,8 @@ import "../ui/base.css";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { applyTheme } from "../shell/preferences.ts";
-import { PortalStart } from "./start.tsx";
 import { enterPortal } from "./session.ts";
+import { PortalStart } from "./start.tsx";
 
 applyTheme();
 // Runs before and outside rendering, because the link must be removed from the address before other code runs.

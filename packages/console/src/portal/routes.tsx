@@ -47,7 +47,10 @@ export function createPortalRouter(): AnyRouter {
     rewrite: {
       input: ({ url }) => {
         if (url.pathname.startsWith(base))
-          url.pathname = `/p/${url.pathname.slice(base.length)}`.replace(/^(\/p\/[^/]+)\/endpoints/, "$1/subscriptions");
+          url.pathname = `/p/${url.pathname.slice(base.length)}`.replace(
+            /^(\/p\/[^/]+)\/endpoints/,
+            "$1/subscriptions",
+          );
         return url;
       },
       output: ({ url }) => {

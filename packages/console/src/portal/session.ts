@@ -6,21 +6,25 @@ export type PortalSession = {
   /** Half of the session's secret that the page keeps. The other half is a cookie that scripts cannot read. */
   half: string;
   /** Access of the link that opened the session. `readOnly`: true if the customer can change and send nothing. */
-  seat: { keyId: string; projectId: string; projectName: string; entityId: string; readOnly: boolean; expiresAt: string };
+  seat: {
+    keyId: string;
+    projectId: string;
+    projectName: string;
+    entityId: string;
+    readOnly: boolean;
+    expiresAt: string;
+  };
   /** Look of the portal. `color`: `#rrggbb`. `logo`: a data URL. Each may be empty. */
   portal: { name: string; color: string; logo: string };
 };
 
 /**
- * State of the page. `opening`: the service has not answered yet. `open`: the customer is signed in. `closed`: nobody is signed in; the page
- * shows why.
+ * State of the page. `opening`: the service has not answered yet. `open`: the customer is signed in. `closed`: no customer is signed in;
+ * the page shows why.
  */
-export type PortalState =
-  | { kind: "opening" }
-  | { kind: "open"; session: PortalSession }
-  | ClosedPortal;
+export type PortalState = { kind: "opening" } | { kind: "open"; session: PortalSession } | ClosedPortal;
 
-/** State of the page if nobody is signed in. `why`: the reason. `refusal`: the answer to the link that was opened. */
+/** State of the page if no customer is signed in. `why`: the reason. `refusal`: the answer to the link that was opened. */
 export type ClosedPortal =
   | { kind: "closed"; why: "no link" | "ended" | "signed out" }
   | { kind: "closed"; why: "refused"; refusal: PageRefusal };
@@ -44,8 +48,7 @@ export function usePortalState(): PortalState {
   return useSyncExternalStore(subscribe, () => state);
 }
 
-/** Returns the open session; undefined if nobody is signed in. */
-export function openSession(): PortalSession | undefined {
+function openSession(): PortalSession | undefined {
   return state.kind === "open" ? state.session : undefined;
 }
 

@@ -5,14 +5,17 @@ const grounds = { light: ["#ffffff", "#f6f7f9", "#eceef2"], dark: ["#0f1318", "#
 const steps = ["00", "33", "66", "99", "cc", "ff"];
 const colors = steps.flatMap((red) => steps.flatMap((green) => steps.map((blue) => `#${red}${green}${blue}`)));
 
-test.each(["light", "dark"] as const)("every text in a shade of any color has the contrast of WCAG AA: %s", (scheme) => {
-  const weak = colors.flatMap((color) => {
-    const { accent, onAccent, accentGround } = shadesOf(color, scheme);
-    const pairs = [...grounds[scheme].map((ground) => [accent, ground]), [accent, accentGround], [onAccent, accent]];
-    return pairs.filter(([text = "", ground = ""]) => contrastOf(text, ground) < 4.5).map((pair) => [color, ...pair]);
-  });
-  expect(weak).toEqual([]);
-});
+test.each(["light", "dark"] as const)(
+  "every text in a shade of any color has the contrast of WCAG AA: %s",
+  (scheme) => {
+    const weak = colors.flatMap((color) => {
+      const { accent, onAccent, accentGround } = shadesOf(color, scheme);
+      const pairs = [...grounds[scheme].map((ground) => [accent, ground]), [accent, accentGround], [onAccent, accent]];
+      return pairs.filter(([text = "", ground = ""]) => contrastOf(text, ground) < 4.5).map((pair) => [color, ...pair]);
+    });
+    expect(weak).toEqual([]);
+  },
+);
 
 test("a color that is dark enough stays as it is, and a light one becomes darker on a light page alone", () => {
   expect(shadesOf("#1a3fb0", "light").accent).toBe("#1a3fb0");

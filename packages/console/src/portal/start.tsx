@@ -11,7 +11,7 @@ import { shadesOf } from "./shades.ts";
 const loaded = import("./pages.tsx");
 const Pages = lazy(() => loaded);
 
-/** Draws the pages of the customer who is signed in. If nobody is, says why, and what to do. */
+/** Draws the pages of the customer who is signed in. If no customer is signed in, says why, and what to do. */
 export function PortalStart() {
   const state = usePortalState();
   const color = state.kind === "open" ? state.session.portal.color : "";
@@ -40,7 +40,8 @@ function showColor(color: string): void {
   }
 }
 
-const newLink = "Open the portal again from the product that led you here, or ask the sender of your link for a new one.";
+const newLink =
+  "Open the portal again from the product that led you here, or ask the sender of your link for a new one.";
 
 function Closed({ state }: { state: ClosedPortal }) {
   if ("refusal" in state) return <Refused refusal={state.refusal} />;
@@ -62,7 +63,10 @@ function Closed({ state }: { state: ClosedPortal }) {
     );
   return (
     <Card title="Open your link again">
-      <p>A link opens this page. Its secret is taken out of the address when it is opened, so that nobody finds it.</p>
+      <p>
+        A link opens this page. Its secret is removed from the address when the page opens, so that it is not found
+        there later.
+      </p>
       <p>{newLink}</p>
     </Card>
   );

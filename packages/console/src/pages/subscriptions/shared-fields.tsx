@@ -112,7 +112,13 @@ export function Part({ title, isOpen, children }: { title: string; isOpen: boole
 }
 
 /** Draws the headers and the authentication of deliveries. svc never shows stored ones, so a change replaces all of them. */
-export function CredentialFields({ form, subscription }: { form: SubscriptionForm; subscription: Subscription | undefined }) {
+export function CredentialFields({
+  form,
+  subscription,
+}: {
+  form: SubscriptionForm;
+  subscription: Subscription | undefined;
+}) {
   const { draft, change, at } = form;
   const { credentials } = subscription ?? {};
   const { headers } = draft;

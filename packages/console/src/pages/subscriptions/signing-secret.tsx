@@ -21,7 +21,10 @@ export function SigningSecret({
   const [made, setMade] = useState("");
   const { formerSecretUntil } = subscription;
   return (
-    <Section title="Signing secret" actions={canReplace && <Button onPress={() => setAsked(true)}>Replace the secret</Button>}>
+    <Section
+      title="Signing secret"
+      actions={canReplace && <Button onPress={() => setAsked(true)}>Replace the secret</Button>}
+    >
       <p>
         {formerSecretUntil === undefined ? (
           "One secret signs every delivery. svc never shows it again."

@@ -101,7 +101,10 @@ function EndpointFacts({ endpoint }: { endpoint: Subscription }) {
           ["Filter", match?.filter ? <code key="filter">{match.filter}</code> : undefined],
           ["Format", formatWords(format?.kind ?? "")],
           ["Headers and authentication", credentialsWords(credentials)],
-          ["Last success", health?.lastSuccessAt === undefined ? "none yet" : <Time key="last" at={health.lastSuccessAt} />],
+          [
+            "Last success",
+            health?.lastSuccessAt === undefined ? "none yet" : <Time key="last" at={health.lastSuccessAt} />,
+          ],
           ["Created", <Time key="created" at={createdAt} />],
         ]}
       />

@@ -192,7 +192,7 @@ export type Webhook = Verifier & {
   ): HandshakeAnswer | "refused" | undefined;
 };
 
-/** How svc reads the body of a toolkit's webhook posts. */
+/** How svc reads the body of an app's webhook posts. */
 export type BodyRule = {
   /** `json`: JSON or a form. `text` and `base64`: the whole body is one text. `none`: bodies are not read. */
   readonly content: "json" | "text" | "base64" | "none";
@@ -294,7 +294,8 @@ export type Action = ToolDefinition & {
 };
 
 /**
- * An event that the app sends by webhook. The first trigger of a toolkit that matches a verified webhook post turns the post into an event.
+ * An event that the app sends by webhook. The first trigger in the app's toolkit that matches a verified webhook post turns the post into
+ * an event.
  */
 export type Trigger = ToolDefinition & {
   readonly kind: "trigger";
@@ -338,9 +339,9 @@ export type CodeTool = ToolDefinition & {
 export type Tool = Action | Trigger | CodeTool;
 
 /**
- * Content of an event. `account`: the app's own id of the account, for a shared toolkit. `entityId`: the entity (customer or user) of the
- * event, for a private one. `dedupe`: the deduplication key. They are empty if the webhook post has none. `occurredAt`: time from the
- * provider in epoch milliseconds; undefined if the post has none.
+ * Content of an event. `account`: the app's own id of the account, for a shared toolkit (an app that all projects can use). `entityId`: the
+ * entity (customer or user) of the event, for a private one. `dedupe`: the deduplication key. They are empty if the webhook post has none.
+ * `occurredAt`: time from the provider in epoch milliseconds; undefined if the post has none.
  */
 export type NormalizedPost = {
   readonly payload: Readonly<Record<string, unknown>>;

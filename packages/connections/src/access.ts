@@ -128,7 +128,7 @@ function createActiveLookups(db: Database): Context["active"] {
 
 /**
  * Returns the account for a call of this entity (customer or user). If the entity has several, returns the account of the scheme that the
- * toolkit declares first. If it has none, returns the project's own account.
+ * app's toolkit declares first. If it has none, returns the project's own account.
  */
 async function findOfEntity(
   context: Pick<Context, "active" | "clock" | "isSandbox">,

@@ -14,7 +14,7 @@ export type SeenAccounts = Map<string, ReadAccounts>;
 
 /**
  * Selects the account for a call: the account with `accountId`, or the active account that the entity (customer or user) has for the
- * toolkit.
+ * toolkit's app.
  */
 export type AccountQuery = {
   readonly projectId: ProjectId;

@@ -48,7 +48,7 @@ export function keepsOrigin(
 
 /**
  * Returns the references (the app's ids for an account) that no other account in the deployment may have.
- * - Accounts of private toolkits have none, because other projects cannot use the slug.
+ * - Accounts of private toolkits (apps that a project defined for itself) have none, because other projects cannot use the slug.
  * - The id that the app itself reported is included only if events are matched by it. Otherwise two entities (customers or users) may use
  *   the same account of an app.
  */

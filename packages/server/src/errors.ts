@@ -172,8 +172,8 @@ export const serverFaults = defineFaults({
         : `Set ${secretEnv}, in the environment or in SVC_ENV_FILE.`,
   },
   /**
-   * A toolkit's definition needs a setting that the deployment does not have. The HTTP status is 503, so that the app sends its webhook
-   * post again.
+   * The definition of an app's toolkit needs a setting that the deployment does not have. The HTTP status is 503, so that the app sends its
+   * webhook post again.
    */
   WEBHOOK_NOT_READY: {
     code: "unavailable",

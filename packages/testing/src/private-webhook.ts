@@ -44,7 +44,7 @@ export function deskDefinition({ slug = "desk", webhook, trigger, triggers }: Ch
   });
 }
 
-/** Returns a webhook post to the private toolkit, signed with a secret. */
+/** Returns a webhook post to the test project's private toolkit (an app that it defined), signed with a secret. */
 export function ticketPost(
   projectId: ProjectId,
   secret: string,

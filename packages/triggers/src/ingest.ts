@@ -58,20 +58,24 @@ export type IngestOptions = {
 /** Receives the webhook posts of apps and stores them as events. */
 export type Ingest = {
   /**
-   * Checks a webhook post to a shared toolkit before its body is read. Returns the final answer if the body is not needed for it. Otherwise
-   * returns the admission, the permission to read the body.
+   * Checks a webhook post to a shared toolkit (an app of all projects) before its body is read. Returns the final answer if the body is not
+   * needed for it. Otherwise returns the admission, the permission to read the body.
    */
   admit(toolkitSlug: string, query: URLSearchParams, headers?: InboundPost["headers"]): PostAdmission;
   /**
-   * Checks a webhook post to a private toolkit before its body is read. Returns the final answer, or the permission to read the body.
-   * Returns a promise if the project exists; it rejects if the database fails.
+   * Checks a webhook post to a private toolkit (an app that one project defined) before its body is read. Returns the final answer, or the
+   * permission to read the body. Returns a promise if the project exists; it rejects if the database fails.
    */
   admitPrivate(post: PrivatePostHead): PostAdmission | Promise<PostAdmission>;
-  /** Returns the answer to a request with a method other than POST. The answer is `no_handshake` if no handshake of the toolkit matches. */
+  /**
+   * Returns the answer to a request with a method other than POST. The answer is `no_handshake` if no handshake (check of the webhook URL
+   * by the app) matches.
+   */
   greet(method: string, request: PostHead): Greeting;
   /**
-   * Returns the answer to a request for a private toolkit with a method other than POST. The answer is `no_handshake` if no handshake of
-   * the toolkit matches. Returns a promise if the project exists; it rejects if the database fails.
+   * Returns the answer to a request for a private toolkit (defined by one project) with a method other than POST. The answer is
+   * `no_handshake` if no handshake (check of the webhook URL by the app) matches. Returns a promise if the project exists; it rejects if
+   * the database fails.
    */
   greetPrivate(method: string, request: PrivatePostHead): Greeting | Promise<Greeting>;
   /**
@@ -92,7 +96,7 @@ export type Ingest = {
 /** A webhook post without its body. */
 export type PostHead = Omit<InboundPost, "body">;
 
-/** A webhook post to a private toolkit without its body. */
+/** A webhook post to a private toolkit (an app that one project defined for itself) without its body. */
 export type PrivatePostHead = PostHead & { readonly projectId: ProjectId };
 
 /**
@@ -101,14 +105,14 @@ export type PrivatePostHead = PostHead & { readonly projectId: ProjectId };
 export type Greeting = IngestOutcome | NoHandshake;
 
 /**
- * Result of the check before the body is read. It is the final answer if the toolkit takes no webhook posts, is not ready, or the token is
- * wrong. Otherwise it is the permission to read the body.
+ * Result of the check before the body is read. It is the final answer if the app's toolkit takes no webhook posts, is not ready, or the
+ * token is wrong. Otherwise it is the permission to read the body.
  */
 export type PostAdmission = IngestOutcome | AdmittedPost;
 
 /**
- * The request asks for a handshake (a check of the address by the app) that the toolkit's definition does not have. `methods`: HTTP methods
- * that the webhook path accepts.
+ * The request asks for a handshake (a check of the address by the app) that the definition of the app's toolkit does not have. `methods`:
+ * HTTP methods that the webhook path accepts.
  */
 export type NoHandshake = { readonly outcome: "no_handshake"; readonly methods: readonly string[] };
 
@@ -372,12 +376,12 @@ const noBytes = Buffer.alloc(0);
 const unknownToolkit: IngestOutcome = { outcome: "unknown_toolkit" };
 const notGreeted: NoHandshake = { outcome: "no_handshake", methods: ["POST"] };
 
-/** A toolkit that receives a webhook post, and the secrets that verify the post. */
+/** A toolkit (app) that receives a webhook post, and the secrets that verify the post. */
 type Receiver = Pick<AdmittedPost, "toolkit" | "secrets">;
 
 /**
- * Counts a webhook post that becomes no event for the quotas of the private toolkit's project. Returns the refusal if the project is over a
- * quota. Without this check, such posts could fill the quarantine (posts kept for inspection).
+ * Counts a webhook post that becomes no event for the quotas of the project that defined the private toolkit (app). Returns the refusal if
+ * the project is over a quota. Without this check, such posts could fill the quarantine (posts kept for inspection).
  */
 async function chargeQuarantined(
   { db, routing, quotas }: { readonly db: Executor; readonly routing: Routing; readonly quotas: PostQuotas },
@@ -427,8 +431,8 @@ export function noProjectDetail(event: NormalizedEvent): string {
 type QuarantineCause = Pick<QuarantinedPost, "reason" | "detail"> & Pick<PostEnvelope, "items">;
 
 /**
- * Stores posts in quarantine (kept for inspection, not delivered). For a post to a project's own toolkit, it publishes an operational event
- * to the project in the same transaction.
+ * Stores webhook posts in quarantine (kept for inspection, not delivered). For a post to a project's own toolkit (an app that it defined),
+ * it publishes an operational event to the project in the same transaction.
  */
 async function storeQuarantined(db: Executor, rows: readonly QuarantinedPost[], nowMs: number): Promise<void> {
   const own = rows.flatMap(({ projectId, ...row }) => (projectId === null ? [] : [{ ...row, projectId }]));
@@ -441,7 +445,9 @@ async function storeQuarantined(db: Executor, rows: readonly QuarantinedPost[], 
 
 type OwnPost = Pick<QuarantinedPost, "toolkitSlug" | "reason" | "detail"> & { readonly projectId: ProjectId };
 
-/** Returns an event for each project, toolkit and reason. */
+/**
+ * Returns an operational event (an event of svc about a project) for each project, toolkit (app) and reason of quarantined webhook posts.
+ */
 function quarantineEvents(posts: readonly OwnPost[], nowMs: number): OperationalEvent[] {
   const groups = Map.groupBy(posts, ({ projectId, toolkitSlug, reason }) => `${projectId} ${toolkitSlug} ${reason}`);
   return [...groups.values()].flatMap(([first, ...others]) => {

@@ -17,7 +17,7 @@ import type { InboundPost } from "./outcome.ts";
 import type { NormalizedEvent } from "./store.ts";
 
 /**
- * Result of reading a verified webhook post, or one element of its list, by the toolkit's current definition: it became an event, was
+ * Result of reading a verified webhook post, or one element of its list, by the current definition of its app: it became an event, was
  * ignored, or was put into quarantine (kept for inspection).
  */
 type OneResult =
@@ -52,8 +52,8 @@ type Receiving = Toolkit & { readonly webhook: Webhook };
 export type PostReading = BodyReading & { readonly secrets: readonly WebhookSecret[] };
 
 /**
- * Returns the name of the group in which webhook posts to a toolkit wait to be read. Groups take turns, so that a busy one does not delay
- * the rest. Each shared toolkit has a group. All private toolkits of a project are one group.
+ * Returns the name of the group in which webhook webhook posts to a toolkit (app) wait to be read. Groups take turns, so that a busy one
+ * does not delay the rest. Each shared toolkit has a group. All private toolkits of a project are one group.
  */
 export function turnGroup({ slug, ownerProjectId }: Toolkit): string {
   return ownerProjectId === "" ? `toolkit:${slug}` : `project:${ownerProjectId}`;
@@ -142,7 +142,7 @@ const tooMuch = quarantined(
   "The payloads of the post's other elements have the size that a post may have.",
 );
 
-/** Returns the path of the list in a webhook post as toolkit definitions write it, such as `body.items`. */
+/** Returns the path of the list in a webhook post as the definitions of apps (toolkits) write it, such as `body.items`. */
 export function eachPath(each: readonly string[]): string {
   return ["body", ...each].join(".");
 }
@@ -183,8 +183,8 @@ function normalizeOne(toolkit: Receiving, post: InboundPost, parsed: Post, recei
 }
 
 /**
- * Returns who receives an event. For a private toolkit, this is the project that owns the toolkit. Otherwise the account in the webhook
- * post decides which projects receive it.
+ * Returns who receives an event. For a private toolkit (defined by one project), this is the project that owns the toolkit. Otherwise the
+ * account in the webhook post decides which projects receive it.
  */
 function receiverOf({ ownerProjectId, webhook }: Receiving, { account, entityId }: NormalizedPost) {
   if (ownerProjectId !== "") return { to: { projectId: ownerProjectId, entityId } };
@@ -225,8 +225,8 @@ function emptyFault(trigger: Trigger, { body, headers }: InboundPost): string | 
 const unsignedBytesMax = 16_384;
 
 /**
- * Returns the answer to a webhook post without a correct signature, if the toolkit's definition allows such posts for a handshake. (In a
- * handshake, the app checks the address.) A compressed body is not read.
+ * Returns the answer to a webhook post without a correct signature, if the definition of the app's toolkit allows such posts for a
+ * handshake. (In a handshake, the app checks the address.) A compressed body is not read.
  */
 export async function unsignedHandshake(
   webhook: Webhook,

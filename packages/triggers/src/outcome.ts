@@ -4,7 +4,10 @@ import type { Fault, ProjectId } from "@svc/core";
 /** A webhook post as it arrived from an app, before it is verified. Header names are in lower case. */
 export type InboundPost = {
   toolkitSlug: string;
-  /** The project whose private toolkit the webhook post is for. Undefined for a toolkit of the shared catalog. */
+  /**
+   * The project to whose private toolkit (an app that it defined itself) the webhook post was sent. Undefined for a toolkit of the shared
+   * catalog.
+   */
   projectId?: ProjectId;
   headers: Record<string, string>;
   query: URLSearchParams;
@@ -21,7 +24,7 @@ export type IngestOutcome =
    * `items`: if the post is a list, the number of its elements that were accepted; the answer then has this number.
    */
   | { outcome: "accepted"; events: number; items?: number }
-  /** Answer 202 `{"accepted": 0}`: the webhook post is a handshake or a notice that the toolkit's definition ignores. */
+  /** Answer 202 `{"accepted": 0}`: the webhook post is a handshake or a notice that the definition of the app's toolkit ignores. */
   | { outcome: "ignored" }
   /**
    * Answer 202 `{"accepted": 0}`: the webhook post is verified, but svc could not turn it into an event. svc keeps it (quarantine) until an
@@ -32,11 +35,11 @@ export type IngestOutcome =
   | { outcome: "challenge"; answer: HandshakeAnswer }
   /** Answer 429: every project that would receive the webhook post is over a quota. Nothing is stored. */
   | { outcome: "over_quota"; refusal: Fault }
-  /** Answer 404: no toolkit of that name takes webhook posts. */
+  /** Answer 404: no toolkit (app) of that name takes webhook posts. */
   | { outcome: "unknown_toolkit" }
   /**
-   * The webhook post is answered with status 403, because the toolkit has no secret by which posts are verified. `secretEnv`: the
-   * environment variable for the secret; empty for a private toolkit.
+   * The webhook post is answered with status 403, because the app's toolkit has no secret by which posts are verified. `secretEnv`: the
+   * environment variable for the secret; empty for a private toolkit (defined by one project).
    */
   | { outcome: "secret_unset"; secretEnv: string }
   /** Answer 503: the endpoint is not ready. `fault`: the reason, as a sentence for the operator. */

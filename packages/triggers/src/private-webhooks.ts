@@ -4,16 +4,16 @@ import type { Executor } from "@svc/db/connect";
 import { listProjectIds } from "@svc/db/projects/repo";
 import { type WebhookSecretRow, webhookSecretsForProject } from "@svc/db/secrets/webhook-secrets";
 
-/** A toolkit that receives webhook posts. */
+/** A toolkit (app) that receives webhook posts. */
 export type WebhookToolkit = Toolkit & { webhook: Webhook };
 
-/** Returns the toolkit of that slug, if it receives webhook posts. */
+/** Returns the toolkit (app) with this slug, if it receives webhook posts. */
 export function webhookToolkit(catalog: Pick<CatalogView, "toolkits">, slug: string): WebhookToolkit | undefined {
   const toolkit = catalog.toolkits.get(slug);
   return toolkit?.webhook === undefined ? undefined : (toolkit as WebhookToolkit);
 }
 
-/** Returns the project's private toolkit of that slug, if it receives webhook posts. */
+/** Returns the project's private toolkit (an app that the project defined itself) with this slug, if it receives webhook posts. */
 export function privateWebhookToolkit(
   catalog: Pick<CatalogView, "toolkits">,
   projectId: ProjectId,
@@ -33,7 +33,10 @@ export type PrivateWebhook = {
   readonly isSecretSet: boolean;
 };
 
-/** The private toolkits that receive webhook posts, and their secrets. Changes made on other nodes appear within 500 ms. */
+/**
+ * The private toolkits (apps that a project defined for itself) that receive webhook posts, and their secrets. Changes made on other nodes
+ * appear within 500 ms.
+ */
 export type PrivateWebhooks = {
   /**
    * Returns a private toolkit (a toolkit that one project has published) with its secrets. Returns undefined, without a promise, if the
@@ -42,7 +45,7 @@ export type PrivateWebhooks = {
   find(projectId: ProjectId, slug: string): Promise<PrivateWebhook | undefined> | undefined;
 };
 
-/** Dependencies of the webhooks of private toolkits. */
+/** Dependencies of the webhooks of private toolkits (apps that a project defined for itself). */
 export type PrivateWebhooksOptions = {
   readonly db: Executor;
   readonly clock: Clock;
@@ -50,16 +53,19 @@ export type PrivateWebhooksOptions = {
   readonly views: Pick<CatalogViews, "forProject">;
 };
 
-/** A secret as the definition of its toolkit reads it. Undefined if it cannot. */
+/**
+ * A webhook secret, as the definition of its toolkit (app) reads it. Undefined if the secret does not have the form that the definition
+ * requires.
+ */
 type OpenedSecret = { readonly secret: WebhookSecret | undefined; readonly endsAt: number };
 
 /**
- * The stored webhook secrets of a project's private toolkits, by toolkit. They are cached together with the project's catalog, and are read
- * after it, so that they are not older.
+ * The stored webhook secrets of a project's private toolkits (apps that a project defined for itself), by toolkit. They are cached together
+ * with the project's catalog, and are read after it, so that they are not older.
  */
 type SecretsOfView = ReadonlyMap<string, readonly WebhookSecretRow[]>;
 
-/** Creates the webhooks of private toolkits for one node. */
+/** Creates the webhooks of private toolkits (apps that a project defined for itself) for one node. */
 export function createPrivateWebhooks(options: PrivateWebhooksOptions): PrivateWebhooks {
   const { db, clock, sealer, views } = options;
   const knows = createKnownProjects(options);
@@ -110,8 +116,8 @@ export function createPrivateWebhooks(options: PrivateWebhooksOptions): PrivateW
 }
 
 /**
- * Returns the decrypted webhook secret of a private toolkit. Undefined if the toolkit's present definition does not accept the secret, or
- * if this process cannot decrypt it.
+ * Returns the decrypted webhook secret of a private toolkit (an app that one project defined for itself). Undefined if the toolkit's
+ * present definition does not accept the secret, or if this process cannot decrypt it.
  */
 function openSecret(
   sealer: Sealer,

@@ -47,9 +47,9 @@ export type ReleaseResult = {
 export type OpenedPost = Omit<QuarantinedPost, "envelope" | "body"> & PostEnvelope;
 
 /**
- * The quarantine: webhook posts that svc could not turn into events and keeps for inspection. Posts to shared toolkits belong to the
- * deployment, and its administrator decides about them. Posts to a private toolkit belong to its project. `owner`: undefined for the
- * deployment.
+ * The quarantine: webhook posts that svc could not turn into events and keeps for inspection. Posts to shared toolkits (apps of all
+ * projects) belong to the deployment, and its administrator decides about them. Posts to a private toolkit (defined by one project) belong
+ * to its project. `owner`: undefined for the deployment.
  */
 export type Quarantine = {
   list(filter: QuarantineFilter, page: { after: QuarantineId | undefined; limit: number }): Promise<OpenedPost[]>;
@@ -69,7 +69,7 @@ export type Quarantine = {
 export type QuarantineOptions = {
   db: Executor;
   catalog: Catalog;
-  /** The catalogs of projects, with their private toolkits. */
+  /** The catalogs of projects, with their private toolkits (apps that a project defined for itself). */
   views: Pick<CatalogViews, "forProject">;
   clock: Clock;
   sealer: Sealer;
@@ -82,8 +82,8 @@ export type QuarantineOptions = {
 };
 
 /**
- * Dependencies of releasing quarantined posts (refused posts kept for inspection). `toolkitOf`: returns the owner's toolkit with a slug, if
- * the toolkit receives posts.
+ * Dependencies of releasing quarantined posts (refused posts kept for inspection). `toolkitOf`: returns the owner's toolkit (app) with a
+ * slug, if the toolkit receives posts.
  */
 type ReleaseContext = QuarantineOptions & {
   readonly decoder: BodyDecoder;
@@ -159,8 +159,8 @@ async function releaseOne(options: ReleaseContext, tx: Executor, id: QuarantineI
 }
 
 /**
- * Returns the event with the present time as its time of receipt, because it becomes visible only now. Otherwise, a reader of events in the
- * order of receivedAt could miss it.
+ * Returns the event of a released webhook post with the present time as its time of receipt, because it becomes visible only now.
+ * Otherwise, a reader of events in the order of receivedAt could miss it.
  */
 function receivedNow(event: NormalizedEvent, clock: Clock): NormalizedEvent {
   return { ...event, receivedAtMs: clock.now() };

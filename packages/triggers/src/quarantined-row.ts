@@ -11,8 +11,8 @@ export function quarantineContext({ id, projectId }: PostPlace): string {
 }
 
 /**
- * Columns that identify a quarantined webhook post (which svc could not turn into an event) in the vault. A post to a private toolkit is
- * sealed with the key of its project.
+ * Columns that identify a quarantined webhook post (which svc could not turn into an event) in the vault. A post to a private toolkit
+ * (defined by one project) is sealed with the key of its project.
  */
 type PostPlace = Pick<QuarantinedPost, "id" | "projectId">;
 

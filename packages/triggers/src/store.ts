@@ -80,9 +80,9 @@ const staleMax = 3;
 const statementBytesMax = 1_048_576;
 
 /**
- * Stores a batch of webhook posts in one commit, as events of their projects with their deliveries. Leases new deliveries to this node and
- * passes them to the dispatcher, which sends them. With `lease: false`, this node leases no deliveries, because inside a transaction
- * nothing may be sent before the commit. Rejects if the database fails; then nothing is stored.
+ * Stores a batch of webhook posts in one commit, as events of their projects with their deliveries. Leases new deliveries to this node
+ * (reserves them for it) and passes them to the dispatcher, which sends them. With `lease: false`, this node leases no deliveries, because
+ * inside a transaction nothing may be sent before the commit. Rejects if the database fails; then nothing is stored.
  */
 export async function storePosts(
   options: StoreOptions,

@@ -49,7 +49,10 @@ export async function createTestCluster(): Promise<TestCluster> {
   };
 }
 
-/** Returns a catalog with every sample toolkit. All projects receive the posts of every webhook, unless `deployment` says otherwise. */
+/**
+ * Returns a catalog with every sample toolkit (app). All projects receive the webhook posts of every app, unless `deployment` says
+ * otherwise.
+ */
 export function sampleCatalog(deployment?: object): Catalog {
   const toolkits = Object.values(sampleToolkits);
   return catalogOf(deployment === undefined ? { toolkits } : { toolkits, deployment });
@@ -69,7 +72,7 @@ export function accountsCatalog(): Catalog {
   return sampleCatalog({ toolkits: { payments } });
 }
 
-/** The webhook secrets of the sample toolkits, by variable. */
+/** The webhook secrets of the sample toolkits (apps), by variable. */
 export const sampleSecrets: Record<string, string> = {
   SVC_WEBHOOK_SECRET_CODE_HOST: "code-host-secret",
   SVC_WEBHOOK_SECRET_PAYMENTS: "payments-secret",

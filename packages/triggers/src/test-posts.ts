@@ -3,8 +3,8 @@ import type { InboundPost } from "./outcome.ts";
 import { sampleSecrets } from "./test-node.ts";
 
 /**
- * A webhook post of a sample toolkit, signed as its app would sign it. The signature is made with node:crypto only, by the description of
- * the app's documentation.
+ * A webhook post of a sample toolkit (app), signed as its app would sign it. The signature is made with node:crypto only, by the
+ * description of the app's documentation.
  */
 export type SignedPost = InboundPost;
 

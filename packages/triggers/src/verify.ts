@@ -40,7 +40,10 @@ export function faultOfWebhook(webhook: Webhook, variable: ReadVariable): string
     : `the variable ${secretEnv} holds no secret that the definition can read: ${secretForm(webhook)}`;
 }
 
-/** Returns the reason why the webhook of a private toolkit cannot verify posts, or undefined if it can. */
+/**
+ * Returns the reason why the webhook of a private toolkit (an app defined by one project) cannot verify webhook posts, or undefined if it
+ * can.
+ */
 export function faultOfPrivateWebhook(
   { toolkit: { webhook }, secrets, isSecretSet: isSet }: PrivateWebhook,
   variable: ReadVariable,
@@ -64,7 +67,7 @@ export function secretForm({ parameters }: Webhook): string {
   return `${encoding === "utf8" ? text : encoding}${prefix === "" ? "" : ` after ${prefix}`}`;
 }
 
-/** Returns a new random secret that the definition of a webhook can read. */
+/** Returns a new random webhook secret in the form that the definition of the webhook requires. */
 export function generateWebhookSecret({ parameters }: Webhook): string {
   const { encoding, prefix } = secretParameters(parameters);
   const bytes = generateKeyBytes();

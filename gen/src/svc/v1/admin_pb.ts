@@ -400,8 +400,8 @@ export type ProjectQuotas = Message<"svc.v1.ProjectQuotas"> & {
   pendingDeliveries: number;
 
   /**
-   * Jobs that have not ended: waiting, running and parked jobs, and the simulation runs of simulateFirst. Default
-   * 20,000. QUOTA_JOBS.
+   * Jobs that have not ended: waiting, running and parked (suspended) jobs, and the simulation runs of simulateFirst.
+   * Default 20,000. QUOTA_JOBS.
    *
    * @generated from field: int32 jobs = 6;
    */
@@ -416,15 +416,15 @@ export type ProjectQuotas = Message<"svc.v1.ProjectQuotas"> & {
   openStreams: number;
 
   /**
-   * Private toolkits. Default 100. QUOTA_PRIVATE_TOOLKITS.
+   * Private toolkits (apps that the project defined for itself). Default 100. QUOTA_PRIVATE_TOOLKITS.
    *
    * @generated from field: int32 private_toolkits = 8;
    */
   privateToolkits: number;
 
   /**
-   * Stored bytes: event payloads, arguments and results in the ledger, and rows of jobs. A whole number; the
-   * measurement may be some minutes old. Default: no limit. Webhook posts are refused as for `posts`.
+   * Stored bytes: event payloads, arguments and results of recorded tool calls (the ledger), and rows of jobs. A whole
+   * number; the measurement may be some minutes old. Default: no limit. Webhook posts are refused as for `posts`.
    * QUOTA_STORED_BYTES.
    *
    * @generated from field: double stored_bytes = 9;
@@ -591,7 +591,7 @@ export type ApiKey = Message<"svc.v1.ApiKey"> & {
   accessClasses: string[];
 
   /**
-   * Slugs of the toolkits that the key may use. Empty if it may use all toolkits.
+   * Slugs of the toolkits (apps) that the key may use. Empty if it may use all toolkits.
    *
    * @generated from field: repeated string toolkit_slugs = 12;
    */
@@ -649,7 +649,7 @@ export type QuarantinedPost = Message<"svc.v1.QuarantinedPost"> & {
   id: string;
 
   /**
-   * Slug of the toolkit to whose path the webhook post was sent.
+   * Slug of the toolkit (app) to whose path the webhook post was sent.
    *
    * @generated from field: string toolkit_slug = 2;
    */
@@ -657,7 +657,7 @@ export type QuarantinedPost = Message<"svc.v1.QuarantinedPost"> & {
 
   /**
    * Reason why svc keeps the webhook post for inspection (quarantine):
-   * - `no_trigger`: no trigger of the toolkit matches the post.
+   * - `no_trigger`: no trigger of the toolkit (app) matches the post.
    * - `invalid_payload`: the normalized body does not match the trigger's output schema.
    * - `no_project`: the post names no account of a project.
    * - `unreadable_body`: the body is not in the form that the toolkit declares, JSON if it declares none.
@@ -743,7 +743,7 @@ export type QuarantineRelease = Message<"svc.v1.QuarantineRelease"> & {
   /**
    * Outcome of the webhook post. In a dry run, the outcome that a release would have.
    * - `released`: the post became the number of events in `accepted`.
-   * - `ignored`: the toolkit's definition now ignores such posts. The post counts as released.
+   * - `ignored`: the definition of the app's toolkit now ignores such posts. The post counts as released.
    * - `quarantined`: the post failed again and stays in quarantine.
    * - `already_released`: nothing was done.
    * - `missing`: the post does not exist.
@@ -924,7 +924,7 @@ export type CreateApiKeyRequest = Message<"svc.v1.CreateApiKeyRequest"> & {
   accessClasses: string[];
 
   /**
-   * Slugs of the toolkits that the key may use. If empty, all toolkits.
+   * Slugs of the toolkits (apps) that the key may use. If empty, all toolkits.
    *
    * @generated from field: repeated string toolkit_slugs = 7;
    */
@@ -1257,7 +1257,7 @@ export const GetProjectUsageResponseSchema: GenMessage<GetProjectUsageResponse> 
  */
 export type ListQuarantinedPostsRequest = Message<"svc.v1.ListQuarantinedPostsRequest"> & {
   /**
-   * Toolkit of the quarantined webhook posts. If empty, all toolkits.
+   * Toolkit (app) of the quarantined webhook posts. If empty, all toolkits.
    *
    * @generated from field: string toolkit_slug = 1;
    */
@@ -1393,7 +1393,7 @@ export type ReleaseQuarantinedPostsRequest = Message<"svc.v1.ReleaseQuarantinedP
   ids: string[];
 
   /**
-   * Toolkit of the quarantined webhook posts. If empty, all toolkits.
+   * Toolkit (app) of the quarantined webhook posts. If empty, all toolkits.
    *
    * @generated from field: string toolkit_slug = 2;
    */
@@ -1507,7 +1507,7 @@ export const ParkJobRequestSchema: GenMessage<ParkJobRequest> = /*@__PURE__*/
  */
 export type ParkJobResponse = Message<"svc.v1.ParkJobResponse"> & {
   /**
-   * The parked job.
+   * The parked (suspended) job.
    *
    * @generated from field: svc.v1.Job job = 1;
    */
@@ -1746,7 +1746,8 @@ export type Restore = Message<"svc.v1.Restore"> & {
   deliveries: number;
 
   /**
-   * Number of jobs on hold (not continued since the restore from a backup) that have not ended, including parked jobs.
+   * Number of jobs on hold (not continued since the restore from a backup) that have not ended, including suspended
+   * (parked) jobs.
    *
    * @generated from field: double jobs = 6;
    */
@@ -2225,8 +2226,7 @@ export type AuditFault = Message<"svc.v1.AuditFault"> & {
   projectId: string;
 
   /**
-   * Position of the entry in the project's hash chain of audit entries, from 1. 0 for a problem of the chain as a
-   * whole.
+   * Position of the entry in the project's hash chain of audit entries, from 1. 0 for a problem of the whole chain.
    *
    * @generated from field: uint32 position = 2;
    */
@@ -2732,10 +2732,10 @@ export const AdminService: GenService<{
     output: typeof ReleaseQuarantinedPostsResponseSchema;
   },
   /**
-   * Parks a job of any project with the reason `administrator`, until ReleaseJob, CancelJob or the job's deadline. The
-   * deadline is not extended. The call takes effect immediately and works from any node, even if the node that runs the
-   * job hangs: svc refuses further writes of that node for the job. A tool call in progress is not stopped. Its outcome
-   * is recorded and used after the release.
+   * Parks (suspends) a job of any project with the reason `administrator`, until ReleaseJob, CancelJob or the job's
+   * deadline. The deadline is not extended. The call takes effect immediately and works from any node, even if the node
+   * that runs the job hangs: svc refuses further writes of that node for the job. A tool call in progress is not
+   * stopped. Its outcome is recorded and used after the release.
    *
    * Errors:
    * - not_found JOB_NOT_FOUND: the project has no job `jobId`.
@@ -2751,8 +2751,8 @@ export const AdminService: GenService<{
     output: typeof ParkJobResponseSchema;
   },
   /**
-   * Returns a job that was parked with the reason `administrator` or `poisoned` to its previous status, and makes it
-   * due immediately. svc resets the failures that it counted against the job.
+   * Returns a job that was parked (suspended) with the reason `administrator` or `poisoned` to its previous status, and
+   * makes it due immediately. svc resets the failures that it counted against the job.
    *
    * Errors:
    * - not_found JOB_NOT_FOUND: the project has no job `jobId`.
@@ -2908,7 +2908,7 @@ export const AdminService: GenService<{
    * - the entity's connected accounts;
    * - its events with their deliveries, including events that name an account of the entity and arrived before the
    *   account was connected;
-   * - its tool calls in the ledger;
+   * - its tool calls in the ledger (record of all tool calls);
    * - jobs and schedules that are scoped to the entity or name it;
    * - contacts that svc reaches through the entity;
    * - keys and grants (people's permissions for agents) that are scoped to the entity. They stop working immediately.
@@ -2968,7 +2968,8 @@ export const AdminService: GenService<{
     output: typeof ExportEntityResponseSchema;
   },
   /**
-   * Returns an erasure with the counts of rows that it has deleted so far. A finished erasure stays as the receipt.
+   * Returns an erasure with the counts of rows that it has deleted so far. A finished erasure stays as the record of
+   * what was deleted.
    *
    * Errors:
    * - not_found ERASURE_NOT_FOUND: no erasure has this `id`.

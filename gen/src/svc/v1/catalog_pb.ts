@@ -20,7 +20,7 @@ export const file_svc_v1_catalog: GenFile = /*@__PURE__*/
  */
 export type Toolkit = Message<"svc.v1.Toolkit"> & {
   /**
-   * Slug of the toolkit, unique among the shared toolkits and among the toolkits of one project.
+   * Slug of the toolkit (app), unique among the shared toolkits and among the toolkits of one project.
    *
    * @generated from field: string slug = 1;
    */
@@ -41,14 +41,14 @@ export type Toolkit = Message<"svc.v1.Toolkit"> & {
   description: string;
 
   /**
-   * Version of the toolkit's definition, not of the app.
+   * Version of the toolkit (the definition of the app in svc), not of the app itself.
    *
    * @generated from field: string version = 4;
    */
   version: string;
 
   /**
-   * Types of the authentication schemes that the toolkit declares, in order of declaration: `oauth2`, `api_key`,
+   * Types of the authentication schemes that the app's toolkit declares, in order of declaration: `oauth2`, `api_key`,
    * `basic`, `none`, `client_credentials`.
    *
    * @generated from field: repeated string auth_schemes = 5;
@@ -56,24 +56,24 @@ export type Toolkit = Message<"svc.v1.Toolkit"> & {
   authSchemes: string[];
 
   /**
-   * Id of the project that owns the toolkit. Empty for a shared toolkit.
+   * Id of the project that owns the toolkit (definition of an app). Empty for a shared toolkit.
    *
    * @generated from field: string owner_project_id = 6;
    */
   ownerProjectId: string;
 
   /**
-   * Category of the toolkit for browsing. One of twelve: `communication`, `work-tracking`, `developer-infrastructure`,
-   * `incident-response`, `knowledge`, `scheduling`, `sales`, `marketing`, `payments-and-banking`,
-   * `documents-and-signing`, `search-and-data`, `data-pipelines`.
+   * Category of the toolkit (app) for browsing. One of twelve: `communication`, `work-tracking`,
+   * `developer-infrastructure`, `incident-response`, `knowledge`, `scheduling`, `sales`, `marketing`,
+   * `payments-and-banking`, `documents-and-signing`, `search-and-data`, `data-pipelines`.
    *
    * @generated from field: string category = 7;
    */
   category: string;
 
   /**
-   * True if this deployment can connect an account of the toolkit. Use this field instead of `connectability`, which
-   * may get new values.
+   * True if this deployment can connect an account of the toolkit (app). Use this field instead of `connectability`,
+   * which may get new values.
    *
    * @generated from field: bool connectable = 8;
    */
@@ -95,7 +95,7 @@ export const ToolkitSchema: GenMessage<Toolkit> = /*@__PURE__*/
   messageDesc(file_svc_v1_catalog, 0);
 
 /**
- * A single operation of a toolkit.
+ * A single operation of a toolkit (app).
  *
  * @generated from message svc.v1.Tool
  */
@@ -108,7 +108,7 @@ export type Tool = Message<"svc.v1.Tool"> & {
   slug: string;
 
   /**
-   * Slug of the tool's toolkit.
+   * Slug of the tool's toolkit (app).
    *
    * @generated from field: string toolkit_slug = 2;
    */
@@ -173,9 +173,9 @@ export type Tool = Message<"svc.v1.Tool"> & {
   callable: boolean;
 
   /**
-   * How to request the pages of the tool's list, as JSON text. Empty if the list has one page, or if the definition
-   * does not declare it. A job's program reads every page with `"page": {"max": 20}`. The fields in the JSON show the
-   * method:
+   * How to request the pages of the tool's list, as JSON text. Empty if the list has one page, or if the tool's
+   * definition does not declare it. A job's program reads every page with `"page": {"max": 20}`. The fields in the JSON
+   * show the method:
    * - `{"arg", "from"}`: the argument `arg` gets a token that is at the path `from` of the previous answer.
    * - `{"arg", "from", "query"}`: `arg` gets a query parameter of the link that is at the path `from`.
    * - `{"arg", "start"}`: `arg` gets the page number, beginning with `start`.
@@ -225,20 +225,20 @@ export const ToolSchema: GenMessage<Tool> = /*@__PURE__*/
   messageDesc(file_svc_v1_catalog, 1);
 
 /**
- * Data for a form that connects an account to a toolkit.
+ * Data for a form that connects an account to a toolkit (app).
  *
  * @generated from message svc.v1.ToolkitConnectSpec
  */
 export type ToolkitConnectSpec = Message<"svc.v1.ToolkitConnectSpec"> & {
   /**
-   * Slug of the toolkit.
+   * Slug of the toolkit (app).
    *
    * @generated from field: string toolkit_slug = 1;
    */
   toolkitSlug: string;
 
   /**
-   * Base URL from the definition, with its `{{account.<name>}}` placeholders.
+   * Base URL from the toolkit's definition, with its `{{account.<name>}}` placeholders.
    *
    * @generated from field: string base_url_template = 2;
    */
@@ -288,7 +288,7 @@ export type AccountVariableSpec = Message<"svc.v1.AccountVariableSpec"> & {
   description: string;
 
   /**
-   * Example of a valid value. Empty if the toolkit declares none.
+   * Example of a valid value. Empty if the app's toolkit declares none.
    *
    * @generated from field: string example = 3;
    */
@@ -296,7 +296,7 @@ export type AccountVariableSpec = Message<"svc.v1.AccountVariableSpec"> & {
 
   /**
    * True if the value decides the address to connect to (registrable domain, host or port). False if it is only a label
-   * under a host that the toolkit fixes. If true, connecting requires ROLE_APPROVER.
+   * under a host that the app's toolkit fixes. If true, connecting requires ROLE_APPROVER.
    *
    * @generated from field: bool decides_origin = 4;
    */
@@ -359,14 +359,15 @@ export const ToolkitAuthSchemeSpecSchema: GenMessage<ToolkitAuthSchemeSpec> = /*
  */
 export type ListToolkitsRequest = Message<"svc.v1.ListToolkitsRequest"> & {
   /**
-   * Id of the key's own project, to include its private toolkits. If empty, only shared toolkits.
+   * Id of the key's own project, to include its private toolkits (apps that it defined). If empty, only shared
+   * toolkits.
    *
    * @generated from field: string project_id = 1;
    */
   projectId: string;
 
   /**
-   * Maximum toolkits per page. 0 means 1,000. Values above 1,000 mean 1,000.
+   * Maximum toolkits (apps) per page. 0 means 1,000. Values above 1,000 mean 1,000.
    *
    * @generated from field: int32 page_size = 2;
    */
@@ -430,14 +431,15 @@ export const ListToolkitsResponseSchema: GenMessage<ListToolkitsResponse> = /*@_
  */
 export type GetToolkitRequest = Message<"svc.v1.GetToolkitRequest"> & {
   /**
-   * Slug of the toolkit.
+   * Slug of the toolkit (app).
    *
    * @generated from field: string slug = 1;
    */
   slug: string;
 
   /**
-   * Id of the key's own project, to include its private toolkits. If empty, only shared toolkits.
+   * Id of the key's own project, to include its private toolkits (apps that it defined). If empty, only shared
+   * toolkits.
    *
    * @generated from field: string project_id = 2;
    */
@@ -458,7 +460,7 @@ export const GetToolkitRequestSchema: GenMessage<GetToolkitRequest> = /*@__PURE_
  */
 export type GetToolkitResponse = Message<"svc.v1.GetToolkitResponse"> & {
   /**
-   * The toolkit.
+   * The toolkit (app with its tools).
    *
    * @generated from field: svc.v1.Toolkit toolkit = 1;
    */
@@ -479,7 +481,7 @@ export const GetToolkitResponseSchema: GenMessage<GetToolkitResponse> = /*@__PUR
  */
 export type ListToolsRequest = Message<"svc.v1.ListToolsRequest"> & {
   /**
-   * Toolkit of the tools. If empty, all toolkits.
+   * Toolkit (app) of the tools. If empty, all toolkits.
    *
    * @generated from field: string toolkit_slug = 1;
    */
@@ -620,14 +622,15 @@ export const GetToolResponseSchema: GenMessage<GetToolResponse> = /*@__PURE__*/
  */
 export type GetToolkitConnectSpecRequest = Message<"svc.v1.GetToolkitConnectSpecRequest"> & {
   /**
-   * Slug of the toolkit.
+   * Slug of the toolkit (app).
    *
    * @generated from field: string slug = 1;
    */
   slug: string;
 
   /**
-   * Id of the key's own project, to include its private toolkits. If empty, only shared toolkits.
+   * Id of the key's own project, to include its private toolkits (apps that it defined). If empty, only shared
+   * toolkits.
    *
    * @generated from field: string project_id = 2;
    */
@@ -648,7 +651,7 @@ export const GetToolkitConnectSpecRequestSchema: GenMessage<GetToolkitConnectSpe
  */
 export type GetToolkitConnectSpecResponse = Message<"svc.v1.GetToolkitConnectSpecResponse"> & {
   /**
-   * Connect form data of the toolkit.
+   * Connect form data of the toolkit (app).
    *
    * @generated from field: svc.v1.ToolkitConnectSpec spec = 1;
    */
@@ -669,15 +672,15 @@ export const GetToolkitConnectSpecResponseSchema: GenMessage<GetToolkitConnectSp
  */
 export type PublishToolkitRequest = Message<"svc.v1.PublishToolkitRequest"> & {
   /**
-   * Definition as JSON text: `{"toolkit": {…}, "tools": {"<tool>": {…}}}`. The parts have the form of the YAML files
-   * toolkit.yaml and tools/<tool>.yaml. At most 512 KiB and 200 tools.
+   * Toolkit definition (one app's tools and webhooks) as JSON text: `{"toolkit": {…}, "tools": {"<tool>": {…}}}`. The
+   * parts have the form of the YAML files toolkit.yaml and tools/<tool>.yaml. At most 512 KiB and 200 tools.
    *
    * @generated from field: string definition_json = 1;
    */
   definitionJson: string;
 
   /**
-   * True to check the definition without storing it.
+   * True to check the toolkit's definition without storing it.
    *
    * @generated from field: bool dry_run = 2;
    */
@@ -698,14 +701,14 @@ export const PublishToolkitRequestSchema: GenMessage<PublishToolkitRequest> = /*
  */
 export type PublishToolkitResponse = Message<"svc.v1.PublishToolkitResponse"> & {
   /**
-   * The toolkit as the project sees it.
+   * The toolkit (app) as the project sees it.
    *
    * @generated from field: svc.v1.Toolkit toolkit = 1;
    */
   toolkit?: Toolkit | undefined;
 
   /**
-   * Slugs of the toolkit's tools, sorted, followed by the slugs of its triggers, sorted.
+   * Slugs of the app's tools, sorted, followed by the slugs of its triggers, sorted.
    *
    * @generated from field: repeated string tool_slugs = 2;
    */
@@ -726,7 +729,7 @@ export const PublishToolkitResponseSchema: GenMessage<PublishToolkitResponse> = 
  */
 export type DeleteToolkitRequest = Message<"svc.v1.DeleteToolkitRequest"> & {
   /**
-   * Slug of the private toolkit.
+   * Slug of the private toolkit (app that the project defined).
    *
    * @generated from field: string slug = 1;
    */
@@ -839,28 +842,28 @@ export const ToolViewSchema: GenEnum<ToolView> = /*@__PURE__*/
   enumDesc(file_svc_v1_catalog, 1);
 
 /**
- * Reason that a toolkit can or cannot be connected on this deployment.
+ * Reason that accounts of a toolkit (app) can or cannot be connected on this deployment.
  *
  * @generated from enum svc.v1.ToolkitConnectability
  */
 export const ToolkitConnectability = {
   /**
-   * The toolkits `skills`, `events` and `svc`, which have no accounts.
+   * The toolkits `skills`, `events` and `svc`, which svc itself provides. They have no accounts.
    *
    * @generated from enum value: TOOLKIT_CONNECTABILITY_UNSPECIFIED = 0;
    */
   UNSPECIFIED: 0,
 
   /**
-   * This deployment can connect every scheme of the toolkit.
+   * This deployment can connect every scheme of the toolkit (app).
    *
    * @generated from enum value: TOOLKIT_CONNECTABILITY_READY = 1;
    */
   READY: 1,
 
   /**
-   * The toolkit cannot be connected. Every scheme needs an OAuth client that is registered on the deployment, and there
-   * is none.
+   * The toolkit (app) cannot be connected. Every scheme needs an OAuth client that is registered on the deployment, and
+   * there is none.
    *
    * @generated from enum value: TOOLKIT_CONNECTABILITY_NEEDS_OAUTH_REGISTRATION = 2;
    */
@@ -876,7 +879,7 @@ export const ToolkitConnectability = {
 } as const;
 
 /**
- * Reason that a toolkit can or cannot be connected on this deployment.
+ * Reason that accounts of a toolkit (app) can or cannot be connected on this deployment.
  *
  * @generated from enum svc.v1.ToolkitConnectability
  */
@@ -900,7 +903,7 @@ export const ToolkitConnectabilitySchema: GenEnum<ToolkitConnectability> = /*@__
  */
 export const CatalogService: GenService<{
   /**
-   * Lists the toolkits, ordered by slug.
+   * Lists the toolkits (apps with their tools and event types), ordered by slug.
    *
    * Errors:
    * - not_found PROJECT_NOT_FOUND: `projectId` is not the key's own project.
@@ -916,7 +919,7 @@ export const CatalogService: GenService<{
     output: typeof ListToolkitsResponseSchema;
   },
   /**
-   * Returns one toolkit.
+   * Returns one toolkit (app with its tools and event types).
    *
    * Errors:
    * - not_found PROJECT_NOT_FOUND: `projectId` is not the key's own project.
@@ -960,7 +963,7 @@ export const CatalogService: GenService<{
     output: typeof GetToolResponseSchema;
   },
   /**
-   * Returns the fields of a form that connects an account to the toolkit. The response has no credential, and no
+   * Returns the fields of a form that connects an account to the toolkit (app). The response has no credential, and no
    * address to which a credential is sent.
    *
    * Errors:
@@ -975,9 +978,9 @@ export const CatalogService: GenService<{
     output: typeof GetToolkitConnectSpecResponseSchema;
   },
   /**
-   * Checks a toolkit definition by the rules for shared toolkits and stores it for the key's project. Replaces an
-   * earlier private definition with the same slug. This node serves it immediately, every other node within a second.
-   * Requires ROLE_APPROVER.
+   * Checks a toolkit definition (one app's tools and webhooks) by the rules for shared toolkits and stores it for the
+   * key's project. Replaces an earlier private definition with the same slug. This node serves it immediately, every
+   * other node within a second. Requires ROLE_APPROVER.
    *
    * A private definition has no `{{deployment.*}}` values. Its webhook has no `secretEnv`: PutWebhookSecret sets its
    * secrets. Its triggers, at most 50, name an `entity` instead of an `account`. A private definition may use the slug
@@ -1001,8 +1004,9 @@ export const CatalogService: GenService<{
     output: typeof PublishToolkitResponseSchema;
   },
   /**
-   * Deletes a private toolkit of the key's project and revokes the accounts that are connected to it, in one
-   * transaction. A shared toolkit with the same slug becomes visible again. Requires ROLE_APPROVER.
+   * Deletes a private toolkit (an app that the project defined itself) of the key's project and revokes the accounts
+   * that are connected to it, in one transaction. A shared toolkit with the same slug becomes visible again. Requires
+   * ROLE_APPROVER.
    *
    * Errors:
    * - not_found PRIVATE_TOOLKIT_NOT_FOUND: the project has no private toolkit `slug`.

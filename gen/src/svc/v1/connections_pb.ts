@@ -29,14 +29,14 @@ export type ConnectedAccount = Message<"svc.v1.ConnectedAccount"> & {
   id: string;
 
   /**
-   * Slug of the account's toolkit.
+   * Slug of the account's toolkit (app).
    *
    * @generated from field: string toolkit_slug = 2;
    */
   toolkitSlug: string;
 
   /**
-   * Id of the project that owns the toolkit. Empty if the toolkit is shared.
+   * Id of the project that owns the toolkit (definition of an app). Empty if the toolkit is shared.
    *
    * @generated from field: string toolkit_owner_project_id = 3;
    */
@@ -204,7 +204,7 @@ export const BasicCredentialSchema: GenMessage<BasicCredential> = /*@__PURE__*/
  */
 export type InitiateConnectionRequest = Message<"svc.v1.InitiateConnectionRequest"> & {
   /**
-   * Slug of the toolkit.
+   * Slug of the toolkit (app).
    *
    * @generated from field: string toolkit_slug = 1;
    */
@@ -218,14 +218,14 @@ export type InitiateConnectionRequest = Message<"svc.v1.InitiateConnectionReques
   entityId: string;
 
   /**
-   * Authentication scheme, from GetToolkitConnectSpec. May be empty if the toolkit declares only one.
+   * Authentication scheme, from GetToolkitConnectSpec. May be empty if the app's toolkit declares only one.
    *
    * @generated from field: string scheme = 3;
    */
   scheme: string;
 
   /**
-   * Values of all account variables that the toolkit declares.
+   * Values of all account variables that the app's toolkit declares.
    *
    * @generated from field: map<string, string> account_variables = 4;
    */
@@ -282,9 +282,9 @@ export type InitiateConnectionResponse = Message<"svc.v1.InitiateConnectionRespo
   authorizeUrl: string;
 
   /**
-   * True if svc tested the credential and the app accepted it. False if svc stored it without a test: the toolkit names
-   * no tool that identifies an account, the deployment does not configure the app's address, the sandbox answers, or
-   * the person must still consent.
+   * True if svc tested the credential and the app accepted it. False if svc stored it without a test: the app's toolkit
+   * names no tool that identifies an account, the deployment does not configure the app's address, the sandbox answers,
+   * or the person must still consent.
    *
    * @generated from field: bool credential_tried = 3;
    */
@@ -305,7 +305,7 @@ export const InitiateConnectionResponseSchema: GenMessage<InitiateConnectionResp
  */
 export type CreateConnectLinkRequest = Message<"svc.v1.CreateConnectLinkRequest"> & {
   /**
-   * Slug of the toolkit.
+   * Slug of the toolkit (app).
    *
    * @generated from field: string toolkit_slug = 1;
    */
@@ -319,7 +319,7 @@ export type CreateConnectLinkRequest = Message<"svc.v1.CreateConnectLinkRequest"
   entityId: string;
 
   /**
-   * Authentication scheme, from GetToolkitConnectSpec. May be empty if the toolkit declares only one.
+   * Authentication scheme, from GetToolkitConnectSpec. May be empty if the app's toolkit declares only one.
    *
    * @generated from field: string scheme = 3;
    */
@@ -425,7 +425,7 @@ export const GetConnectionResponseSchema: GenMessage<GetConnectionResponse> = /*
  */
 export type ListConnectionsRequest = Message<"svc.v1.ListConnectionsRequest"> & {
   /**
-   * Toolkit of the accounts. If empty, all toolkits.
+   * Toolkit (app) of the accounts. If empty, all toolkits.
    *
    * @generated from field: string toolkit_slug = 1;
    */
@@ -683,7 +683,7 @@ export const SetAccountReferencesResponseSchema: GenMessage<SetAccountReferences
  */
 export type SetProjectCredentialRequest = Message<"svc.v1.SetProjectCredentialRequest"> & {
   /**
-   * Slug of the toolkit.
+   * Slug of the toolkit (app).
    *
    * @generated from field: string toolkit_slug = 1;
    */
@@ -704,7 +704,7 @@ export type SetProjectCredentialRequest = Message<"svc.v1.SetProjectCredentialRe
   clientSecret: string;
 
   /**
-   * Values of all account variables that the toolkit declares.
+   * Values of all account variables that the app's toolkit declares.
    *
    * @generated from field: map<string, string> account_variables = 4;
    */
@@ -725,7 +725,8 @@ export const SetProjectCredentialRequestSchema: GenMessage<SetProjectCredentialR
  */
 export type SetProjectCredentialResponse = Message<"svc.v1.SetProjectCredentialResponse"> & {
   /**
-   * Account with which the project itself calls the toolkit. It has no entity (customer or user).
+   * Account with which the project itself calls the tools of a toolkit (app). It has no entity (customer or user)
+   * (customer or user).
    *
    * @generated from field: svc.v1.ConnectedAccount account = 1;
    */
@@ -746,7 +747,7 @@ export const SetProjectCredentialResponseSchema: GenMessage<SetProjectCredential
  */
 export type DeleteProjectCredentialRequest = Message<"svc.v1.DeleteProjectCredentialRequest"> & {
   /**
-   * Slug of the toolkit.
+   * Slug of the toolkit (app).
    *
    * @generated from field: string toolkit_slug = 1;
    */
@@ -881,10 +882,11 @@ export const ConnectionsService: GenService<{
   /**
    * Tests an account's credential with one harmless read. The read is a normal tool call: the key's scope, the
    * project's confirmation rules, hooks (endpoints that check tool calls), call limits and token renewal apply, and the
-   * ledger records it.
+   * ledger (record of all calls) records it.
    *
-   * svc calls the tool that the toolkit's definition names for identifying an account. If the definition names none,
-   * svc chooses a read without required arguments: a GET before others, then the read with the fewest arguments.
+   * svc calls the tool that the definition of the app's toolkit names for identifying an account. If the definition
+   * names none, svc chooses a read without required arguments: a GET before others, then the read with the fewest
+   * arguments.
    *
    * If the app answers 401, the account becomes `expired`, as after any call. If the app fails or is unreachable, the
    * account does not change and the outcome is `unknown`. In the sandbox, svc sends nothing and the outcome is
@@ -963,7 +965,7 @@ export const ConnectionsService: GenService<{
     output: typeof SetProjectCredentialResponseSchema;
   },
   /**
-   * Deletes the project's own credential of a toolkit. Requires ROLE_APPROVER.
+   * Deletes the project's own credential of a toolkit (app). Requires ROLE_APPROVER.
    *
    * Errors:
    * - not_found PROJECT_CREDENTIAL_NOT_FOUND: the project has no credential of its own for `toolkitSlug`.

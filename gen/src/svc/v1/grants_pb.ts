@@ -52,7 +52,8 @@ export type Grant = Message<"svc.v1.Grant"> & {
   clientOrigin: string;
 
   /**
-   * Id of the key with which the agent makes calls under the grant. The ledger names this key.
+   * Id of the key with which the agent makes calls under the grant. The ledger (stored record of tool calls) names this
+   * key.
    *
    * @generated from field: string key_id = 5;
    */
@@ -80,7 +81,8 @@ export type Grant = Message<"svc.v1.Grant"> & {
   accessClasses: string[];
 
   /**
-   * Slugs of the toolkits that an agent with the grant may use. Empty if it may use all toolkits.
+   * Slugs of the toolkits (apps) that an agent with the grant (access of an MCP client) may use. Empty if it may use
+   * all toolkits.
    *
    * @generated from field: repeated string toolkit_slugs = 9;
    */
@@ -216,7 +218,7 @@ export type UpdateGrantRequest = Message<"svc.v1.UpdateGrantRequest"> & {
   accessClasses: string[];
 
   /**
-   * Slugs of the toolkits to keep, from those that the agent's grant has. If empty, they do not change.
+   * Slugs of the toolkits (apps) to keep, from those that the agent's grant has. If empty, they do not change.
    *
    * @generated from field: repeated string toolkit_slugs = 3;
    */
@@ -333,7 +335,7 @@ export type CreateAgentKeyRequest = Message<"svc.v1.CreateAgentKeyRequest"> & {
   /**
    * The only entity (customer or user of yours) whose accounts and rows the key can access. Its requests cannot name a
    * different one. Either this field or `toolkitSlugs` is required, unless the calling key itself is limited to an
-   * entity or to toolkits. If empty, the key can access the entities of the calling key.
+   * entity or to toolkits (apps). If empty, the key can access the entities of the calling key.
    *
    * @generated from field: string entity_id = 3;
    */
@@ -347,7 +349,7 @@ export type CreateAgentKeyRequest = Message<"svc.v1.CreateAgentKeyRequest"> & {
   accessClasses: string[];
 
   /**
-   * Slugs of the toolkits that the key may use. If empty, the calling key's toolkits.
+   * Slugs of the toolkits (apps) that the key may use. If empty, the calling key's toolkits.
    *
    * @generated from field: repeated string toolkit_slugs = 5;
    */

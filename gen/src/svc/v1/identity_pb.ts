@@ -97,7 +97,7 @@ export type GetIdentityResponse = Message<"svc.v1.GetIdentityResponse"> & {
   accessClasses: string[];
 
   /**
-   * Slugs of the toolkits that the key may use. Empty if it may use all toolkits.
+   * Slugs of the toolkits (apps) that the key may use. Empty if it may use all toolkits.
    *
    * @generated from field: repeated string toolkit_slugs = 9;
    */
@@ -183,7 +183,7 @@ export type Retentions = Message<"svc.v1.Retentions"> & {
   events?: Duration | undefined;
 
   /**
-   * Retention of tool calls in the ledger.
+   * Retention of tool calls in the ledger (record of all tool calls).
    *
    * @generated from field: google.protobuf.Duration calls = 2;
    */
@@ -197,7 +197,7 @@ export type Retentions = Message<"svc.v1.Retentions"> & {
   jobRows?: Duration | undefined;
 
   /**
-   * Retention of jobs with their receipt and log.
+   * Retention of jobs with their receipt (report) and log.
    *
    * @generated from field: google.protobuf.Duration jobs = 4;
    */

@@ -243,7 +243,7 @@ export type JobAttempt = Message<"svc.v1.JobAttempt"> & {
   status: JobStatus;
 
   /**
-   * Final receipt of the job up to the end of this attempt, including earlier attempts.
+   * Final receipt (report) of the job up to the end of this attempt, including earlier attempts.
    *
    * @generated from field: svc.v1.Receipt receipt = 3;
    */
@@ -327,7 +327,7 @@ export type Estimate = Message<"svc.v1.Estimate"> & {
   rowsMax: number;
 
   /**
-   * Maximum number of asks.
+   * Maximum number of asks (questions to people).
    *
    * @generated from field: uint32 asks_max = 6;
    */
@@ -343,7 +343,7 @@ export type Estimate = Message<"svc.v1.Estimate"> & {
   accessClasses: string[];
 
   /**
-   * Slugs of the toolkits that the program calls, sorted. `http` if the program makes requests of its own.
+   * Slugs of the toolkits (apps) that the program calls, sorted. `http` if the program makes requests of its own.
    *
    * @generated from field: repeated string toolkits = 8;
    */
@@ -632,7 +632,7 @@ export type StepReceipt = Message<"svc.v1.StepReceipt"> & {
   toolSlug: string;
 
   /**
-   * Version of the toolkit definition of the step's tool, as pinned when the job was submitted.
+   * Version of the definition of the step's tool (of its app's toolkit), as svc stored it when the job was submitted.
    *
    * @generated from field: string tool_version = 4;
    */
@@ -953,7 +953,7 @@ export type JobLimits = Message<"svc.v1.JobLimits"> & {
   rows: number;
 
   /**
-   * Number of asks.
+   * Number of asks (questions to people).
    *
    * @generated from field: uint32 asks = 5;
    */
@@ -975,13 +975,13 @@ export const JobLimitsSchema: GenMessage<JobLimits> = /*@__PURE__*/
   messageDesc(file_svc_v1_jobs, 12);
 
 /**
- * Numbers of asks of a job, by result.
+ * Numbers of asks (questions to people) of a job, by result.
  *
  * @generated from message svc.v1.AskCounts
  */
 export type AskCounts = Message<"svc.v1.AskCounts"> & {
   /**
-   * Number of asks that were sent.
+   * Number of asks (questions to people) that were sent.
    *
    * @generated from field: uint32 raised = 1;
    */
@@ -1002,7 +1002,7 @@ export type AskCounts = Message<"svc.v1.AskCounts"> & {
   defaulted: number;
 
   /**
-   * Number of asks that were withdrawn.
+   * Number of asks (questions to people) that were withdrawn.
    *
    * @generated from field: uint32 withdrawn = 4;
    */
@@ -1093,7 +1093,7 @@ export type Actual = Message<"svc.v1.Actual"> & {
   rows: number;
 
   /**
-   * Number of asks.
+   * Number of asks (questions to people).
    *
    * @generated from field: uint32 asks = 5;
    */
@@ -1399,7 +1399,7 @@ export type Ask = Message<"svc.v1.Ask"> & {
   simulationReceipt?: Receipt | undefined;
 
   /**
-   * Id of the schedule that started the job that asks. Empty if no schedule did.
+   * Id of the schedule that started the job that asks the question. Empty if no schedule did.
    *
    * @generated from field: string standing_program_id = 24;
    */
@@ -1707,7 +1707,7 @@ export const SubmitJobRequestSchema: GenMessage<SubmitJobRequest> = /*@__PURE__*
  */
 export type SubmitJobResponse = Message<"svc.v1.SubmitJobResponse"> & {
   /**
-   * The job. If the call waited for its end and it has ended, `finishedAt` and `receipt` are set.
+   * The job. If the call waited for its end and it has ended, `finishedAt` and `receipt` (the report) are set.
    *
    * @generated from field: svc.v1.Job job = 1;
    */
@@ -2298,8 +2298,8 @@ export type ToolDrift = Message<"svc.v1.ToolDrift"> & {
   toolSlug: string;
 
   /**
-   * Part of the tool that changed: `gone` (the project can no longer see the tool), `version` (of its toolkit),
-   * `accessClass`, `inputSchema` or `outputSchema`.
+   * Part of the tool that changed: `gone` (the project can no longer see the tool), `version` (of its app's
+   * definition), `accessClass`, `inputSchema` or `outputSchema`.
    *
    * @generated from field: string what = 2;
    */
@@ -3287,7 +3287,7 @@ export type ListAsksRequest = Message<"svc.v1.ListAsksRequest"> & {
   standingProgramId: string;
 
   /**
-   * Maximum asks per page. 0 means 50. Values above 500 mean 500.
+   * Maximum asks (questions to people) per page. 0 means 50. Values above 500 mean 500.
    *
    * @generated from field: int32 page_size = 5;
    */
@@ -3548,8 +3548,8 @@ export const DeleteAskEndpointResponseSchema: GenMessage<DeleteAskEndpointRespon
   messageDesc(file_svc_v1_jobs, 76);
 
 /**
- * Status of a job. From SUCCEEDED on, a status is final, and so are `finishedAt` and `receipt`. The exception is
- * RetryJob: it starts another attempt and keeps the earlier values in `attempts`.
+ * Status of a job. From SUCCEEDED on, a status is final, and so are `finishedAt` and `receipt` (the report). The
+ * exception is RetryJob: it starts another attempt and keeps the earlier values in `attempts`.
  *
  * @generated from enum svc.v1.JobStatus
  */
@@ -3654,8 +3654,8 @@ export const JobStatus = {
 } as const;
 
 /**
- * Status of a job. From SUCCEEDED on, a status is final, and so are `finishedAt` and `receipt`. The exception is
- * RetryJob: it starts another attempt and keeps the earlier values in `attempts`.
+ * Status of a job. From SUCCEEDED on, a status is final, and so are `finishedAt` and `receipt` (the report). The
+ * exception is RetryJob: it starts another attempt and keeps the earlier values in `attempts`.
  *
  * @generated from enum svc.v1.JobStatus
  */
@@ -3760,7 +3760,7 @@ export const AskStateSchema: GenEnum<AskState> = /*@__PURE__*/
 
 /**
  * Manages jobs and asks. A job runs a program, which is work of more than one call: the caller submits it once and
- * reads receipts later. An ask is a question or an approval that a job sends to people.
+ * reads its receipt (report) later. An ask is a question or an approval that a job sends to people.
  *
  * Every call takes its project from the calling key. Resources of other projects are reported as not found. The rows
  * that a job processes stay in the service: no call returns them.
@@ -3795,7 +3795,7 @@ export const JobsService: GenService<{
    * - invalid_argument PROGRAM_TOOL_NOT_CALLABLE: the tool is a trigger, a skill, or a tool that svc describes but
    *   cannot call. Or the program runs a skill that runs itself, is nested more than 4 deep, or has a program with
    *   errors.
-   * - invalid_argument PROGRAM_ACCOUNT_MISSING: the entity has no active account of the toolkit.
+   * - invalid_argument PROGRAM_ACCOUNT_MISSING: the entity has no active account of the tool's toolkit (app).
    * - invalid_argument PROGRAM_ENTITY_BOUND: the key is scoped to an entity, and a step, or a skill that the program
    *   runs, names another entity or a secret of the project.
    * - invalid_argument PROGRAM_TOOL_NOT_GRANTED: a step, or a skill that the program runs, calls a tool outside the
@@ -4135,9 +4135,9 @@ export const JobsService: GenService<{
   },
   /**
    * Answers the pending ask (question to a person) of a job, and lets the job continue, in one transaction. The answer
-   * must be one of the continuations that the program allows for the question. Exactly one answer or timeout settles an
-   * ask. svc records each refused answer in the job's log as `answer-refused`, except JOB_NOT_FOUND. A refused answer
-   * changes nothing else. svc checks for the errors in the order of the list.
+   * must be one of the continuations (possible answers) that the program allows for the question. Exactly one answer or
+   * timeout settles an ask. svc records each refused answer in the job's log as `answer-refused`, except JOB_NOT_FOUND.
+   * A refused answer changes nothing else. svc checks for the errors in the order of the list.
    *
    * Errors:
    * - not_found JOB_NOT_FOUND: the project has no job `jobId`.

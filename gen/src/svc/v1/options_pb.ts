@@ -67,7 +67,7 @@ export const RoleSchema: GenEnum<Role> = /*@__PURE__*/
 
 /**
  * Access that a call gives a scoped key. Such a key is limited to an entity (a customer or user), to access classes of
- * tools (read, write, destructive), or to toolkits.
+ * tools (read, write, destructive), or to toolkits (apps).
  *
  * @generated from enum svc.v1.BoundKey
  */
@@ -89,7 +89,7 @@ export const BoundKey = {
 
   /**
    * The call concerns the whole project. svc refuses it for scoped keys (keys limited to a customer, access classes or
-   * toolkits) with permission_denied ENTITY_BOUND.
+   * apps' toolkits) with permission_denied ENTITY_BOUND.
    *
    * @generated from enum value: BOUND_KEY_REFUSED = 2;
    */
@@ -98,7 +98,7 @@ export const BoundKey = {
 
 /**
  * Access that a call gives a scoped key. Such a key is limited to an entity (a customer or user), to access classes of
- * tools (read, write, destructive), or to toolkits.
+ * tools (read, write, destructive), or to toolkits (apps).
  *
  * @generated from enum svc.v1.BoundKey
  */
@@ -138,7 +138,7 @@ export const ListLimit = {
   ACCESS_CLASS: 2,
 
   /**
-   * The list call leaves out rows about toolkits that the key may not use.
+   * The list call leaves out rows about toolkits (apps) that the key may not use.
    *
    * @generated from enum value: LIST_LIMIT_TOOLKIT = 3;
    */

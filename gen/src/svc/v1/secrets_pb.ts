@@ -175,8 +175,8 @@ export const ListSecretsResponseSchema: GenMessage<ListSecretsResponse> = /*@__P
 /**
  * Stores secrets of the project by name. Programs refer to a secret as `{"$secret": "billing_token"}`. svc replaces the
  * reference with the value in the headers, query and body of http steps, and in call arguments that the tool marks
- * sensitive. Values are encrypted at rest and cannot be read back: no response, log, receipt or ledger entry contains
- * one.
+ * sensitive. Values are encrypted at rest and cannot be read back: no response, log, job report or record of a tool
+ * call contains one.
  *
  * @generated from service svc.v1.SecretsService
  */

@@ -169,7 +169,7 @@ export type StandingProgram = Message<"svc.v1.StandingProgram"> & {
   slug: string;
 
   /**
-   * Title from the definition, or else the title of its program.
+   * Title from the schedule's definition, or else the title of its program.
    *
    * @generated from field: string title = 3;
    */
@@ -220,7 +220,7 @@ export type StandingProgram = Message<"svc.v1.StandingProgram"> & {
   definitionJson: string;
 
   /**
-   * SHA-256 of the canonical JSON (RFC 8785) of the definition as it was sent, in hex.
+   * SHA-256 of the canonical JSON (RFC 8785) of the schedule's definition as it was sent, in hex.
    *
    * @generated from field: string definition_hash = 9;
    */
@@ -566,7 +566,7 @@ export type StandingVersion = Message<"svc.v1.StandingVersion"> & {
   version: number;
 
   /**
-   * SHA-256 of the canonical JSON (RFC 8785) of the definition, in hex.
+   * SHA-256 of the canonical JSON (RFC 8785) of the schedule's definition, in hex.
    *
    * @generated from field: string definition_hash = 2;
    */
@@ -836,7 +836,7 @@ export type StandingTime = Message<"svc.v1.StandingTime"> & {
 
   /**
    * Time at which the run starts: the due time plus jitter (a delay that spreads the starts of schedules). If the
-   * definition is not stored as a schedule yet, the jitter is unknown and this is the due time.
+   * schedule is not stored yet, the jitter is unknown and this is the due time.
    *
    * @generated from field: google.protobuf.Timestamp effective_at = 2;
    */
@@ -916,8 +916,8 @@ export type CreateStandingProgramResponse = Message<"svc.v1.CreateStandingProgra
   standingProgram?: StandingProgram | undefined;
 
   /**
-   * Warnings about the definition, at most 100. They do not prevent the schedule. Empty if the schedule already
-   * existed.
+   * Warnings about the schedule's definition, at most 100. They do not prevent the schedule. Empty if the schedule
+   * already existed.
    *
    * @generated from field: repeated svc.v1.ProgramNote notes = 2;
    */
@@ -1122,7 +1122,7 @@ export type UpdateStandingProgramResponse = Message<"svc.v1.UpdateStandingProgra
   standingProgram?: StandingProgram | undefined;
 
   /**
-   * Warnings about the definition, at most 100.
+   * Warnings about the schedule's definition, at most 100.
    *
    * @generated from field: repeated svc.v1.ProgramNote notes = 2;
    */
@@ -1305,8 +1305,8 @@ export type RunStandingProgramRequest = Message<"svc.v1.RunStandingProgramReques
   idempotencyKey: string;
 
   /**
-   * Id of an event of the schedule's trigger from which the definition builds the input. The event may be of any age.
-   * If empty, there is no event.
+   * Id of an event of the schedule's trigger from which the schedule's definition builds the input. The event may be of
+   * any age. If empty, there is no event.
    *
    * @generated from field: string event_id = 4;
    */
@@ -1650,14 +1650,14 @@ export const GetStandingRunResponseSchema: GenMessage<GetStandingRunResponse> = 
  */
 export type PreviewStandingProgramRequest = Message<"svc.v1.PreviewStandingProgramRequest"> & {
   /**
-   * Definition as JSON text. If empty, the definition of the schedule `id`.
+   * Definition of a new schedule as JSON text. If empty, the definition of the schedule `id`.
    *
    * @generated from field: string definition_json = 1;
    */
   definitionJson: string;
 
   /**
-   * Id or slug of an existing schedule. If empty, the call previews the definition.
+   * Id or slug of an existing schedule. If empty, the call previews the schedule in `definitionJson`.
    *
    * @generated from field: string id = 2;
    */
@@ -1744,7 +1744,7 @@ export type PreviewStandingProgramResponse = Message<"svc.v1.PreviewStandingProg
   timeZone: string;
 
   /**
-   * Warnings about the definition, at most 100. Empty for an existing schedule.
+   * Warnings about the schedule's definition, at most 100. Empty for an existing schedule.
    *
    * @generated from field: repeated svc.v1.ProgramNote notes = 9;
    */
@@ -1942,9 +1942,9 @@ export const BackfillStateSchema: GenEnum<BackfillState> = /*@__PURE__*/
  */
 export const StandingService: GenService<{
   /**
-   * Creates a schedule. The call checks the whole definition, and its program like SubmitJob. From then on, svc starts
-   * the program automatically. Its runs are jobs of the calling key. Idempotent: a call with the same slug and
-   * definition returns the existing schedule.
+   * Creates a schedule. The call checks the whole definition of the schedule, and its program like SubmitJob. From then
+   * on, svc starts the program automatically. Its runs are jobs of the calling key. Idempotent: a call with the same
+   * slug and definition returns the existing schedule.
    *
    * If the plan needs approval, svc asks people for it once. A job of the mode `rehearse`, which makes no calls, asks
    * this question. The schedule is pending until AnswerAsk decides: `proceed` activates it, `abort` rejects it.
@@ -2211,8 +2211,8 @@ export const StandingService: GenService<{
     output: typeof GetStandingRunResponseSchema;
   },
   /**
-   * Previews a definition or an existing schedule: its next start times, the recent events that would have started it,
-   * and the maximum effect of one run. Stores nothing.
+   * Previews the definition of a new schedule, or an existing schedule: its next start times, the recent events that
+   * would have started it, and the maximum effect of one run. Stores nothing.
    *
    * Errors:
    * - not_found STANDING_PROGRAM_NOT_FOUND: the project has no schedule with this `id`.

@@ -100,7 +100,7 @@ export type GetBacklogResponse = Message<"svc.v1.GetBacklogResponse"> & {
   jobs: JobStatusCount[];
 
   /**
-   * Number of asks that wait for an answer, exact up to 10,000.
+   * Number of asks (questions to people) that wait for an answer, exact up to 10,000.
    *
    * @generated from field: uint32 pending_asks = 9;
    */
@@ -595,7 +595,7 @@ export const Series = {
   UNSPECIFIED: 0,
 
   /**
-   * Events that were stored, by toolkit slug.
+   * Events that were stored, by slug of the toolkit (app).
    *
    * @generated from enum value: SERIES_EVENTS = 1;
    */

@@ -31,7 +31,7 @@ export type SearchToolsRequest = Message<"svc.v1.SearchToolsRequest"> & {
   query: string;
 
   /**
-   * Toolkit of the tools. If empty, all toolkits.
+   * Toolkit (app) of the tools. If empty, all toolkits.
    *
    * @generated from field: string toolkit_slug = 2;
    */
@@ -213,7 +213,7 @@ export type CallToolRequest = Message<"svc.v1.CallToolRequest"> & {
   argumentsJson: string;
 
   /**
-   * Id of the entity (customer or user of yours) whose active account of the toolkit svc uses. If the entity has
+   * Id of the entity (customer or user of yours) whose active account of the toolkit (app) svc uses. If the entity has
    * connected accounts of several schemes, svc uses the scheme that the toolkit declares first.
    *
    * @generated from field: string entity_id = 3;
@@ -273,7 +273,7 @@ export const CallToolRequestSchema: GenMessage<CallToolRequest> = /*@__PURE__*/
  */
 export type CallToolResponse = Message<"svc.v1.CallToolResponse"> & {
   /**
-   * Id of the call in the ledger. Empty for a dry run, which is not recorded.
+   * Id of the call in the ledger (record of tool calls). Empty for a dry run, which is not recorded.
    *
    * @generated from field: string call_id = 1;
    */
@@ -285,7 +285,7 @@ export type CallToolResponse = Message<"svc.v1.CallToolResponse"> & {
    * - `held`: needs confirmation. The tool is destructive and `confirm: true` is missing, or a person must confirm and
    *   `jobId` is the job that asks. svc sent nothing.
    * - `invalid_arguments`: `faults` lists every problem. svc sent nothing.
-   * - `no_account`: the entity (customer or user) has no account of the toolkit. svc sent nothing.
+   * - `no_account`: the entity (customer or user) has no account of the toolkit (app). svc sent nothing.
    * - `account_unusable`: the account is not active, or the app rejected its credential.
    * - `missing_scope`: the account does not have a scope that the tool needs. svc sent nothing.
    * - `not_callable`: the tool is a trigger or is declared not callable. For a job: the host of a request is not on the
@@ -476,7 +476,7 @@ export const ToolRequestSchema: GenMessage<ToolRequest> = /*@__PURE__*/
   messageDesc(file_svc_v1_tools, 8);
 
 /**
- * A tool call in the ledger.
+ * A tool call in the ledger (record of all calls).
  *
  * @generated from message svc.v1.ToolCall
  */
@@ -669,7 +669,7 @@ export type HookAnswer = Message<"svc.v1.HookAnswer"> & {
   durationMs: number;
 
   /**
-   * Time at which svc asked the hook about the tool call.
+   * Time at which svc asked the hook (a URL of the project that checks tool calls) about the tool call.
    *
    * @generated from field: google.protobuf.Timestamp asked_at = 4;
    */
@@ -714,7 +714,8 @@ export type Hook = Message<"svc.v1.Hook"> & {
   endpointUrl: string;
 
   /**
-   * Slugs of the toolkits whose tool calls svc sends to the hook for a check. Empty if it gets calls of all toolkits.
+   * Slugs of the toolkits (apps) whose tool calls svc sends to the hook for a check. Empty if it gets calls of all
+   * toolkits.
    *
    * @generated from field: repeated string toolkit_slugs = 4;
    */
@@ -779,7 +780,7 @@ export type CreateHookRequest = Message<"svc.v1.CreateHookRequest"> & {
   endpointUrl: string;
 
   /**
-   * Slugs of the toolkits whose tool calls svc sends to the hook for a check. If empty, all toolkits.
+   * Slugs of the toolkits (apps) whose tool calls svc sends to the hook for a check. If empty, all toolkits.
    *
    * @generated from field: repeated string toolkit_slugs = 3;
    */
@@ -1149,7 +1150,7 @@ export type CallLimit = Message<"svc.v1.CallLimit"> & {
   name: string;
 
   /**
-   * Toolkit of the limited calls. If empty, all toolkits.
+   * Toolkit (app) of the limited calls. If empty, all toolkits.
    *
    * @generated from field: string toolkit_slug = 2;
    */
@@ -1354,8 +1355,8 @@ export const ListCallLimitsResponseSchema: GenMessage<ListCallLimitsResponse> = 
  * Finds, describes and calls tools. Agents can make the three main calls over MCP, too, as `search_tools`,
  * `describe_tool` and `call_tool`.
  *
- * Every call uses the shared catalog and the private toolkits of the key's own project. A private entry hides a shared
- * entry with the same slug.
+ * Every call uses the shared catalog and the private toolkits (apps defined by the project) of the key's own project. A
+ * private entry hides a shared entry with the same slug.
  *
  * @generated from service svc.v1.ToolsService
  */
@@ -1433,9 +1434,9 @@ export const ToolsService: GenService<{
     output: typeof CallToolResponseSchema;
   },
   /**
-   * Lists the project's tool calls in the ledger, newest first, without arguments and results. A call must match all
-   * filters that are set. With `jobId`, `connectedAccountId` or `keyId`, a page scans at most 20,000 calls. Such a page
-   * can be short or empty and still have a token: the next page continues from there.
+   * Lists the project's recorded tool calls (the ledger), newest first, without arguments and results. A call must
+   * match all filters that are set. With `jobId`, `connectedAccountId` or `keyId`, a page scans at most 20,000 calls.
+   * Such a page can be short or empty and still have a token: the next page continues from there.
    *
    * Errors:
    * - invalid_argument OUTCOME_INVALID: `outcome` is not one of the documented outcomes.
@@ -1451,8 +1452,8 @@ export const ToolsService: GenService<{
     output: typeof ListToolCallsResponseSchema;
   },
   /**
-   * Returns one tool call from the ledger, with its arguments and the first 64 KiB of its result. Values that a
-   * definition marks as sensitive are masked.
+   * Returns one tool call from the ledger (record of all calls), with its arguments and the first 64 KiB of its result.
+   * Values that a definition marks as sensitive are masked.
    *
    * Errors:
    * - not_found TOOL_CALL_NOT_FOUND: the project has no tool call with this `id`, or its retention time has passed.

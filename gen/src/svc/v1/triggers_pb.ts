@@ -38,7 +38,7 @@ export type Subscription = Message<"svc.v1.Subscription"> & {
   endpointUrl: string;
 
   /**
-   * Slug of the toolkit whose events it receives. Empty if it receives events of all toolkits, except operational
+   * Slug of the toolkit (app) whose events it receives. Empty if it receives events of all toolkits, except operational
    * events: only a subscription with the toolkit `svc` receives those.
    *
    * @generated from field: string toolkit_slug = 3;
@@ -47,7 +47,7 @@ export type Subscription = Message<"svc.v1.Subscription"> & {
 
   /**
    * Slug of the trigger whose events it receives, unique in the catalog (`calendar.events_changed`). Empty if it
-   * receives events of all triggers of the toolkit.
+   * receives events of all triggers of the toolkit (app).
    *
    * @generated from field: string trigger_slug = 4;
    */
@@ -185,8 +185,8 @@ export const SubscriptionSchema: GenMessage<Subscription> = /*@__PURE__*/
 export type SubscriptionMatch = Message<"svc.v1.SubscriptionMatch"> & {
   /**
    * Slugs of triggers, unique in the catalog (`calendar.events_changed`), at most 100. Events of any of them match.
-   * With `toolkitSlug`, all are of that toolkit, and requests may leave it out of the slugs. `triggerSlug` is then
-   * empty. If empty, `triggerSlug` alone decides.
+   * With `toolkitSlug`, all are of that toolkit (app), and requests may leave it out of the slugs. `triggerSlug` is
+   * then empty. If empty, `triggerSlug` alone decides.
    *
    * @generated from field: repeated string trigger_slugs = 1;
    */
@@ -700,7 +700,7 @@ export type Event = Message<"svc.v1.Event"> & {
   id: string;
 
   /**
-   * Slug of the toolkit that sent the event.
+   * Slug of the toolkit (app) from which the event came.
    *
    * @generated from field: string toolkit_slug = 2;
    */
@@ -997,21 +997,21 @@ export const DeliveryAttemptSchema: GenMessage<DeliveryAttempt> = /*@__PURE__*/
   messageDesc(file_svc_v1_triggers, 16);
 
 /**
- * Incoming webhook path of a toolkit. No message has the shared secret itself.
+ * Incoming webhook path of a toolkit (app). No message has the shared secret itself.
  *
  * @generated from message svc.v1.IngestEndpoint
  */
 export type IngestEndpoint = Message<"svc.v1.IngestEndpoint"> & {
   /**
-   * Slug of the toolkit.
+   * Slug of the toolkit (app).
    *
    * @generated from field: string toolkit_slug = 1;
    */
   toolkitSlug: string;
 
   /**
-   * Path to which the provider posts: `/webhooks/` and the toolkit's slug. For a private toolkit: `/webhooks/`, the id
-   * of the project, `/` and the toolkit's slug.
+   * Path to which the app posts its webhooks: `/webhooks/` and the toolkit's slug. For a private toolkit (defined by
+   * one project): `/webhooks/`, the id of the project, `/` and the toolkit's slug.
    *
    * @generated from field: string path = 2;
    */
@@ -1025,24 +1025,25 @@ export type IngestEndpoint = Message<"svc.v1.IngestEndpoint"> & {
   scheme: string;
 
   /**
-   * Name of the environment variable that has the shared secret. Empty for a private toolkit, whose secrets are in the
-   * vault.
+   * Name of the environment variable that has the shared secret. Empty for a private toolkit (defined by one project),
+   * whose secrets are in the vault.
    *
    * @generated from field: string secret_env = 4;
    */
   secretEnv: string;
 
   /**
-   * True if the environment variable `secretEnv` is set, or if a private toolkit has a secret that has not ended. If
-   * false, svc refuses every webhook post to the path and the toolkit's triggers produce no events.
+   * True if the environment variable `secretEnv` is set, or if a private toolkit (defined by one project) has a secret
+   * that has not ended. If false, svc refuses every webhook post to the path and the toolkit's triggers produce no
+   * events.
    *
    * @generated from field: bool secret_set = 5;
    */
   secretSet: boolean;
 
   /**
-   * For `hmac_sha256`: header that has the signature, in lower case. For `token_query`: header that has the secret.
-   * The first one if the definition lists several. Otherwise empty.
+   * For `hmac_sha256`: header that has the signature, in lower case. For `token_query`: header that has the secret. The
+   * first one if the toolkit's definition lists several. Otherwise empty.
    *
    * @generated from field: string header = 6;
    */
@@ -1070,8 +1071,8 @@ export type IngestEndpoint = Message<"svc.v1.IngestEndpoint"> & {
   parameter: string;
 
   /**
-   * Example of a webhook post that the toolkit's first trigger accepts, before it is signed. Unset if the toolkit has
-   * no trigger.
+   * Example of a webhook post that the first trigger (event type) of the app's toolkit accepts, before it is signed.
+   * Unset if the app has no trigger.
    *
    * @generated from field: svc.v1.SamplePost sample = 10;
    */
@@ -1103,14 +1104,15 @@ export type IngestEndpoint = Message<"svc.v1.IngestEndpoint"> & {
   fault: string;
 
   /**
-   * Id of the project that owns the toolkit. Empty for a toolkit of the shared catalog.
+   * Id of the project that owns the toolkit (definition of an app). Empty for a toolkit of the shared catalog.
    *
    * @generated from field: string project_id = 14;
    */
   projectId: string;
 
   /**
-   * Secrets of a private toolkit that have not ended, the newest first. Empty for a toolkit of the shared catalog.
+   * Secrets of a private toolkit (an app that one project defined for itself) that have not ended, the newest first.
+   * Empty for a toolkit of the shared catalog.
    *
    * @generated from field: repeated svc.v1.WebhookSecret secrets = 15;
    */
@@ -1125,8 +1127,8 @@ export const IngestEndpointSchema: GenMessage<IngestEndpoint> = /*@__PURE__*/
   messageDesc(file_svc_v1_triggers, 17);
 
 /**
- * A secret that verifies the webhook posts to a private toolkit. No call returns its value, except the one that
- * generates it.
+ * A secret that verifies the webhook posts to a private toolkit (an app that the project defined). No call returns its
+ * value, except the one that generates it.
  *
  * @generated from message svc.v1.WebhookSecret
  */
@@ -1217,16 +1219,16 @@ export type CreateSubscriptionRequest = Message<"svc.v1.CreateSubscriptionReques
   endpointUrl: string;
 
   /**
-   * Slug of a toolkit that the project can see. If empty, events of all toolkits, except operational events (toolkit
-   * `svc`).
+   * Slug of a toolkit (app) that the project can see. If empty, events of all toolkits, except operational events
+   * (toolkit `svc`).
    *
    * @generated from field: string toolkit_slug = 2;
    */
   toolkitSlug: string;
 
   /**
-   * Trigger of that toolkit, as its full slug or its name without the toolkit. Requires `toolkitSlug`. If empty, events
-   * of all triggers.
+   * Trigger (event type) of that toolkit (app), as its full slug or its name without the toolkit. Requires
+   * `toolkitSlug`. If empty, events of all triggers.
    *
    * @generated from field: string trigger_slug = 3;
    */
@@ -1311,7 +1313,8 @@ export type CreateSubscriptionResponse = Message<"svc.v1.CreateSubscriptionRespo
   signingSecret: string;
 
   /**
-   * Warnings, each a sentence: the toolkit has no triggers, so svc will deliver none of its events. Usually empty.
+   * Warnings, each a sentence: the toolkit (app) has no triggers, so svc will deliver none of its events. Usually
+   * empty.
    *
    * @generated from field: repeated string warnings = 3;
    */
@@ -1556,8 +1559,8 @@ export const UpdateSubscriptionResponseSchema: GenMessage<UpdateSubscriptionResp
  */
 export type PreviewSubscriptionRequest = Message<"svc.v1.PreviewSubscriptionRequest"> & {
   /**
-   * Id of an existing subscription to preview. Its toolkit, trigger and entity (customer or user) apply. Its filter and
-   * format apply unless the request sets them. If empty, a new subscription is previewed.
+   * Id of an existing subscription to preview. Its toolkit (app), trigger (event type) and entity (customer or user)
+   * apply. Its filter and format apply unless the request sets them. If empty, a new subscription is previewed.
    *
    * @generated from field: string id = 1;
    */
@@ -1852,15 +1855,15 @@ export const DeleteSubscriptionResponseSchema: GenMessage<DeleteSubscriptionResp
  */
 export type ListEventsRequest = Message<"svc.v1.ListEventsRequest"> & {
   /**
-   * Toolkit of the events. If empty, all toolkits.
+   * Toolkit (app) of the events. If empty, all toolkits.
    *
    * @generated from field: string toolkit_slug = 1;
    */
   toolkitSlug: string;
 
   /**
-   * Trigger of the events, as its full slug, or as its name without the toolkit if `toolkitSlug` is set. If empty, all
-   * triggers.
+   * Trigger (event type) of the events, as its full slug, or as its name without the toolkit if `toolkitSlug` is set.
+   * If empty, all triggers.
    *
    * @generated from field: string trigger_slug = 2;
    */
@@ -1967,15 +1970,15 @@ export const ListEventsResponseSchema: GenMessage<ListEventsResponse> = /*@__PUR
  */
 export type PollEventsRequest = Message<"svc.v1.PollEventsRequest"> & {
   /**
-   * Toolkit of the events. If empty, all toolkits.
+   * Toolkit (app) of the events. If empty, all toolkits.
    *
    * @generated from field: string toolkit_slug = 1;
    */
   toolkitSlug: string;
 
   /**
-   * Triggers of the events, as full slugs, or as names without the toolkit if `toolkitSlug` is set. If empty, all
-   * triggers.
+   * Triggers (event types) of the events, as full slugs, or as names without the toolkit if `toolkitSlug` is set. If
+   * empty, all triggers.
    *
    * @generated from field: repeated string trigger_slugs = 2;
    */
@@ -2398,15 +2401,15 @@ export type ReplayEventsRequest = Message<"svc.v1.ReplayEventsRequest"> & {
   until?: Timestamp | undefined;
 
   /**
-   * Toolkit of the events. If empty, all toolkits.
+   * Toolkit (app) of the events. If empty, all toolkits.
    *
    * @generated from field: string toolkit_slug = 3;
    */
   toolkitSlug: string;
 
   /**
-   * Trigger of the events, as its full slug, or as its name without the toolkit if `toolkitSlug` is set. If empty, all
-   * triggers.
+   * Trigger (event type) of the events, as its full slug, or as its name without the toolkit if `toolkitSlug` is set.
+   * If empty, all triggers.
    *
    * @generated from field: string trigger_slug = 4;
    */
@@ -2536,7 +2539,7 @@ export type Replay = Message<"svc.v1.Replay"> & {
   until?: Timestamp | undefined;
 
   /**
-   * Toolkit of the events. Empty for all toolkits.
+   * Toolkit (app) of the events. Empty for all toolkits.
    *
    * @generated from field: string toolkit_slug = 7;
    */
@@ -2684,15 +2687,15 @@ export type StartReplayRequest = Message<"svc.v1.StartReplayRequest"> & {
   until?: Timestamp | undefined;
 
   /**
-   * Toolkit of the events. If empty, all toolkits.
+   * Toolkit (app) of the events. If empty, all toolkits.
    *
    * @generated from field: string toolkit_slug = 3;
    */
   toolkitSlug: string;
 
   /**
-   * Trigger of the events, as its full slug, or as its name without the toolkit if `toolkitSlug` is set. If empty, all
-   * triggers.
+   * Trigger (event type) of the events, as its full slug, or as its name without the toolkit if `toolkitSlug` is set.
+   * If empty, all triggers.
    *
    * @generated from field: string trigger_slug = 4;
    */
@@ -3098,7 +3101,8 @@ export const TryNowResponseSchema: GenMessage<TryNowResponse> = /*@__PURE__*/
  */
 export type ListIngestEndpointsRequest = Message<"svc.v1.ListIngestEndpointsRequest"> & {
   /**
-   * Project of the calling key, to list the paths of its private toolkits too. If empty, only shared toolkits.
+   * Project of the calling key, to list the paths of its private toolkits (apps that it defined) too. If empty, only
+   * shared toolkits.
    *
    * @generated from field: string project_id = 1;
    */
@@ -3570,7 +3574,7 @@ export type PutEventTypeRequest = Message<"svc.v1.PutEventTypeRequest"> & {
   offered: boolean;
 
   /**
-   * True if the call only checks the definition and stores nothing.
+   * True if the call only checks the event type and stores nothing.
    *
    * @generated from field: bool dry_run = 7;
    */
@@ -4051,7 +4055,7 @@ export const GetEventSettingsResponseSchema: GenMessage<GetEventSettingsResponse
  */
 export type PutWebhookSecretRequest = Message<"svc.v1.PutWebhookSecretRequest"> & {
   /**
-   * Slug of the private toolkit.
+   * Slug of the private toolkit (app that the project defined).
    *
    * @generated from field: string toolkit_slug = 1;
    */
@@ -4980,9 +4984,9 @@ export const TriggersService: GenService<{
     output: typeof TryNowResponseSchema;
   },
   /**
-   * Lists the incoming webhook path of every toolkit that declares a webhook, ordered by toolkitSlug. The list comes
-   * from the deployment's configuration, so it is the same for every project. With `projectId`, it also has the paths
-   * of the project's private toolkits.
+   * Lists the incoming webhook path of every toolkit (app) that declares a webhook, ordered by toolkitSlug. The list
+   * comes from the deployment's configuration, so it is the same for every project. With `projectId`, it also has the
+   * paths of the project's private toolkits (apps that it defined).
    *
    * Errors:
    * - not_found PROJECT_NOT_FOUND: `projectId` is not the project of the calling key.
@@ -5015,7 +5019,8 @@ export const TriggersService: GenService<{
     output: typeof PutWebhookSecretResponseSchema;
   },
   /**
-   * Ends a secret of a private toolkit's webhook at once. Posts that are signed with it are refused from then on.
+   * Ends a secret of the webhook of a private toolkit (an app that the project defined) at once. Posts that are signed
+   * with it are refused from then on.
    *
    * Errors:
    * - not_found WEBHOOK_SECRET_NOT_FOUND: the project has no secret of a webhook with this `id`.
@@ -5044,8 +5049,8 @@ export const TriggersService: GenService<{
     output: typeof ListQuarantinedPostsResponseSchema;
   },
   /**
-   * Returns one quarantined webhook post (which svc could not turn into an event) to a private toolkit of the project,
-   * with its body.
+   * Returns one quarantined webhook post (which svc could not turn into an event) to a private toolkit (an own app
+   * definition) of the project, with its body.
    *
    * Errors:
    * - not_found QUARANTINED_POST_NOT_FOUND: the project has no quarantined post with this `id`, or its retention time

@@ -41,8 +41,8 @@ export type Bindings = {
    */
   readonly values: ToolkitDeploymentDocument;
   /**
-   * Projects that receive the toolkit's webhook events, if the deployment file does not set this: `accounts` (those with the account that a
-   * webhook post names) or `projects` (every project).
+   * Projects that receive the webhook events of the toolkit's app, if the deployment file does not set this: `accounts` (those with the
+   * account that a webhook post names) or `projects` (every project).
    */
   readonly audience: Audience;
   /** Owner of a private definition. Default: none, for a shared definition. */

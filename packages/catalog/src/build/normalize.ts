@@ -19,12 +19,15 @@ import { readProviderTime } from "../schema/provider-time.ts";
 /** Maximum length of account keys and dedupe keys, because database indexes limit the size of an entry. */
 const keyLengthMax = 512;
 
-/** Maximum characters of the payload of a private toolkit's event. Its templates may repeat parts of a webhook post many times. */
+/**
+ * Maximum characters of the payload of an event of a private toolkit (an app that one project defined for itself). Its templates may repeat
+ * parts of a webhook post many times.
+ */
 const privatePayloadMax = 2_097_152;
 
 /**
  * Returns a function that turns a webhook post into the content of an event. The function never throws. It compiles the trigger's schema at
- * the first post. `validators`: given for a private toolkit; its payloads are limited in size.
+ * the first post. `validators`: given for a private toolkit (published by one project); its payloads are limited in size.
  */
 export function compileNormalize(
   document: TriggerDocument,

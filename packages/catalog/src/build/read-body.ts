@@ -42,7 +42,7 @@ function fieldOf(value: unknown, name: string): unknown {
 const contentBytesMax = 262_144;
 
 /**
- * Reads the body of a verified webhook post in the way that the toolkit declares. If that fails, returns the reason as `fault`, which
+ * Reads the body of a verified webhook post in the way that the app's toolkit declares. If that fails, returns the reason as `fault`, which
  * quotes nothing of the body.
  */
 export async function readPostBody(rule: BodyRule, post: UnreadPost, reading: BodyReading): Promise<ReadBody> {

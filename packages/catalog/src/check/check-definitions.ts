@@ -64,8 +64,8 @@ function checkTrigger(
 }
 
 /**
- * Checks a placeholder such as `{{body.id}}` in a trigger's definition. The toolkit must provide the value from the body of the webhook
- * post. The placeholder must not copy a whole list if each element of this list makes an event of its own.
+ * Checks a placeholder such as `{{body.id}}` in a trigger's definition. The app's webhook must provide the value from the body of the
+ * webhook post. The placeholder must not copy a whole list if each element of this list makes an event of its own.
  */
 function checkBodyPlace(
   file: DefinitionFile,

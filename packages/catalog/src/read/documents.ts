@@ -31,7 +31,7 @@ export type AuthDocument =
   | { type: "none" }
   | { type: "client_credentials"; tokenUrl: string; defaultScopes?: string[] };
 
-/** How svc reads the bodies of a toolkit's webhook posts, as a definition declares it. */
+/** How svc reads the bodies of an app's webhook posts, as the app's toolkit definition declares it. */
 export type BodyDocument = {
   readonly form?: string;
   readonly each?: string;

@@ -24,7 +24,10 @@ type ReleaseValues = {
  */
 const pagePosts = 100;
 
-/** Option of the quarantine commands with its help text: it selects the webhook posts to the project's private toolkits. */
+/**
+ * Option of the quarantine commands with its help text: it selects the webhook posts to the project's private toolkits (apps that it
+ * defined itself).
+ */
 const privately = ["--private", "posts to the project's private toolkits, with the key of an approver"] as const;
 
 /**

@@ -113,8 +113,8 @@ export function agentToolsText({ agentTools }: Pick<ApiKey, "agentTools">): stri
 }
 
 /**
- * Returns which calls a person confirms, and which contact svc asks. Returns undefined if a key or grant (a person's permission for an
- * agent) needs no confirmation.
+ * Returns which calls a person confirms, and which contact (person) svc asks. Returns undefined if a key or grant (a person's permission
+ * for an agent) needs no confirmation.
  */
 export function confirmText(confirm: { person: string; contact: string } | undefined): string | undefined {
   if (confirm === undefined || confirm.person === "" || confirm.person === "never") return undefined;

@@ -9,7 +9,7 @@ type AccessClass = "read" | "write" | "destructive";
 /**
  * Scope of a key within its project. The scope also applies to everything that the key starts. An empty part limits nothing. `entityId`:
  * the only entity (customer or user) whose accounts and rows the key can access. `accessClasses` and `toolkitSlugs`: the classes and
- * toolkits of the tools that the key may call.
+ * toolkits (apps) of the tools that the key may call.
  */
 export type Binding = {
   readonly entityId: string;
@@ -56,7 +56,8 @@ export function isEntityGranted(binding: Binding | undefined, entityId: string):
 }
 
 /**
- * A row of a list, with the entity (customer or user) and the toolkit that it concerns. `class`: the class of its tool, if the row has one.
+ * A row of a list, with the entity (customer or user) and the toolkit (app) that it concerns. `class`: the class of its tool, if the row
+ * has one.
  */
 type ScopedRow = {
   readonly entityId: string;
@@ -66,8 +67,8 @@ type ScopedRow = {
 };
 
 /**
- * True if a caller with this scope may read the row (an account, an event or a call). False if its entity (customer or user), toolkit or
- * tool class is outside the scope.
+ * True if a caller with this scope may read the row (an account, an event or a call). False if its entity (customer or user), toolkit (app)
+ * or tool class is outside the scope.
  */
 export function isRowInScope(row: ScopedRow, binding: Binding | undefined): boolean {
   const { entityId, toolSlug = "", toolkitSlug = toolSlug.split(".")[0] ?? "", accessClass } = row;

@@ -110,7 +110,10 @@ function unknownVersion(name: string, version: unknown, known: number): Error {
 /** Document type of the column `project_policies.quotas`: the configured quotas, by name. */
 export const quotasDocument = documentType<Quotas>("project_policies.quotas", [asWritten]);
 
-/** Texts by name, for example header values by header name. The names come from a webhook post or from a toolkit, not from svc. */
+/**
+ * Texts by name, for example header values by header name. The names come from a webhook post or from a toolkit (definition of an app), not
+ * from svc.
+ */
 type TextsDocument = Readonly<Record<string, string>>;
 
 /**

@@ -45,8 +45,8 @@ export async function endGrant(db: Executor, { id, keyId }: Pick<Grant, "id" | "
 }
 
 /**
- * Sets the access classes, toolkits, agent tools and confirmation rule of the key that belongs to a grant (a person's permission for an
- * agent). Also ends those subscriptions of the agent that the new limits no longer allow. Call it in a transaction.
+ * Sets the access classes, toolkits (apps), agent tools and confirmation rule of the key that belongs to a grant (a person's permission for
+ * an agent). Also ends those subscriptions of the agent that the new limits no longer allow. Call it in a transaction.
  */
 export async function narrowGrant(
   tx: Executor,

@@ -9,8 +9,8 @@ import { arrayLiteral, statement } from "../sql/statement.ts";
 import type { PostOwner, QuarantinedPost, QuarantineFilter } from "./repo.ts";
 
 /**
- * Filter of quarantined webhook posts (which svc could not turn into events) to release. `toolkitSlug`: empty for all toolkits. The time of
- * receipt must be at or after `sinceMs` and before `untilMs`.
+ * Filter of quarantined webhook posts (which svc could not turn into events) to release. `toolkitSlug`: empty for the posts of all apps.
+ * The time of receipt must be at or after `sinceMs` and before `untilMs`.
  */
 export type HeldPostFilter = {
   owner: PostOwner;
@@ -30,7 +30,7 @@ const ofProject = "project_id is not null";
 /**
  * Returns the SQL query for the oldest webhook posts that are still in quarantine (kept, because svc could not turn them into events). It
  * scans an index once for each quarantine reason, and merges the results. With an index in order of age only, it might skip many posts of
- * other toolkits.
+ * other apps.
  */
 function oldestHeld(columns: string, values: string, owned: string): string {
   return `select h.id from unnest($1::text[]) as r(reason) cross join lateral (
@@ -43,7 +43,10 @@ function oldestHeld(columns: string, values: string, owned: string): string {
 /** Finds webhook posts in quarantine (which svc could not turn into events) by the index quarantined_posts_held. */
 const selectHeld = statement<{ id: string }>("list_held_posts", oldestHeld("reason", "r.reason", ofDeployment));
 
-/** Finds webhook posts of one toolkit in quarantine (which svc could not turn into events) by the index quarantined_posts_held_toolkit. */
+/**
+ * Finds webhook posts of one toolkit (app) in quarantine (which svc could not turn into events) by the index
+ * quarantined_posts_held_toolkit.
+ */
 const selectHeldOfToolkit = statement<{ id: string }>(
   "list_held_posts_of_toolkit",
   oldestHeld("toolkit_slug, reason", "$6::text, r.reason", ofDeployment),
@@ -114,7 +117,8 @@ export async function findQuarantinedIds(
 
 /**
  * The SQL statements for one list of quarantined webhook posts (which svc could not turn into events). `all`, `ofToolkit`: posts of the
- * deployment, for all toolkits or for one. `ofProject`, `ofPrivateToolkit`: posts of a project, for all its private toolkits or for one.
+ * deployment, for all toolkits (apps) or for one. `ofProject`, `ofPrivateToolkit`: posts of a project, for all its private toolkits or for
+ * one.
  */
 type Lists<Select> = {
   readonly all: Select;
@@ -129,8 +133,8 @@ function chosen<Select>(owner: PostOwner, toolkitSlug: string, lists: Lists<Sele
 }
 
 /**
- * Returns the SQL parameters for the owner of the quarantined webhook posts and for the toolkit, if they are given. They come last in the
- * list of parameters.
+ * Returns the SQL parameters for the owner of the quarantined webhook posts and for the toolkit (app), if they are given. They come last in
+ * the list of parameters.
  */
 function ownedBy(owner: PostOwner, toolkitSlug: string): string[] {
   return [...(owner === undefined ? [] : [uuidOfId(owner)]), ...(toolkitSlug === "" ? [] : [toolkitSlug])];

@@ -8,8 +8,8 @@ import { statement } from "../sql/statement.ts";
 export type QuarantinedPost = typeof quarantinedPosts.$inferSelect;
 
 /**
- * Owner of quarantined webhook posts (which svc could not turn into events): a project, for posts to its private toolkits. Undefined: the
- * deployment, for posts to shared toolkits.
+ * Owner of quarantined webhook posts (which svc could not turn into events): a project, for posts to its private toolkits (apps that it
+ * defined itself). Undefined: the deployment, for posts to shared toolkits.
  */
 export type PostOwner = ProjectId | undefined;
 

@@ -166,8 +166,8 @@ export const callHooks = pgTable(
     /** Secret with which svc signs its questions to this hook (an endpoint that checks tool calls). It is stored sealed (encrypted). */
     signingSecret: bytes("signing_secret").notNull(),
     /**
-     * Toolkits whose calls svc asks this hook (an endpoint that checks tool calls) about; empty for all toolkits. `accessClasses` limits
-     * the calls by access class in the same way.
+     * Toolkits (apps) whose tool calls svc asks this hook (an endpoint that checks tool calls) about; empty for all toolkits.
+     * `accessClasses` limits the calls by access class in the same way.
      */
     toolkitSlugs: text("toolkit_slugs").array().notNull(),
     accessClasses: text("access_classes").array().$type<StoredAccessClass[]>().notNull(),
@@ -183,9 +183,9 @@ export const callHooks = pgTable(
 );
 
 /**
- * The decisions of hooks (endpoints that check tool calls) about calls, for the ledger. If a call has an idempotency key, the approval or
- * edit of a `before` hook also applies to repeats of the call. The decision is committed before anything is sent. So a call that is
- * repeated after a crash has the same arguments.
+ * The decisions of hooks (endpoints that check tool calls) about calls, for the ledger (record of calls). If a call has an idempotency key,
+ * the approval or edit of a `before` hook also applies to repeats of the call. The decision is committed before anything is sent. So a call
+ * that is repeated after a crash has the same arguments.
  */
 export const hookAnswers = pgTable(
   "hook_answers",
@@ -196,8 +196,8 @@ export const hookAnswers = pgTable(
     callId: idColumn("call")("call_id").notNull(),
     hookId: idColumn("hok")("hook_id").notNull(),
     /**
-     * The entity (customer or user) of the tool call. `edit` (the changes that the hook made to the arguments) may contain data of this
-     * entity.
+     * The entity (customer or user) of the tool call. `edit` (the changes that the hook, a URL of the project, made to the arguments) may
+     * contain data of this entity.
      */
     entityId: text("entity_id").notNull(),
     /**

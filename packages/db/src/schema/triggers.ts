@@ -315,7 +315,10 @@ export const quarantinedPosts = pgTable(
     bodyBytes: integer("body_bytes").notNull(),
     receivedAt: time("received_at").notNull(),
     releasedAt: time("released_at"),
-    /** The project whose private toolkit received the webhook post. Null for a toolkit of the deployment. */
+    /**
+     * The project whose private toolkit (an app that one project defined for itself) received the webhook post. Null for a toolkit of the
+     * deployment.
+     */
     projectId: idColumn("prj")("project_id"),
   },
   (table) => [

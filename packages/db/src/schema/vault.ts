@@ -129,8 +129,8 @@ export const secrets = pgTable(
 );
 
 /**
- * Secrets that verify the webhook posts to private toolkits of projects. The value is sealed for `<project>/webhook_secrets/<id>`. No call
- * returns it.
+ * Secrets that verify the webhook posts to private toolkits (apps that a project defined for itself). The value is sealed for
+ * `<project>/webhook_secrets/<id>`. No call returns it.
  */
 export const webhookSecrets = pgTable(
   "webhook_secrets",

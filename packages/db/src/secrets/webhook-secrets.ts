@@ -7,8 +7,8 @@ import { privateToolkits, webhookSecrets } from "../schema/index.ts";
 import type { Row } from "../sql/codec.ts";
 
 /**
- * A secret of a private toolkit's webhook. `value`: the encrypted secret. `endsAt`: time from which the secret verifies no webhook posts;
- * null if it has no end.
+ * A secret of the webhook of a private toolkit (an app that a project defined for itself). `value`: the encrypted secret. `endsAt`: time
+ * from which the secret verifies no webhook posts; null if it has no end.
  */
 export type WebhookSecretRow = Omit<Row<typeof webhookSecrets>, "projectId">;
 
@@ -33,7 +33,7 @@ export type WebhookSecretRepository = {
     secret: Omit<WebhookSecretRow, "endsAt">,
     limits: { readonly formerEndsAt: number; readonly most: number },
   ): Promise<PutWebhookSecretResult>;
-  /** Returns the secrets that end between two times and after which no other secret of their toolkit verifies webhook posts. */
+  /** Returns the secrets that end between two times and after which no other secret of their toolkit (app) verifies webhook posts. */
   listLast(fromMs: number, untilMs: number): Promise<Omit<WebhookSecretRow, "value" | "createdAt">[]>;
   /** Deletes a secret. Returns false if the project has no secret with this id. */
   delete(id: WebhookSecretId): Promise<boolean>;

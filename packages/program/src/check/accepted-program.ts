@@ -37,8 +37,8 @@ export type AcceptedProgram = {
   /** The tools that undo calls of the program or of its skills. */
   readonly undoTools: readonly Action[];
   /**
-   * Questions that the check must answer: does an entity (customer or user) have an active account of a toolkit? They come from the program
-   * and from the skills that it runs. They are answered again at each check, even if the result for the program is cached.
+   * Questions that the check must answer: does an entity (customer or user) have an active account of a toolkit (app)? They come from the
+   * program and from the skills that it runs. They are answered again at each check, even if the result for the program is cached.
    */
   readonly questions: readonly AccountQuestion[];
   readonly principals: readonly string[];

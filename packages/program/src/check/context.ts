@@ -3,7 +3,7 @@ import type { FaultList } from "../faults.ts";
 import type { SkillName } from "../skill-name.ts";
 import type { KnownSkills, SkillText } from "./known-skill.ts";
 
-/** A question of the check: does this entity (customer or user) have an active account of this toolkit? */
+/** A question of the check: does this entity (customer or user) have an active account of this toolkit (app)? */
 export type AccountQuestion = { readonly toolkit: Toolkit; readonly entity: string };
 
 /** The state that a program is checked against: the project's catalog, accounts and contacts. */

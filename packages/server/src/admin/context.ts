@@ -36,7 +36,7 @@ export type AdminContext = {
   quarantine: Quarantine;
   jobs: Pick<Node["jobs"], "administration">;
   exportPages: ExportPages;
-  /** The toolkits from which webhook posts may come. */
+  /** The toolkits (apps) from which webhook posts may come. */
   catalog: Pick<Catalog, "toolkits">;
   /** The toolkits (definitions of apps) to which keys of a project may be scoped. */
   views: Pick<CatalogViews, "forProject">;

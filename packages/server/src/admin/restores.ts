@@ -43,7 +43,10 @@ function restoreMessage(restore: Restore, { deliveries, jobs }: PausedWork): Res
 
 type Methods = "listQuarantinedPosts" | "getQuarantinedPost" | "releaseQuarantinedPosts";
 
-/** Returns the methods of AdminService for quarantined webhook posts (which svc could not turn into events) to shared toolkits. */
+/**
+ * Returns the methods of AdminService for quarantined webhook posts (which svc could not turn into events) to shared toolkits (apps of all
+ * projects).
+ */
 export function quarantineMethods(context: AdminContext): Pick<ServiceImpl<typeof AdminService>, Methods> {
   const { sealer, quarantine, catalog } = context;
   return {

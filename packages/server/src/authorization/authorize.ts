@@ -58,7 +58,7 @@ export type AuthorizeOptions = AuthorizationOptions &
     readonly db: Database;
     readonly sealer: Sealer;
     readonly findClient: FindClient;
-    /** Returns the toolkits and entities (customers or users) of a project, from which the person can choose. */
+    /** Returns the toolkits (apps) and entities (customers or users) of a project, from which the person can choose. */
     readonly sourcesOf: (projectId: ProjectId) => Promise<OfferSources>;
     readonly urlsOf: ServiceUrlsOf;
     readonly audit: AuditLog;

@@ -46,7 +46,9 @@ function createAuthorization(options: AuthorizationOptions): ReadonlyMap<string,
  */
 const accountsMax = 200;
 
-/** Creates the function that returns the toolkits of a project, and the entities (customers or users) that have connected accounts. */
+/**
+ * Creates the function that returns the toolkits (apps) of a project, and the entities (customers or users) that have connected accounts.
+ */
 function createSourcesOf({
   db,
   clock,

@@ -23,8 +23,8 @@ export const accessScopes: readonly AccessScope[] = accessClasses;
 export const firstScopes: readonly AccessScope[] = ["read", "write"];
 
 /**
- * Returns the OAuth scope text of a grant (a person's permission for an agent): its access classes, and its toolkits if it is limited to
- * some.
+ * Returns the OAuth scope text of a grant (a person's permission for an agent): its access classes, and its toolkits (apps) if it is
+ * limited to some.
  */
 export function scopeText(granted: { accessClasses: readonly AccessScope[]; toolkitSlugs: readonly string[] }): string {
   const { accessClasses: classes, toolkitSlugs } = granted;
@@ -58,7 +58,7 @@ export type OfferSources = {
 
 /**
  * Returns the access that a person who signs in with this key can give an OAuth client: entities (customers or users), access classes,
- * toolkits and tool groups.
+ * toolkits (apps) and tool groups.
  */
 export function offerOf(key: Pick<ApiKey, keyof Binding | "agentTools">, { toolkits, entities }: OfferSources): Offer {
   const isAnyToolkit = key.toolkitSlugs.length === 0;

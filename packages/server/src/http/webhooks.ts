@@ -19,8 +19,8 @@ import { answerError, answerJson, retryHeaders } from "./answer.ts";
 /** Receives webhook posts: the ingest engine of packages/triggers. */
 export type PostReceiver = {
   /**
-   * Decides about a webhook post to a shared toolkit before its body is read. Returns an answer, or admits the post, and the caller then
-   * reads the body and calls `accept`.
+   * Decides about a webhook post to a shared toolkit (an app of all projects) before its body is read. Returns an answer, or admits the
+   * post, and the caller then reads the body and calls `accept`.
    */
   admit(toolkitSlug: string, query: URLSearchParams, headers: InboundPost["headers"]): PostAdmission;
   /** Decides if the body of a webhook post to a private toolkit (a toolkit that one project has published) may be read. */
@@ -62,7 +62,10 @@ export type WebhookOptions = {
  */
 export type WebhookHandler = (path: string, query: string, req: IncomingMessage, res: ServerResponse) => void;
 
-/** Prefix of the paths of webhook posts. The toolkit's slug follows the prefix, for a private toolkit after the id of its project. */
+/**
+ * Prefix of the paths of webhook posts. The toolkit's slug follows the prefix, for a private toolkit (defined by one project) after the id
+ * of its project.
+ */
 export const webhookPrefix = "/webhooks/";
 
 const slugPattern = /^[a-z0-9_-]{1,100}$/;

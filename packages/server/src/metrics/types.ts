@@ -27,7 +27,7 @@ export type Metrics = {
   text(): Promise<string>;
   /** Returns the metrics as values, so that they can be added to those of other processes. */
   values(): Promise<MetricValues>;
-  /** Counts an answered webhook post. `toolkitSlug` is empty if the toolkit is unknown. */
+  /** Counts an answered webhook post. `toolkitSlug` is empty if the toolkit (app) is unknown. */
   posted(toolkitSlug: string, outcome: PostOutcome): void;
   called(call: Call, durationMs: number): void;
   /** Counts an event that a project published. */

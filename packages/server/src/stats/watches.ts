@@ -91,8 +91,8 @@ export function createWatches({ db, clock, everyMs = 1_000 }: WatchesOptions): W
 }
 
 /**
- * Returns a function that reads events, deliveries, calls, jobs and asks of a project. Each call returns the rows that are new or have
- * changed since the previous call.
+ * Returns a function that reads events, deliveries, calls, jobs and questions to people (asks) of a project. Each call returns the rows
+ * that are new or have changed since the previous call.
  */
 function createLook(db: Executor, projectId: ProjectId): (nowMs: number) => Promise<WatchNews> {
   let fromMs: number | undefined;

@@ -15,8 +15,8 @@ export type GivenAnswer = {
   readonly askedAt: number;
   readonly durationMs: number;
   /**
-   * True if this is the answer to an earlier attempt of the same call, used again. False or undefined if the hook (an endpoint that checks
-   * tool calls) was asked now.
+   * True if this is the stored answer of a hook (an endpoint that checks tool calls) to an earlier attempt of the same call. False or
+   * undefined if the hook was asked now.
    */
   readonly isRepeated?: boolean;
 };
@@ -25,8 +25,8 @@ export type GivenAnswer = {
 export type HookAnswerFacts = Pick<GivenAnswer, "answer" | "askedAt" | "durationMs"> & { readonly callId: Id<"call"> };
 
 /**
- * Stores the answers of hooks (endpoints that check tool calls) about calls. The ledger of calls shows every answer. Some answers also
- * apply when the same call is repeated: the hooks are then not asked again.
+ * Stores the answers of hooks (endpoints that check tool calls) about calls. The ledger (record of all tool calls) of calls shows every
+ * answer. Some answers also apply when the same call is repeated: the hooks are then not asked again.
  */
 export type AnswerStore = {
   /**

@@ -45,8 +45,8 @@ const retryMs = { held: 1_000, paused: 30_000, job: 100, pausedJob: 2_000 };
  */
 const jobPatienceMs = 100;
 /**
- * Interval in milliseconds at which this node renews its slots. A slot is the permission to run one call of a limited account. The lease of
- * a slot is the time after which an unrenewed slot becomes free. The interval is a third of the lease.
+ * Interval in milliseconds at which this node renews its slots. A slot is the permission to run one call of a limited account. A lease is
+ * here the time after which an unrenewed slot becomes free. The interval is a third of the lease.
  */
 const renewMs = leaseMs / 3;
 const failurePauseMs = 1_000;

@@ -16,7 +16,9 @@ export type McpRequest = {
   /** Query of the address, after the question mark. */
   readonly query: string;
   readonly principal: ProjectPrincipal;
-  /** Aborted to end the exchange. A tool call that was already sent continues until its outcome is in the ledger. */
+  /**
+   * Aborted to end the exchange. A tool call that was already sent continues until its outcome is in the ledger (record of all tool calls).
+   */
   readonly signal: AbortSignal;
   /** Converts any thrown error to a fault for the caller, and logs it. */
   readonly mapError: (error: unknown) => Fault;

@@ -55,8 +55,8 @@ export function createAvailabilityFinder({ db, clock, isSandbox }: AvailabilityP
 }
 
 /**
- * Returns the key by which accounts of a toolkit are found. An account of a shared toolkit does not belong to a private toolkit with the
- * same slug.
+ * Returns the key by which accounts of a toolkit (app) are found. An account of a shared toolkit does not belong to a private toolkit with
+ * the same slug.
  */
 function keyOf(toolkitSlug: string, isPrivate: boolean): string {
   return `${isPrivate ? "private" : "shared"} ${toolkitSlug}`;

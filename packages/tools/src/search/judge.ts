@@ -45,20 +45,20 @@ export function confidenceOf(share: number, saidShare: number): Confidence | und
 type Fits = Readonly<Record<Exclude<Confidence, "low">, number>>;
 
 /**
- * Minimum scores for the confidence levels `high` and `medium`, for a tool whose toolkit has example phrases. A lower score means low
+ * Minimum scores for the confidence levels `high` and `medium`, for a tool whose toolkit (app) has example phrases. A lower score means low
  * confidence. The scores were chosen with 800 requests for which a tool exists, and 160 everyday requests for which none exists. Of the 160
  * requests, 4 in 5 score below `medium` and 1 in 50 reaches `high`.
  */
 const saidFits: Fits = { high: 16.6, medium: 9.8 };
 /**
- * Minimum search scores for a tool whose toolkit has no example phrases. They are lower than for toolkits with example phrases, because
- * there is less text in which a query's words can occur.
+ * Minimum search scores for a tool whose toolkit (app) has no example phrases. They are lower than for toolkits with example phrases,
+ * because there is less text in which a query's words can occur.
  */
 const unsaidFits: Fits = { high: 12, medium: 6 };
 
 /**
- * Returns the confidence that a tool fits the query. `fit`: search score of the tool. `isSaid`: true if the tool's toolkit has example
- * phrases. Such tools get higher scores, so they need a higher score for the same confidence.
+ * Returns the confidence that a tool fits the query. `fit`: search score of the tool. `isSaid`: true if the tool's toolkit (app) has
+ * example phrases. Such tools get higher scores, so they need a higher score for the same confidence.
  */
 function confidenceOfFit(fit: number, isSaid: boolean): Confidence {
   const least = isSaid ? saidFits : unsaidFits;
@@ -104,7 +104,10 @@ type Grounds = {
   /** Weight of all words of the query, including words that no tool contains. */
   readonly worthOfAll: number;
   readonly nearness: Nearness | undefined;
-  /** True if the query names a toolkit. The best tools of this toolkit are then listed even if they match badly. False if it names none. */
+  /**
+   * True if the query names a toolkit (app). The best tools of this toolkit are then listed even if they match badly. False if it names
+   * none.
+   */
   readonly isToolkitNamed: boolean;
 };
 
@@ -197,7 +200,7 @@ function isThin({ tool, index, place }: ScoredTool, known: readonly Meaning[]): 
 
 /**
  * Returns the tools with the action that the query requests (for example to delete). Their object (for example an issue) is not compared.
- * Used if the query names a toolkit, but its other words occur in none of the toolkit's tools.
+ * Used if the query names a toolkit (app), but its other words occur in none of the toolkit's tools.
  */
 export function plausibleTools(
   view: ViewIndex,

@@ -7,7 +7,7 @@ const otherKindShare = 0.55;
 /** Maximum words of a query that are read. Longer texts are rarely requests. */
 const wordsMax = 60;
 
-/** Names of the kinds of apps, such as wiki or CRM. `slug`: a word that the slugs of this kind's toolkits contain. */
+/** Names of the kinds of apps, such as wiki or CRM. `slug`: a word that the slugs of such apps contain. */
 const kinds: readonly { readonly slug: string; readonly name: string }[] = Object.entries(vocabulary.kinds).flatMap(
   ([slug, names]) => names.split(", ").map((name) => ({ slug, name })),
 );

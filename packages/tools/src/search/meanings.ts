@@ -41,7 +41,7 @@ const formShare = 0.4;
 const synonymShare = 0.4;
 /** Share of its weight that a term gets if the query's word is only the start of the term, or is spelled almost like it. */
 const spellingShare = 0.4;
-/** Maximum number of a query's words that are corrected, because each correction searches the spellings of all toolkits. */
+/** Maximum number of a query's words that are corrected, because each correction searches the spellings of all toolkits (apps). */
 const spelledWordsMax = 6;
 /**
  * Weight of an unknown word that is probably a name. It is given as a share of the weight that any other unknown word has. It is low,

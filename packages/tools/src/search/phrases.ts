@@ -12,7 +12,7 @@ export type Phrase = {
   readonly size: number;
 };
 
-/** Returns the phrases of a tool: the intents of its definition and the example phrases of its toolkit. */
+/** Returns the phrases of a tool: the intents of its definition and the example phrases of its toolkit (app). */
 export function phrasesOf(tool: ToolDefinition, toolkit: Toolkit): readonly Phrase[] {
   return [...tool.intents, ...(toolkit.sayings?.get(tool.name) ?? [])].map(readPhrase);
 }

@@ -6,17 +6,16 @@ import type { IndexedTool } from "./view-index.ts";
 import { termsOf } from "./words.ts";
 
 /**
- * Words of a tool's name, as terms of the search index. `name`: the terms of the name itself. `known`: these terms and those of the
- * toolkit's name.
+ * Words of a tool's name, as terms of the search index. `name`: the terms of the name itself. `known`: these terms and those of the app's
+ * name.
  */
 type NamedTool = { readonly name: readonly string[]; readonly known: ReadonlySet<string> };
 
 const named = new WeakMap<SearchedTool, NamedTool>();
 
 /**
- * Returns the tools in their order, except that a tool comes first if the query is exactly its name. The query may also contain the
- * toolkit's name: `list events` or `list calendar events`. A caller who writes that means this tool, even if other tools use the same
- * words.
+ * Returns the tools in their order, except that a tool comes first if the query is exactly its name. The query may also contain the app's
+ * name: `list events` or `list calendar events`. A caller who writes that means this tool, even if other tools use the same words.
  */
 export function preferNames(ranked: readonly ScoredTool[], query: readonly string[]): ScoredTool[] {
   const asked = new Set(query);
@@ -25,8 +24,8 @@ export function preferNames(ranked: readonly ScoredTool[], query: readonly strin
 }
 
 /**
- * True if the query consists of all words of a tool's name, with or without words of the toolkit's name. False if a word is missing or
- * another word is added.
+ * True if the query consists of all words of a tool's name, with or without words of the app's name. False if a word is missing or another
+ * word is added.
  */
 function isNamed({ tool }: ScoredTool, asked: ReadonlySet<string>): boolean {
   const { name, known } = namedBy(tool);

@@ -69,15 +69,15 @@ export function matchedWords({ index, place }: ScoredTool, meanings: readonly Me
 }
 
 /**
- * Factor for a tool's score. It is applied once for each tool of the same toolkit that is already listed. `shareMin`: minimum share of its
- * score that a tool keeps.
+ * Factor for a tool's score. It is applied once for each tool of the same toolkit (app) that is already listed. `shareMin`: minimum share
+ * of its score that a tool keeps.
  */
 const shareOfNext = 0.98;
 const shareMin = 0.9;
 
 /**
- * Returns the best tools, so that they do not all come from one toolkit. Each listed tool lowers the scores of its toolkit's other tools by
- * 2 %, at most 10 % in total. So tools of other toolkits that fit about as well move up. Equal scores are ordered by slug.
+ * Returns the best tools, so that they do not all come from one toolkit (app). Each listed tool lowers the scores of its toolkit's other
+ * tools by 2 %, at most 10 % in total. So tools of other toolkits that fit about as well move up. Equal scores are ordered by slug.
  */
 export function spreadOverToolkits(tools: readonly ScoredTool[], limit: number): ScoredTool[] {
   const ranked = worthListing(tools, limit).sort(byScore);
@@ -105,7 +105,7 @@ export function spreadOverToolkits(tools: readonly ScoredTool[], limit: number):
 
 /**
  * Returns only the tools that can be among the first `limit` results. A score may still fall by up to 10 %, because other tools of the same
- * toolkit are listed. Tools that are too low even then (often thousands) need not be sorted.
+ * toolkit (app) are listed. Tools that are too low even then (often thousands) need not be sorted.
  */
 function worthListing(tools: readonly ScoredTool[], limit: number): ScoredTool[] {
   const scores = Float64Array.from(tools, ({ score }) => score).sort();

@@ -7,8 +7,8 @@ import type { ViewIndex } from "./view-index.ts";
  */
 const coverageExponent = 0.6;
 /**
- * Exponent that says how much a tool's score falls for query words that no tool of its toolkit contains. With it, tools of the toolkit that
- * fits the query come first.
+ * Exponent that says how much a tool's score falls for query words that no tool of its toolkit (app) contains. With it, tools of the
+ * toolkit that fits the query come first.
  */
 const toolkitExponent = 0.4;
 

@@ -21,9 +21,9 @@ const fields = {
 } satisfies Record<string, Field>;
 
 /**
- * Weights for a tool whose toolkit has no example phrases. The intents (typical requests in the tool's definition) weigh more, so that the
- * tool does not come last only because phrases are missing. The description also weighs more, because it has some of the words that phrases
- * would have.
+ * Weights for a tool whose toolkit (app) has no example phrases. The intents (typical requests in the tool's definition) weigh more, so
+ * that the tool does not come last only because phrases are missing. The description also weighs more, because it has some of the words
+ * that phrases would have.
  */
 const unsaid: Readonly<Partial<Record<string, Field>>> = {
   toolkitDescription: { weight: 0.6, usualLength: 15 },
@@ -58,7 +58,7 @@ const said = { weight: 5, saturation: 0.4 };
 /**
  * Returns how strongly each term describes a tool: the ranking formula BM25 summed over the tool's fields. The rarity of the term among all
  * tools is not included. Field lengths are compared with fixed values, not with an average over all tools. So the result depends only on
- * the tool's toolkit.
+ * the tool's toolkit (all tools of one app).
  */
 export function weighTerms(tool: ToolDefinition, toolkit: Toolkit): ReadonlyMap<string, number> {
   const strengths = new Map<string, number>();
@@ -102,7 +102,7 @@ function textsOf(tool: ToolDefinition, toolkit: Toolkit): Record<keyof typeof fi
 }
 
 /**
- * Returns the clauses of a description. Clauses that refer to another tool of the toolkit are left out, because they describe what this
+ * Returns the clauses of a description. Clauses that refer to another tool of the same app are left out, because they describe what this
  * tool does not do.
  */
 function ownClauses(tool: ToolDefinition, toolkit: Toolkit): string[] {

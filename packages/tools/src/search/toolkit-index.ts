@@ -14,15 +14,15 @@ export type Postings = { readonly places: Uint32Array; readonly strengths: Float
 export type SearchedTool = Action | CodeTool;
 
 /**
- * Search index of a toolkit: the tools that can be called, and the terms (words) that each tool contains. Each array with an entry per tool
- * has the same order as `tools`.
+ * Search index of a toolkit (one app): the tools that can be called, and the terms (words) that each tool contains. Each array with an
+ * entry per tool has the same order as `tools`.
  */
 export type ToolkitIndex = {
   readonly toolkitSlug: string;
-  /** The tools of the toolkit, ordered by slug. */
+  /** The tools of the toolkit (app), ordered by slug. */
   readonly tools: readonly SearchedTool[];
   readonly verbClasses: readonly VerbClasses[];
-  /** Number of tools in the toolkit that have example phrases. */
+  /** Number of tools in the toolkit (app) that have example phrases. */
   readonly saidCount: number;
   readonly terms: ReadonlyMap<string, Postings>;
   /** Returns the example phrases of a tool (sentences of users that the tool answers), prepared for search at the first call. */

@@ -3,12 +3,12 @@ import { faultsMax, swapsOf } from "./spelling.ts";
 import { indexOf, type Postings, type SearchedTool, type ToolkitIndex } from "./toolkit-index.ts";
 import type { VerbClasses } from "./verb-classes.ts";
 
-/** A tool that the caller may see, with its data in the search index of its toolkit. */
+/** A tool that the caller may see, with its data in the search index of its toolkit (app). */
 export type IndexedTool = {
   readonly tool: SearchedTool;
   readonly verbClasses: VerbClasses;
   readonly index: ToolkitIndex;
-  /** Position of the tool in its toolkit's index. */
+  /** Position of the tool in the search index of its toolkit (app). */
   readonly place: number;
 };
 
@@ -17,17 +17,17 @@ export type Term = {
   /** Weight of the term by its rarity: a smoothed inverse document frequency, as in BM25. */
   readonly worth: number;
   /**
-   * Tools in which a search term occurs, for each toolkit that contains the term. `postings`: positions of the tools in the toolkit.
+   * Tools in which a search term occurs, for each toolkit (app) that contains the term. `postings`: positions of the tools in the toolkit.
    * `start`: position of the toolkit's first tool among all tools that the caller may see. The sum of the two is a tool's position among
    * all of them.
    */
   readonly postings: readonly { readonly start: number; readonly postings: Postings }[];
 };
 
-/** Callable tools of all toolkits of a view in one index. */
+/** Callable tools of all toolkits (apps) that one caller may see (a view), in one index. */
 export type ViewIndex = {
   readonly tools: readonly IndexedTool[];
-  /** For each tool, the position of its toolkit in `toolkits`. */
+  /** For each tool, the position of its toolkit (app) in `toolkits`. */
   readonly toolkitOf: Uint32Array;
   readonly toolkits: readonly ToolkitIndex[];
   /** Share of the tools that have example phrases, from 0 to 1. It counts the tools that one caller may see (the view). */
@@ -47,8 +47,8 @@ export type ViewIndex = {
 const rarityExponent = 0.65;
 
 /**
- * Returns one search index of all tools that a caller may see (a view), made from the indexes of their toolkits. The result stores no texts
- * of its own, except terms that were looked up.
+ * Returns one search index of all tools that a caller may see (a view), made from the indexes of their toolkits (apps). The result stores
+ * no texts of its own, except terms that were looked up.
  */
 export function indexView(view: Catalog): ViewIndex {
   const indexes = [...view.toolkits.values()].map(indexOf);
@@ -114,7 +114,7 @@ function spelledLike(word: string, indexes: readonly ToolkitIndex[]): ReadonlySe
   return found;
 }
 
-/** True if the words of a query contain the slug of one of the view's toolkits. False if no toolkit is named. */
+/** True if the words of a query contain the slug of one of the toolkits (apps) that the caller may see. False if no toolkit is named. */
 export function namesToolkit(words: readonly string[], { toolkits }: ViewIndex): boolean {
   const text = ` ${words.join(" ")} `;
   return toolkits.some(({ toolkitSlug }) => text.includes(` ${toolkitSlug.replaceAll("_", " ")} `));

@@ -27,7 +27,7 @@ export type ToolsServiceOptions = CallLimitsContext &
     readonly sealer: Sealer;
   };
 
-/** Creates ToolsService: finding, describing and calling the tools of a project, and the ledger of its calls. */
+/** Creates ToolsService: finding, describing and calling the tools of a project, and the ledger (record of all tool calls) of its calls. */
 export function createToolsService(options: ToolsServiceOptions): ServiceImpl<typeof ToolsService> {
   const { views, caller, findAvailability, finder } = options;
   return {

@@ -25,7 +25,7 @@ import { replayFrom } from "./replay.ts";
 import { readSubscribe, type SubscribeRequest } from "./subscribe-request.ts";
 import { scopeOf } from "./target.ts";
 
-/** An agent's receiver of events. Before it gets events, svc asks it if it wants them. */
+/** An agent's receiver of events. Before it gets events, svc asks the receiver if it wants them. */
 type Callback = { readonly url: string; readonly secret: string; readonly mcpId: string };
 
 /** Asks a callback if it wants events. Returns undefined if it agrees, or else the error for the client. */

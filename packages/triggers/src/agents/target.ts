@@ -19,7 +19,7 @@ type Caller = Pick<McpContext, "principal" | "address">;
 
 /**
  * True if this event is offered to the caller: the caller's key or grant (a person's permission for an agent) may read it, and the address
- * that the caller uses includes the toolkit.
+ * that the caller uses includes the event's toolkit (app).
  */
 export function isOffered({ slug, toolkitSlug }: Trigger, caller: Caller): boolean {
   return isOfAddress({ slug, toolkitSlug }, caller) && isReadable(toolkitSlug, caller);
@@ -30,7 +30,7 @@ function isOfAddress({ slug, toolkitSlug }: Pick<Trigger, "slug" | "toolkitSlug"
   return toolkits.length + tools.length === 0 || toolkits.includes(toolkitSlug) || tools.includes(slug);
 }
 
-/** True if the caller may read events of a toolkit. Every event counts as a read. */
+/** True if the caller may read events of a toolkit (app). Every event counts as a read. */
 function isReadable(toolkitSlug: string, { principal }: Caller): boolean {
   return isToolGranted(principal.binding, { toolkitSlug, class: "read" });
 }

@@ -145,7 +145,7 @@ async function payloadOf(text: string, turn: () => Promise<void>): Promise<JsonO
   return isJsonObject(value) ? value : {};
 }
 
-/** Returns the type of an event: the name of the project's own type, or the trigger's slug for other toolkits. */
+/** Returns the type of an event: the name of the project's own type, or the trigger's slug for events of apps. */
 function typeOfTrigger(toolkitSlug: string, triggerSlug: string): string {
   return toolkitSlug === eventsToolkitSlug ? triggerSlug.slice(eventsToolkitSlug.length + 1) : triggerSlug;
 }

@@ -9,7 +9,10 @@ import {
 import type { Executor } from "@svc/db/connect";
 import { type EventTypeRow, eventTypesForProject } from "@svc/db/event-types/repo";
 
-/** Slug of the toolkit that contains a project's own event types. It is reserved: no other toolkit can have it. */
+/**
+ * Slug of the toolkit (a named group of tools and events) that contains a project's own event types. It is reserved: no other toolkit can
+ * have it.
+ */
 export const eventsToolkitSlug = "events";
 
 /** Maximum number of event types of a project. */
@@ -17,7 +20,10 @@ export const eventTypesMax = 1_000;
 
 const any: JsonSchema = { type: "object" };
 
-/** Returns the toolkit of a project's own event types for the project's catalog. Empty if the project has no types. */
+/**
+ * Returns the toolkit (definition of tools and events) with a project's own event types for the project's catalog. Empty if the project has
+ * no types.
+ */
 export async function readEventToolkits(db: Executor, projectId: ProjectId): Promise<readonly Toolkit[]> {
   const types = await eventTypesForProject(db, projectId).list({ after: "", limit: eventTypesMax });
   if (types.length === 0) return [];
@@ -27,7 +33,9 @@ export async function readEventToolkits(db: Executor, projectId: ProjectId): Pro
   return [ownToolkit({ slug: eventsToolkitSlug, name: "Events", description, ownerProjectId: projectId, triggers })];
 }
 
-/** Returns the toolkit of the operational events, which every project has. */
+/**
+ * Returns the toolkit (definition of tools and events) of the operational events (svc's events about a project), which every project has.
+ */
 export function operationalToolkit(): Toolkit {
   const description =
     "What svc reports about the project: failing endpoints, dead deliveries, ended jobs, expired accounts.";

@@ -11,7 +11,10 @@ import { type ReplayContext, type ReplayTurn, type SteppedReplay, stepReplay } f
 export type ReplayEngine = {
   /** Takes claimed tasks and advances their replays. */
   take(tasks: readonly ClaimedReplay[]): void;
-  /** Stops and waits for the work in progress. Tasks that have not begun are claimed again when their lease expires. */
+  /**
+   * Stops and waits for the work in progress. Replay tasks that have not begun become due again when this node's time-limited right to them
+   * (lease) expires.
+   */
   stop(): Promise<void>;
 };
 
@@ -103,8 +106,8 @@ async function step(options: ReplayEngineOptions, turn: ReplayTurn): Promise<Nex
 }
 
 /**
- * Gives a replay's task back, so that it is due again after `waitMs`. If the database is unavailable, this is not recorded, and the task's
- * lease expires by itself.
+ * Gives a replay's task back, so that it is due again after `waitMs`. If the database is unavailable, this is not recorded, and the node's
+ * time-limited right to the task (lease) expires by itself.
  */
 async function release({ db, clock, observer }: ReplayEngineOptions, { task }: ReplayTurn, waitMs: number) {
   await releaseDueTasks(db, [replayLease(task)], clock.now() + waitMs).catch(observer.failed);

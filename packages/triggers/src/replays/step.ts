@@ -108,7 +108,7 @@ export type SteppedReplay = { readonly step: ReplayStep; readonly next?: { reado
 /**
  * Advances a replay (a request to deliver events again) by one step. One transaction queues the next deliveries and stores how far the
  * replay has come. So each delivery is queued exactly once, even if a node dies. The last step before a pause sets when the replay's task
- * is due again. Returns undefined if the lease was lost or the replay does not continue.
+ * is due again. Returns undefined if another node may have taken the task (lost lease) or the replay does not continue.
  */
 export async function stepReplay(context: ReplayContext, turn: ReplayTurn): Promise<SteppedReplay | undefined> {
   const { task } = turn;

@@ -21,7 +21,7 @@ export type ReplayWorld = AsyncDisposable & {
   readonly since: ReturnType<typeof timestampFromMs>;
   /** Creates a subscription to all events, or to those that the given filter selects. */
   subscribe(filter?: { toolkitSlug?: string; endpointUrl?: string }): Promise<SubscriptionId>;
-  /** Stores events of two toolkits in turn, one second apart. The last of them has the current time. */
+  /** Stores events of two toolkits (apps) in turn, one second apart. The last of them has the current time. */
   store(count: number): Promise<void>;
   /** Moves the clock forward by a second until replays have made the given number of steps. */
   tick(steps?: number): Promise<void>;
@@ -71,7 +71,8 @@ export async function createReplayWorld(options: TriggerNodeOptions = {}): Promi
 }
 
 /**
- * Stores events of a project without deliveries. They belong to two toolkits in turn and are one second apart, beginning at a start time.
+ * Stores events of a project without deliveries. They belong to two toolkits (apps) in turn and are one second apart, beginning at a start
+ * time.
  */
 async function storeEvents(
   { db }: Pick<TestCluster, "db">,

@@ -166,7 +166,10 @@ async function privateEndpoints(
   return endpoints;
 }
 
-/** Fields of an endpoint that differ between shared and private toolkits. */
+/**
+ * Fields of an ingest endpoint (incoming webhook path) that differ between toolkits of all projects (shared) and toolkits that one project
+ * defined (private).
+ */
 type EndpointFields = Pick<IngestEndpoint, "toolkitSlug" | "path" | "secretSet" | "fault"> &
   Partial<Pick<IngestEndpoint, "secretEnv" | "projectId" | "secrets">>;
 

@@ -24,8 +24,8 @@ export function subscriptionsOf(db: Executor, { projectId, portal }: ProjectPrin
 }
 
 /**
- * Returns the toolkits and triggers that a caller's subscriptions may name. In the portal, these are only the event types that the project
- * offers.
+ * Returns the toolkits (apps) and triggers (event types) that a caller's subscriptions may name. In the portal, these are only the event
+ * types that the project offers.
  */
 export async function viewOf(
   { views }: Pick<TriggersContext, "views">,
@@ -86,7 +86,10 @@ export function requirePortalFields(
   if (request.format?.kind === "custom") throw triggerFaults.PORTAL_FIELD_REFUSED("format.kind");
 }
 
-/** Returns the toolkit that a caller asks for. In the portal, the toolkit of the project's own events takes the place of an empty slug. */
+/**
+ * Returns the toolkit (app) that a caller asks for. In the portal, the toolkit of the project's own events takes the place of an empty
+ * slug.
+ */
 export function askedToolkit({ portal }: ProjectPrincipal, toolkitSlug: string): string {
   return portal !== undefined && toolkitSlug === "" ? eventsToolkitSlug : toolkitSlug;
 }

@@ -50,8 +50,8 @@ export function previewMethods(context: TriggersContext): Methods {
 const portalFields = ["id", "toolkitSlug", "triggerSlug", "entityId", "match", "format"];
 
 /**
- * Returns the toolkit, trigger, entity (customer or user) and settings with which the preview of a subscription begins: those of a stored
- * subscription, or those in the request. Throws the errors that CreateSubscription would throw for them.
+ * Returns the toolkit (app), trigger, entity (customer or user) and settings with which the preview of a subscription begins: those of a
+ * stored subscription, or those in the request. Throws the errors that CreateSubscription would throw for them.
  */
 async function startOf(
   { db }: TriggersContext,
@@ -100,8 +100,8 @@ async function preview(context: TriggersContext, caller: ProjectPrincipal, view:
 }
 
 /**
- * Reads the latest events of the toolkit or trigger of a selection, newest first. In the portal, it reads only those of the entity
- * (customer or user), which are among the latest 20,000.
+ * Reads the latest events of the toolkit (app) or trigger (event type) of a selection, newest first. In the portal, it reads only those of
+ * the entity (customer or user), which are among the latest 20,000.
  */
 async function* latestEvents(
   { db }: TriggersContext,

@@ -13,7 +13,7 @@ type Methods = Pick<
 
 /**
  * Returns the methods of TriggersService for quarantined webhook posts (which svc could not turn into events) to the project's private
- * toolkits.
+ * toolkits (apps that a project defined for itself).
  */
 export function quarantineMethods(context: TriggersContext): Methods {
   const { sealer, quarantine, views } = context;

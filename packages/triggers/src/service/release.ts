@@ -32,7 +32,7 @@ type ReleaseBatch = { candidates: Candidate[]; nextPageToken: string };
 
 /**
  * Quarantined webhook posts (which svc could not turn into events) that a release may select. `owner`: the project whose private toolkits
- * received the posts; undefined for the toolkits of the deployment. `toolkits`: the toolkits that this owner has.
+ * (apps) received the posts; undefined for the toolkits of the deployment. `toolkits`: the toolkits that this owner has.
  */
 export type ReleaseScope = { readonly owner: PostOwner; readonly toolkits: Catalog["toolkits"] };
 

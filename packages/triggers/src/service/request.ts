@@ -24,8 +24,8 @@ function isEventTrigger(triggerSlug: string): boolean {
 }
 
 /**
- * Throws if a filter that is to be stored names a toolkit that does not exist. A misspelled filter would match nothing. The toolkit of a
- * project's own events exists even before its first event type.
+ * Throws if a filter that is to be stored names a toolkit (app) that does not exist. A misspelled filter would match nothing. The toolkit
+ * of a project's own events exists even before its first event type.
  */
 export function requireToolkit({ toolkits }: Pick<Catalog, "toolkits">, toolkitSlug: string): void {
   if (toolkitSlug !== "" && toolkitSlug !== eventsToolkitSlug && !toolkits.has(toolkitSlug))

@@ -15,8 +15,8 @@ const triggersMax = 100;
 
 /**
  * Returns the triggers and the filter that the request's field `match` gives to a subscription. An empty filter is undefined. Throws the
- * errors of CreateSubscription if `match` is not valid. `selected`: the toolkit and trigger of the subscription; `triggerSlug` is cleared
- * if `match` has triggers.
+ * errors of CreateSubscription if `match` is not valid. `selected`: the toolkit (app) and trigger (event type) of the subscription;
+ * `triggerSlug` is cleared if `match` has triggers.
  */
 export function checkMatch(
   view: CatalogView,

@@ -230,7 +230,7 @@ async function activityAfter(
   return { active: true, pausedAt: null };
 }
 
-/** Returns the toolkit and trigger of a subscription after checking them against the catalog. */
+/** Returns the toolkit (app) and trigger of a subscription after checking them against the catalog. */
 export function subscribedSlugs(view: CatalogView, toolkitSlug: string, triggerSlug: string) {
   if (toolkitSlug === "") {
     if (triggerSlug !== "") throw triggerFaults.TRIGGER_WITHOUT_TOOLKIT(triggerSlug);
@@ -244,8 +244,8 @@ export function subscribedSlugs(view: CatalogView, toolkitSlug: string, triggerS
 }
 
 /**
- * Returns warnings about a subscription to a toolkit. The subscription is created in spite of a warning, because a trigger may be added
- * later.
+ * Returns warnings about a subscription to a toolkit (app). The subscription is created in spite of a warning, because a trigger may be
+ * added later.
  */
 function subscriptionWarnings({ toolkits }: Pick<Catalog, "toolkits">, toolkitSlug: string): string[] {
   if (toolkitSlug === "" || (toolkits.get(toolkitSlug)?.triggers ?? []).length > 0) return [];

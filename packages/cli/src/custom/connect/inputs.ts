@@ -16,8 +16,8 @@ export type ConnectInputs = {
 export type GivenCredential = { apiKey?: string; basic?: { username: string; password: string } };
 
 /**
- * Returns the authentication scheme of the new account: the requested scheme, the only scheme of the toolkit, or the scheme that the user
- * chooses at the terminal. Returns "" if the toolkit declares no scheme for accounts of an entity (customer or user); the server then
+ * Returns the authentication scheme of the new account: the requested scheme, the only scheme of the app's toolkit, or the scheme that the
+ * user chooses at the terminal. Returns "" if the toolkit declares no scheme for accounts of an entity (customer or user); the server then
  * refuses the call. Rejects with CommandError if there are several schemes and no terminal.
  */
 export async function chooseScheme(

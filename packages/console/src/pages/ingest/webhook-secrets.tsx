@@ -13,7 +13,10 @@ import { SecretMade } from "../../ui/overlay/secret-made.tsx";
 import { Time } from "../../ui/values/time.tsx";
 import { secretOverlaps } from "../../words/keys.ts";
 
-/** Draws the secrets that verify the webhook posts to a private toolkit, and the buttons that add and delete them. */
+/**
+ * Draws the secrets that verify the webhook posts to a private toolkit (an app that the project defined itself), and the buttons that add
+ * and delete them.
+ */
 export function WebhookSecrets({ endpoint: { toolkitSlug, projectId, secrets } }: { endpoint: IngestEndpoint }) {
   const [isAdding, setAdding] = useState(false);
   const [made, setMade] = useState("");

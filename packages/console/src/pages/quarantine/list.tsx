@@ -75,8 +75,8 @@ const ofProject = {
 };
 
 /**
- * Draws the quarantined webhook posts, newest first, and the button that releases them: those of shared toolkits for the administrator, or
- * those of a project's private toolkits. A quarantined post is verified but could not become an event.
+ * Draws the quarantined webhook posts, newest first, and the button that releases them: those of shared toolkits (apps of all projects) for
+ * the administrator, or those of a project's private toolkits. A quarantined post is verified but could not become an event.
  */
 export default function QuarantinePage() {
   const { projectId } = useParams({ strict: false });
@@ -94,7 +94,7 @@ function ReleaseAll({ search: { toolkit, reason } }: ListPart<QuarantinedPost, S
   );
 }
 
-/** The toolkits of the loaded webhook posts. */
+/** The toolkits (apps) of the loaded webhook posts. */
 function toolkitOptions({ rows, search: { toolkit } }: ListPart<QuarantinedPost, Search>) {
   const slugs = new Set([...(toolkit === undefined ? [] : [toolkit]), ...rows.map(({ toolkitSlug }) => toolkitSlug)]);
   return anyOf([...slugs].toSorted());

@@ -1,8 +1,8 @@
 import type { Grant } from "@svc/gen/grants";
 
 /**
- * The permissions that a grant (a person's permission for an agent) keeps. `typed`: the toolkits as a text separated by commas, used if the
- * grant itself has no list of toolkits.
+ * The permissions that a grant (a person's permission for an agent) keeps. `typed`: the toolkits (apps) as a text separated by commas, used
+ * if the grant itself has no list of toolkits.
  */
 export type KeptGrant = { accessClasses: readonly string[]; toolkitSlugs: readonly string[]; typed: string } & {
   agentTools: readonly string[];

@@ -89,8 +89,8 @@ export function DraftFields({ form, subscription }: { form: SubscriptionForm; su
 }
 
 /**
- * Draws the fields that cannot be changed after the subscription was created: its toolkit and its entity (the customer or user whose events
- * it receives).
+ * Draws the fields that cannot be changed after the subscription was created: its toolkit (app) and its entity (the customer or user whose
+ * events it receives).
  */
 function ToolkitFields({ form }: { form: SubscriptionForm }) {
   const { draft, change } = form;

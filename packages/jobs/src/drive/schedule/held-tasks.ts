@@ -104,7 +104,9 @@ export class HeldTasks {
     }
   }
 
-  /** Renews all leases of this node. If a task's row is locked, tries again until the next renewal is due. */
+  /**
+   * Renews all leases (time-limited rights to tasks) of this node. If a task's row is locked, tries again until the next renewal is due.
+   */
   async #renew(stopped: AbortSignal): Promise<void> {
     const { clock, limits, observer } = this.#context;
     const endMs = clock.now() + limits.leaseMs / 3;
@@ -122,7 +124,10 @@ export class HeldTasks {
     }
   }
 
-  /** Renews the leases of these tasks. Returns the tasks that are not renewed because their rows are locked. */
+  /**
+   * Renews the leases (this node's time-limited rights) of these tasks. Returns the tasks that are not renewed because their rows are
+   * locked.
+   */
   async #renewed(all: readonly HeldTask[]): Promise<HeldTask[]> {
     const { db, clock, limits } = this.#context;
     const leases = all.map(({ task }) => task);

@@ -4,7 +4,10 @@ import { stepAt } from "../../state/flow.ts";
 import type { JobState } from "../../state/job.ts";
 import { isParkable } from "../../state/statuses.ts";
 
-/** Why svc or an administrator parked a job. `poisoned`: the job harmed the service. `administrator`: an administrator holds the job. */
+/**
+ * Reason for which svc or an administrator suspended (parked) a job. `poisoned`: the job harmed the service. `administrator`: an
+ * administrator suspended the job.
+ */
 export type HoldReason = Extract<ParkDocument["reason"], "poisoned" | "administrator">;
 
 /**

@@ -1,7 +1,10 @@
 import type { AccountId, Id, KeyId, ProjectId } from "@svc/core";
 import type { CallOutcome } from "../../outcome.ts";
 
-/** An ended call of the ledger, for logs and metrics. It does not contain the request, the entity (customer or user) or the app's text. */
+/**
+ * An ended call of the ledger (stored record of tool calls), for logs and metrics. It does not contain the request, the entity (customer or
+ * user) or the app's text.
+ */
 export type CallObservation = {
   readonly callId: Id<"call">;
   readonly projectId: ProjectId;

@@ -314,6 +314,17 @@ describe("what the project offers", () => {
 });
 
 describe("what the project decides", () => {
+  test("a replay of the project to all endpoints holds back that of a customer, without its id", async () => {
+    const subscriptionId = (await madeBy(ada, "CreateSubscription", { endpointUrl: receiver.url })).subscription.id;
+    const { replay } = await made("StartReplay", { since, perSecond: 1 });
+    await made("UpdateReplay", { id: replay.id, paused: true });
+    const answer = await asAda("StartReplay", { since, subscriptionId });
+    expect(answer.reason).toBe("REPLAY_RUNNING");
+    expect(json(answer.json)).not.toContain(replay.id);
+    await made("CancelReplay", { id: replay.id });
+    expect((await asAda("StartReplay", { since, subscriptionId })).status).toBe(200);
+  });
+
   test.each([
     ["CreateSubscription", { endpointUrl: "https://example.com", retry: { timeoutMs: 2_000 } }, "retry"],
     [
@@ -322,6 +333,8 @@ describe("what the project decides", () => {
       "format.kind",
     ],
     ["UpdateSubscription", { id: "$subscription", retry: {} }, "retry"],
+    ["CreateSubscription", { endpointUrl: "https://example.com", pace: { concurrency: 1 } }, "pace"],
+    ["UpdateSubscription", { id: "$subscription", pace: { concurrency: 1 } }, "pace"],
     ["UpdateSubscription", { id: "$subscription", format: { kind: "custom", bodyJson: "{}" } }, "format.kind"],
     ["UpdateSubscription", { id: "$subscription", active: false }, "active"],
   ])("%s %j is refused in the portal", async (method, given, field) => {

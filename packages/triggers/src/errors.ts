@@ -179,6 +179,13 @@ export const triggerFaults = defineFaults({
     says: (id: string) => `the replay ${formatValue(id)} to the same subscription has not ended`,
     help: text`Wait for it, or end it with ${call("CancelReplay")}; a replay without ${field("subscriptionId")} shares every subscription.`,
   },
+  REPLAY_OF_PROJECT: {
+    code: "failed_precondition",
+    reason: "REPLAY_RUNNING",
+    field: "subscriptionId",
+    says: "a replay of the project includes this subscription, and has not ended",
+    help: "Try again later.",
+  },
   REPLAY_OF_PAUSE: {
     code: "failed_precondition",
     field: "id",

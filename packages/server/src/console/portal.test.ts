@@ -153,6 +153,13 @@ test("a page may be in a frame only of the sites that the project names, and the
     const cookie = `${plain.headers.get("set-cookie")?.split(";")[0]}; ${setCookie.split(";")[0]}`;
     for (const { half } of [plain.json, framed.json])
       expect((await open({}, { cookie, "svc-portal-session": half })).json.seat.entityId).toBe("ada");
+    const kept = await https.call(call("PutEventSettings"), {
+      settings: { unknownTypes: "UNKNOWN_EVENT_TYPES_CREATE" },
+    });
+    expect(kept.json.settings).toMatchObject({
+      unknownTypes: "UNKNOWN_EVENT_TYPES_CREATE",
+      portal: { name: "Acme", logo },
+    });
     expect((await put({})).json.settings.portal).toMatchObject({ name: "", color: "", logo: "", origins: [] });
   } finally {
     await https.stop();

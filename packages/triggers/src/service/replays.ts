@@ -14,6 +14,7 @@ import {
   type SubscriptionId,
   timeRange,
 } from "@svc/core";
+import type { Executor } from "@svc/db/connect";
 import { unparkDeliveries } from "@svc/db/deliveries/expire";
 import type { ReplayFilter } from "@svc/db/replays/match";
 import {
@@ -77,7 +78,10 @@ export function replayMethods(context: TriggersContext): Methods {
       };
       const most = principal.portal === undefined ? unfinishedMax : portalUnfinishedMax;
       const start = await replaysForProject(db, projectId).start(replay, most);
-      if (start.outcome === "running") throw triggerFaults.REPLAY_RUNNING(start.id);
+      if (start.outcome === "running") {
+        if ((await findReachedReplay(db, principal, start.id)) === undefined) throw triggerFaults.REPLAY_OF_PROJECT();
+        throw triggerFaults.REPLAY_RUNNING(start.id);
+      }
       if (start.outcome === "too_many") throw triggerFaults.REPLAYS_TOO_MANY(most);
       context.wakeReplays();
       return { replay: replayMessage(start.replay), warnings };
@@ -136,12 +140,19 @@ const everyOwn = { after: undefined, limit: 1_000 };
 
 /** Returns a replay that the caller reaches. In the portal, it is a replay to a subscription of the portal. Throws REPLAY_NOT_FOUND. */
 async function requireReplay({ db }: TriggersContext, caller: ProjectPrincipal, text: string): Promise<ReplayRecord> {
-  const row = await replaysForProject(db, caller.projectId).find(requireId("rpl", "id", text));
-  const isReached =
-    caller.portal === undefined ||
-    (row !== undefined && row.subscriptionId !== null && (await isReachable(db, caller, row.subscriptionId)));
-  if (row === undefined || !isReached) throw triggerFaults.REPLAY_NOT_FOUND("id", text);
+  const row = await findReachedReplay(db, caller, requireId("rpl", "id", text));
+  if (row === undefined) throw triggerFaults.REPLAY_NOT_FOUND("id", text);
   return row;
+}
+
+async function findReachedReplay(
+  db: Executor,
+  caller: ProjectPrincipal,
+  id: ReplayId,
+): Promise<ReplayRecord | undefined> {
+  const row = await replaysForProject(db, caller.projectId).find(id);
+  if (row === undefined || caller.portal === undefined) return row;
+  return row.subscriptionId !== null && (await isReachable(db, caller, row.subscriptionId)) ? row : undefined;
 }
 
 function found(row: ReplayRecord | undefined, id: string) {

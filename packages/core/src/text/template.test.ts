@@ -30,6 +30,15 @@ test("paths walk objects, lists and query parameters, and nothing inherited", ()
   }
 });
 
+test("a quoted name may have any characters, as names of form fields do, and reads nothing inherited", () => {
+  const body = { "data[merges][EMAIL]": "ada@example.com", "a.b": [{ "c d": 7 }] };
+  expect(render('{{body["data[merges][EMAIL]"]}}', { body })).toBe("ada@example.com");
+  expect(render('to {{ body["a.b"][0]["c d"] | int }}', { body })).toBe("to 7");
+  expect(render('{{body["__proto__"]}}', { body })).toBeUndefined();
+  for (const path of ['body[""]', 'body["a', 'body["a"', 'body["a|b"]', "body['a']", 'body["a"b"]'])
+    expect(() => parseTemplate(`{{${path}}}`), path).toThrow(TemplateSyntaxError);
+});
+
 test("int takes integers and their text, with all their digits", () => {
   expect(render("{{body.n | int}}", { body: { n: "42" } })).toBe(42);
   expect(render("{{body.n|int}}", { body: { n: -3 } })).toBe(-3);

@@ -53,12 +53,12 @@ export class TemplateValueError extends Error {
   }
 }
 
-const placeholderPattern = /^([A-Za-z][\w-]*)((?:\.[\w$@-]+|\[\d{1,6}\])*)$/;
+const placeholderPattern = /^([A-Za-z][\w-]*)((?:\.[\w$@-]+|\[\d{1,6}\]|\["[^"|{}]{1,100}"\])*)$/;
 const filterPattern = /^(?:(int|json|csv)|(each|segment)\(([\w$@-]+)\))$/;
 
 /**
- * Returns the template of a text with placeholders such as `{{params.id}}` or `{{headers.x-count | int}}`. Write `{{{{` for a literal `{{`.
- * Throws TemplateSyntaxError.
+ * Returns the template of a text with placeholders such as `{{params.id}}` or `{{headers.x-count | int}}`. A name with other characters is
+ * quoted: `{{body["data[id]"]}}`. Write `{{{{` for a literal `{{`. Throws TemplateSyntaxError.
  */
 export function parseTemplate(text: string): Template {
   const parts: (string | Placeholder)[] = [];
@@ -87,13 +87,19 @@ function parsePlaceholder(source: string, position: number): Placeholder {
   const [path = "", ...filters] = source.split("|").map((piece) => piece.trim());
   const match = placeholderPattern.exec(path);
   if (match === null) throw new TemplateSyntaxError(`"${path}" is not a path such as params.name`, position);
-  const steps = (match[2] ?? "").match(/[^.[\]]+|\[\d+\]/g) ?? [];
+  const steps = (match[2] ?? "").match(/\["[^"]+"\]|[^.[\]]+|\[\d+\]/g) ?? [];
   return {
     text: source.trim(),
     root: match[1] ?? "",
-    path: steps.map((step) => (step.startsWith("[") ? Number(step.slice(1, -1)) : step)),
+    path: steps.map(readStep),
     filters: filters.map((filter) => parseFilter(filter, position)),
   };
+}
+
+/** Returns the name or the position that a step of a path means: `name`, `["data[name]"]` or `[0]`. */
+function readStep(step: string): string | number {
+  if (step.startsWith('["')) return step.slice(2, -2);
+  return step.startsWith("[") ? Number(step.slice(1, -1)) : step;
 }
 
 function parseFilter(source: string, position: number): TemplateFilter {

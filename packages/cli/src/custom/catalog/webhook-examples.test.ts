@@ -100,10 +100,17 @@ const examples: Readonly<Record<string, Example>> = {
           object: "page",
           entry: [{ id: "p1", time: 1, changes: [{ field: "leadgen", value: { leadgen_id: "l1" } }] }],
         },
-        event: ["lead_submitted", "p1", { page_id: "p1", changes: [{ field: "leadgen", value: { leadgen_id: "l1" } }] }],
+        event: [
+          "lead_submitted",
+          "p1",
+          { page_id: "p1", changes: [{ field: "leadgen", value: { leadgen_id: "l1" } }] },
+        ],
       },
     ],
-    handshake: { query: "hub.mode=subscribe&hub.challenge=1158201444&hub.verify_token=SECRET", answer: () => "1158201444" },
+    handshake: {
+      query: "hub.mode=subscribe&hub.challenge=1158201444&hub.verify_token=SECRET",
+      answer: () => "1158201444",
+    },
   },
   card_payments: {
     form: forms[timed]!,
@@ -167,7 +174,11 @@ const examples: Readonly<Record<string, Example>> = {
     names: { "x-shop-hmac-sha256": "x-shopify-hmac-sha256" },
     posts: ["created:orders/create", "cancelled:orders/cancelled"].map((pair) => {
       const [name, topic = ""] = pair.split(":");
-      const headers = { "x-shopify-topic": topic, "x-shopify-webhook-id": topic, "x-shopify-shop-domain": "a.example.com" };
+      const headers = {
+        "x-shopify-topic": topic,
+        "x-shopify-webhook-id": topic,
+        "x-shopify-shop-domain": "a.example.com",
+      };
       return { headers, body: order, event: [`order_${name}`, "a.example.com", ordered] };
     }),
   },
@@ -254,10 +265,12 @@ const examples: Readonly<Record<string, Example>> = {
     form: forms["several signatures, no time"]!,
     names: { "x-signature": "x-pagerduty-signature" },
     posts: [
-      ...["triggered", "resolved"].map((name): Post => ({
-        body: { event: { id: name, event_type: `incident.${name}`, data: incident } },
-        event: [`incident_${name}`, "S1", paged],
-      })),
+      ...["triggered", "resolved"].map(
+        (name): Post => ({
+          body: { event: { id: name, event_type: `incident.${name}`, data: incident } },
+          event: [`incident_${name}`, "S1", paged],
+        }),
+      ),
       { body: { event: { id: "3", event_type: "pagey.ping", data: { message: "Hello" } } } },
     ],
   },
@@ -268,7 +281,12 @@ const examples: Readonly<Record<string, Example>> = {
       {
         body: {
           ...{ event_id: "e1", event_type: "form_response" },
-          form_response: { form_id: "f1", token: "t1", hidden: { customer: "ada" }, answers: [{ type: "text", text: "Yes" }] },
+          form_response: {
+            form_id: "f1",
+            token: "t1",
+            hidden: { customer: "ada" },
+            answers: [{ type: "text", text: "Yes" }],
+          },
         },
         event: ["form_submitted", "ada", { form: "f1", token: "t1", answers: [{ type: "text", text: "Yes" }] }],
       },
@@ -334,7 +352,14 @@ const examples: Readonly<Record<string, Example>> = {
       {
         body: {
           ...{ object_kind: "merge_request", user: { username: "ada" }, project: { path_with_namespace: "acme/web" } },
-          object_attributes: { id: 1, iid: 4, title: "Fix", action: "merge", updated_at: "t", url: "https://f.example.com/4" },
+          object_attributes: {
+            id: 1,
+            iid: 4,
+            title: "Fix",
+            action: "merge",
+            updated_at: "t",
+            url: "https://f.example.com/4",
+          },
         },
         event: [
           ...(["merge_request_merged", "acme/web"] as const),
@@ -357,7 +382,13 @@ const examples: Readonly<Record<string, Example>> = {
       {
         body: {
           update_id: 1,
-          message: { message_id: 5, date: 1_767_600_000, from: { id: 8 }, chat: { id: 8, type: "private" }, text: "Hi" },
+          message: {
+            message_id: 5,
+            date: 1_767_600_000,
+            from: { id: 8 },
+            chat: { id: 8, type: "private" },
+            text: "Hi",
+          },
         },
         event: ["message_received", "8", { message: 5, chat: 8, sender: 8, text: "Hi" }],
       },
@@ -373,19 +404,21 @@ const examples: Readonly<Record<string, Example>> = {
   calendar_channel: {
     form: forms["a token in a header"]!,
     names: { "x-forge-token": "x-goog-channel-token" },
-    posts: ["exists", "sync"].map((state): Post => ({
-      headers: {
-        ...{ "x-goog-channel-id": "ch-1", "x-goog-message-number": "12", "x-goog-resource-state": state },
-        "x-goog-resource-uri": "https://calendar.example.com/1",
-      },
-      body: "",
-      ...(state === "exists" && {
-        event: [
-          ...(["events_changed", "ch-1"] as const),
-          { channel: "ch-1", number: 12, state: "exists", resource: "https://calendar.example.com/1" },
-        ],
+    posts: ["exists", "sync"].map(
+      (state): Post => ({
+        headers: {
+          ...{ "x-goog-channel-id": "ch-1", "x-goog-message-number": "12", "x-goog-resource-state": state },
+          "x-goog-resource-uri": "https://calendar.example.com/1",
+        },
+        body: "",
+        ...(state === "exists" && {
+          event: [
+            ...(["events_changed", "ch-1"] as const),
+            { channel: "ch-1", number: 12, state: "exists", resource: "https://calendar.example.com/1" },
+          ],
+        }),
       }),
-    })),
+    ),
   },
   customer_conversations: {
     form: forms["a token in the query"]!,
@@ -393,7 +426,13 @@ const examples: Readonly<Record<string, Example>> = {
       ...["started:user.created", "closed:admin.closed"].map((pair): Post => {
         const [name, topic] = pair.split(":");
         const item = { id: "c1", state: "open" };
-        const body = { id: name, app_id: "app-1", topic: `conversation.${topic}`, created_at: 1_767_600_000, data: { item } };
+        const body = {
+          id: name,
+          app_id: "app-1",
+          topic: `conversation.${topic}`,
+          created_at: 1_767_600_000,
+          data: { item },
+        };
         return { body, event: [`conversation_${name}`, "app-1", { conversation: "c1", state: "open" }] };
       }),
       { body: { topic: "ping", app_id: "app-1" } },
@@ -437,7 +476,13 @@ const run = (argv: string[], input = "") =>
   runTestCommand(argv, { SVC_URL: server.url, SVC_API_KEY: server.key }, input);
 
 /** Sends a post that is signed with the secret. `change`: changes one byte of the body after it is signed, or of the token. */
-async function send({ form, names }: Example, path: string, { headers, body }: Omit<Post, "event">, secret: string, change = false) {
+async function send(
+  { form, names }: Example,
+  path: string,
+  { headers, body }: Omit<Post, "event">,
+  secret: string,
+  change = false,
+) {
   const text = typeof body === "string" ? body : JSON.stringify(body);
   const isToken = form.webhook.scheme === "token_query";
   const made = form.post(text, change && isToken ? `${secret.slice(0, -1)}X` : secret, Date.now(), path);
@@ -456,7 +501,10 @@ async function send({ form, names }: Example, path: string, { headers, body }: O
 test("every folder of docs/examples/webhooks has a row here, and a row of the providers' page that links to it", async () => {
   expect(readdirSync(folder).sort()).toEqual(Object.keys(examples).sort());
   const page = readFileSync(`${docs}/reference/webhook-providers.md`, "utf8");
-  const rows = page.split("\n## What does not fit")[0]!.split("\n").filter((line) => /^\| (?!provider|---)/.test(line));
+  const rows = page
+    .split("\n## What does not fit")[0]!
+    .split("\n")
+    .filter((line) => /^\| (?!provider|---)/.test(line));
   const linked = rows.map((row) => /\(\.\.\/examples\/webhooks\/(\w+)\/toolkit\.yaml\)/.exec(row)?.[1]);
   expect(linked.toSorted()).toEqual(Object.keys(examples).sort());
   expect((await run(["catalog", "check", "--private", folder])).printed).toEqual([
@@ -464,41 +512,44 @@ test("every folder of docs/examples/webhooks has a row here, and a row of the pr
   ]);
 });
 
-test.each(Object.entries(examples))("%s: published, it accepts signed posts, refuses a changed byte and makes the events", async (slug, example) => {
-  const published = await run(["catalog", "publish", `${folder}/${slug}`]);
-  expect(published, published.noted.join("\n")).toMatchObject({ code: 0 });
-  const secret = example.form.secret ?? common;
-  expect(await run(["webhooks", "secrets", "put", slug, "--secret-stdin"], secret)).toMatchObject({ code: 0 });
-  const endpoints = (await run(["endpoints", "--private", "--json"])).printed.join("\n");
-  const path = new RegExp(`/webhooks/prj_\\w+/${slug}\\b`).exec(endpoints)![0];
+test.each(Object.entries(examples))(
+  "%s: published, it accepts signed posts, refuses a changed byte and makes the events",
+  async (slug, example) => {
+    const published = await run(["catalog", "publish", `${folder}/${slug}`]);
+    expect(published, published.noted.join("\n")).toMatchObject({ code: 0 });
+    const secret = example.form.secret ?? common;
+    expect(await run(["webhooks", "secrets", "put", slug, "--secret-stdin"], secret)).toMatchObject({ code: 0 });
+    const endpoints = (await run(["endpoints", "--private", "--json"])).printed.join("\n");
+    const path = new RegExp(`/webhooks/prj_\\w+/${slug}\\b`).exec(endpoints)![0];
 
-  const [first] = example.posts as [Post];
-  expect((await send(example, path, first, secret, true))[0]).toBe(401);
-  for (const post of example.posts) {
-    const accepted = post.event === undefined ? 0 : 1;
-    for (const _again of ["", "a repeated post"])
-      expect(await send(example, path, post, secret)).toEqual([202, JSON.stringify({ accepted })]);
-  }
-  const { events } = await client.triggers.listEvents({ toolkitSlug: slug });
-  const made = events.toReversed().map(({ triggerSlug, entityId, payloadJson }) => [
-    ...[triggerSlug, entityId],
-    JSON.parse(payloadJson),
-  ]);
-  expect(made).toEqual(
-    example.posts.flatMap(({ event }) => (event === undefined ? [] : [[`${slug}.${event[0]}`, event[1], event[2]]])),
-  );
-  const { posts: quarantined } = await client.triggers.listQuarantinedPosts({ toolkitSlug: slug });
-  expect(quarantined).toEqual([]);
+    const [first] = example.posts as [Post];
+    expect((await send(example, path, first, secret, true))[0]).toBe(401);
+    for (const post of example.posts) {
+      const accepted = post.event === undefined ? 0 : 1;
+      for (const _again of ["", "a repeated post"])
+        expect(await send(example, path, post, secret)).toEqual([202, JSON.stringify({ accepted })]);
+    }
+    const { events } = await client.triggers.listEvents({ toolkitSlug: slug });
+    const made = events
+      .toReversed()
+      .map(({ triggerSlug, entityId, payloadJson }) => [...[triggerSlug, entityId], JSON.parse(payloadJson)]);
+    expect(made).toEqual(
+      example.posts.flatMap(({ event }) => (event === undefined ? [] : [[`${slug}.${event[0]}`, event[1], event[2]]])),
+    );
+    const { posts: quarantined } = await client.triggers.listQuarantinedPosts({ toolkitSlug: slug });
+    expect(quarantined).toEqual([]);
 
-  const { handshake } = example;
-  if (handshake === undefined) return;
-  const { body, query, answer } = handshake;
-  const headers = { "content-type": "application/json" };
-  if (body !== undefined) return expect(await send(example, path, { headers, body }, secret)).toEqual([200, answer(secret)]);
-  const get = async (value: string) => {
-    const response = await fetch(`${server.url}${path}?${query.replace("SECRET", value)}`);
-    return [response.status, response.status === 200 ? await response.text() : ""];
-  };
-  const wrong = query.includes("verify_token") ? [401, ""] : [200, answer(secret)];
-  expect([await get(secret), await get("another-secret")]).toEqual([[200, answer(secret)], wrong]);
-});
+    const { handshake } = example;
+    if (handshake === undefined) return;
+    const { body, query, answer } = handshake;
+    const headers = { "content-type": "application/json" };
+    if (body !== undefined)
+      return expect(await send(example, path, { headers, body }, secret)).toEqual([200, answer(secret)]);
+    const get = async (value: string) => {
+      const response = await fetch(`${server.url}${path}?${query.replace("SECRET", value)}`);
+      return [response.status, response.status === 200 ? await response.text() : ""];
+    };
+    const wrong = query.includes("verify_token") ? [401, ""] : [200, answer(secret)];
+    expect([await get(secret), await get("another-secret")]).toEqual([[200, answer(secret)], wrong]);
+  },
+);

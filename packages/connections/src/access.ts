@@ -213,10 +213,11 @@ const stateFaults = {
 };
 
 async function faultOfRow(
-  { db, clock, isSandbox }: Context,
+  context: Context,
   { projectId, toolkit }: AccountQuery,
   row: CallableAccountRow,
 ): Promise<AccountFault | undefined> {
+  const { clock, isSandbox } = context;
   if (row.isSandbox !== isSandbox) return madeElsewhere(row);
   if (row.state === "expired") return unusable(`${row.id} is expired${reasonOf(row)}; ${again(row)}`);
   if (row.state !== "active") return unusable(`${row.id} ${stateFaults[row.state]}`);
@@ -235,7 +236,7 @@ async function faultOfRow(
     if (credential !== null) {
       const account = { projectId, id, toolkitSlug: toolkit.slug, entityId: row.entityId };
       const change = { credential, lastError, isRefused: false, nowMs };
-      await expireWithEvent(db, account, change, (tx) => expireAccount(tx, account, change));
+      await expireWithEvent(context, account, change, (tx) => expireAccount(tx, account, change));
     }
     return unusable(`${id} is expired (${lastError}); ${again(row)}`);
   }
@@ -341,7 +342,7 @@ async function refused(context: Context, query: AccountQuery, account: CallableA
   const lastError = "the app refused the credential (401)";
   const refusal = { credential: row.credential, lastError, isRefused: !context.isSandbox, nowMs: clock.now() };
   const expiring = { projectId, id: row.id, toolkitSlug: toolkit.slug, entityId: row.entityId };
-  await expireWithEvent(db, expiring, refusal, (tx) => expireAccount(tx, expiring, refusal));
+  await expireWithEvent(context, expiring, refusal, (tx) => expireAccount(tx, expiring, refusal));
   return false;
 }
 

@@ -1,7 +1,7 @@
 import { isoTime } from "@svc/core";
-import { type Executor, withTransaction } from "@svc/db/connect";
+import { type Database, type Executor, withTransaction } from "@svc/db/connect";
 import type { ConnectedAccount } from "@svc/db/connections/account";
-import { occurrenceOf, publishOperationalEvents } from "@svc/db/events/operational";
+import { type OperationalFilters, occurrenceOf, publishOperationalEvents } from "@svc/db/events/operational";
 
 /** An account that expires, as the operational event about it shows it. */
 type ExpiringAccount = Pick<ConnectedAccount, "projectId" | "id" | "toolkitSlug" | "entityId">;
@@ -11,7 +11,7 @@ type ExpiringAccount = Pick<ConnectedAccount, "projectId" | "id" | "toolkitSlug"
  * no event if `change` returns false, which means that it changed nothing. `nowMs`: time of the change, epoch milliseconds.
  */
 export function expireWithEvent(
-  db: Executor,
+  { db, filters }: { readonly db: Database; readonly filters: OperationalFilters },
   account: ExpiringAccount,
   { lastError, nowMs }: { readonly lastError: string; readonly nowMs: number },
   change: (tx: Executor) => Promise<boolean>,
@@ -22,7 +22,7 @@ export function expireWithEvent(
     const payload = { accountId, toolkitSlug, entityId, expiredAt: isoTime(nowMs), lastError };
     const occurrence = occurrenceOf(accountId, nowMs);
     const event = { name: "account_expired", projectId, entityId, occurrence, payload } as const;
-    await publishOperationalEvents(tx, [account], () => [event], nowMs);
+    await publishOperationalEvents(tx, [account], () => [event], { filters, nowMs });
     return true;
   });
 }

@@ -97,7 +97,7 @@ async function refreshOne(options: RefresherOptions, key: AccountKey): Promise<v
   if (row.expiresAt !== null && row.expiresAt <= nowMs) {
     const lastError = "its credential ran out";
     const outcome = { state: "expired", lastError, refreshAt: null, updatedAt: nowMs } as const;
-    await expireWithEvent(db, row, { lastError, nowMs }, (tx) => settleAccountRefresh(tx, lease, outcome));
+    await expireWithEvent(options, row, { lastError, nowMs }, (tx) => settleAccountRefresh(tx, lease, outcome));
     return;
   }
   const toolkit = await findToolkit(views, row);

@@ -9,6 +9,7 @@ import {
 } from "@svc/db/connections/refresh";
 import { connectedAccountsForProject } from "@svc/db/connections/repo";
 import { isUnavailable } from "@svc/db/driver";
+import type { OperationalFilters } from "@svc/db/events/operational";
 import { type Credential, openCredential, sealCredential, type TokenSet, tokenOf } from "./credential.ts";
 import { keepsOrigin } from "./definition.ts";
 import { expireWithEvent } from "./expire-account.ts";
@@ -40,6 +41,8 @@ export type Renewals = {
 
 /** Dependencies of renewing the access tokens of connected accounts. */
 export type RenewalOptions = Pick<ConnectionsOptions, "db" | "clock" | "sealer" | "oauth" | "isSandbox"> & {
+  /** Applies the filters of subscriptions to the operational events about expired accounts. */
+  readonly filters: OperationalFilters;
   readonly renewalObserver?: RenewalObserver;
 };
 
@@ -157,7 +160,7 @@ async function settleAnswer(
       ...{ state: "expired" as const, lastError, refreshAt: null, updatedAt: nowMs },
       ...(answer.kind === "refused" && triedAs(options, false, nowMs)),
     };
-    const isEnded = await expireWithEvent(db, row, { lastError, nowMs }, (tx) =>
+    const isEnded = await expireWithEvent(options, row, { lastError, nowMs }, (tx) =>
       settleAccountRefresh(tx, lease, outcome),
     );
     return isEnded ? { kind: "ended", message: lastError } : "superseded";

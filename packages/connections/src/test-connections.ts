@@ -14,6 +14,7 @@ import type { AccountAccess, AccountFault, CallableAccount } from "./account-acc
 import type { AppRequest } from "./app-transport.ts";
 import { createAppTransport, type NetworkTransport } from "./network-transport.ts";
 import type { OauthPages } from "./oauth-flow.ts";
+import type { RenewalOptions } from "./renewal.ts";
 import type { TestConnectionContext } from "./service/try-connection.ts";
 import { createConnectionsService } from "./service.ts";
 import { startTestApp, type TestApp } from "./test-app.ts";
@@ -29,7 +30,7 @@ export type TestConnections = AsyncDisposable & {
   readonly views: CatalogViews;
   readonly app: TestApp;
   readonly transport: NetworkTransport;
-  readonly options: TestConnectionContext;
+  readonly options: TestConnectionContext & Pick<RenewalOptions, "filters">;
   readonly node: Pick<ReturnType<typeof createTestNode>, "client">;
   readonly access: AccountAccess;
   readonly pages: OauthPages;
@@ -74,7 +75,7 @@ export async function createTestConnections(): Promise<TestConnections> {
   });
   const { sealer } = node.parts;
   const { views, apps } = node;
-  const options: TestConnectionContext = {
+  const options: TestConnections["options"] = {
     ...apps,
     views,
     db,
@@ -82,6 +83,8 @@ export async function createTestConnections(): Promise<TestConnections> {
     sealer,
     isSandbox: false,
     publicUrl: () => publicUrl,
+    // No subscription of these tests has a filter.
+    filters: { begin: () => async () => new Map(), countFaults: () => {} },
   };
   let projects = 0;
   return {

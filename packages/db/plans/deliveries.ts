@@ -272,8 +272,9 @@ plan("record_overflows", (db) => reportSubscriptionOverflows(db, [deadQueue, see
 plan("record_recoveries", (db) => reportSubscriptionRecoveries(db, [deadQueue]));
 plan("find_dead_deliveries", (db) => findDeadDeliveries(db, [seededId("dlv", 9), seededId("dlv", 7)]));
 plan("find_operational_receivers", (db) => {
+  const filters = { begin: () => async () => new Map(), countFaults: () => {} };
   const facts = [{ projectId }, { projectId: seededId("prj", 700) }];
-  return publishOperationalEvents(db, facts, () => [], nowMs);
+  return publishOperationalEvents(db, facts, () => [], { filters, nowMs });
 });
 plan("find_operational_projects", (db) => findOperationalProjects(db, undefined, 100), { isSlow: true });
 plan("find_operational_listeners", (db) => startsOnOperationalEvents(db, [seededId("stp", 9)]));

@@ -1,5 +1,6 @@
 import type { AddressGuard, Clock, NodeId, ProjectId, Sealer, SubscriptionId } from "@svc/core";
 import type { Executor } from "@svc/db/connect";
+import type { OperationalFilters } from "@svc/db/events/operational";
 import type { Endpoint, EndpointCache } from "./endpoint.ts";
 import type { DispatchLimits } from "./limits.ts";
 import type { DeliveryObserver } from "./observer.ts";
@@ -15,6 +16,8 @@ export type DispatcherOptions = {
   guard: AddressGuard;
   /** Makes the bodies of subscriptions that have a template of their own. */
   renderBody?: BodyRenderer | undefined;
+  /** Applies the filters of subscriptions to the operational events about endpoints and deliveries. */
+  filters: OperationalFilters;
   nodeId: NodeId;
   observer: DeliveryObserver;
   limits: DispatchLimits;

@@ -1,7 +1,12 @@
 import { type DeliveryId, isoTime, type ProjectId } from "@svc/core";
 import type { Executor } from "@svc/db/connect";
 import { type DeadDelivery, type DeliverySettlement, findDeadDeliveries } from "@svc/db/deliveries/settle";
-import { type OperationalEvent, occurrenceOf, publishOperationalEvents } from "@svc/db/events/operational";
+import {
+  type OperationalEvent,
+  type OperationalFilters,
+  occurrenceOf,
+  publishOperationalEvents,
+} from "@svc/db/events/operational";
 import {
   findLastDeliveryError,
   type SubscriptionHealth,
@@ -11,6 +16,9 @@ import { readSubscriptionProgress } from "@svc/db/subscriptions/read-progress";
 
 const minuteMs = 60_000;
 const idsMax = 100;
+
+/** Time of operational events, in epoch milliseconds, and the filters of the subscriptions that may receive them. */
+type Publication = { readonly filters: OperationalFilters; readonly nowMs: number };
 
 /** A subscription as the payloads of operational events show it. */
 type ReportedSubscription = Pick<
@@ -25,7 +33,7 @@ type ReportedSubscription = Pick<
 export function publishDeadDeliveries(
   tx: Executor,
   dead: readonly Pick<DeliverySettlement, "id" | "projectId">[],
-  nowMs: number,
+  publication: Publication,
 ): Promise<boolean> {
   const eventsOf = async (received: readonly { readonly id: DeliveryId; readonly projectId: ProjectId }[]) => {
     const found = await findDeadDeliveries(
@@ -33,9 +41,9 @@ export function publishDeadDeliveries(
       received.map(({ id }) => id),
     );
     const bySubscription = Map.groupBy(found, ({ subscriptionId }) => subscriptionId);
-    return [...bySubscription.values()].flatMap((own) => deadEvent(own, nowMs) ?? []);
+    return [...bySubscription.values()].flatMap((own) => deadEvent(own, publication.nowMs) ?? []);
   };
-  return publishOperationalEvents(tx, dead, eventsOf, nowMs);
+  return publishOperationalEvents(tx, dead, eventsOf, publication);
 }
 
 function deadEvent(dead: readonly DeadDelivery[], nowMs: number): OperationalEvent | undefined {
@@ -53,29 +61,33 @@ function deadEvent(dead: readonly DeadDelivery[], nowMs: number): OperationalEve
 export function publishRecoveries(
   tx: Executor,
   ended: readonly SubscriptionRecovery[],
-  nowMs: number,
+  publication: Publication,
 ): Promise<boolean> {
   const facts = ended.filter(({ kind }) => kind === "events");
   const eventOf = (one: SubscriptionRecovery): OperationalEvent => ({
     name: "subscription_recovered",
     ...placeOf(one, one.failingSince),
-    payload: { ...shownOf(one), failingSince: isoTime(one.failingSince), recoveredAt: isoTime(nowMs) },
+    payload: { ...shownOf(one), failingSince: isoTime(one.failingSince), recoveredAt: isoTime(publication.nowMs) },
   });
-  return publishOperationalEvents(tx, facts, (received) => received.map(eventOf), nowMs);
+  return publishOperationalEvents(tx, facts, (received) => received.map(eventOf), publication);
 }
 
 /**
  * Stores the operational events about subscriptions that are failing or deactivated, in the transaction that records this. Returns true if
  * there is a delivery to send.
  */
-export function publishFailures(tx: Executor, health: readonly SubscriptionHealth[], nowMs: number): Promise<boolean> {
+export function publishFailures(
+  tx: Executor,
+  health: readonly SubscriptionHealth[],
+  publication: Publication,
+): Promise<boolean> {
   const facts = health.filter(({ kind, outage }) => kind === "events" && outage.length > 0);
   const eventsOf = async (received: readonly SubscriptionHealth[]) => {
     const events: OperationalEvent[] = [];
     for (const one of received) events.push(...(await failureEvents(tx, one)));
     return events;
   };
-  return publishOperationalEvents(tx, facts, eventsOf, nowMs);
+  return publishOperationalEvents(tx, facts, eventsOf, publication);
 }
 
 async function failureEvents(tx: Executor, one: SubscriptionHealth): Promise<OperationalEvent[]> {

@@ -41,6 +41,8 @@ async function claimed(store: TestStore, count: number) {
     nodeId,
     limits,
     pendingMax: 100_000,
+    // No subscription of these tests has a filter.
+    filters: { begin: () => async () => new Map(), countFaults: () => {} },
     observer: {
       attempted: () => {},
       leasesLost: (lost) => {

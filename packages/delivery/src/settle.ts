@@ -8,6 +8,7 @@ import {
 } from "@svc/core";
 import { type Executor, withTransaction } from "@svc/db/connect";
 import { type DeliverySettlement, settleDeliveries } from "@svc/db/deliveries/settle";
+import type { OperationalFilters } from "@svc/db/events/operational";
 import {
   type HealthLimits,
   reportSubscriptionFailures,
@@ -46,6 +47,8 @@ export type RecorderOptions = {
   clock: Clock;
   nodeId: NodeId;
   observer: DeliveryObserver;
+  /** Applies the filters of subscriptions to the operational events about endpoints and deliveries. */
+  filters: OperationalFilters;
   limits: HealthLimits;
   /** Maximum number of pending deliveries of a subscription whose endpoint fails. With more, the subscription is deactivated. */
   pendingMax: number;
@@ -135,7 +138,10 @@ async function writeUntilStored(options: RecorderOptions, items: readonly EndedA
  * Stores the results of a batch of delivery attempts. In the same transaction, stores operational events about deliveries whose attempts
  * are used up. Returns the ids of deliveries whose lease (the node's time to send them) is lost. Their results are not stored.
  */
-async function settle({ db, clock, nodeId }: RecorderOptions, items: readonly EndedAttempt[]): Promise<DeliveryId[]> {
+async function settle(
+  { db, clock, nodeId, filters }: RecorderOptions,
+  items: readonly EndedAttempt[],
+): Promise<DeliveryId[]> {
   const settlements = items.map(({ settlement }) => settlement);
   const dead = items.flatMap(({ settlement, isUnwanted }) =>
     settlement.state === "dead_letter" && !isUnwanted ? [settlement] : [],
@@ -145,7 +151,7 @@ async function settle({ db, clock, nodeId }: RecorderOptions, items: readonly En
     const lost = await settleDeliveries(tx, nodeId, settlements);
     const isLost = new Set(lost);
     const ended = dead.filter(({ id }) => !isLost.has(id));
-    await publishDeadDeliveries(tx, ended, clock.now());
+    await publishDeadDeliveries(tx, ended, { filters, nowMs: clock.now() });
     return lost;
   });
 }
@@ -193,11 +199,12 @@ async function writeHealth(options: RecorderState, items: readonly EndedAttempt[
 }
 
 async function writeRecoveries(
-  { db, clock, onRecovered }: RecorderOptions,
+  { db, clock, filters, onRecovered }: RecorderOptions,
   ids: readonly SubscriptionId[],
 ): Promise<void> {
   await withTransaction(db, async (tx) => {
-    await publishRecoveries(tx, await reportSubscriptionRecoveries(tx, ids), clock.now());
+    const ended = await reportSubscriptionRecoveries(tx, ids);
+    await publishRecoveries(tx, ended, { filters, nowMs: clock.now() });
   });
   onRecovered(ids);
 }
@@ -207,10 +214,10 @@ async function writeFailures(
   reports: readonly SubscriptionFailures[],
   failedAtMs: number,
 ): Promise<void> {
-  const { db, clock, limits, onHealth } = options;
+  const { db, clock, filters, limits, onHealth } = options;
   const health = await withTransaction(db, async (tx) => {
     const stored = await reportSubscriptionFailures(tx, reports, failedAtMs, limits);
-    await publishFailures(tx, stored, clock.now());
+    await publishFailures(tx, stored, { filters, nowMs: clock.now() });
     return stored;
   });
   for (const one of health) onHealth(one);
@@ -222,7 +229,7 @@ async function writeFailures(
  * minutes. Returns the subscriptions that it deactivated.
  */
 async function writeOverflows(
-  { db, clock, pendingMax, counted }: RecorderState,
+  { db, clock, filters, pendingMax, counted }: RecorderState,
   health: readonly SubscriptionHealth[],
 ): Promise<SubscriptionHealth[]> {
   const nowMs = clock.now();
@@ -237,7 +244,7 @@ async function writeOverflows(
     const ended = due
       .filter(({ subscriptionId }) => full.has(subscriptionId))
       .map((one) => ({ ...one, active: false, inactiveReason: "overflow" as const, outage: ["disabled" as const] }));
-    await publishFailures(tx, ended, nowMs);
+    await publishFailures(tx, ended, { filters, nowMs });
     return ended;
   });
 }

@@ -23,6 +23,7 @@ import {
   type WorkMeter,
 } from "@svc/core";
 import type { Database } from "@svc/db/connect";
+import type { OperationalFilters } from "@svc/db/events/operational";
 import { skillsForProject } from "@svc/db/skills/repo";
 import type { Dispatcher } from "@svc/delivery";
 import { createEvaluator, type JsonObject, parseCheckedProgram, readSkillName } from "@svc/program";
@@ -135,6 +136,8 @@ export type JobsOptions = {
   /** Checks that ask endpoints have allowed addresses, by the same rules as for subscriptions. */
   readonly guard: AddressGuard;
   readonly dispatcher: Pick<Dispatcher, "wake" | "expire">;
+  /** Applies the filters of subscriptions to the operational events about failed jobs. */
+  readonly filters: OperationalFilters;
   /** Measures how long the work of each job uses the node's event loop. */
   readonly meter: WorkMeter;
   /** Worker threads for expensive evaluations. Their entry point must be `evaluationThread` of the program package. */

@@ -32,6 +32,7 @@ import {
   type Ledger,
   type PersonAsker,
 } from "@svc/tools";
+import type { Filters } from "@svc/triggers";
 import type { NodeParts } from "./parts.ts";
 import { settledWithin } from "./settled-within.ts";
 
@@ -72,6 +73,8 @@ export type AppsOptions = NodeParts & {
   readonly endpointGuard: AddressGuard;
   /** Asks a person about calls that need confirmation. */
   readonly askPerson: PersonAsker;
+  /** Applies the filters of subscriptions to the operational events about expired accounts. */
+  readonly filters: Filters;
   /** Scheduler that shares the time of the event loop between pieces of work. */
   readonly turns: Turns;
   readonly nodeId: NodeId;
@@ -85,7 +88,7 @@ const closingMs = 6_000;
 
 /** Creates the parts of a node that reach apps. */
 export function createApps(options: AppsOptions): Apps {
-  const { deployment, variable, isSandbox, observer, views, db, clock, sealer } = options;
+  const { deployment, variable, isSandbox, observer, views, db, clock, sealer, filters } = options;
   const guard = createAddressGuard({ allowedRanges: options.ranges.apps });
   const network = createAppTransport({ guard });
   const sandbox = isSandbox ? createNodeSandbox(options) : undefined;
@@ -96,7 +99,10 @@ export function createApps(options: AppsOptions): Apps {
       sandbox === undefined ? deployedClient(toolkit, options) : sandboxClient(toolkit, sandbox, options),
     fetch: sandbox?.oauth.fetch ?? network.fetch,
   };
-  const parts = { views, db, clock, sealer, oauth, transport, isSandbox, renewalObserver: observer.renewals };
+  const parts = {
+    ...{ views, db, clock, sealer, filters, oauth, transport, isSandbox },
+    renewalObserver: observer.renewals,
+  };
   const vault = createSecretVault({ db, sealer });
   const accounts = options.accounts ?? createAccountAccess(parts);
   const ledger = options.ledger ?? createLedger({ db, clock, sealer, observer: observer.calls });

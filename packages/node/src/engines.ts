@@ -7,7 +7,7 @@ import { type Dispatcher, eventSweep } from "@svc/delivery";
 import { type Jobs, jobRowSweep, jobSweep } from "@svc/jobs";
 import { type StandingParts, standingSweep } from "@svc/standing";
 import { callPaceSweep, callSweep, vectorSweep } from "@svc/tools";
-import { agentSubscriptionSweep, quarantineSealSweep, replaySweep, warningSweep } from "@svc/triggers";
+import { agentSubscriptionSweep, type Filters, quarantineSealSweep, replaySweep, warningSweep } from "@svc/triggers";
 import type { Apps } from "./apps.ts";
 import { consoleSweep } from "./console-sweep.ts";
 import { deadTaskSweep } from "./dead-tasks.ts";
@@ -69,6 +69,8 @@ type Engines = {
   readonly apps: Apps;
   readonly jobs: Jobs;
   readonly standing: StandingParts;
+  /** Applies the filters of subscriptions to the events that sweeps publish. */
+  readonly filters: Filters;
 };
 
 /**
@@ -80,7 +82,7 @@ export function createEngines(
   engines: Engines,
 ): { start(): void; stop(): Promise<void> } {
   const { dispatcher, apps, jobs, standing } = engines;
-  const sweeps = sweepsOf({ ...parts, clock }, dispatcher);
+  const sweeps = sweepsOf({ ...parts, clock }, engines);
   const starters: Readonly<Record<EngineName, Starter>> = {
     deliveries: () => void dispatcher.start(),
     jobs: () => void jobs.engine.start(),
@@ -111,7 +113,7 @@ export function createEngines(
 /** Returns the sweeps of a node. */
 function sweepsOf(
   { db, clock, sealer, limits }: Pick<NodeParts, "db" | "clock" | "sealer" | "limits">,
-  dispatcher: Dispatcher,
+  { dispatcher, filters }: Pick<Engines, "dispatcher" | "filters">,
 ): readonly Sweep[] {
   const { eventsMs, callsMs, jobRowsMs, jobsMs } = limits.retention;
   return [
@@ -129,7 +131,7 @@ function sweepsOf(
     ...(jobsMs === undefined ? [] : [jobSweep({ db, jobRetentionMs: jobsMs })]),
     standingSweep({ db, runRetentionMs: limits.retention.standingRunsMs ?? standingRunsMsDefault }),
     deadTaskSweep(db),
-    warningSweep({ db, onDue: () => dispatcher.wake() }),
+    warningSweep({ db, filters, onDue: () => dispatcher.wake() }),
     erasureSweep({ db, times: limits.erasures }),
   ];
 }

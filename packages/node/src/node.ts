@@ -116,9 +116,10 @@ export function createNode(parts: NodeParts): Node {
   });
   const guard = createAddressGuard({ allowedRanges: parts.ranges.endpoints });
   const meter = createWorkMeter({ memory: limits.memory });
+  const filters = createFilters({ db, turns: meter.turns, onFiltered: observer.eventFiltered });
   const renderBody = createBodyRenderer({ turns: meter.turns });
   const dispatcher = createDispatcher({
-    renderBody,
+    ...{ renderBody, filters },
     ...{ db, clock, sealer, guard, nodeId },
     observer: observer.deliveries,
     limits: limits.deliveries,
@@ -129,7 +130,7 @@ export function createNode(parts: NodeParts): Node {
   const findCode: CodeFinder = (projectId, toolSlug) => jobs.findSkill(projectId, toolSlug);
   const askPerson: PersonAsker = (call) => jobs.askPerson(call);
   const apps = createApps({
-    ...{ ...parts, nodeId, views, callCode, findCode, askPerson },
+    ...{ ...parts, nodeId, views, filters, callCode, findCode, askPerson },
     endpointGuard: guard,
     turns: meter.turns,
   });
@@ -142,7 +143,7 @@ export function createNode(parts: NodeParts): Node {
   });
   const threads = createThreadPool({ entry: evaluationThread });
   const jobs = createJobs({
-    ...{ db, clock, sealer, nodeId, views, accounts, caller, guard, dispatcher, meter, threads },
+    ...{ db, clock, sealer, nodeId, views, accounts, caller, guard, dispatcher, filters, meter, threads },
     observer: observer.jobs,
     askObserver: observer.asks,
     limits: limits.jobs,
@@ -156,14 +157,13 @@ export function createNode(parts: NodeParts): Node {
     onDueElsewhere,
     onFaultPoint: parts.onFaultPoint,
   });
-  const filters = createFilters({ db, turns: meter.turns, onFiltered: observer.eventFiltered });
   const replays = createReplayEngine({
     ...{ db, clock, dispatcher, filters },
     observer: observer.replays,
     onFaultPoint: parts.onReplayFaultPoint,
   });
   const standing: StandingParts = createStanding({
-    ...{ db, clock, sealer, nodeId },
+    ...{ db, clock, sealer, nodeId, filters },
     takeReplays: replays.take,
     wakeDeliveries: () => dispatcher.wake(),
     restored: parts.restored,
@@ -216,7 +216,7 @@ export function createNode(parts: NodeParts): Node {
   };
   const { isSandbox, publicUrl, consoleUrl } = parts;
   const linked = { isSandbox, publicUrl, consoleUrl };
-  const engines = createEngines(parts, { dispatcher, apps, jobs, standing });
+  const engines = createEngines(parts, { dispatcher, filters, apps, jobs, standing });
   const connecting = { ...apps, views, db, clock, sealer, ...linked };
   const deploymentSecrets = createDeploymentSecrets({ db, sealer, clock });
   const finder = createFinder(parts, apps.guard, deploymentSecrets);

@@ -1,6 +1,7 @@
 import type { CatalogViews } from "@svc/catalog";
 import type { Clock, NodeId, Sealer, WorkMeter } from "@svc/core";
 import type { Database } from "@svc/db/connect";
+import type { OperationalFilters } from "@svc/db/events/operational";
 import type { ClaimedReplay } from "@svc/db/replays/repo";
 import type { Restore } from "@svc/db/restores/repo";
 import type { JobStarter } from "@svc/jobs";
@@ -50,6 +51,8 @@ export type StandingContext = {
   readonly starter: JobStarter;
   /** Calls tools for polls. */
   readonly caller: ToolCaller;
+  /** Applies the filters of subscriptions to the operational events about schedules. */
+  readonly filters: OperationalFilters;
   readonly views: CatalogViews;
   readonly meter: WorkMeter;
   readonly evaluator: Evaluator;

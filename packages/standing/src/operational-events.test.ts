@@ -1,3 +1,4 @@
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { TriggersService } from "@svc/gen/triggers";
 import { createTestDatabase, type TestDatabase } from "@svc/testing/database";
 import { startTestReceiver } from "@svc/testing/receiver";
@@ -66,6 +67,14 @@ test("a dead endpoint fires svc.subscription_disabled, and a program starts on i
   await using dead = await startTestReceiver();
   dead.script({ status: 500 });
   const errorOfRun = await starting(project, reporting("svc.subscription_disabled", "event.payload.subscriptionId"));
+  await using ops = await startTestReceiver();
+  const withReason = async (reason: string) => {
+    const filter = `event.payload.reason == '${reason}'`;
+    const match = { triggerSlugs: ["svc.subscription_disabled"], filter };
+    const created = await triggers.createSubscription({ endpointUrl: ops.url, toolkitSlug: "svc", match });
+    return created.subscription?.id ?? "";
+  };
+  const [failing, gone] = [await withReason("failing"), await withReason("gone")];
   const { subscription } = await triggers.createSubscription({ endpointUrl: dead.url });
   const subscriptionId = subscription?.id ?? "";
   await triggers.sendTestEvent({ subscriptionId });
@@ -75,6 +84,13 @@ test("a dead endpoint fires svc.subscription_disabled, and a program starts on i
   expect(await eventsOf(project)).toMatchObject([
     { triggerSlug: "svc.subscription_disabled", payload: { subscriptionId, reason: "failing" } },
   ]);
+  for (const [id, count] of [
+    [failing, 1],
+    [gone, 0],
+  ] as const) {
+    expect((await triggers.listDeliveries({ subscriptionId: id })).deliveries).toHaveLength(count);
+    expect((await triggers.previewSubscription({ id })).matched).toBe(count);
+  }
 });
 
 test("a failed job is reported once, and not a job that an operational event started", async () => {
@@ -92,4 +108,51 @@ test("a failed job is reported once, and not a job that an operational event sta
   const { job: unheard } = await other.jobs.submitJob({ programJson, waitSeconds: 20 });
   expect(unheard?.lastError).toContain("It stops");
   expect(await eventsOf(other)).toEqual([]);
+});
+
+test("a filter selects operational events in a delivery, a replay, a poll and after a pause exactly as its preview says", async () => {
+  const project = await world.project();
+  const triggers = world.node.client(TriggersService, { projectId: project.projectId, role: "approver" });
+  await using ops = await startTestReceiver();
+  const subscribe = async (filter: string, triggerSlugs = ["svc.job_failed"]) => {
+    const request = { endpointUrl: ops.url, toolkitSlug: "svc", match: { triggerSlugs, filter } };
+    return (await triggers.createSubscription(request)).subscription?.id ?? "";
+  };
+  const deliveredTo = async (subscriptionId: string) =>
+    (await triggers.listDeliveries({ subscriptionId })).deliveries.map(({ eventId }) => eventId).toSorted();
+  const filter = "event.payload.title.startsWith('Bill') && event.type == 'svc.job_failed' && event.id != ''";
+  const accepting = await subscribe(filter);
+  const refusing = await subscribe("event.payload.status == 'expired'");
+  const faulty = await subscribe("event.payload.quota == 'jobs'", []);
+  const paused = await subscribe(filter);
+  await triggers.updateSubscription({ id: paused, paused: true });
+  const since = timestampFromMs(world.now() - 60_000);
+  for (const title of ["Bill", "Other", "Bills"]) {
+    const programJson = JSON.stringify({ version: 1, title, steps: [{ id: "stop", fail: "It stops" }] });
+    await project.jobs.submitJob({ programJson, waitSeconds: 20 });
+  }
+  const { events } = await triggers.listEvents({ toolkitSlug: "svc" });
+  expect(events).toHaveLength(3);
+  const wanted = events.flatMap(({ id, payloadJson }) => (payloadJson.includes('"Bill') ? id : [])).toSorted();
+  expect(wanted).toHaveLength(2);
+  expect(await deliveredTo(accepting)).toEqual(wanted);
+  expect([await deliveredTo(refusing), await deliveredTo(faulty), await deliveredTo(paused)]).toEqual([[], [], []]);
+  const preview = await triggers.previewSubscription({ id: accepting });
+  expect(preview).toMatchObject({ scanned: 3, matched: 2, faulty: 0 });
+  expect(preview.requests.map(({ eventId }) => eventId).toSorted()).toEqual(wanted);
+  expect(await triggers.previewSubscription({ id: refusing })).toMatchObject({ scanned: 3, matched: 0, faulty: 0 });
+  expect(await triggers.previewSubscription({ id: faulty })).toMatchObject({ scanned: 3, matched: 0, faulty: 3 });
+  const health = async (id: string) => (await triggers.getSubscription({ id })).subscription?.health?.filterFaults;
+  await settled(async () => (await health(faulty)) === 3);
+  expect([await health(accepting), await health(refusing)]).toEqual([0, 0]);
+
+  const polled = await triggers.pollEvents({ since, toolkitSlug: "svc", triggerSlugs: ["job_failed"], filter });
+  expect(polled.events.map(({ id }) => id).toSorted()).toEqual(wanted);
+  const later = await subscribe(filter);
+  const until = timestampFromMs(world.now() + 1);
+  expect((await triggers.replayEvents({ since, until, subscriptionId: later })).count).toBe(2);
+  expect(await deliveredTo(later)).toEqual(wanted);
+  await triggers.updateSubscription({ id: paused, paused: false });
+  await settled(async () => (await deliveredTo(paused)).length === 2);
+  expect(await deliveredTo(paused)).toEqual(wanted);
 });

@@ -64,6 +64,9 @@ function counting(tx: Executor, onStatement: () => void): Executor {
   return { ...tx, sql: Object.assign(sql, { unsafe }) };
 }
 
+/** No subscription of these tests has a filter. */
+const filters = { begin: () => async () => new Map(), countFaults: () => {} };
+
 /** A program whose input does not satisfy its schema, so that each start is refused. */
 const refused = {
   input: { text: { $ref: "fire.at" } },
@@ -168,7 +171,7 @@ test("a herd of many projects is told of in as many statements as one program is
     const stored = await withTransaction(db, (tx) => {
       const counted = counting(tx, () => statements++);
       const decided = of.map((one) => one.decided);
-      return publishScheduleEvents({ clock: { ...systemClock, now: () => nowMs } }, counted, decided);
+      return publishScheduleEvents({ clock: { ...systemClock, now: () => nowMs }, filters }, counted, decided);
     });
     return { stored, statements };
   };

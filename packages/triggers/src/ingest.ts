@@ -176,7 +176,7 @@ export function createIngest(options: IngestOptions): Ingest {
     weight: { max: batchBytesMax, of: ({ bodyBytes }) => bodyBytes },
     splits,
     run: async (rows) => {
-      await storeQuarantined(db, rows, clock.now());
+      await storeQuarantined(options, rows);
       return rows.map(() => undefined);
     },
   });
@@ -434,12 +434,16 @@ type QuarantineCause = Pick<QuarantinedPost, "reason" | "detail"> & Pick<PostEnv
  * Stores webhook posts in quarantine (kept for inspection, not delivered). For a post to a project's own toolkit (an app that it defined),
  * it publishes an operational event to the project in the same transaction.
  */
-async function storeQuarantined(db: Executor, rows: readonly QuarantinedPost[], nowMs: number): Promise<void> {
+async function storeQuarantined(
+  { db, clock, filters }: Pick<IngestOptions, "db" | "clock" | "filters">,
+  rows: readonly QuarantinedPost[],
+): Promise<void> {
   const own = rows.flatMap(({ projectId, ...row }) => (projectId === null ? [] : [{ ...row, projectId }]));
   if (own.length === 0) return putQuarantinedPosts(db, rows);
+  const nowMs = clock.now();
   await withTransaction(db, async (tx) => {
     await putQuarantinedPosts(tx, rows);
-    await publishOperationalEvents(tx, own, (received) => quarantineEvents(received, nowMs), nowMs);
+    await publishOperationalEvents(tx, own, (received) => quarantineEvents(received, nowMs), { filters, nowMs });
   });
 }
 

@@ -10,7 +10,7 @@ import {
   type SubscriptionId,
   uuidOfId,
 } from "@svc/core";
-import type { Executor } from "../connect.ts";
+import { afterCommit, type Executor } from "../connect.ts";
 import { projects } from "../schema/projects.ts";
 import { subscriptions } from "../schema/triggers.ts";
 import { fieldsOf, type Row } from "../sql/codec.ts";
@@ -46,12 +46,35 @@ export function occurrenceOf(id: Parameters<typeof uuidOfId>[0], ...parts: reado
   return [uuidOfId(id), ...parts].join("/");
 }
 
-type Receiver = Readonly<
+/**
+ * Applies the filters of subscriptions (CEL expressions that select events) to operational events, in the same way as to all other events.
+ * The node makes it, because this package does not evaluate expressions.
+ */
+export type OperationalFilters = {
+  /**
+   * Begins to apply filters to several events of one project. The returned function applies different filters to one event. Its result has
+   * an outcome for each text of a filter. `fault`: the filter could not be evaluated for the event. `unevaluated` counts as a match.
+   * `line`: name of the queue in which large work waits for its turns on the event loop.
+   */
+  begin(
+    line: string,
+  ): (
+    event: NewEvent,
+    filters: Iterable<string>,
+  ) => Promise<ReadonlyMap<string, { readonly outcome: "match" | "no_match" | "unevaluated" | "fault" }>>;
+  /** Adds to the stored counts of events for which the filter of a subscription could not be evaluated. Does not wait for the database. */
+  countFaults(counts: ReadonlyMap<SubscriptionId, number>): void;
+};
+
+type StoredReceiver = Readonly<
   Row<
     typeof subscriptions,
     "id" | "toolkitSlug" | "triggerSlug" | "triggerSlugs" | "entityId" | "active" | "expiresAt" | "eventTypes"
   >
 >;
+
+/** A subscription that may receive operational events. `filter`: the filter in its settings, null if it has none. */
+type Receiver = StoredReceiver & { readonly filter: string | null };
 
 /**
  * Receivers of operational events (events about the project itself) in a project. `subscriptions`: the subscriptions that name such events.
@@ -75,7 +98,12 @@ const columns = selectList(
  */
 const isOperational = "trigger_slug >= 'svc.' and trigger_slug < 'svc/'";
 
-type ReceiverRow = RawRow<Receiver> & { project_id: string; routing_version: string; triggers: string[] | null };
+type ReceiverRow = RawRow<StoredReceiver> & {
+  project_id: string;
+  routing_version: string;
+  triggers: string[] | null;
+  filter: string | null;
+};
 
 /**
  * Finds the subscriptions and standing programs (schedules) of several projects that receive operational events (events that svc makes
@@ -86,7 +114,7 @@ const selectReceivers = compose(
   "find_operational_receivers",
   { wanted: rows(fieldsOf(projects, "id")) },
   ({ wanted }) => query<ReceiverRow>`
-    select p.id as project_id, p.routing_version, l.triggers, ${columns.text}
+    select p.id as project_id, p.routing_version, l.triggers, s.settings ->> 'filter' as filter, ${columns.text}
     from ${wanted.from("w")} join projects p on p.id = w.id
     cross join lateral (
       select array_agg(distinct trigger_slug) as triggers from standing_listeners
@@ -148,36 +176,77 @@ export async function startsOnOperationalEvents(
  * Stores operational events (events that svc makes about a project) and their deliveries. `tx`: the transaction that stores the facts that
  * the events report. `eventsOf`: makes the events from the facts of projects that have a receiver. A receiver is a subscription or schedule
  * that names the toolkit `svc`, or an endpoint for questions that names event types. A project without a receiver costs one read. Returns
- * true if there is a delivery to send. A subscription that is committed later does not receive the events.
+ * true if there is a delivery to send. A subscription that is committed later does not receive the events. `filters`: applies the filters
+ * of subscriptions. `nowMs`: time of the events, epoch milliseconds.
  */
 export async function publishOperationalEvents<Fact extends { readonly projectId: ProjectId }>(
   tx: Executor,
   facts: readonly Fact[],
   eventsOf: (facts: readonly Fact[]) => readonly OperationalEvent[] | Promise<readonly OperationalEvent[]>,
-  nowMs: number,
+  { filters, nowMs }: { readonly filters: OperationalFilters; readonly nowMs: number },
 ): Promise<boolean> {
   if (facts.length === 0) return false;
   const byProject = await findReceivers(tx, new Set(facts.map(({ projectId }) => projectId)));
   const received = facts.filter(({ projectId }) => byProject.has(projectId));
   if (received.length === 0) return false;
-  const made = new Map<string, NewEvent>();
+  const made = new Map<string, RoutedEvent>();
   for (const event of await eventsOf(received)) {
     const receivers = byProject.get(event.projectId);
-    const row = receivers && newEventOf(event, receivers, nowMs);
+    const routed = receivers && routedEventOf(event, receivers, nowMs);
     const key = `${event.projectId} ${event.name} ${event.occurrence}`;
-    if (row !== undefined && !made.has(key)) made.set(key, row);
+    if (routed !== undefined && !made.has(key)) made.set(key, routed);
   }
   if (made.size === 0) return false;
-  const events = [...made.values()];
+  const filtered = await filterReceivers([...made.values()], filters);
+  const events = filtered.map(({ event, receiving }) => ({ ...event, deliveries: deliveriesTo(receiving, nowMs) }));
   const recorded = await recordEvents(tx, events, undefined, undefined);
   if (recorded.stale) throw new Error("events without a routing are never refused");
-  return events.some(({ id, deliveries }) => deliveries.length > 0 && !recorded.duplicates.has(id));
+  const stored = filtered.filter(({ event }) => !recorded.duplicates.has(event.id));
+  const faults = Map.groupBy(
+    stored.flatMap(({ faulty }) => faulty),
+    (id) => id,
+  );
+  if (faults.size > 0) afterCommit(tx, filters.countFaults, new Map([...faults].map(([id, all]) => [id, all.length])));
+  return stored.some(({ receiving }) => receiving.length > 0);
+}
+
+/** An operational event to store, with the subscriptions that receive it. `event` has no deliveries yet. */
+type RoutedEvent = { readonly event: NewEvent; readonly receiving: readonly Receiver[] };
+
+/** `faulty`: subscriptions that do not receive the event because their filter could not be evaluated for it. */
+type ReceivedEvent = RoutedEvent & { readonly faulty: readonly SubscriptionId[] };
+
+/** Removes from each event the subscriptions whose filter does not accept it. */
+async function filterReceivers(routed: readonly RoutedEvent[], filters: OperationalFilters): Promise<ReceivedEvent[]> {
+  const lines = new Map<ProjectId, ReturnType<OperationalFilters["begin"]>>();
+  const filtered: ReceivedEvent[] = [];
+  for (const { event, receiving } of routed) {
+    const wanted = receiving.flatMap(({ filter }) => filter ?? []);
+    if (wanted.length === 0) {
+      filtered.push({ event, receiving, faulty: [] });
+      continue;
+    }
+    const apply = lines.get(event.projectId) ?? filters.begin(`project:${event.projectId}`);
+    lines.set(event.projectId, apply);
+    const outcomes = await apply(event, wanted);
+    const outcomeOf = ({ filter }: Receiver) => (filter === null ? "match" : outcomes.get(filter)?.outcome);
+    filtered.push({
+      event,
+      receiving: receiving.filter((one) => ["match", "unevaluated"].includes(outcomeOf(one) ?? "")),
+      faulty: receiving.flatMap((one) => (outcomeOf(one) === "fault" ? one.id : [])),
+    });
+  }
+  return filtered;
+}
+
+function deliveriesTo(receiving: readonly Receiver[], nowMs: number): NewEvent["deliveries"] {
+  return receiving.map(({ id }) => ({ id: createId("dlv", nowMs), subscriptionId: id, leased: false }));
 }
 
 async function findReceivers(tx: Executor, ids: ReadonlySet<ProjectId>): Promise<Map<ProjectId, Receivers>> {
   const byProject = new Map<ProjectId, Receivers>();
   for (const row of await selectReceivers(tx, { wanted: [...ids].map((id) => ({ id })) })) {
-    const { project_id, routing_version, triggers, ...subscription } = row;
+    const { project_id, routing_version, triggers, filter, ...subscription } = row;
     const projectId = idOfUuid("prj", project_id);
     const receivers = byProject.get(projectId) ?? {
       routingVersion: Number(routing_version),
@@ -185,31 +254,33 @@ async function findReceivers(tx: Executor, ids: ReadonlySet<ProjectId>): Promise
       subscriptions: [],
     };
     byProject.set(projectId, receivers);
-    if (subscription.id !== null) receivers.subscriptions.push(columns.read(subscription));
+    if (subscription.id !== null) receivers.subscriptions.push({ ...columns.read(subscription), filter });
   }
   return byProject;
 }
 
 /**
- * Returns the rows to store for an operational event (an event that svc makes about a project). Returns undefined if no subscription
- * receives the event, and nothing in the project names the toolkit `svc` (svc's own events).
+ * Returns an operational event (an event that svc makes about a project) as it is stored, and the subscriptions that receive it if their
+ * filter accepts it. Returns undefined if there is no such subscription, and nothing in the project names the toolkit `svc`
+ * (svc's own events).
  */
-function newEventOf(
+function routedEventOf(
   event: OperationalEvent,
   { routingVersion, triggers, subscriptions: own }: Receivers,
   nowMs: number,
-): NewEvent | undefined {
+): RoutedEvent | undefined {
   const triggerSlug = operationalTriggerSlug(event.name);
   const receiving = own.filter((one) => one.active && one.id !== event.about && isReceiver(one, event, nowMs));
   const isNamed = triggers.length > 0 || own.some(({ toolkitSlug }) => toolkitSlug === operationalToolkitSlug);
   if (!isNamed && receiving.length === 0) return undefined;
-  return {
+  const stored: NewEvent = {
     ...{ id: createId("evt", nowMs), projectId: event.projectId, kind: "event" },
     ...{ toolkitSlug: operationalToolkitSlug, triggerSlug, entityId: event.entityId, dedupeKey: event.occurrence },
     ...{ payload: JSON.stringify(event.payload), occurredAtMs: nowMs, receivedAtMs: nowMs },
-    deliveries: receiving.map(({ id }) => ({ id: createId("dlv", nowMs), subscriptionId: id, leased: false })),
+    deliveries: [],
     subscribedVersion: triggers.includes(triggerSlug) ? routingVersion : undefined,
   };
+  return { event: stored, receiving };
 }
 
 function isReceiver(

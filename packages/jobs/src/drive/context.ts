@@ -2,6 +2,7 @@ import type { AskPort } from "@svc/asks";
 import type { Batcher, Clock, ConcurrencyLimiter, Id, NodeId, Sealer, StandingProgramId, WorkMeter } from "@svc/core";
 import type { Database, Executor } from "@svc/db/connect";
 import type { ReceiptDocument } from "@svc/db/documents/jobs";
+import type { OperationalFilters } from "@svc/db/events/operational";
 import type { JobWithSteps } from "@svc/db/jobs/load";
 import type { JobStatus } from "@svc/db/schema/words";
 import type { Evaluator } from "@svc/program";
@@ -79,6 +80,8 @@ export type EngineContext = {
   readonly jobs: Batcher<Id<"job">, JobWithSteps | undefined>;
   readonly clock: Clock;
   readonly sealer: Sealer;
+  /** Applies the filters of subscriptions to the operational events about failed jobs. */
+  readonly filters: OperationalFilters;
   /**
    * Limits how many pages of rows drivers (each runs one job's steps) read and commit at the same time, so that other statements do not
    * wait for them.

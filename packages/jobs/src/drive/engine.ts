@@ -17,6 +17,7 @@ import {
 } from "@svc/core";
 import { afterCommit, type Database, type Executor } from "@svc/db/connect";
 import type { ReceiptDocument } from "@svc/db/documents/jobs";
+import type { OperationalFilters } from "@svc/db/events/operational";
 import { putJobTasks } from "@svc/db/job-tasks/queue";
 import { loadJob, loadJobsWithSteps } from "@svc/db/jobs/load";
 import type { JobRecord } from "@svc/db/jobs/record";
@@ -72,6 +73,8 @@ export type JobEngineOptions = {
   readonly db: Database;
   readonly clock: Clock;
   readonly sealer: Sealer;
+  /** Applies the filters of subscriptions to the operational events about failed jobs. */
+  readonly filters: OperationalFilters;
   readonly caller: ToolCaller;
   readonly nodeId: NodeId;
   readonly asks: AskPort;

@@ -24,7 +24,7 @@ const hourMs = 3_600_000;
  * sends them. Returns true if there is a delivery to send, false if not.
  */
 export function publishScheduleEvents(
-  { clock }: Pick<StandingContext, "clock">,
+  { clock, filters }: Pick<StandingContext, "clock" | "filters">,
   tx: Executor,
   decided: readonly DecidedProgram[],
 ): Promise<boolean> {
@@ -35,7 +35,7 @@ export function publishScheduleEvents(
   });
   const eventsOf = (received: readonly (typeof facts)[number][]) =>
     received.flatMap(({ of, reports }) => reports.map((report) => eventOf(of, report, nowMs)));
-  return publishOperationalEvents(tx, facts, eventsOf, nowMs);
+  return publishOperationalEvents(tx, facts, eventsOf, { filters, nowMs });
 }
 
 function eventOf(

@@ -330,7 +330,7 @@ test("filters let other work run between them, and equal filters are applied onc
   expect(turns).toBeGreaterThan(0);
 });
 
-test("a subscription receives operational events by types, without a filter, and only if it names their toolkit", async () => {
+test("a subscription receives operational events by types and a checked filter, and only if it names their toolkit", async () => {
   await using node = createTestNode(cluster);
   const client = node.client(await cluster.project());
   const triggerSlugs = ["svc.job_failed", "svc.delivery_dead"];
@@ -343,5 +343,9 @@ test("a subscription receives operational events by types, without a filter, and
   expect((await subscribe("svc")).subscription?.match?.triggerSlugs).toEqual(triggerSlugs);
   const reason = "SUBSCRIPTION_FILTER_INVALID";
   expect(await refusalOf(subscribe(""))).toMatchObject({ reason, field: "match.triggerSlugs" });
-  expect(await refusalOf(subscribe("svc", "event.entityId == 'ada'"))).toMatchObject({ reason, field: "match.filter" });
+  const filter = "event.payload.lastError != '' && event.entityId == 'ada'";
+  expect((await subscribe("svc", filter)).subscription?.match).toMatchObject({ triggerSlugs, filter });
+  // The named types have no such field.
+  const refused = await refusalOf(subscribe("svc", "event.payload.quota == 'jobs'"));
+  expect(refused).toMatchObject({ reason, field: "match.filter" });
 });

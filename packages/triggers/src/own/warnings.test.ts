@@ -6,12 +6,15 @@ import { dropTestDatabases } from "@svc/testing/borrowed-database";
 import { createTestNode as createNode } from "@svc/testing/node";
 import { deskDefinition } from "@svc/testing/private-webhook";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { createFilters, type Filters } from "../filters/filters.ts";
 import { createTestCluster, sampleCatalog, type TestCluster } from "../test-node.ts";
 import { warningSweep } from "./warnings.ts";
 
 let cluster: TestCluster;
+let filters: Filters;
 beforeAll(async () => {
   cluster = await createTestCluster();
+  filters = createFilters({ db: cluster.db, turns: { next: async () => {} } });
 });
 afterAll(async () => {
   await cluster[Symbol.asyncDispose]();
@@ -25,8 +28,8 @@ async function startProject() {
   const node = createNode(db, { clock, sealer, catalog: sampleCatalog(), engines: [] });
   const projectId = await cluster.project();
   const triggers = node.client(TriggersService, { projectId, role: "approver" });
-  const subscribe = (toolkitSlug: string) =>
-    triggers.createSubscription({ endpointUrl: "https://hooks.example.com/own", toolkitSlug });
+  const subscribe = (toolkitSlug: string, filter = "") =>
+    triggers.createSubscription({ endpointUrl: "https://hooks.example.com/own", toolkitSlug, match: { filter } });
   return { node, projectId, triggers, subscribe, publishToolkit: publishDesk };
   async function publishDesk() {
     await node
@@ -38,8 +41,9 @@ async function startProject() {
 /** Runs one round of the sweep, and returns how often it found deliveries to send. */
 async function round(): Promise<number> {
   let due = 0;
-  const sweep = warningSweep({ db: cluster.db, onDue: () => due++ });
+  const sweep = warningSweep({ db: cluster.db, filters, onDue: () => due++ });
   for await (const _isFull of sweep.round(cluster.clock.now()));
+  await filters.idle();
   return due;
 }
 
@@ -129,4 +133,24 @@ test("subscriptions with an entity are warned of by a quota of their own", async
   await round();
   const payload = { quota: "entitySubscriptions", used: 4, limit: 5 };
   expect(await warnings(project)).toEqual([{ triggerSlug: "svc.quota_near", payload }]);
+});
+
+test("a warning reaches only the subscriptions whose filter accepts it, and a repeated warning counts no fault", async () => {
+  const project = await startProject();
+  await using _node = project.node;
+  await limit(project.projectId, 3);
+  const filters = ["event.payload.used > 2", "event.payload.used > 3", "event.payload.jobId != ''"];
+  const created: string[] = [];
+  for (const filter of filters) created.push((await project.subscribe("svc", filter)).subscription?.id ?? "");
+  expect([await round(), await round()]).toEqual([1, 0]);
+  const found = created.map(async (id) => {
+    const { deliveries } = await project.triggers.listDeliveries({ subscriptionId: id });
+    const { subscription } = await project.triggers.getSubscription({ id });
+    return [deliveries.length, subscription?.health?.filterFaults];
+  });
+  expect(await Promise.all(found)).toEqual([
+    [1, 0],
+    [0, 0],
+    [0, 1],
+  ]);
 });

@@ -3,6 +3,7 @@ import { type Database, type Executor, withTransaction } from "@svc/db/connect";
 import {
   findOperationalProjects,
   type OperationalEvent,
+  type OperationalFilters,
   occurrenceOf,
   publishOperationalEvents,
 } from "@svc/db/events/operational";
@@ -20,12 +21,20 @@ const secretNoticeMs = 3 * dayMs;
 
 type Warning = OperationalEvent<"quota_near" | "secret_expiring">;
 
+/** Dependencies of the sweep that warns projects. `onDue`: called if there are deliveries to send. */
+type WarningOptions = {
+  readonly db: Database;
+  /** Applies the filters of subscriptions to the warnings, which are operational events. */
+  readonly filters: OperationalFilters;
+  readonly onDue: () => void;
+};
+
 /**
  * Returns the sweep that warns projects every ten minutes, at most once a day for each cause: by the operational event `quota_near` of a quota
  * that is nearly used up, and by `secret_expiring` of a webhook secret that ends soon. It counts only for projects that receive operational
- * events. `onDue`: called if there are deliveries to send.
+ * events.
  */
-export function warningSweep({ db, onDue }: { readonly db: Database; readonly onDue: () => void }): Sweep {
+export function warningSweep({ db, filters, onDue }: WarningOptions): Sweep {
   return {
     what: "quotas and webhook secrets",
     everyMs,
@@ -35,7 +44,7 @@ export function warningSweep({ db, onDue }: { readonly db: Database; readonly on
         const ids = await findOperationalProjects(db, after, projectsMax);
         for (const id of ids) {
           const warnings = await warningsOf(db, id, nowMs);
-          if (await publishWarnings(db, warnings, nowMs)) onDue();
+          if (await publishWarnings({ db, filters }, warnings, nowMs)) onDue();
         }
         after = ids.length < projectsMax ? undefined : ids.at(-1);
         yield after !== undefined;
@@ -44,8 +53,13 @@ export function warningSweep({ db, onDue }: { readonly db: Database; readonly on
   };
 }
 
-function publishWarnings(db: Database, warnings: readonly Warning[], nowMs: number): Promise<boolean> {
-  return withTransaction(db, (tx) => publishOperationalEvents(tx, warnings, (received) => received, nowMs));
+function publishWarnings(
+  { db, filters }: Pick<WarningOptions, "db" | "filters">,
+  warnings: readonly Warning[],
+  nowMs: number,
+): Promise<boolean> {
+  const eventsOf = (received: readonly Warning[]) => received;
+  return withTransaction(db, (tx) => publishOperationalEvents(tx, warnings, eventsOf, { filters, nowMs }));
 }
 
 async function warningsOf(db: Database, projectId: ProjectId, nowMs: number): Promise<Warning[]> {

@@ -34,12 +34,6 @@ export function checkMatch(
   const { toolkitSlug } = selected;
   const slugs = [...new Set(triggerSlugs.map((slug) => checkTrigger(view, toolkitSlug, slug)))];
   const triggerSlug = slugs.length === 0 ? selected.triggerSlug : "";
-  if (filter !== "" && toolkitSlug === operationalToolkitSlug)
-    throw refuse(
-      "match.filter",
-      "is not supported for operational events",
-      text`Name their types in ${field("triggerSlugs")}, or start a schedule whose condition selects them.`,
-    );
   if (filter !== "")
     requireFilter("match.filter", filter, payloadsOf(view, { toolkitSlug, triggerSlug, triggerSlugs: slugs }));
   return { triggerSlug, triggerSlugs: slugs, filter: filter || undefined };

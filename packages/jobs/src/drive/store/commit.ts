@@ -159,7 +159,7 @@ function endedJob(state: JobState, { outcome, calls, rows, asks }: ReceiptDocume
 }
 
 /** Dependencies of writing a job's changes to the database. */
-type WriteContext = Pick<EngineContext, "clock" | "sealer" | "onRehearsed" | "retryChild">;
+type WriteContext = Pick<EngineContext, "clock" | "sealer" | "filters" | "onRehearsed" | "retryChild">;
 
 /**
  * Returns the data that a commit of a job writes to the database. Rows, outputs and progress of the job are encrypted. Each encrypted value
@@ -262,7 +262,8 @@ function otherWrites(
     for (const { jobId, ...change } of childUndone) await writeJobUndo(tx, jobId, { entries: [], changes: [change] });
     if (ended !== undefined) await endStandingRun(tx, ended);
     if (rehearsed !== undefined) await context.onRehearsed?.(tx, rehearsed);
-    if (failed !== undefined) await publishFailure(tx, failed, context.clock.now());
+    const { filters, clock } = context;
+    if (failed !== undefined) await publishFailure(tx, failed, { filters, nowMs: clock.now() });
   };
 }
 

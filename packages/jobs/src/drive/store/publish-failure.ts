@@ -2,6 +2,7 @@ import { isoTime, parseId } from "@svc/core";
 import type { Executor } from "@svc/db/connect";
 import {
   type OperationalEvent,
+  type OperationalFilters,
   occurrenceOf,
   publishOperationalEvents,
   startsOnOperationalEvents,
@@ -15,14 +16,18 @@ export type FailedJob = JobState & { readonly status: "failed" | "expired"; read
  * Stores the operational event about a job that failed, in the transaction that ends the job. A job that an operational event has started,
  * directly or not, makes none.
  */
-export async function publishFailure(tx: Executor, job: FailedJob, nowMs: number): Promise<void> {
+export async function publishFailure(
+  tx: Executor,
+  job: FailedJob,
+  now: { readonly filters: OperationalFilters; readonly nowMs: number },
+): Promise<void> {
   const { id: jobId, projectId, status, binding, standingProgramId, finishedAt, lastError } = job;
   const { title } = job.loaded.program;
   const payload = { jobId, status, title, standingProgramId, endedAt: isoTime(finishedAt), lastError };
   const place = { projectId, entityId: binding?.entityId ?? "", occurrence: occurrenceOf(jobId) };
   const event: OperationalEvent = { name: "job_failed", ...place, payload };
   const eventsOf = async () => ((await startsOnOperationalEvents(tx, schedulesOf(job))) ? [] : [event]);
-  await publishOperationalEvents(tx, [job], eventsOf, nowMs);
+  await publishOperationalEvents(tx, [job], eventsOf, now);
 }
 
 /** Returns the schedules that caused a job. */

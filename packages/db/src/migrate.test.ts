@@ -123,3 +123,32 @@ test("notices of schedules that wait or were sent are operational events after i
   ]);
   await store.drop();
 });
+
+test("subscriptions with an entity that an earlier version made are counted, once each, and later changes move their version", async () => {
+  const older = await createTestDatabase({ isEmpty: true });
+  try {
+    await migrateDatabase(older.url, await upTo("0062_operational_events"));
+    const [projectId, other] = [uuidOfId(createId("prj", nowMs)), uuidOfId(createId("prj", nowMs))];
+    for (const id of [projectId, other])
+      await older.db.sql`insert into projects (id, name, created_at) values (${id}, ${id}, now())`;
+    const add = (project: string, entityId: string) => older.db.sql`
+      insert into subscriptions (id, project_id, endpoint_url, toolkit_slug, trigger_slug, entity_id, signing_secret, created_at)
+      values (gen_random_uuid(), ${project}, '', '', '', ${entityId}, '', now())`;
+    for (const entityId of ["a", "a", "b", "c", ""]) await add(projectId, entityId);
+    await add(other, "");
+    await migrateDatabase(older.url);
+    const shards = () => older.db.sql<{ version: number; subscriptions: number }[]>`
+      select version::int4, subscriptions from routing_shards where project_id = ${projectId} order by shard`;
+    const before = await shards();
+    expect(before.every(({ version }) => version === 1)).toBe(true);
+    expect(before.reduce((sum, { subscriptions }) => sum + subscriptions, 0)).toBe(4);
+    await add(projectId, "a");
+    await older.db.sql`delete from subscriptions where entity_id = 'b'`;
+    const after = await shards();
+    expect(after.reduce((sum, { version }) => sum + version, 0)).toBe(before.length + 2);
+    expect(after.reduce((sum, { subscriptions }) => sum + subscriptions, 0)).toBe(4);
+    expect(await older.db.sql`select from routing_shards where project_id = ${other}`).toHaveLength(0);
+  } finally {
+    await older.drop();
+  }
+});

@@ -276,12 +276,12 @@ export type Action = ToolDefinition & {
    */
   readonly paging?: PagingDocument | undefined;
   /**
-   * How svc finds new rows of the list that the tool returns. Undefined if the tool's definition declares no poll. Undefined too in the
-   * copy of the definition that is stored with a job.
+   * How svc finds new rows of the list that the tool returns. Undefined if the tool's definition declares no poll (a rule for finding new
+   * rows). Undefined too in the copy of the tool's definition that is stored with a job.
    */
   readonly poll?: PollDocument | undefined;
   /**
-   * Slug of the tool that replaces this deprecated tool. Undefined if the tool is not deprecated. Undefined, too, in the copy of the
+   * Slug of the tool that replaces this deprecated tool. Undefined if the tool is not deprecated. Undefined, too, in the copy of the tool's
    * definition that is stored with a job.
    */
   readonly replacedBy?: string | undefined;

@@ -56,7 +56,8 @@ const pollMs = 100;
 
 /**
  * Creates the part of a node that renews the credentials of accounts. Calls that need the same renewal share it. Only one node renews an
- * account's credential at a time; the lease in the account's row says which node. The nodes without the lease wait.
+ * account's credential at a time; the lease (exclusive right for a limited time) in the account's row says which node. The nodes without
+ * the lease wait.
  */
 export function createRenewals(options: RenewalOptions): Renewals {
   const underWay = new Map<string, Promise<Renewal>>();

@@ -83,8 +83,8 @@ export function afterCommit<Given extends readonly unknown[]>(
 }
 
 /**
- * Returns the driver's client inside drizzle's transaction object `tx`. The client is in the property `session.client`, which drizzle's
- * types do not declare.
+ * Returns the PostgreSQL driver's client inside drizzle's transaction object `tx`. The client is in the property `session.client`, which
+ * drizzle's types do not declare.
  */
 function transactionClient(tx: unknown): postgres.ISql {
   return (tx as { session: { client: postgres.TransactionSql } }).session.client;

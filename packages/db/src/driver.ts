@@ -20,8 +20,8 @@ export function socketPath(folder: string, port: number): string {
 }
 
 /**
- * Returns the URL without the folder of the socket, and the path of the socket. If the folder stayed in the query, the driver would send it
- * to the server as a setting.
+ * Returns the URL without the folder of the socket, and the path of the socket. If the folder stayed in the query, the PostgreSQL driver
+ * would send it to the server as a setting.
  */
 function socketOf(text: string): { readonly rest: string; readonly path: string | undefined } {
   // A URL with several hosts cannot be parsed. Such a URL names no socket folder.

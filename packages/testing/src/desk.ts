@@ -14,8 +14,8 @@ const shelfQuery = Object.fromEntries(["page", "offset", "cursor", "size"].map((
 const intents = (word: string) => [`${word} of the desk`, `${word} for the office`, `${word} wanted`];
 
 /**
- * The toolkit `desk` of an app for tests. It has tools that read with and without pages, tools that write with and without an idempotency
- * key, and their undo tools.
+ * The toolkit `desk` (tools of an app for tests). It has tools that read with and without pages, tools that write with and without an
+ * idempotency key, and their undo tools.
  */
 export const desk: ToolkitSource = {
   toolkit: {

@@ -324,8 +324,8 @@ function planEvents(
 }
 
 /**
- * The event of a webhook post for one receiver. `isOwn`: false if an equal post came earlier in the batch, and `event` was made from that
- * post.
+ * The event of a webhook post for one receiver. `isOwn`: false if an equal webhook post came earlier in the batch, and `event` was made
+ * from that post.
  */
 type PlannedEvent = { readonly event: NewEvent; readonly isOwn: boolean };
 type FirstSend = { event: NewEvent; delivery: NewDelivery; endpoint: Endpoint };

@@ -2240,8 +2240,8 @@ export type AuditFault = Message<"svc.v1.AuditFault"> & {
   eventId: string;
 
   /**
-   * Kind of problem: `changed`, `removed`, `moved` (not at its original position) or `head` (the end of the chain was
-   * changed or removed).
+   * Kind of problem: `changed`, `removed`, `moved` (not at its original position) or `head` (the end of the chain of
+   * audit entries was changed or removed).
    *
    * @generated from field: string kind = 4;
    */
@@ -2269,7 +2269,7 @@ export const AuditFaultSchema: GenMessage<AuditFault> = /*@__PURE__*/
  */
 export type AuditHead = Message<"svc.v1.AuditHead"> & {
   /**
-   * Id of the project to which the audit log's chain belongs. Empty for the chain of the deployment.
+   * Id of the project to which the chain of audit entries belongs. Empty for the chain of the deployment.
    *
    * @generated from field: string project_id = 1;
    */

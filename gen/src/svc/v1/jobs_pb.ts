@@ -383,7 +383,7 @@ export type Park = Message<"svc.v1.Park"> & {
    * - `judgment`: the program asks people a question.
    * - `approval`: the job or an approval gate waits for approval.
    * - `wait`: the job waits for a time.
-   * - `in_doubt`: a write has an unknown outcome, and people must say if it was done.
+   * - `in_doubt`: a tool call that writes has an unknown outcome, and people must say if it was done.
    * - `undo_stuck`: an undo cannot finish.
    * - `poisoned`: svc parked (stopped) the job because it crashed or blocked its nodes. `lastError` has the details.
    * - `administrator`: ParkJob parked the job.
@@ -2161,8 +2161,8 @@ export type RetryJobRequest = Message<"svc.v1.RetryJobRequest"> & {
   paramsJson: string;
 
   /**
-   * True to send writes with an unknown outcome again. If false, they stay in doubt, and the job asks people about
-   * them.
+   * True to send tool calls that write with an unknown outcome again. If false, they stay in doubt, and the job asks
+   * people about them.
    *
    * @generated from field: bool resend_unknown = 4;
    */
@@ -3609,8 +3609,9 @@ export const JobStatus = {
   COMPENSATING: 6,
 
   /**
-   * Every step succeeded. `receipt.outcome` is `partial` if some rows failed and the program tolerates that. For an
-   * approval dry run (mode `rehearse`): people approved the schedule, and nothing was executed (outcome `none`).
+   * Every step succeeded. `receipt.outcome` is `partial` if some rows (list elements) failed and the program tolerates
+   * that. For an approval dry run (mode `rehearse`): people approved the schedule, and nothing was executed (outcome
+   * `none`).
    *
    * @generated from enum value: JOB_STATUS_SUCCEEDED = 7;
    */
@@ -4028,8 +4029,8 @@ export const JobsService: GenService<{
     output: typeof ListUndoEntriesResponseSchema;
   },
   /**
-   * Lists the log entries of a job in ascending order of `seq`. Each entry names the chain of principals that caused
-   * it.
+   * Lists the log entries of a job in ascending order of `seq`. Each entry names the callers and programs that caused
+   * it, in order.
    *
    * Errors:
    * - not_found JOB_NOT_FOUND: the project has no job `jobId`.

@@ -55,8 +55,8 @@ export function faultsOfPoll({ poll, paging, class: access, input, output }: Pol
 }
 
 /**
- * Data for checking a poll (a repeated call that finds new rows): the path of the poll's cursor in the definition file, and the schemas of
- * the action that the poll calls. A schema that is faulty or missing is undefined.
+ * Data for checking a poll (a repeated call that finds new rows): the path of the poll's cursor in the toolkit's definition file (YAML of
+ * one app), and the schemas of the action that the poll calls. A schema that is faulty or missing is undefined.
  */
 type Place = {
   readonly at: FaultPath;

@@ -35,12 +35,18 @@ export function privateSource({ slug = "shop", toolkit, tool, input }: Changes =
   };
 }
 
-/** Returns the definition of the test toolkit that `privateSource` creates, as JSON text in the form that PublishToolkit accepts. */
+/**
+ * Returns the definition of the test toolkit (an app's tools and webhooks) that `privateSource` creates, as JSON text in the form that
+ * PublishToolkit accepts.
+ */
 export function privateDefinition(changes: Changes = {}): string {
   return JSON.stringify(privateSource(changes));
 }
 
-/** Returns the definition of `privateSource` in the form of the shared catalog, where a definition consists of files. */
+/**
+ * Returns the definition of the toolkit (an app for tests) that `privateSource` creates, in the form of the shared catalog, where a
+ * definition consists of files.
+ */
 export function sharedSource(changes: Changes = {}): ToolkitSource {
   return privateSource(changes) as unknown as ToolkitSource;
 }

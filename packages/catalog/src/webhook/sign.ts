@@ -20,8 +20,8 @@ export type HmacParts = {
   readonly signedText: string;
   readonly signed: readonly ReadPlaceholder[];
   /**
-   * Template of the time that a webhook's signature covers, as written in the webhook's definition. Undefined if the definition declares no
-   * signed time.
+   * Template of the time that a webhook's signature covers, as written in the webhook's definition. Undefined if the webhook's definition
+   * declares no signed time.
    */
   readonly timestampText: string | undefined;
 };

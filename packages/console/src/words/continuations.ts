@@ -95,7 +95,7 @@ export function isConfirmation({ pointId, stepId }: { pointId: string; stepId: s
 
 /**
  * Returns the kind of a question to a person. The kind depends on four facts: the judgment point (where a program asks), if the question is
- * an approval, if a step asks it, and if it is about failed rows.
+ * an approval, if a step of the program asks the question, and if it is about failed rows.
  */
 export function askPlace(ask: {
   pointId: string;

@@ -4,7 +4,7 @@ export const confirmScopes = ["never", "destructive", "writes"] as const;
 /** One of the values of `confirmScopes`: which calls a person must confirm. */
 export type ConfirmScope = (typeof confirmScopes)[number];
 
-/** Confirmation rule of a project or a key: which calls a person must confirm, and how svc asks. */
+/** Confirmation rule of a project or a key: which calls a person must confirm, and how svc asks the person. */
 export type ConfirmRule = {
   readonly person: ConfirmScope;
   /** Name of the contact (a person or a channel) that svc asks for confirmation. */

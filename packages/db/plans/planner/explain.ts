@@ -2,7 +2,7 @@ import { drizzle } from "drizzle-orm/postgres-js";
 import type postgres from "postgres";
 import { type Database, type Executor, withTransaction } from "../../src/connect.ts";
 
-/** SQL text and parameters of a statement, as the database driver received them. */
+/** SQL text and parameters of a statement, as the PostgreSQL driver received them. */
 export type SentStatement = { readonly text: string; readonly parameters: readonly unknown[] };
 
 /**

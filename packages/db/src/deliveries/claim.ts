@@ -38,7 +38,10 @@ export type DeliveryClaimRequest = {
   lowPriority: boolean;
 };
 
-/** Result of a claim. It contains the leased deliveries, and the data that the caller needs for its next claim. */
+/**
+ * Result of a claim (a node takes due deliveries). It contains the deliveries that are now reserved for this node, and the data that the
+ * caller needs for its next claim.
+ */
 export type DeliveryClaim = {
   deliveries: LeasedDelivery[];
   /** Subscription after which the next claim continues; undefined if the last queue was scanned. */

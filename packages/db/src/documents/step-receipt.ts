@@ -14,7 +14,10 @@ export type StepErrorDocument = {
 /** Result of a step. Empty while the step runs. */
 export type StepState = "" | "completed" | "partial" | "failed" | "skipped" | "simulated" | "undone";
 
-/** Content of `job_steps.receipt`. Fields have the names of the message StepReceipt. Times are in epoch milliseconds. */
+/**
+ * Content of `job_steps.receipt`: the stored summary of one step. Fields have the names of the message StepReceipt. Times are in epoch
+ * milliseconds.
+ */
 export type StepReceiptDocument = {
   readonly stepId: string;
   readonly kind: string;

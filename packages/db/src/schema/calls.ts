@@ -201,8 +201,8 @@ export const hookAnswers = pgTable(
      */
     entityId: text("entity_id").notNull(),
     /**
-     * Idempotency key of the call, if the decision of the hook (an endpoint that checks tool calls) also applies to later calls with the
-     * same key. Null otherwise.
+     * Idempotency key of the tool call, if the decision of the hook (an endpoint that checks tool calls) also applies to later calls with
+     * the same key. Null otherwise.
      */
     callKey: text("call_key"),
     decision: oneOf(hookDecisions)("decision").notNull(),

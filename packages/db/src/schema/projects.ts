@@ -202,8 +202,8 @@ export const auditEvents = pgTable(
     /** Outcome of the audited action: `ok` or an error code. Null while the action runs. */
     outcome: text("outcome"),
     /**
-     * Position of the row in the project's chain of audit rows, from 1. In the chain, each row's hash depends on the row before. Null until
-     * the row is added to the chain.
+     * Position of the row in the project's chain of audit rows, from 1. In the chain, each row's hash depends on the previous row. Null
+     * until the row is added to the chain.
      */
     position: integer("position"),
     /** MAC (keyed checksum) of the audit entry's content and position, made with the key of the project's audit chain. */
@@ -234,7 +234,7 @@ export const auditChains = pgTable("audit_chains", {
    */
   key: bytes("key").notNull(),
   length: integer("length").notNull(),
-  /** Hash of the chain's last row; empty if the chain has no row. */
+  /** Hash of the last row in the chain of audit rows; empty if the chain has no row. */
   hash: bytes("hash").notNull(),
   /** MAC (keyed checksum) of `length` and `hash`. It is made with `key`, so that a change of the audit log's end is found. */
   mac: bytes("mac").notNull(),

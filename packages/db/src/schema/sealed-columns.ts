@@ -138,7 +138,7 @@ export const plainBytes: Readonly<Record<string, readonly string[]>> = {
 
 /**
  * Returns the context to which the encryption binds a value of a row. The value can be decrypted only with the same context. `scope`: the
- * row's project, or `deployment`. `stored`: function that returns the value of a column in the form of the database driver.
+ * row's project, or `deployment`. `stored`: function that returns the value of a column in the form of the PostgreSQL driver.
  */
 export function sealedContext(
   { named }: SealedTable,

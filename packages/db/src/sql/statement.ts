@@ -46,7 +46,7 @@ export function statementNames(): string[] {
 }
 
 /**
- * Returns a parameter as untyped text. All parameters are sent in this form, because the database driver prepares a statement again for
+ * Returns a parameter as untyped text. All parameters are sent in this form, because the PostgreSQL driver prepares a statement again for
  * each combination of value types.
  */
 function parameterText(value: StatementParameter): string | null {

@@ -40,7 +40,10 @@ export type EngineLimits = {
   readonly undoTries: number;
   /** Wait before the second attempt of an undo call. It doubles for each further attempt. Default 1 s. */
   readonly undoBackoffMs: number;
-  /** Number of consecutive leases (time-limited claims of a job) that may expire without progress. Then the job is parked. Default 3. */
+  /**
+   * Number of consecutive leases (time-limited claims of a job) that may expire without progress. Then the job is parked (suspended).
+   * Default 3.
+   */
   readonly lossesMax: number;
   /**
    * Number of times that a job may block a node's event loop. When the job blocks it for the last of these times, svc suspends the job.

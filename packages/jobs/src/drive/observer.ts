@@ -46,8 +46,8 @@ export type EngineObserver = {
   /** Called when svc or an administrator has parked a job (stopped it until release). */
   parked(job: ParkedJob): void;
   /**
-   * Called when a driver lost its lease (time-limited claim of the job). `taken-over`: the lease expired and another node continues the
-   * job. `parked`: svc or an administrator parked the job.
+   * Called when a driver (the code that runs one job's steps) lost its lease (time-limited claim of the job). `taken-over`: the lease
+   * expired and another node continues the job. `parked`: svc or an administrator parked the job.
    */
   leaseLost(jobId: Id<"job">, cause: "taken-over" | "parked"): void;
   /** Called when an operation of the engine, for example a claim, failed. The engine tries it again. */

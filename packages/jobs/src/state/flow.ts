@@ -218,14 +218,14 @@ export function stepAt(flow: Flow, index: number): StepInstruction | undefined {
   return instruction === undefined || instruction.kind === "step" ? instruction : stepOf(flow, instruction.step.id);
 }
 
-/** Returns the `parallel` step and the branch that contain an instruction. Undefined if no branch contains it. */
+/** Returns the instruction of the step with this id. Throws an Error if the program has no such step. */
 export function stepOf({ instructions, indexOf }: Flow, stepId: string): StepInstruction {
   const instruction = instructions[indexOf.get(stepId) ?? -1];
   if (instruction?.kind !== "step") throw new Error(`a checked program lacks the step ${stepId}`);
   return instruction;
 }
 
-/** Returns the `parallel` and the branch that contain an instruction. Undefined if no branch contains it. */
+/** Returns the `parallel` step and the branch of it that contain an instruction. Undefined if no branch contains the instruction. */
 export function branchOf(
   { instructions }: Flow,
   index: number,

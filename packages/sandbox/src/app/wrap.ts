@@ -7,7 +7,7 @@ export type AppReply = { readonly status: number; readonly body: unknown };
 
 /**
  * Returns a result in the form of the app's response. The result is at the path from which the tool's definition reads results. The
- * response contains the fields that the definition's error rule checks.
+ * response contains the fields that the error rule of the tool's definition checks.
  */
 export function replyWith(action: Action, result: unknown): AppReply {
   const { unwrap, under, error } = action.response;

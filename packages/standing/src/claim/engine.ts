@@ -224,7 +224,7 @@ async function decideWithoutFailed(context: StandingContext, batch: DecisionBatc
 }
 
 /**
- * Claims one batch of events of subscribed triggers. For each event and program, decides if a run starts, waits or is skipped. Returns true
+ * Takes one batch of events of subscribed triggers. For each event and schedule, decides if a run starts, waits or is skipped. Returns true
  * if the batch contains events, and false if no event was due.
  */
 async function claimEvents(context: StandingContext, position: EventClaim): Promise<boolean> {
@@ -252,7 +252,7 @@ async function claimEvents(context: StandingContext, position: EventClaim): Prom
 
 /**
  * Maximum number of repeated preparations of a batch (tasks and events that are decided in one transaction). A preparation is repeated if a
- * program of the batch changed in the meantime.
+ * schedule of the batch changed in the meantime.
  */
 const staleMax = 3;
 

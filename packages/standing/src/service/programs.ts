@@ -35,7 +35,7 @@ type ProgramUpdate = {
   readonly definitionJson: string;
   /** The version that the caller read before the change. 0 means any version. */
   readonly expectedVersion: number;
-  /** True if svc runs a simulation of the program before it asks people to approve the program. */
+  /** True if svc runs a simulation of the schedule's program before it asks people to approve it. */
   readonly simulates: boolean;
 };
 

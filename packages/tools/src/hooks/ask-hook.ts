@@ -13,8 +13,8 @@ import { createGuardedAgent, type GuardedAgent } from "@svc/core/dial";
 import type { Hook } from "./known-hooks.ts";
 
 /**
- * Maximum time in milliseconds for the answer of a hook (an endpoint that checks tool calls). After that, the call is handled as if the
- * hook had refused it.
+ * Maximum time in milliseconds for the answer of a hook (an endpoint that checks tool calls). After that, the tool call is handled as if
+ * the hook had refused it.
  */
 const hookTimeoutMs = 5_000;
 /**

@@ -168,8 +168,8 @@ function rangeStart(node: unknown): number | undefined {
 }
 
 /**
- * Reads a definition from a file (or from standard input if the file is `-`), and sends it. Prints the definition's errors with their
- * lines. Returns the service's notes about the definition.
+ * Reads the definition of a schedule from a file (or from standard input if the file is `-`), and sends it. Prints the definition's errors
+ * with their lines. Returns the service's notes about the definition.
  */
 export async function sendDefinition<Answer extends { readonly notes: readonly Note[] }>(
   file: string,

@@ -73,8 +73,8 @@ export function chooseTrigger({ slug, triggers }: ReceivingToolkit, name?: strin
 }
 
 /**
- * Returns the webhook post as the app would sign it, by the toolkit's definition. Rejects with CommandError if the secret cannot be a key,
- * or if the post lacks a value that the signature covers.
+ * Returns the webhook post as the app would sign it, by the definition of the app's toolkit. Rejects with CommandError if the secret cannot
+ * be a key, or if the post lacks a value that the signature covers.
  */
 export function signPost(
   { slug, webhook }: ReceivingToolkit,

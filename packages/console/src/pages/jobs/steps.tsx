@@ -191,7 +191,7 @@ function StepList({
   );
 }
 
-/** Returns the name of a group of steps. For a branch of a condition that has run, adds whether the branch was taken. */
+/** Returns the name of a group of steps. For a branch of a condition that has run, adds if the job took the branch. */
 function blockWords(name: string, kind: string, step: JobStep | undefined): string {
   if ((kind === "then" || kind === "else") && step !== undefined && step.branch !== "") {
     return step.branch === name ? `${name}, taken` : `${name}, not taken`;

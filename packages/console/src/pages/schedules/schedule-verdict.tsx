@@ -10,8 +10,8 @@ import type { Draft } from "./draft.ts";
 import type { ScheduleCheck } from "./use-schedule-check.ts";
 
 /**
- * Draws the result of the service's check of a schedule's definition. If the definition has errors, draws them. Otherwise draws the next
- * runs and the maximum effects of a run.
+ * Draws the result of the service's check of a schedule's definition. If the schedule's definition has errors, draws them. Otherwise draws
+ * the next runs and the maximum effects of a run.
  */
 export function ScheduleVerdict({
   check: { faults, preview, isCurrent },

@@ -19,7 +19,7 @@ import { Notice } from "../../ui/notice/notice.tsx";
 import { placeDefinitionFaults, readDefinition, type UploadedDefinition } from "./definition-files.ts";
 import { DefinitionVerdictView, useDefinitionCheck } from "./definition-verdict.tsx";
 
-/** The text with which the editor of a new toolkit starts: one app with one tool that reads. */
+/** The text with which the editor of a new toolkit (definition of an app) starts: one app with one tool that reads. */
 const exampleDefinition: string = `{
   "toolkit": {
     "slug": "shop",

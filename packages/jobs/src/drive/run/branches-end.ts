@@ -139,7 +139,7 @@ function park({ work, port }: StoppedBranches, askId: string, wakeAt: number | u
   });
 }
 
-/** True if a branch of a `parallel` step was given up or has reached its end. False if the branch can still continue. */
+/** True if a parallel branch of a `parallel` step was given up or has reached its end. False if the branch can still continue. */
 export function isOver({ blocks, positions }: JobState, parallel: StepInstruction, branch: number): boolean {
   const block = blocks[parallel.step.id];
   const wasGivenUp = block?.kind === "parallel" && block.over.includes(branch);

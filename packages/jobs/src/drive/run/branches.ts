@@ -45,7 +45,10 @@ class BranchesRun {
    */
   #ending: Next | undefined;
   #failure: { readonly error: unknown } | undefined;
-  /** True if a branch is due again at once. This happens if a person must confirm its call: the driver asks when all branches have stopped. */
+  /**
+   * True if a branch is due again at once. This happens if a person must confirm its call: the job asks that person when all branches have
+   * stopped.
+   */
   #isPostponed = false;
 
   constructor(work: WorkingJob, { port, effects }: BranchContext) {
@@ -199,8 +202,8 @@ class BranchesRun {
   }
 
   /**
-   * Prepares the next step of a branch. A step that makes calls is marked as begun, and the mark is committed before the calls. If the step
-   * reads a set (a list of rows), the rows of the set are committed first.
+   * Prepares the next step of a parallel branch. A step that makes calls is marked as begun, and the mark is committed before the calls. If
+   * the step reads a set (a list of rows), the rows of the set are committed first.
    */
   async #ready(branch: number, step: Step): Promise<void> {
     if (this.#isOver(branch)) return;

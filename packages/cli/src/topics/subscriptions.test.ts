@@ -202,6 +202,11 @@ test("replay of a range counts first, then queues what an endpoint has not taken
   const { printed, noted } = await svc(...range);
   expect(printed[1]).toMatch(new RegExp(`^dlv_\\w+ +${id} +pending `));
   expect(noted).toEqual([expect.stringMatching(/^1 delivery queued\./)]);
+  expect(await svc(...range, "--dry-run")).toEqual({
+    code: 0,
+    printed: ["0 deliveries would be queued"],
+    noted: [expect.stringContaining("pending or succeeded are left out. `svc subscriptions try <id>`")],
+  });
   await until(async () => {
     const states = (await json("deliveries", "--event", event)).map(({ state }: { state: string }) => state);
     return states.includes("delivered");

@@ -72,7 +72,7 @@ export const addReplayCommand = command(
     if (eventId === undefined) {
       requireRange(values, "the id of an event, or --since for the events of a time");
       const { triggers } = await project();
-      return printRange(await triggers.replayEvents(request), request.dryRun === true, { context, asJson });
+      return printRange(await triggers.replayEvents(request), request, { context, asJson });
     }
     const others = ["since", "until", "toolkitSlug", "triggerSlug", "onlyUndelivered", "dryRun"] as const;
     if (others.some((name) => request[name] !== undefined)) {
@@ -93,7 +93,7 @@ export const addReplayCommand = command(
 
 function printRange(
   replayed: ReplayEventsResponse,
-  isDryRun: boolean,
+  { dryRun, onlyUndelivered }: { readonly dryRun?: boolean; readonly onlyUndelivered?: boolean },
   { context, asJson }: Pick<Run<unknown>, "context" | "asJson">,
 ): void {
   if (asJson) {
@@ -103,7 +103,11 @@ function printRange(
   const { count, deliveries } = replayed;
   const what = `${numberText(count)} ${count === 1 ? "delivery" : "deliveries"}`;
   for (const warning of replayed.warnings) context.note(`warning: ${warning}`);
-  if (isDryRun) {
+  if (count === 0 && onlyUndelivered === true)
+    context.note(
+      "Events whose delivery is pending or succeeded are left out. `svc subscriptions try <id>` sends pending deliveries at once.",
+    );
+  if (dryRun === true) {
     context.print(`${what} would be queued`);
     return;
   }

@@ -152,6 +152,17 @@ browserTest("event types have their schema, a sample, code that verifies, and a 
   await until(() => page.evaluate("document.documentElement.scrollWidth <= innerWidth"));
 });
 
+browserTest("a link that another tab opens later keeps its session when the session of this tab ends", async () => {
+  const { page, faults } = await openLink("hal");
+  faults.expectStatus(401);
+  await page.getByText("No endpoint yet").waitFor();
+  const other = await consoles.open({ path: (await linkOf("ivy")).url, context: page.context() });
+  await other.page.getByText("No endpoint yet").waitFor();
+  await page.getByRole("heading", { name: "Your access has ended" }).waitFor();
+  await other.page.reload();
+  await other.page.getByText("No endpoint yet").waitFor();
+});
+
 browserTest("a read-only link shows everything and no action", async () => {
   const { subscription } = await createAs("eve");
   const { page } = await openLink("eve", { readOnly: true });

@@ -38,7 +38,7 @@ function EndpointFields({
   const known = types.data?.eventTypes.map(({ name }) => typeSlug(name)) ?? [];
   return (
     <Stack>
-      <AddressFields form={form} />
+      <AddressFields form={form} hint="The address of your server to which events are posted, such as https://…" />
       <TypesField form={form} known={known} all="All event types" wordsOf={typeName} />
       <FilterField form={form} />
       <Part title="Format" isOpen={form.draft.format !== "svc"}>

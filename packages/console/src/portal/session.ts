@@ -77,7 +77,9 @@ export async function enterPortal(): Promise<void> {
 
 /** Forgets the session, because the service has ended it (`ended`) or the customer has (`signed out`). The page shows no more data. */
 export function leave(why: "ended" | "signed out"): void {
-  keepHalf("");
+  // Another tab of the browser may have opened another link meanwhile. That session stays.
+  const own = openSession()?.half ?? readHalf();
+  if (readHalf() === own) keepHalf("");
   setState({ kind: "closed", why });
 }
 

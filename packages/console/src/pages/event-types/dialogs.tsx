@@ -102,8 +102,19 @@ export function PublishDialog({
   );
 }
 
-/** A dialog that downloads the document of the event types: all of them, or the type `name`. */
-export function DocumentDialog({ name, onClose }: { name?: string; onClose: () => void }) {
+/**
+ * A dialog that downloads the document of the event types: all of them, or the type `name`. `isForCustomer`: true if the reader is a customer
+ * of the project.
+ */
+export function DocumentDialog({
+  name,
+  isForCustomer = false,
+  onClose,
+}: {
+  name?: string;
+  isForCustomer?: boolean;
+  onClose: () => void;
+}) {
   return (
     <WriteDialog
       method={TriggersService.method.getEventDocument}
@@ -118,7 +129,9 @@ export function DocumentDialog({ name, onClose }: { name?: string; onClose: () =
         },
         delivery: {
           select: "Deliveries",
-          hint: "The format of deliveries that the subscriptions of your customers have.",
+          hint: isForCustomer
+            ? "The format of deliveries that your endpoints have."
+            : "The format of deliveries that the subscriptions of your customers have.",
           options: [
             { value: "svc", words: "svc" },
             { value: "standard", words: "Standard Webhooks" },
@@ -141,7 +154,10 @@ export function DocumentDialog({ name, onClose }: { name?: string; onClose: () =
         onClose();
       }}
     >
-      <p>It describes the event types for your customers: schemas, samples, headers, and how to verify a signature.</p>
+      <p>
+        It describes the event types{!isForCustomer && " for your customers"}: schemas, samples, headers, and how to
+        verify a signature.
+      </p>
     </WriteDialog>
   );
 }

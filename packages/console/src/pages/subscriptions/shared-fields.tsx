@@ -28,7 +28,13 @@ export function inputOf({ draft, change, at }: SubscriptionForm, name: TextName,
 }
 
 /** Draws the fields that each subscription has: the address of its endpoint, and a description. */
-export function AddressFields({ form }: { form: SubscriptionForm }) {
+export function AddressFields({
+  form,
+  hint = "Where events are posted to: https, or http on this machine.",
+}: {
+  form: SubscriptionForm;
+  hint?: string;
+}) {
   return (
     <>
       <TextField
@@ -37,7 +43,7 @@ export function AddressFields({ form }: { form: SubscriptionForm }) {
         required
         mono
         placeholder="https://example.com/hooks/svc"
-        hint="Where events are posted to: https, or http on this machine."
+        hint={hint}
       />
       <TextField
         {...inputOf(form, "description", "Description")}

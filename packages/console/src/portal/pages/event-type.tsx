@@ -48,7 +48,7 @@ export default function EventTypePage() {
           <VerifyCode />
         </>
       )}
-      {isAsked && <DocumentDialog name={name} onClose={() => setAsked(false)} />}
+      {isAsked && <DocumentDialog name={name} isForCustomer onClose={() => setAsked(false)} />}
     </Page>
   );
 }

@@ -46,7 +46,7 @@ function Download({ rows }: { rows: readonly object[] }) {
       >
         Download document
       </Button>
-      {isAsked && <DocumentDialog onClose={() => setAsked(false)} />}
+      {isAsked && <DocumentDialog isForCustomer onClose={() => setAsked(false)} />}
     </>
   );
 }

@@ -5,6 +5,7 @@ import { Webhook } from "standardwebhooks";
 import { afterAll, beforeAll, expect } from "vitest";
 import { findBarriers } from "../axe.ts";
 import { browserTest, startConsole } from "../browser.ts";
+import { keyboardOf } from "../keyboard.ts";
 
 const consoles = startConsole();
 let receiver: TestReceiver;
@@ -161,6 +162,27 @@ browserTest("a link that another tab opens later keeps its session when the sess
   await page.getByRole("heading", { name: "Your access has ended" }).waitFor();
   await other.page.reload();
   await other.page.getByText("No endpoint yet").waitFor();
+});
+
+browserTest("by keyboard alone an endpoint is created, tested and deleted", async () => {
+  const { page } = await openLink("jo");
+  const { press, type, tabTo } = keyboardOf(page);
+  await tabTo(page.getByRole("link", { name: "New endpoint" }));
+  await press("Enter");
+  await page.locator("h1:focus", { hasText: "New endpoint" }).waitFor();
+  await tabTo(page.getByLabel("Endpoint"));
+  await type(`${receiver.url}/by-keyboard`);
+  await press("Enter");
+  await tabTo(page.getByRole("link", { name: "Continue: send a test event" }));
+  await press("Enter");
+  await tabTo(page.getByRole("button", { name: "Send a test event" }));
+  await press("Enter");
+  await until(() => receiver.requests.some(({ path }) => path.endsWith("/by-keyboard")));
+  await tabTo(page.getByRole("button", { name: "Delete" }));
+  await press("Enter");
+  await tabTo(page.getByRole("button", { name: "Delete it" }));
+  await press("Enter");
+  await page.getByText("No endpoint yet").waitFor();
 });
 
 browserTest("a read-only link shows everything and no action", async () => {

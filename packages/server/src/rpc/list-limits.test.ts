@@ -42,6 +42,8 @@ test("a list without the declaration, or without the field in its answer, is ref
   const undeclared = without(listJobs, 50_107);
   const name = "svc.v1.JobsService/ListJobs";
   expect(() => readListLimits(undeclared)).toThrow(`${name} declares no list_limits`);
+  const ofPortal = without(TriggersService.method.listSubscriptions, 50_107);
+  expect(() => readListLimits(ofPortal)).toThrow("TriggersService/ListSubscriptions declares no list_limits");
   const service = { ...JobsService, methods: [undeclared] } as unknown as DescService;
   expect(() => sayListLimits(service, {})).toThrow(`${name} declares no list_limits`);
   expect(() => readListLimits(withOptionsOf(listJobs, listSteps))).toThrow("that its limited_to does not have");

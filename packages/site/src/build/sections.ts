@@ -5,10 +5,22 @@ import type { SitePage } from "./pages.ts";
 
 type UnnumberedSection = Omit<Section, "id">;
 
-/** Returns the sections of all pages, in order. A heading with subheadings is a section with the text before its first subheading. */
+/** Headings of sections that only link to other pages. They answer no question. */
+const linkHeadings = new Set(["Next", "Next steps", "More"]);
+
+/**
+ * Returns the sections of all pages, in order. A heading with subheadings is a section with the text before its first subheading. Sections
+ * that only link to other pages are left out.
+ */
 export function sectionsOf(pages: readonly SitePage[]): readonly Section[] {
-  const sections = pages.flatMap((page) => (isCall(page) ? [callSection(page)] : page.passages.map(sectionIn(page))));
+  const sections = pages.flatMap((page) =>
+    isCall(page) ? [callSection(page)] : page.passages.filter(hasText).map(sectionIn(page)),
+  );
   return sections.map((section, id) => ({ id, ...section }));
+}
+
+function hasText({ headings }: PagePassage): boolean {
+  return !linkHeadings.has(headings.at(-1)?.text ?? "");
 }
 
 function sectionIn({ path, title }: SitePage): (passage: PagePassage) => UnnumberedSection {

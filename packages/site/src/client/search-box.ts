@@ -93,7 +93,7 @@ function itemOf(found: SearchHit, place: number): HTMLAnchorElement {
   item.href = `${rootPath()}${found.path}`;
   setAttributes(item, { role: "option", tabindex: "-1" });
   const title = document.createElement("b");
-  title.textContent = found.heading === found.title ? found.title : `${found.title} › ${found.heading}`;
+  title.textContent = ["", found.title].includes(found.heading) ? found.title : `${found.title} › ${found.heading}`;
   const text = document.createElement("span");
   text.append(
     ...excerptOf(found.shown, found.words).map(({ text: part, isMatch }) => {

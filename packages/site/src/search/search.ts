@@ -22,7 +22,7 @@ export type SearchHit = Pick<Section, "path" | "title" | "heading" | "shown"> & 
 const options: Options<Section> = {
   fields: ["title", "heading", "text"],
   storeFields: ["path", "title", "heading", "shown"],
-  tokenize: wordsOf,
+  tokenize: (text, field) => wordsOf(field === "heading" ? tellingHeadingOf(text) : text),
   // The number of a step, as in "3. Run it", says nothing about what the section is about.
   extractField: (section, field) =>
     field === "heading" ? section.heading.replace(/^\d+\. /, "") : section[field as keyof Section],
@@ -36,6 +36,8 @@ const options: Options<Section> = {
 const weights: readonly (readonly [start: string, weight: number])[] = [
   ["guides/", 1.3],
   ["start/", 1.1],
+  // Most answers about programs are only in the reference.
+  ["reference/program/", 1.2],
   ["reference/api/", 0.6],
   ["reference/cli/", 0.7],
   // The error reference has a low weight. A question with the name of an error finds its row anyway, because few other pages contain the
@@ -48,6 +50,8 @@ const weights: readonly (readonly [start: string, weight: number])[] = [
   ["concepts/benchmarks", 0.3],
   ["benchmarks", 0.3],
   ["concepts/decisions", 0.6],
+  // For people who change svc.
+  ["concepts/engines", 0.5],
   ["concepts/", 0.9],
   ["changelog", 0.3],
 ];
@@ -59,6 +63,15 @@ const sameShare = 0.8;
 const sectionsRead = 4;
 /** The score of a page in a search is the score of its best section plus this share of the scores of its further matching sections. */
 const otherSectionsShare = 0.3;
+
+/** Headings that many pages have. They say nothing about what a section is about. */
+const commonHeadings = new Set(["Check that it worked", "Check that it works", "What can go wrong", "Steps", "Rules"]);
+
+/** Returns the parts of a section's heading that say what the section is about. */
+function tellingHeadingOf(heading: string): string {
+  const parts = heading.split(" › ");
+  return parts.filter((part) => !commonHeadings.has(part)).join(" ");
+}
 
 /** Returns the index of all sections, as a text that `openSearch` reads. */
 export function writeIndex(sections: readonly Section[]): string {

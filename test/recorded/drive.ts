@@ -38,7 +38,7 @@ const patienceMs = 20_000;
 const stillMs = 500;
 /** Real time in which a lease is renewed. */
 const renewalMs = 10_000;
-const stillLooks = 50;
+const stillLooks = 200;
 
 /**
  * Drives a job until it has ended and no work is left: whenever nothing moves, the next act is done if its time has come, else

@@ -47,6 +47,12 @@ export type EngineUnderTest = AsyncDisposable & {
   readonly faults: readonly unknown[];
 };
 
+/**
+ * Longer than any waits of acts that follow each other without a commit: those move the clock at once, before a lease could be renewed. The
+ * engine of the tests never loses its lease.
+ */
+const leaseMs = 3_600_000;
+
 /** Makes an engine on a database; it does nothing until `start`. */
 export function createEngineUnderTest(parts: EngineParts): EngineUnderTest {
   const { db, clock, transport, catalog, vaultKey, onFaultPoint } = parts;
@@ -56,6 +62,7 @@ export function createEngineUnderTest(parts: EngineParts): EngineUnderTest {
     ...{ clock, transport, catalog, isSandbox: true },
     sealer: createSealer(parseVaultKeys(vaultKey)),
     ...(onFaultPoint && { onFaultPoint }),
+    limits: { jobs: { leaseMs } },
     observer: {
       jobs: {
         ended: () => {},

@@ -54,6 +54,20 @@ function asToldBefore<T>(jobs: T): T {
   return JSON.parse(text) as T;
 }
 
+/**
+ * Leaves out what depends on which of several rows ended first: the order of a step's errors, and the sample of an error that several rows
+ * had.
+ */
+function withoutOrder<T>(ending: T): T {
+  const sortable = (key: string, value: unknown) => {
+    if (key !== "errors" || !Array.isArray(value)) return value;
+    const errors = value as { code: string; count: number; firstOrdinal: number; sample: string }[];
+    const told = errors.map((error) => (error.count > 1 ? { ...error, sample: "" } : error));
+    return told.toSorted((a, b) => a.code.localeCompare(b.code) || a.firstOrdinal - b.firstOrdinal);
+  };
+  return JSON.parse(JSON.stringify(ending, sortable)) as T;
+}
+
 /** A recorded run: all its states, and those that are driven from, with their rows. */
 type Recording = {
   readonly name: string;
@@ -112,7 +126,8 @@ describe.each([...versions])("version %s", (_version, recordings) => {
         driven++;
         if (refused.length > 0) continue;
         const ended = { jobs: asToldBefore(jobs), without, beyond };
-        expect(ended, what).toMatchObject(withLostUndos(endingAt(history, prefix.entry), history));
+        const expected = withLostUndos(endingAt(history, prefix.entry), history);
+        expect(withoutOrder(ended), what).toMatchObject(withoutOrder(expected));
       }
     },
   );

@@ -94,7 +94,7 @@ async function publish(...options: string[]) {
 
 const listHeader = "SLUG     CATEGORY                  TOOLS  READ  WRITE  DESTRUCTIVE  TRIGGERS  CONNECT  OWNER";
 const sharedRows = [
-  "svc      developer-infrastructure  0      0     0      0            11        -        shared",
+  "svc      developer-infrastructure  0      0     0      0            13        -        shared",
   "watcher  scheduling                0      0     0      0            1         ready    shared",
 ];
 

@@ -115,7 +115,7 @@ export const operationalEventTypes = {
     description: "A project uses at least 80 % of a quota that svc counts for all nodes together.",
     once: "day and quota",
     fields: {
-      quota: text("Name of the quota, as in GetProjectUsage.", "subscriptions"),
+      quota: text("Name of the quota, such as `subscriptions`.", "subscriptions"),
       used: count("Usage at the time of the event, counted up to the quota.", 812),
       limit: count("The quota's limit.", 1_000),
     },

@@ -48,6 +48,7 @@ const words: Readonly<Record<string, string>> = {
   GetAsk: "the console",
   ListAsks: "the console",
   ListAskEndpoints: "the console",
+  CreatePortalLink: "the application",
 };
 const pattern = new RegExp(`\\b(?:${Object.keys(words).join("|")})\\b`, "g");
 

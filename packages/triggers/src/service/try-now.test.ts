@@ -111,7 +111,8 @@ test("after 50 attempts of a delivery a manual one counts, so that no delivery i
   await cluster.db.sql`update deliveries set attempts = 50`;
   await until(async () => {
     const { state } = await delivery(only);
-    if (state === "pending") await client.tryNow({ deliveryId: only });
+    // The delivery may end between the read and the call, which is then refused.
+    if (state === "pending") await client.tryNow({ deliveryId: only }).catch(() => undefined);
     return state === "dead_letter";
   });
   expect((await delivery(only)).attempts).toBeLessThanOrEqual(50 + 10);

@@ -1246,7 +1246,7 @@ CREATE OR REPLACE FUNCTION public.routing_shard(entity text)
  RETURNS smallint
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE STRICT
-RETURN ((get_byte(sha256((replace(entity, '\'::text, '\\'::text))::bytea), 0) % 16))::smallint
+AS $function$ SELECT (get_byte(sha256(replace(entity, '\', '\\')::bytea), 0) % 16)::int2 $function$
 ;
 
 CREATE TRIGGER audit_chains_keep_all BEFORE TRUNCATE ON public.audit_chains FOR EACH STATEMENT EXECUTE FUNCTION refuse_audit_truncate();

@@ -12,7 +12,7 @@ CREATE INDEX "subscriptions_general" ON "subscriptions" USING btree ("project_id
 ALTER TABLE "routing_shards" SET (fillfactor = 50);--> statement-breakpoint
 -- The shard of an entity: its number does not depend on the server, so that it stays the same in a copy of the database.
 CREATE FUNCTION routing_shard(entity text) RETURNS int2 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-  RETURN (get_byte(sha256(replace(entity, '\', '\\')::bytea), 0) % 16)::int2;--> statement-breakpoint
+  AS $$ SELECT (get_byte(sha256(replace(entity, '\', '\\')::bytea), 0) % 16)::int2 $$;--> statement-breakpoint
 -- Moves the version of a subscription's shard. It runs at the end of the transaction, which has locked the project's row before: so two
 -- transactions that change several shards of a project run one after the other and cannot deadlock. A deletion adds no row, because the
 -- transaction may also have deleted the project.

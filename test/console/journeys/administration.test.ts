@@ -85,7 +85,7 @@ browserTest("a policy is set as a whole, and its use is shown", async () => {
   await page.getByRole("radio", { name: "What destroys" }).check();
   await page.getByLabel("Who is asked to confirm").fill("lead");
   await page.getByLabel("Hosts of http steps").fill("api.example.com");
-  await page.getByLabel("Subscriptions", { exact: true }).fill("7");
+  await page.getByLabel("Subscriptions of all entities", { exact: true }).fill("7");
   await lookAt(page, "admin-project-policy");
   await page.getByRole("button", { name: "Set the policy" }).click();
   await until(async () => {

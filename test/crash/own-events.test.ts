@@ -62,9 +62,17 @@ async function startNodes(databaseUrl: string): Promise<Nodes> {
 
 type Result = { readonly eventId: string; readonly outcome: string };
 
-/** Publishes batches of events with idempotency keys until it is stopped. `ids`: the id of each acknowledged event, by its key. */
-async function publishUntil(signal: AbortSignal, nodes: Nodes, name: string, ids: Map<string, string>): Promise<void> {
+/** The acknowledged events by their keys, and the number of events after which the publishers wait. */
+type Published = { readonly ids: Map<string, string>; most: number };
+
+/**
+ * Publishes batches of events with idempotency keys until it is stopped. It waits at `published.most`: on a slow machine there would otherwise
+ * be more events than a paused subscription can catch up with in the time of the test.
+ */
+async function publishUntil(signal: AbortSignal, nodes: Nodes, name: string, published: Published): Promise<void> {
+  const { ids } = published;
   for (let batch = 0; !signal.aborted; batch++) {
+    while (ids.size >= published.most && !signal.aborted) await wait(5);
     const keys = Array.from({ length: batchSize }, (_, index) => `${name}-${batch}-${index}`);
     const events = keys.map((key) => ({ type: "order.made", key, payloadJson: JSON.stringify({ key }) }));
     const { results } = await nodes.ask<{ results: Result[] }>("TriggersService/PublishEvents", { events });
@@ -121,12 +129,14 @@ test("nodes that die lose no published event, no polled one, and none of a pause
   };
   const [stop, stopPolls] = [new AbortController(), new AbortController()];
   const ids = new Map<string, string>();
+  const published: Published = { ids, most: 0 };
   const seen = new Map<string, number>();
   const names = ["a", "b", "c", "d"];
-  const publishing = Promise.all(names.map((name) => publishUntil(stop.signal, nodes, name, ids)));
+  const publishing = Promise.all(names.map((name) => publishUntil(stop.signal, nodes, name, published)));
   const polling = pollUntil(stopPolls.signal, nodes, since, seen);
   for (let round = 0; round < rounds; round++) {
     const before = ids.size;
+    published.most = before + 40 * batchSize;
     const changed = `whsec_${Buffer.from(`secret of round ${round}`.padEnd(32, "-")).toString("base64")}`;
     const isPaused = round % 2 === 0;
     const acts = Promise.all([

@@ -154,3 +154,18 @@ test("a warning reaches only the subscriptions whose filter accepts it, and a re
     [0, 1],
   ]);
 });
+
+test("a check that fails prevents neither other checks nor other projects, and is reported", async () => {
+  const project = await startProject();
+  await using _node = project.node;
+  await limit(project.projectId, 1);
+  await project.subscribe("svc");
+  const statements = cluster.db.sql.unsafe;
+  cluster.db.sql.unsafe = ((...sent: Parameters<typeof statements>) => {
+    if (sent[0].includes("count_project_toolkits")) throw new Error("the statement took too long");
+    return statements.apply(cluster.db.sql, sent);
+  }) as typeof statements;
+  await expect(round()).rejects.toThrow("took too long");
+  cluster.db.sql.unsafe = statements;
+  expect(await warnings(project)).toHaveLength(1);
+});

@@ -1,5 +1,5 @@
 import { isoTime, type ProjectId, type QuotaName, quotaOf, type Sweep } from "@svc/core";
-import { type Database, type Executor, withTransaction } from "@svc/db/connect";
+import { type Database, withTransaction } from "@svc/db/connect";
 import {
   findOperationalProjects,
   type OperationalEvent,
@@ -8,10 +8,12 @@ import {
   publishOperationalEvents,
 } from "@svc/db/events/operational";
 import { findProject, type Project } from "@svc/db/projects/repo";
-import { usageOfProject } from "@svc/db/projects/usage";
+import { type ProjectUsage, usageOfProject } from "@svc/db/projects/usage";
 import { webhookSecretsForProject } from "@svc/db/secrets/webhook-secrets";
 
 const everyMs = 600_000;
+/** Pause between two measurements of stored bytes, in milliseconds. */
+const measureMs = 3_600_000;
 const projectsMax = 100;
 const dayMs = 86_400_000;
 /** Part of a quota's limit from which a project is warned. */
@@ -29,82 +31,88 @@ type WarningOptions = {
   readonly onDue: () => void;
 };
 
+/** Finds the warnings of one cause for a project. */
+type Check = (db: Database, project: Project, nowMs: number) => Promise<readonly Warning[]>;
+
 /**
  * Returns the sweep that warns projects every ten minutes, at most once a day for each cause: by the operational event `quota_near` of a quota
- * that is nearly used up, and by `secret_expiring` of a webhook secret that ends soon. It counts only for projects that receive operational
- * events.
+ * that is nearly used up, and by `secret_expiring` of a webhook secret that ends soon. It checks only projects that receive operational
+ * events. A check that fails does not prevent the others; the round then ends with its error.
  */
 export function warningSweep({ db, filters, onDue }: WarningOptions): Sweep {
+  let measuredMs = Number.NEGATIVE_INFINITY;
   return {
     what: "quotas and webhook secrets",
     everyMs,
     async *round(nowMs) {
+      const isMeasuring = nowMs - measuredMs >= measureMs;
+      if (isMeasuring) measuredMs = nowMs;
+      const checks = isMeasuring ? [...cheapChecks, storedBytesCheck] : cheapChecks;
+      const errors: unknown[] = [];
       let after: ProjectId | undefined;
       do {
         const ids = await findOperationalProjects(db, after, projectsMax);
         for (const id of ids) {
-          const warnings = await warningsOf(db, id, nowMs);
-          if (await publishWarnings({ db, filters }, warnings, nowMs)) onDue();
+          const project = await findProject(db, id);
+          if (project === undefined) continue;
+          for (const check of checks) {
+            const warned = warn({ db, filters }, check(db, project, nowMs), nowMs);
+            const isDue = await warned.catch((error: unknown) => void errors.push(error));
+            if (isDue === true) onDue();
+          }
         }
         after = ids.length < projectsMax ? undefined : ids.at(-1);
         yield after !== undefined;
       } while (after !== undefined);
+      if (errors.length > 0) throw errors[0];
     },
   };
 }
 
-function publishWarnings(
+async function warn(
   { db, filters }: Pick<WarningOptions, "db" | "filters">,
-  warnings: readonly Warning[],
+  check: ReturnType<Check>,
   nowMs: number,
 ): Promise<boolean> {
+  const warnings = await check;
+  if (warnings.length === 0) return false;
   const eventsOf = (received: readonly Warning[]) => received;
   return withTransaction(db, (tx) => publishOperationalEvents(tx, warnings, eventsOf, { filters, nowMs }));
 }
 
-async function warningsOf(db: Database, projectId: ProjectId, nowMs: number): Promise<Warning[]> {
-  const project = await findProject(db, projectId);
-  if (project === undefined) return [];
-  return [...(await quotaWarnings(db, project, nowMs)), ...(await secretWarnings(db, projectId, nowMs))];
-}
-
 /**
- * Counts of the quotas that svc counts for all nodes together. A count stops at `most`. The other quotas limit what happens in a second or at
- * one moment, so a warning would come too late.
+ * Returns the check of a quota that svc counts for all nodes together. `count` stops at the quota's limit. The other quotas limit what
+ * happens in a second or at one moment, so a warning would come too late.
  */
-function countsOf(db: Executor, id: ProjectId): Partial<Record<QuotaName, (most: number) => Promise<number>>> {
-  const usage = usageOfProject(db, id);
-  return {
-    subscriptions: usage.countSubscriptions,
-    entitySubscriptions: usage.countEntitySubscriptions,
-    pendingDeliveries: usage.countDeliveries,
-    jobs: usage.countJobs,
-    privateToolkits: usage.countToolkits,
-    storedBytes: usage.measureStorage,
+function quotaCheck(quota: QuotaName, count: (usage: ProjectUsage, most: number) => Promise<number>): Check {
+  return async (db, { id: projectId, quotas }, nowMs) => {
+    const limit = quotaOf(quotas, quota);
+    if (limit === Number.POSITIVE_INFINITY) return [];
+    const used = await count(usageOfProject(db, projectId), limit);
+    if (used < nearShare * limit) return [];
+    const occurrence = occurrenceOf(projectId, quota, dayOf(nowMs));
+    return [{ name: "quota_near", projectId, entityId: "", occurrence, payload: { quota, used, limit } }];
   };
 }
 
-async function quotaWarnings(db: Executor, { id: projectId, quotas }: Project, nowMs: number): Promise<Warning[]> {
-  const found: Warning[] = [];
-  for (const [name, count] of Object.entries(countsOf(db, projectId))) {
-    const quota = name as QuotaName;
-    const limit = quotaOf(quotas, quota);
-    if (limit === Number.POSITIVE_INFINITY) continue;
-    const used = await count(limit);
-    if (used < nearShare * limit) continue;
-    const occurrence = occurrenceOf(projectId, quota, dayOf(nowMs));
-    found.push({ name: "quota_near", projectId, entityId: "", occurrence, payload: { quota, used, limit } });
-  }
-  return found;
-}
-
-async function secretWarnings(db: Executor, projectId: ProjectId, nowMs: number): Promise<Warning[]> {
+const checkSecrets: Check = async (db, { id: projectId }, nowMs) => {
   const ending = await webhookSecretsForProject(db, projectId).listLast(nowMs, nowMs + secretNoticeMs);
   return ending.map(({ id: secretId, toolkitSlug, endsAt }) => ({
     ...{ name: "secret_expiring", projectId, entityId: "", occurrence: occurrenceOf(secretId, dayOf(nowMs)) },
     payload: { secretId, toolkitSlug, endsAt: isoTime(endsAt ?? nowMs) },
   }));
-}
+};
+
+const cheapChecks: readonly Check[] = [
+  checkSecrets,
+  quotaCheck("subscriptions", (usage) => usage.countSubscriptions()),
+  quotaCheck("entitySubscriptions", (usage) => usage.countEntitySubscriptions()),
+  quotaCheck("pendingDeliveries", (usage, most) => usage.countDeliveries(most)),
+  quotaCheck("jobs", (usage, most) => usage.countJobs(most)),
+  quotaCheck("privateToolkits", (usage) => usage.countToolkits()),
+];
+/** Reads all data of a project, so it is made once an hour. */
+const storedBytesCheck = quotaCheck("storedBytes", (usage) => usage.measureStorage());
 
 /** Returns the number of the day in UTC, for keys of occurrences. */
 function dayOf(ms: number): number {

@@ -3,7 +3,7 @@ import { apply, type WorkingJob } from "../../state/apply.ts";
 import type { Change, JobQuestion, Next } from "../../state/change.ts";
 import { type AgainInstruction, branchOf, type StepInstruction } from "../../state/flow.ts";
 import type { JobState } from "../../state/job.ts";
-import type { StepEffects } from "../../steps/effects.ts";
+import type { AttemptResult, StepEffects } from "../../steps/effects.ts";
 import { SharedLimits } from "../../steps/shared-limits.ts";
 import { resumeFromAsk } from "../ask/answer.ts";
 import { question } from "../ask/ask.ts";
@@ -45,10 +45,7 @@ class BranchesRun {
    */
   #ending: Next | undefined;
   #failure: { readonly error: unknown } | undefined;
-  /**
-   * True if a branch is due again at once. This happens if a person must confirm its call: the job asks that person when all branches have
-   * stopped.
-   */
+  /** True if a person must confirm the call of a branch. The driver asks the person when all branches have stopped. */
   #isPostponed = false;
 
   constructor(work: WorkingJob, { port, effects }: BranchContext) {
@@ -61,7 +58,7 @@ class BranchesRun {
     this.#parallel = at.parallel;
     const call = bounded(program.limits.concurrency, effects.call);
     this.#shared = new SharedLimits(program.limits, state.used, state.positions.length);
-    this.#effects = { ...effects, call, shared: this.#shared };
+    this.#effects = { ...effects, call: (...made) => this.#noticeUnconfirmed(call(...made)), shared: this.#shared };
     state.positions.forEach(({ progress }, branch) => {
       const dueAt = progress?.kind === "call" ? progress.retry?.dueAt : undefined;
       if (dueAt !== undefined && progress?.askId === undefined)
@@ -109,6 +106,13 @@ class BranchesRun {
     const waits = dues.length === 0 ? [] : [clock.wait(Math.max(0, Math.min(...dues) - clock.now()), woken.signal)];
     await Promise.race([...this.#acting.values(), ...waits]);
     woken.abort();
+  }
+
+  /** Notices a call that was not sent because a person must confirm it first. `createCalls` lets only such a call be tried again at once. */
+  async #noticeUnconfirmed(attempt: Promise<AttemptResult>): Promise<AttemptResult> {
+    const result = await attempt;
+    this.#isPostponed ||= result.kind === "limited" && result.waitMs === 0;
+    return result;
   }
 
   #mustStop(): boolean {
@@ -262,7 +266,6 @@ class BranchesRun {
       case "commit":
         return this.#commit();
       case "until":
-        this.#isPostponed ||= next.atMs <= this.#port.clock.now();
         this.#blocked.set(branch, { atMs: next.atMs, isWait: false, stepId: "" });
         return;
       case "wait":

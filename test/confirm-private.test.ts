@@ -138,7 +138,9 @@ test("a simulation and a poll do not send a private tool that only claims to rea
   const slug = await own(read);
   const before = posts();
   const steps = [{ id: "s", call: slug, entity: "ada", args: { id: fresh() } }];
-  const programJson = json({ version: 1, title: "T", approval: { plan: "never" }, steps });
+  // The sample of a call that is not sent is no write, and has one page.
+  const limits = { writes: 0 };
+  const programJson = json({ version: 1, title: "T", approval: { plan: "never" }, limits, steps });
   const submitted = await made("JobsService/SubmitJob", { programJson, simulateFirst: true });
   const simulated = await made("JobsService/SubmitJob", { programJson, mode: "simulate" });
   await world.reach(simulated.job.id, "SUCCEEDED");

@@ -66,7 +66,7 @@ plan("a key by its id", (db) => findKeyById(db, keyId));
 const portal = (db: Executor) => portalLinksForProject(db, seededId("prj", 1));
 const portalLink = {
   ...{ entityId: "ada", isReadOnly: false, createdAt: nowMs, expiresAt: nowMs + 86_400_000 },
-  toolkitSlug: "events",
+  ...{ toolkitSlug: "events", makerKeyId: keyId },
 };
 const portalPage = { nowMs, after: seededId("lnk", 7), limit: 51 };
 

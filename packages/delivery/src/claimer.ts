@@ -51,6 +51,8 @@ type Place = { cursor: SubscriptionId | undefined; mayBeMore: boolean };
  * become due a few at a time.
  */
 const behindPauseMs = 50;
+/** Minimum pause before a round of claims that only a pace makes due, in milliseconds. A pace makes up for a late start of up to 50 ms. */
+const pacedRoundMs = 25;
 const claimMax = 256;
 const claimQueuesMax = 256;
 /**
@@ -212,7 +214,8 @@ export class Claimer {
       const found: DeliveryClaim = await claimDeliveries(db, request);
       await this.#options.sealer.ready(found.deliveries.map(({ projectId }) => projectId));
       // The next round begins when the first of these paces lets a delivery start.
-      this.#nextDueMs = Math.min(this.#nextDueMs, ...found.paced.values());
+      const opensAtMs = Math.min(...found.paced.values());
+      this.#nextDueMs = Math.min(this.#nextDueMs, Math.max(opensAtMs, nowMs + pacedRoundMs));
       this.#options.onPaced(found.paced);
       onClaimed(found.deliveries);
       await this.#end(found.ended);

@@ -73,6 +73,8 @@ const linger = { ms: 10, fromSize: 2 };
 const retryPauseMs = 250;
 /** Time between two counts of the pending deliveries of a failing subscription, in milliseconds. */
 const countedEveryMs = 300_000;
+/** Maximum number of subscriptions whose pending deliveries are counted with one batch. The attempts of later batches wait for the count. */
+const countedAtOnceMax = 10;
 const countedMax = 10_000;
 
 /** Options, and the times at which the pending deliveries of failing subscriptions were last counted. */
@@ -237,7 +239,7 @@ async function writeOverflows(
     return active && nowMs - (counted.get(id) ?? Number.NEGATIVE_INFINITY) >= countedEveryMs;
   });
   if (due.length === 0) return [];
-  const ids = due.map(({ subscriptionId }) => subscriptionId);
+  const ids = due.map(({ subscriptionId }) => subscriptionId).slice(0, countedAtOnceMax);
   for (const id of ids) counted.set(id, nowMs);
   return await withTransaction(db, async (tx) => {
     const full = await reportSubscriptionOverflows(tx, ids, pendingMax);

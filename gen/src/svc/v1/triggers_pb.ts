@@ -4559,6 +4559,8 @@ export const TriggersService: GenService<{
    *   the form `custom`.
    * - permission_denied PORTAL_READ_ONLY: the portal link was created with `readOnly`. This is so for each portal call
    *   that changes or sends something.
+   * - resource_exhausted PORTAL_CALLS_TOO_MANY: the portal's pages of the entity have made 600 calls within a minute.
+   *   This is so for each portal call.
    *
    * @generated from rpc svc.v1.TriggersService.CreateSubscription
    */
@@ -5227,9 +5229,9 @@ export const TriggersService: GenService<{
   },
   /**
    * Creates a link that opens the portal for one entity (customer or user): pages on which a customer manages its own
-   * endpoints. The link opens any number of sessions until it expires. Each person who has the link has its access, so
-   * send it only to that customer and never write it to a log. The option `portal` in options.proto describes this
-   * access.
+   * endpoints. The link opens any number of sessions until it expires. It also ends when the key that created it is
+   * revoked. Each person who has the link has its access, so send it only to that customer and never write it to a log.
+   * The option `portal` in options.proto describes this access.
    *
    * Errors:
    * - failed_precondition CONSOLE_OFF: the node serves no console, and so no portal.

@@ -1,6 +1,6 @@
 import { defineFaults } from "../faults/define-faults.ts";
 import { Fault, formatValue } from "../faults/errors.ts";
-import { call, field, text } from "../faults/fault-text.ts";
+import { call, field, text, wait } from "../faults/fault-text.ts";
 import type { AccountId } from "../ids/id.ts";
 
 /** Effect of a tool on the data of its app: it reads, writes, or destroys data. The values go from the weakest effect to the strongest. */
@@ -130,6 +130,13 @@ export const bindingFaults = defineFaults({
     says: (method: string, entityId: string) =>
       text`${call(method)} does not belong to the portal, and this key is limited to the portal of the entity ${formatValue(entityId)}`,
     help: "Use a key of the whole project.",
+  },
+  PORTAL_CALLS_TOO_MANY: {
+    code: "resource_exhausted",
+    says: (most: number, _retryAfterMs: number) =>
+      `the portal's pages of this entity have made ${most} calls within a minute`,
+    help: text`Try again ${wait}.`,
+    retryAfterMs: (_most: number, retryAfterMs: number) => retryAfterMs,
   },
   PORTAL_READ_ONLY: {
     code: "permission_denied",

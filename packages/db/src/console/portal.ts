@@ -11,7 +11,7 @@ import {
 } from "@svc/core";
 import { and, desc, eq, gt, inArray, isNull, lt, sql } from "drizzle-orm";
 import { type Executor, withTransaction } from "../connect.ts";
-import { createApiKey, type NewApiKey } from "../keys/repo.ts";
+import { createApiKey, findKeyById, lockApiKey, type NewApiKey } from "../keys/repo.ts";
 import { apiKeys, consoleLinks, consoleSeats, consoleSessions } from "../schema/index.ts";
 import { statement } from "../sql/statement.ts";
 import { insertConsoleLink } from "./links.ts";
@@ -29,6 +29,8 @@ export type PortalLink = {
 /** The properties of a portal link to create. `toolkitSlug`: the only toolkit (svc's definition of one app) that its key reaches. */
 type NewPortalLink = Pick<PortalLink, "entityId" | "isReadOnly" | "createdAt" | "expiresAt"> & {
   readonly toolkitSlug: string;
+  /** Key that creates the link. The link ends with it. */
+  readonly makerKeyId: KeyId;
 };
 
 /** Portal links of one project. A link and its key have the same UUID, and end together. */
@@ -74,11 +76,14 @@ export function portalLinksForProject(db: Executor, projectId: ProjectId): Porta
   return {
     create: (link, most) =>
       withTransaction(db, async (tx) => {
+        // A revocation of the creator ends the links that exist then. It waits for this lock. If it came first, the new link ends too.
+        await lockApiKey(tx, link.makerKeyId);
+        const maker = await findKeyById(tx, link.makerKeyId);
         await lockLinks(tx, [uuidOfId(projectId), link.entityId]);
         if ((await tx.orm.$count(apiKeys, liveOf(link.entityId, link.createdAt))) >= most) return undefined;
         const keyId = createId("key", link.createdAt);
         const [id, token] = [linkOfKey(keyId), generateToken()];
-        await createApiKey(tx, keyOf(keyId, projectId, link));
+        await createApiKey(tx, { ...keyOf(keyId, projectId, link), revokedAt: maker?.revokedAt ?? null });
         await insertConsoleLink(tx, {
           ...{ id, projectId, keyId, digest: digestSecret(token), purpose: "portal", target: {}, spentAt: null },
           ...{ createdAt: link.createdAt, expiresAt: link.expiresAt },
@@ -126,10 +131,10 @@ export function portalLinksForProject(db: Executor, projectId: ProjectId): Porta
 
 /** Returns the key of a portal link. svc does not keep its text, so only sessions that the link opens can use it. */
 function keyOf(id: KeyId, projectId: ProjectId, link: NewPortalLink): NewApiKey {
-  const { entityId, isReadOnly, toolkitSlug, createdAt, expiresAt } = link;
+  const { entityId, isReadOnly, toolkitSlug, makerKeyId, createdAt, expiresAt } = link;
   return {
     ...{ id, projectId, entityId, createdAt, expiresAt, role: "member", purpose: "portal", hint: "" },
-    name: `portal link ${linkOfKey(id)}`,
+    ...{ name: `portal link ${linkOfKey(id)}`, makerKeyId },
     digest: digestSecret(generateToken()),
     accessClasses: isReadOnly ? ["read"] : [],
     toolkitSlugs: [toolkitSlug],

@@ -126,7 +126,9 @@ export async function claimDeliveries(db: Executor, request: DeliveryClaimReques
   const paced = await claimPaced(db, open, request);
   const { rows, isCut } = await claimUnpaced(db, open, { ...request, limit: request.limit - paced.rows.length });
   // Queues are served in order. If the limit stopped this claim in a queue, the next claim continues at the same queue.
-  const last = isCut ? lastOf(rows.map((row) => String(row.subscriptionId))) : queues.at(-1)?.subscriptionId;
+  const reached = isCut ? lastOf(rows.map((row) => String(row.subscriptionId))) : queues.at(-1)?.subscriptionId;
+  // If paced queues used the limit up, the next claim begins where this one began.
+  const last = isCut && rows.length === 0 && request.after !== undefined ? after : reached;
   const isWhole = queues.length < request.queuesMax && !isCut;
   return {
     deliveries: [...rows, ...paced.rows].map((row) => claimedDelivery(row, request)),
@@ -165,7 +167,11 @@ async function claimPaced(db: Executor, queues: readonly ScannedQueue[], request
     if (pacedAt <= nowUs) free.push(subscriptionId);
   }
   if (free.length === 0) return { rows: [], opensAt };
-  const rows = await claimPacedDeliveries(db, parametersOf(free, { ...request, limit: Math.ceil(request.limit / 2) }));
+  // A limit of 1 goes to both kinds of queues in turn.
+  const hasUnpaced = queues.some(({ pacedAt }) => pacedAt === undefined);
+  const limit = request.limit === 1 && hasUnpaced ? request.nowMs % 2 : Math.ceil(request.limit / 2);
+  if (limit === 0) return { rows: [], opensAt };
+  const rows = await claimPacedDeliveries(db, parametersOf(free, { ...request, limit }));
   for (const { subscriptionId, paced_at: pacedAt } of rows) noteOpening(String(subscriptionId), Number(pacedAt));
   return { rows, opensAt };
 }

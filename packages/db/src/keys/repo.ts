@@ -88,7 +88,13 @@ export function listMadeKeys(
   return db.orm
     .select()
     .from(apiKeys)
-    .where(and(eq(apiKeys.makerKeyId, makerKeyId), page.after === undefined ? undefined : lt(apiKeys.id, page.after)))
+    .where(
+      and(
+        eq(apiKeys.makerKeyId, makerKeyId),
+        eq(apiKeys.purpose, ""),
+        page.after === undefined ? undefined : lt(apiKeys.id, page.after),
+      ),
+    )
     .orderBy(desc(apiKeys.id))
     .limit(page.limit);
 }
@@ -96,7 +102,7 @@ export function listMadeKeys(
 /** Returns the number of usable keys that a key created: those that are neither revoked nor expired. */
 export function countMadeKeys(db: Executor, makerKeyId: KeyId, nowMs: number): Promise<number> {
   const isLive = and(isNull(apiKeys.revokedAt), gt(apiKeys.expiresAt, nowMs));
-  return db.orm.$count(apiKeys, and(eq(apiKeys.makerKeyId, makerKeyId), isLive));
+  return db.orm.$count(apiKeys, and(eq(apiKeys.makerKeyId, makerKeyId), eq(apiKeys.purpose, ""), isLive));
 }
 
 /** A revoked key. `endedIds`: all keys that ended with it, namely the key itself and the keys that it created. */

@@ -30,7 +30,7 @@ export function queuedSubscriptions(projectId: string): string {
     `(select t.subscription_id from delivery_tasks t where t.epoch = ${epoch}${after} order by t.subscription_id limit 1)`;
   return `with recursive queues as (
     select e.epoch, ${next("e.epoch", "")} as subscription_id from unnest(${liveEpochs}) as e(epoch)
-    where exists (select from routing_shards where project_id = ${projectId})
+    where exists (select from routing_shards where project_id = ${projectId} and subscriptions > 0)
     union all
     select q.epoch, ${next("q.epoch", " and t.subscription_id > q.subscription_id")} from queues q
     where q.subscription_id is not null

@@ -14,17 +14,23 @@ export async function sweepReplays(db: Executor, beforeMs: number, limit: number
   return (await sweepEnded(db, [isoTime(beforeMs), limit])).length;
 }
 
-/** Uses the index replays_unfinished, which has only the few unfinished replays. */
+/**
+ * Uses the index replays_unfinished, which has only the few unfinished replays. A customer can change or hold up a replay to an endpoint of
+ * the portal for ever, so its age decides.
+ */
 const expirePaused = statement<{ id: string }>(
   "expire_paused_replays",
   `update replays set state = 'cancelled', reason = 'expired', ended_at = $2::timestamptz, updated_at = $2::timestamptz
    where id = any(array(
-     select id from replays where ended_at is null and state = 'paused' and not of_pause and updated_at < $1::timestamptz limit $3::int4
+     select id from replays where ended_at is null and not of_pause and (state = 'paused' and updated_at < $1::timestamptz
+       or created_at < $1::timestamptz and exists (select from subscriptions s where s.id = subscription_id and s.origin = 'portal' offset 0))
+     limit $3::int4
      for update skip locked)) returning id`,
 );
 
 /**
- * Cancels up to `limit` replays that have been paused since before `beforeMs`. Otherwise svc would have to keep the events that these
+ * Cancels up to `limit` replays that have been paused since before `beforeMs`, and replays to endpoints of the portal that were started
+ * before then. Otherwise svc would have to keep the events that these
  * replays have yet to process. Returns how many it cancelled.
  */
 export async function expirePausedReplays(

@@ -86,13 +86,17 @@ export function agentSubscriptionsForProject(db: Executor, projectId: ProjectId)
         if (endsAt === undefined) return { keyEnded: true };
         // This locks the project's row. So if two subscriptions are created at the same time, only one of them can be the last allowed one.
         await touchProjectRouting(tx, projectId);
-        await tx.orm.delete(subscriptions).where(own(subscription.mcpId));
+        const replaced = await tx.orm
+          .delete(subscriptions)
+          .where(own(subscription.mcpId))
+          .returning({ entityId: subscriptions.entityId });
+        const freed = replaced.filter(({ entityId }) => entityId !== "").length;
         const [held] = await tx.orm
           .select({ count: count() })
           .from(subscriptions)
           .where(eq(subscriptions.keyId, keyId));
         if ((held?.count ?? 0) >= perKeyMax) return { keyReached: perKeyMax };
-        const reached = await findSubscriptionQuotaReached(tx, projectId, subscription.entityId);
+        const reached = await findSubscriptionQuotaReached(tx, projectId, subscription.entityId, freed);
         if (reached !== undefined) return reached;
         const [row] = await tx.orm
           .insert(subscriptions)

@@ -121,17 +121,23 @@ async function countOfEntity(tx: Executor, { projectId, entityId }: RoutedEntity
 
 /**
  * Returns the quota that one more subscription would exceed: subscriptions with an entity (customer or user) have a quota of their own.
- * Undefined if the subscription fits. Call it in a transaction that has locked the project's row.
+ * Undefined if the subscription fits. Call it in a transaction that has locked the project's row. `freed`: number of subscriptions with an
+ * entity that the transaction has deleted; their counters change only at its end.
  */
 export function findSubscriptionQuotaReached(
   tx: Executor,
   projectId: ProjectId,
   entityId: string,
+  freed = 0,
 ): Promise<QuotaReached | undefined> {
   const usage = usageOfProject(tx, projectId);
   return entityId === ""
     ? findQuotaReached(tx, { projectId, name: "subscriptions" }, () => usage.countSubscriptions())
-    : findQuotaReached(tx, { projectId, name: "entitySubscriptions" }, () => usage.countEntitySubscriptions());
+    : findQuotaReached(
+        tx,
+        { projectId, name: "entitySubscriptions" },
+        async () => (await usage.countEntitySubscriptions()) - freed,
+      );
 }
 
 /**

@@ -165,8 +165,8 @@ async function digestOfPage(list: readonly JsonValue[]): Promise<string> {
   return hash.digest("base64url");
 }
 
-/** A call step whose arguments are filled in. */
-export type CalledAt = CallAt & { readonly args: JsonObject };
+/** A call step whose arguments are filled in. `isSample`: true if a simulation did not send the call, so its value is a sample. */
+export type CalledAt = CallAt & { readonly args: JsonObject; readonly isSample?: boolean };
 
 type PageAt = { readonly paging: Paging; readonly page: PageProgress | undefined };
 
@@ -201,7 +201,7 @@ export function leftPages(at: CalledAt, answer: JsonValue, list: readonly JsonVa
   const { state, step, args } = at;
   // An HTTP request of the program has no tool, so no tool definition describes its paging.
   const action = state.loaded.tools.get(step.tool)?.action;
-  if (step.rows?.page !== undefined || action?.class !== "read") return [];
+  if (step.rows?.page !== undefined || action?.class !== "read" || at.isSample === true) return [];
   const asking = askingOf(step, args);
   const paging = pagingOf({ paging: undefined }, action);
   if (paging === undefined) return [];
@@ -225,8 +225,8 @@ export async function turnPageOfStep(
   const { state, step, progress, args } = at;
   const { action } = toolOf(state, step);
   const paging = pagingOfStep(at);
-  // A simulated write has a sample answer, which has only one page.
-  if (step.rows?.page === undefined || paging === undefined || (state.isSimulated && action.class !== "read")) return;
+  // The sample of a call that a simulation did not send has only one page.
+  if (step.rows?.page === undefined || paging === undefined || at.isSample === true) return;
   const asking = askingOf(step, args);
   return turnPage({ paging, action, args: asking, page: progress?.page, answer, list }, step.rows.page.max);
 }

@@ -118,7 +118,8 @@ async function advanceCall(at: CallAt, effects: StepEffects): Promise<Change> {
     const unsent = unsentWrite(state, { call: step, place, args, secretUses });
     if (unsent.count > 0) edits.push({ kind: "unsent", stepId: step.id, ...unsent });
   }
-  return takeAnswer({ ...at, args }, effects, invoked, edits);
+  const isSample = invoked.kind === "ok" && invoked.isSample === true;
+  return takeAnswer({ ...at, args, isSample }, effects, invoked, edits);
 }
 
 function takeAnswer(
@@ -167,7 +168,7 @@ function failed(
 }
 
 async function keepAnswer(
-  { state, step, instruction }: CallAt,
+  { state, step, instruction, isSample = false }: CalledAt,
   effects: StepEffects,
   value: JsonValue,
   edits: readonly Edit[],
@@ -189,7 +190,7 @@ async function keepAnswer(
       {
         kind: "finish",
         stepId: step.id,
-        state: state.isSimulated && !isRead ? "simulated" : "completed",
+        state: isSample ? "simulated" : "completed",
         to: instruction.next,
       },
     ],

@@ -21,13 +21,14 @@ export type CallFault = {
 
 /**
  * Result of a call after its retries.
+ * - `ok`: `isSample` is true if a simulation did not send the call, and `value` is a sample of the tool's output.
  * - `unknown`: svc does not know if the app executed the call.
  * - `postponed`: the call must be made after `waitMs`. `isLimited`: true if a call limit delays all calls of this tool and entity (customer
  *   or user).
  * - `limit`: a limit of the job forbids the call.
  */
 export type InvokeResult =
-  | { readonly kind: "ok"; readonly value: JsonValue }
+  | { readonly kind: "ok"; readonly value: JsonValue; readonly isSample?: boolean }
   | { readonly kind: "failed" | "unknown"; readonly fault: CallFault }
   | { readonly kind: "postponed"; readonly attempts: number; readonly waitMs: number; readonly isLimited?: boolean }
   | { readonly kind: "limit"; readonly limit: "toolCalls" | "writes" };
@@ -181,7 +182,7 @@ function use({ tally: { used, all }, effects: { shared } }: CallerState, isWrite
 }
 
 function simulate(tool: PinnedTool, { call, args, secretUses }: Invocation, calling: CallerState): InvokeResult {
-  const limit = reserve(calling, true);
+  const limit = reserve(calling, tool.action.class !== "read");
   if (limit === "held") return { kind: "postponed", attempts: calling.attempts, waitMs: heldWaitMs, isLimited: true };
   if (limit !== undefined) return { kind: "limit", limit };
   // Values of secrets are not checked here: a simulated call is not sent, so it reads no secrets.
@@ -190,7 +191,7 @@ function simulate(tool: PinnedTool, { call, args, secretUses }: Invocation, call
   const unfit = "fault" in address ? [{ pointer: "/url", message: address.fault }] : [];
   const fitted = fitInput(tool.action.inputSchema, tool.action.validateInput, args);
   const faults = [...unfit, ...fitted.faults.filter(({ pointer }) => !hidden.has(pointer))];
-  if (faults.length === 0) return { kind: "ok", value: sampleOf(tool.action.outputSchema) };
+  if (faults.length === 0) return { kind: "ok", value: sampleOf(tool.action.outputSchema), isSample: true };
   const plain = faultsText(faults);
   return { kind: "failed", fault: { code: "invalid_arguments", message: plain, plain } };
 }

@@ -4,6 +4,7 @@ import type { HandlerContext } from "@connectrpc/connect";
 import {
   bindingFaults,
   type Clock,
+  createMinuteCount,
   digestSecret,
   isWellFormedApiKey,
   type PortalAccess,
@@ -63,6 +64,9 @@ export type IncomingCall = {
  */
 export type Gate = (arrival: IncomingCall) => Promise<Principal | undefined>;
 
+/** Maximum number of calls that the portal keys of one entity (customer or user) make in a minute, at one node. */
+const portalCallsMax = 600;
+
 /**
  * Creates the gate, which checks the credential of each incoming API call. API keys are looked up by digest; the administrator's key is
  * compared in constant time.
@@ -70,6 +74,7 @@ export type Gate = (arrival: IncomingCall) => Promise<Principal | undefined>;
 export function createGate(options: GateOptions): Gate {
   const { adminToken, admission, mapError, sessions, openCalls } = options;
   const authenticate = createAuthenticator(options);
+  const countPortalCall = createMinuteCount({ clock: options.clock, most: portalCallsMax });
   return async ({ method, authorization, call, wait }) => {
     const { roles, unbound, portal } = options.rules();
     const required = roles.get(method);
@@ -86,9 +91,12 @@ export function createGate(options: GateOptions): Gate {
       if (proof !== undefined && principal.kind === "project") await options.sealer.ready([principal.projectId]);
       if (call !== undefined) call.principal = principal;
       assertRole(method, required, principal);
-      if (principal.kind === "project" && principal.portal !== undefined)
+      if (principal.kind === "project" && principal.portal !== undefined) {
         assertPortal(method, portal.get(method), principal.portal);
-      else if (unbound.has(method)) assertUnbound(method, principal);
+        // The calls of customers use the quotas of the project. So one customer gets only a part of them.
+        const retryAfterMs = countPortalCall(`${principal.projectId} ${principal.portal.entityId}`);
+        if (retryAfterMs !== undefined) throw bindingFaults.PORTAL_CALLS_TOO_MANY(portalCallsMax, retryAfterMs);
+      } else if (unbound.has(method)) assertUnbound(method, principal);
       const isStream = method.methodKind !== "unary";
       if (principal.kind === "project") {
         const admitted = admission.enter(principal.projectId, principal.quotas, isStream ? "stream" : "call");

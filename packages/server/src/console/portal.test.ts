@@ -87,6 +87,33 @@ test("an expired link opens nothing, and its pages are signed out", async () => 
   expect(again).toMatchObject({ status: 401, reason: "LINK_INVALID" });
 });
 
+test("a link ends with the key that made it, and is none of that key's agent keys", async () => {
+  const { projects } = (await svc.admin("ListProjects")).json;
+  const made = { projectId: projects[0].id, role: "ROLE_APPROVER", name: "backend" };
+  const { apiKey, key } = (await svc.admin("CreateApiKey", made)).json;
+  const link = (await svc.call(call("CreatePortalLink"), { entityId: "made-by-key" }, { bearer: key })).json;
+  const portal = await openPortal(svc, link.url);
+  expect((await portal.call(call("ListSubscriptions"))).status).toBe(200);
+  const agents = await svc.call("svc.v1.GrantsService/ListAgentKeys", {}, { bearer: key });
+  expect(agents.json.apiKeys).toEqual([]);
+  await svc.admin("RevokeApiKey", { id: apiKey.id });
+  expect(await portal.call(call("ListSubscriptions"))).toMatchObject({ status: 401, reason: "SESSION_INVALID" });
+  const again = await sendAsPage(svc, "/portal/session", { link: link.url.split("#link=")[1] });
+  expect(again).toMatchObject({ status: 401, reason: "LINK_INVALID" });
+});
+
+test("the pages of one customer make 600 calls in a minute, and those of another are not affected", async () => {
+  const [gus, hal] = [
+    await openPortal(svc, (await made("CreatePortalLink", { entityId: "busy" })).url),
+    await openPortal(svc, (await made("CreatePortalLink", { entityId: "calm" })).url),
+  ];
+  const answers = await Promise.all(Array.from({ length: 601 }, () => gus.call("svc.v1.IdentityService/GetIdentity")));
+  const refused = answers.filter(({ status }) => status !== 200);
+  expect(refused).toHaveLength(1);
+  expect(refused[0]).toMatchObject({ status: 429, reason: "PORTAL_CALLS_TOO_MANY" });
+  expect((await hal.call("svc.v1.IdentityService/GetIdentity")).status).toBe(200);
+});
+
 test("a session of the portal is none of the console, and the other way round", async () => {
   const portal = await openPortal(svc, (await made("CreatePortalLink", { entityId: "eve" })).url);
   const signedIn = await signInToConsole(svc, { key: svc.key });

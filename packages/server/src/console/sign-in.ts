@@ -81,7 +81,7 @@ export function createSignIn(options: SignInOptions): { POST: PageCall; DELETE: 
 }
 
 function openOr401(sessions: Sessions, proof: SessionProof | undefined): Promise<ConsoleSession> {
-  if (proof === undefined) throw consoleFaults.SESSION_INVALID("the request has none");
+  if (proof === undefined || proof.isPortal) throw consoleFaults.SESSION_INVALID("the request has none");
   return sessions.open(proof);
 }
 
@@ -91,7 +91,7 @@ function openOr401(sessions: Sessions, proof: SessionProof | undefined): Promise
  */
 async function openIfAny(sessions: Sessions, proof: SessionProof | undefined): Promise<ConsoleSession | undefined> {
   try {
-    return proof?.half === undefined ? undefined : await sessions.open(proof);
+    return proof?.half === undefined || proof.isPortal ? undefined : await sessions.open(proof);
   } catch (error) {
     if (error instanceof Fault) return undefined;
     throw error;

@@ -82,7 +82,8 @@ export function agentKeyMethods({
       const { keyId } = requireProject(ctx);
       const id = requireId("key", "id", request.id);
       const found = await findKeyById(db, id);
-      const revoked = found?.makerKeyId === keyId ? await revokeApiKey(db, id, clock.now()) : undefined;
+      const revoked =
+        found?.makerKeyId === keyId && found.purpose === "" ? await revokeApiKey(db, id, clock.now()) : undefined;
       if (revoked === undefined) throw grantFaults.AGENT_KEY_NOT_FOUND(id);
       onRevoked(revoked.endedIds);
       return { apiKey: apiKeyMessage(revoked.key) };

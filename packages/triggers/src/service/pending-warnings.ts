@@ -35,17 +35,23 @@ const pendingMax = 1_000;
 /**
  * Returns a warning if a replay would send events again that are still pending (not delivered yet). `matches`: number of deliveries in the
  * replay's range; undefined if not all were counted. For a large range, the warning contains the number of all pending deliveries of the
- * project.
+ * project; a caller from the portal does not get it.
  */
 export async function replayWarnings(
   { db }: Pick<TriggersContext, "db">,
   projectId: ProjectId,
-  { filter, matches }: { readonly filter: EventMatchFilter; readonly matches: number | undefined },
+  {
+    filter,
+    matches,
+    isPortal,
+  }: { readonly filter: EventMatchFilter; readonly matches: number | undefined; readonly isPortal: boolean },
 ): Promise<string[]> {
   if (filter.onlyUndelivered || matches === 0) return [];
   const pending = await usageOfProject(db, projectId).countDeliveries(pendingMax);
   if (pending === 0) return [];
   if (matches !== undefined && matches <= comparedMax) return await rangeWarnings({ db }, projectId, filter);
+  // A customer must not learn how many deliveries the other customers have.
+  if (isPortal) return [];
   const told =
     pending >= pendingMax
       ? `${pendingMax} or more deliveries are`

@@ -20,12 +20,12 @@ const linksMax = 1_000;
 export function portalLinkMethods({ db, clock, sealer, portalUrl, onKeysEnded }: TriggersContext): Methods {
   return {
     async createPortalLink({ entityId, expiresIn, readOnly }, ctx) {
-      const { projectId } = requireProject(ctx);
+      const { projectId, keyId: makerKeyId } = requireProject(ctx);
       if (portalUrl === undefined) throw coreFaults.CONSOLE_OFF();
       requireEntityId(entityId);
       const createdAt = clock.now();
       const expiresAt = createdAt + readLife(expiresIn);
-      const link = { entityId, isReadOnly: readOnly, createdAt, expiresAt, toolkitSlug: eventsToolkitSlug };
+      const link = { entityId, isReadOnly: readOnly, createdAt, expiresAt, toolkitSlug: eventsToolkitSlug, makerKeyId };
       const made = await portalLinksForProject(db, projectId).create(link, linksMax);
       if (made === undefined) throw triggerFaults.PORTAL_LINKS_TOO_MANY(entityId, linksMax);
       const url = `${portalUrl()}${projectId}/#link=${made.token}`;

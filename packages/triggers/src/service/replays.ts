@@ -59,17 +59,18 @@ export function replayMethods(context: TriggersContext): Methods {
       const { projectId } = principal;
       const perSecond = perSecondOf(req.perSecond === 0 ? perSecondDefault : req.perSecond);
       const filter = await filterOf(context, principal, req);
+      const asked = { filter: matchesOf(filter), isPortal: principal.portal !== undefined };
       if (req.dryRun) {
         const { counts } = await count(context, filter, { isOver: () => ctx.signal.aborted });
         const total = sumOf(counts);
-        const warnings = await replayWarnings(context, projectId, { filter: matchesOf(filter), matches: total });
+        const warnings = await replayWarnings(context, projectId, { ...asked, matches: total });
         return { total, counts: replayCountMessages(counts), warnings };
       }
       await requireRoom(context, principal, 1);
       const untilMs = clock.now() + countMs;
       const { counts, next } = await count(context, filter, { isOver: () => clock.now() >= untilMs });
       const matches = next === undefined ? sumOf(counts) : undefined;
-      const warnings = await replayWarnings(context, projectId, { filter: matchesOf(filter), matches });
+      const warnings = await replayWarnings(context, projectId, { ...asked, matches });
       const nowMs = clock.now();
       const replay: NewReplay = {
         ...filter,

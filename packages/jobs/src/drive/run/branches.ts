@@ -58,7 +58,12 @@ class BranchesRun {
     this.#parallel = at.parallel;
     const call = bounded(program.limits.concurrency, effects.call);
     this.#shared = new SharedLimits(program.limits, state.used, state.positions.length);
-    this.#effects = { ...effects, call: (...made) => this.#noticeUnconfirmed(call(...made)), shared: this.#shared };
+    this.#effects = {
+      ...effects,
+      call: (...made) => this.#noticeUnconfirmed(call(...made)),
+      shared: this.#shared,
+      mustPause: (job) => this.#isPostponed || effects.mustPause(job),
+    };
     state.positions.forEach(({ progress }, branch) => {
       const dueAt = progress?.kind === "call" ? progress.retry?.dueAt : undefined;
       if (dueAt !== undefined && progress?.askId === undefined)
@@ -81,7 +86,7 @@ class BranchesRun {
       parallel: this.#parallel,
       ending: this.#ending,
       dues: this.#listBlocked(),
-      mustPause: (state) => this.#isPostponed || this.#effects.mustPause(state),
+      mustPause: this.#effects.mustPause,
     });
   }
 
@@ -100,6 +105,8 @@ class BranchesRun {
    */
   async #untilMoved(): Promise<void> {
     const { clock, busyPollMs } = this.#port;
+    // No branch is started any more, so only the end of a branch's action counts.
+    if (this.#mustStop()) return Promise.race(this.#acting.values());
     const dues = this.#listBlocked().map(({ atMs }) => atMs);
     if (askOf(this.#work.state) !== undefined) dues.push(this.#lookedAtMs + busyPollMs);
     const woken = new AbortController();
@@ -116,8 +123,7 @@ class BranchesRun {
   }
 
   #mustStop(): boolean {
-    const mustEnd = this.#failure !== undefined || this.#ending !== undefined || this.#isPostponed;
-    return mustEnd || this.#effects.mustPause(this.#work.state);
+    return this.#failure !== undefined || this.#ending !== undefined || this.#effects.mustPause(this.#work.state);
   }
 
   #isOver(branch: number): boolean {

@@ -100,24 +100,27 @@ const step = { stepId: "s", ordinal: 0, receipt: stepReceipt, output: null };
 const call = callOf(projectId, { id: seededId("call", 500_000), jobId, outcome: "running" });
 
 /**
- * Records the query plan of the statement that inserts jobs. `begins`: true if the jobs begin with a call, false if they wait for a node.
+ * Records the query plan of the statement that inserts jobs. `begins`: the kind of the call with which the jobs begin; absent if they wait
+ * for a node.
  */
-function planInsert(name: string, count: number, { begins }: { begins: boolean }): void {
+function planInsert(name: string, count: number, begins?: "read" | "write"): void {
   const newJobs = Array.from({ length: count }, (_, index) => {
     const id = seededId("job", 500_000 + index);
     const begunCall = { ...call, id: seededId("call", 500_000 + index), jobId: id };
     const job = { ...newJob.job, id, principalChain: [...chain] };
-    return { ...newJob, job, tasks: [{ ...task, jobId: id }], ...(begins && { steps: [step], begunCall }) };
+    const begun = begins === undefined ? {} : { steps: [step], ...(begins === "write" && { begunCall }) };
+    return { ...newJob, job, tasks: [{ ...task, jobId: id }], ...begun };
   });
   const program = { projectId, digest, program: "{}", sealedProgram: null, programHash: "", pins: "{}" };
   plan(name, (db) => insertJobBatch(db, { program, newJobs, nowMs }));
 }
 
 // Recorded query plans of statements on jobs and their rows.
-planInsert("insert_jobs", 2, { begins: true });
-planInsert("insert_jobs_lone_begun", 1, { begins: true });
-planInsert("insert_jobs_lone", 1, { begins: false });
-planInsert("insert_jobs_queued", 2, { begins: false });
+planInsert("insert_jobs", 2, "write");
+planInsert("insert_jobs_lone_begun", 1, "write");
+planInsert("insert_jobs_lone_read", 1, "read");
+planInsert("insert_jobs_lone", 1);
+planInsert("insert_jobs_queued", 2);
 plan("load_job", (db) => loadJob(db, jobId));
 plan("load_locked_job", (db) => loadJob(db, jobId, { lock: true }));
 plan("lock_job", (db) => lockJob(db, jobId));

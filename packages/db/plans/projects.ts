@@ -114,8 +114,12 @@ const ofJob = { jobId: seededId("job", 1), accountId: undefined, keyId: undefine
 const ofEntity: ToolCallFilter = { ...everyCall, entityId: "entity-6" };
 
 // Recorded query plans of statements on the ledger (the record of tool calls).
-plan("put_tool_calls", (db) => putToolCalls(db, [call]));
-plan("insert_keyed_tool_calls", (db) => beginKeyedToolCalls(db, [{ ...call, idempotencyKey: "new" }]));
+const otherCall = { ...call, id: seededId("call", 500_001) };
+const keyedCalls = [call, otherCall].map((one, index) => ({ ...one, idempotencyKey: `new-${index}` }));
+plan("put_tool_calls", (db) => putToolCalls(db, [call, otherCall]));
+plan("put_tool_calls_lone", (db) => putToolCalls(db, [call]));
+plan("insert_keyed_tool_calls", (db) => beginKeyedToolCalls(db, keyedCalls));
+plan("insert_keyed_tool_calls_lone", (db) => beginKeyedToolCalls(db, keyedCalls.slice(0, 1)));
 plan("find_idempotency_keys", (db) =>
   findToolCallKeyHolders(
     db,

@@ -123,7 +123,7 @@ test("a job of one write costs two shares of a commit under load: its beginning,
 
 test.each([
   ["send_note", "commit_job_runs_lone_write_end", "insert_jobs_lone_begun"],
-  ["get_item", "commit_job_runs_lone_read_end", "insert_jobs"],
+  ["get_item", "commit_job_runs_lone_read_end", "insert_jobs_lone_read"],
 ] as const)(
   "one job of %s looks up its account and its policy once before it is stored, and its wait asks the store nothing",
   async (tool, end, insert) => {

@@ -36,7 +36,14 @@ async function beginKeyedCall(db: Database, call: CallRecord & { idempotencyKey:
   return isFree ? undefined : findKeyHolder(db, call.projectId, call.idempotencyKey);
 }
 
-test("a batch stores every column, bytes and nulls among them", async () => {
+const putApart = async (calls: CallRecord[]) => {
+  for (const call of calls) await putToolCalls(db, [call]);
+};
+
+test.each([
+  ["together, by one array per column", (calls: CallRecord[]) => putToolCalls(db, calls)],
+  ["each alone, without arrays", putApart],
+])("calls stored %s keep every column, bytes and nulls among them", async (_, put) => {
   const projectId = await addProject(db);
   const full = callOf(projectId, {
     jobId: createId("job", nowMs),
@@ -50,7 +57,7 @@ test("a batch stores every column, bytes and nulls among them", async () => {
     idempotencyKey: '{k,"\\}',
   });
   const bare = callOf(projectId, { accountId: undefined, keyId: undefined });
-  await putToolCalls(db, [full, bare]);
+  await put([full, bare]);
   const calls = toolCallsForProject(db, projectId);
   const { replay, ...shown } = full;
   expect(await calls.find(full.id)).toEqual(shown);

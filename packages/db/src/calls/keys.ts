@@ -16,6 +16,7 @@ import { type CallRecord, storedCall } from "./repo.ts";
  */
 const insertKeyedCalls = insertRows("insert_keyed_tool_calls", toolCalls, {
   after: "on conflict (project_id, idempotency_key) where idempotency_key is not null do nothing returning id",
+  isOftenLone: true,
 });
 
 /**

@@ -100,6 +100,7 @@ const putCalls = insertRows("put_tool_calls", toolCalls, {
      idempotency_key = case when tool_calls.idempotency_key is not null then excluded.idempotency_key end,
      replay = excluded.replay, duration_ms = excluded.duration_ms, provider_ms = excluded.provider_ms
    where tool_calls.outcome = 'running'`,
+  isOftenLone: true,
 });
 
 /** Writes a batch of different calls: all of them, or none if one fails. */

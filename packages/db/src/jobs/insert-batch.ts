@@ -122,6 +122,8 @@ const insertBatch = compose(
   select c.project_id as "projectId", c.used, c.is_counted as "isCounted", r.fits from counted c cross join room r`,
   {
     lone_begun: { parts: [...queuedParts, "steps", "calls"], isLone: true },
+    // A read has no ledger row before it ends, so a job that begins with a read stores only its step.
+    lone_read: { parts: [...queuedParts, "steps"], isLone: true },
     lone: { parts: queuedParts, isLone: true },
     queued: { parts: queuedParts },
   },

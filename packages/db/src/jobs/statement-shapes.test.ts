@@ -32,7 +32,7 @@ const eventOf = (type: string, chain?: string[]) => ({
   ...{ type, stepId: "s", payload: JSON.stringify({ odd }), principalChain: chain ?? null },
 });
 
-function newJob(projectId: ProjectId, begins: boolean) {
+function newJob(projectId: ProjectId, begins: "" | "read" | "write") {
   const id = createId("job", nowMs);
   const job = {
     ...{
@@ -48,7 +48,7 @@ function newJob(projectId: ProjectId, begins: boolean) {
   };
   const tasks = [{ jobId: id, kind: "run" as const, subject: "", projectId, dueAt: nowMs }];
   const begunCall = { ...callOf(projectId, { jobId: id, outcome: "running" }), accountId: null, keyId };
-  const begun = begins ? { steps: [stepOf("s", 0, false)], begunCall } : {};
+  const begun = { ...(begins !== "" && { steps: [stepOf("s", 0, false)] }), ...(begins === "write" && { begunCall }) };
   const lease = { owner, untilMs: nowMs + 30_000 };
   return { job, events: [eventOf("job-submitted", [odd]), eventOf("step-started")], tasks, lease, ...begun };
 }
@@ -82,9 +82,10 @@ async function namesOf(run: (counted: Database) => Promise<unknown>): Promise<st
 }
 
 test.each([
-  { begins: true, lone: "insert_jobs_lone_begun", together: "insert_jobs" },
-  { begins: false, lone: "insert_jobs_lone", together: "insert_jobs_queued" },
-])("a job that is stored alone ($lone) is stored as beside another", async ({ begins, ...expected }) => {
+  { begins: "write", lone: "insert_jobs_lone_begun", together: "insert_jobs" },
+  { begins: "read", lone: "insert_jobs_lone_read", together: "insert_jobs" },
+  { begins: "", lone: "insert_jobs_lone", together: "insert_jobs_queued" },
+] as const)("a job that is stored alone ($lone) is stored as beside another", async ({ begins, ...expected }) => {
   const projectId = await addProject(db);
   const [alone, one, other] = [newJob(projectId, begins), newJob(projectId, begins), newJob(projectId, begins)];
   const insert = { program: { ...program, projectId }, nowMs };
@@ -129,7 +130,7 @@ const frequent = [writeEnd, readEnd, firstCall, nextRead, nextWrite];
 
 /** Stores a job that has begun. Returns the commit that applies these changes to the job. */
 async function commitOf(projectId: ProjectId, given: Changes): Promise<JobCommit> {
-  const stored = newJob(projectId, true);
+  const stored = newJob(projectId, "write");
   const { id: jobId } = stored.job;
   await insertJobBatch(db, { program: { ...program, projectId }, newJobs: [stored], nowMs });
   if (given.requests === "cancel")

@@ -17,6 +17,8 @@ export type InsertOptions<Left> = {
   readonly leaves?: readonly Left[];
   /** SQL after the insert: `on conflict …`, `returning …`. */
   readonly after?: string;
+  /** True if many inserts have exactly one row. Such an insert then uses a separate text `<name>_lone`, without arrays. */
+  readonly isOftenLone?: boolean;
 };
 
 /**
@@ -26,13 +28,16 @@ export type InsertOptions<Left> = {
 export function insertRows<Table extends PgTable, const Left extends ColumnWithDefault<Table> = never>(
   name: string,
   table: Table,
-  { leaves = [], after = "" }: InsertOptions<Left> = {},
+  { leaves = [], after = "", isOftenLone = false }: InsertOptions<Left> = {},
 ): (
   db: Executor | postgres.ISql,
   list: readonly ValuesOf<FieldsOf<Table, Exclude<ColumnName<Table>, Left>>>[],
 ) => Promise<StatementResult<{ id: string }>> {
-  const insert = compose(name, { list: rows(fieldsBut(table, ...leaves)) }, ({ list }) => {
-    return query<{ id: string }>`${list.insertInto(table)} ${after}`;
-  });
+  const insert = compose(
+    name,
+    { list: rows(fieldsBut(table, ...leaves)) },
+    ({ list }) => query<{ id: string }>`${list.insertInto(table)} ${after}`,
+    isOftenLone ? { lone: { parts: ["list"], isLone: true } } : {},
+  );
   return (db, list) => insert(db, { list });
 }

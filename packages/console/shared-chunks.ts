@@ -11,14 +11,17 @@ const source = (path: string) => join(import.meta.dirname, "src", path);
 /** The entry files of the build: the console, the pages that links open, which must be small, and the portal. */
 const consoleEntry = source("main.tsx");
 const linkEntries = [source("answer/main.tsx"), source("connect/main.tsx")];
-/** The portal's entry loads the second file, with all that its pages share, while the service opens the session. */
+/**
+ * The two files with which the portal starts: `main.tsx` opens the portal session, and at the same time loads `pages.tsx`, which has the
+ * code that all pages of the portal share.
+ */
 const portalFiles = [source("portal/main.tsx"), source("portal/pages.tsx")];
 const entries = [consoleEntry, ...linkEntries, ...portalFiles];
 
 /**
- * Returns a function that names the file (chunk) into which the bundler puts a shared module. The function returns null if the bundler
- * decides itself. The bundler would make one file for each module. A page would then make a hundred requests, six at a time, which mostly
- * wait for each other.
+ * Returns a function that names the file (chunk) into which the bundler puts a shared module. It returns null for modules whose file the
+ * bundler chooses itself. Without this function, the bundler would make one file for each shared module. A page would then need about a
+ * hundred requests; the browser makes six at a time, so most of them would wait.
  * - `base`: modules that both the console and the pages of links load at start.
  * - `both`: further modules that the console loads at start and the portal at start or with a page.
  * - `first`: all further modules that the console loads at start.

@@ -61,8 +61,8 @@ async function recordRefusal(tx: Executor, record: RefusalRecord): Promise<void>
 }
 
 /**
- * True if the log of a job must contain this refusal of an answer. `count`: number of refused answers so far. The first `loggedMax`
- * refusals are logged, and then one each time the number has doubled.
+ * True if the job's log gets an entry for this refusal of an answer. `count`: number of refused answers to the question so far. Each of the
+ * first `loggedMax` refusals gets an entry. After that, a refusal gets one only if `count` is `loggedMax` times 2, 4, 8 and so on.
  */
 function isLogged(count: number): boolean {
   return count <= loggedMax || Number.isInteger(Math.log2(count / loggedMax));
@@ -174,8 +174,9 @@ async function checkAnswer(
 }
 
 /**
- * Returns through which channel a question was answered. This is the id of the delivery that the answer names, if that delivery sent this
- * question. Otherwise, or without an id, returns `api`; the answer is valid in any case.
+ * Returns the source of an answer, which is stored with the decision. If the answer came in response to a webhook delivery of this
+ * question, the source is the delivery's id. If the answer has no delivery id, or the id of a delivery that did not send this question, the
+ * source is `api`. A wrong delivery id does not make the answer invalid.
  */
 async function surfaceOf(tx: Executor, ask: AskRecord, { projectId, deliveryId }: AnswerRequest): Promise<string> {
   const id = parseId("dlv", deliveryId);
@@ -193,8 +194,9 @@ type Decider = {
 };
 
 /**
- * Returns true if the key and the contact may decide an approval, and else an error. The key must have the approver role. It must be the
- * key that submitted the plan to be approved. The contact must be marked as an approver.
+ * Returns true if the answer may decide an approval, and otherwise the error. The key that sends the answer must have the role approver. It
+ * must also be the key that submitted the plan, because a plan is approved by the key that wants to run it. The contact in whose name the
+ * key answers must be marked as an approver.
  */
 function mayDecide(ask: Pick<AskRecord, "keyId">, decider: Decider): true | Fault {
   if (decider.role !== "approver") return askFaults.APPROVER_ROLE_REQUIRED();
@@ -210,8 +212,9 @@ function mayDecide(ask: Pick<AskRecord, "keyId">, decider: Decider): true | Faul
 type OverridesRule = { readonly answerSchemaJson: string; readonly continuation: string };
 
 /**
- * Returns the first problem of the new values (overrides) in an answer, or undefined if there is none. Such values are allowed only with
- * the answer `retry-with`. They must match the answer schema, and svc must be able to store their texts.
+ * Returns the first problem of the new values (overrides) that an answer contains, as the end of a sentence. Returns undefined if there is
+ * no problem. New values are allowed only with the answer `retry-with`. They must match the question's answer schema, and the database must
+ * be able to store them.
  */
 function faultOfOverrides(
   overridesJson: string,
@@ -230,8 +233,9 @@ function faultOfOverrides(
 }
 
 /**
- * Returns the overrides as people see them: fields that the answer schema marks as sensitive are `***`. If the schema marks no field,
- * returns the text unchanged. The caller must check the overrides against the schema first.
+ * Returns an answer's new values (overrides) in the form that logs and callers see: `***` replaces each field that the question's answer
+ * schema marks as sensitive. If there is no such field, returns the text unchanged. Call this function only after `faultOfOverrides` has
+ * found no problem in the values.
  */
 function shownOverrides(ask: Pick<AskRecord, "answerSchema">, overridesJson: string): string {
   if (overridesJson === "" || ask.answerSchema === "") return overridesJson;

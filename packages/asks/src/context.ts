@@ -22,17 +22,20 @@ export type AskContext = {
   readonly caller: ToolCaller;
   readonly dispatcher: Pick<Dispatcher, "wake" | "expire">;
   /**
-   * Applies the outcome of an ask (question to people) to its job; it is the engine's `settled`. It is called in the transaction that
-   * settles the ask, under the job's lock. If this function is absent, the job's task becomes due, and the worker that claims the task
-   * applies the outcome.
+   * Lets a job continue with the decision of its ask (question to a person). Called in the transaction that settles the ask, while the
+   * job's row is locked. In svc this is the method `settled` of the job engine. If the function is absent, the transaction makes the job's
+   * own task due instead, and the worker that claims this task lets the job continue.
    */
   readonly moveJob?: ((tx: Executor, jobId: Id<"job">) => Promise<void>) | undefined;
   /** Returns the console's address with a trailing slash, or undefined if no console is served. */
   readonly consoleUrl?: (() => string) | undefined;
   readonly observer?: AskObserver;
-  /** Called after a commit that made tasks due. It is the `wake` function of the job engine, which then takes the tasks. */
+  /**
+   * Called after each commit that stored a task which is due at once. In svc this wakes the job engine, so that a worker claims the task
+   * without waiting for the next poll of the database.
+   */
   readonly onDue: () => void;
-  /** Called after a commit that may have added to a job's log. */
+  /** Called after each commit that may have added entries to the log of this job, so that open streams of the log send them. */
   readonly onLogged: (jobId: Id<"job">) => void;
 };
 

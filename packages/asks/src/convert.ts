@@ -20,12 +20,15 @@ const states = {
   withdrawn: AskState.WITHDRAWN,
 } as const satisfies Readonly<Record<AskRecord["state"], AskState>>;
 
-/** Returns the state that a list filter names. Returns undefined if the filter includes every state. */
+/**
+ * Returns the stored ask state (for example `pending`) that corresponds to the API's filter value for lists of asks. Returns undefined for
+ * the value that includes asks in every state.
+ */
 export function stateOfFilter(state: AskState): AskRecord["state"] | undefined {
   return (Object.keys(states) as AskRecord["state"][]).find((name) => states[name] === state);
 }
 
-/** Data for the API message of an ask (a question to a person) that is stored outside the ask's database row. */
+/** Values that the API message of an ask (a question to a person) contains, but the ask's own database row does not. */
 export type AskSurroundings = {
   readonly delivery: AskDelivery;
   /** The receipt (stored summary) of the simulation run that the person sees before approving. Set only for the approval of a plan. */
@@ -57,8 +60,8 @@ export function askMessage(ask: AskRecord, { delivery, simulationReceipt }: AskS
 }
 
 /**
- * Returns a job's pending ask (a question to a person) as a message of the API. It lacks the fields that only ListAsks and GetAsk return.
- * It lacks the question's text, because the job's `park.judgment` contains it.
+ * Returns the pending ask (question to a person) of a job, as a part of the API message of the job. The ask has no question text here,
+ * because the job's field `park.judgment` has it. Fields that only ListAsks and GetAsk return are also not set.
  */
 export function pendingAskMessage(ask: AskRecord): Ask {
   return create(AskSchema, {

@@ -22,8 +22,8 @@ export type PublishedAsk = Pick<AskRecord, "id" | "jobId" | "eventIds">;
 export type AskDeliveryState = { readonly delivery: AskDelivery; readonly nextAttemptAt: number | undefined };
 
 /**
- * Returns the delivery states of the given asks (questions of jobs to people), in the order of the asks. If the project has an ask endpoint
- * (a URL that receives its questions), an ask is `pending` from the moment it is stored.
+ * Returns the delivery state of each given ask (question of a job to a person), in the order of the asks. If the project has an ask
+ * endpoint (a URL that receives its questions), a new ask is `pending` even before the task that sends it has run.
  */
 export async function readAskFates(
   db: Executor,

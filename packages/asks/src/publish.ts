@@ -17,9 +17,9 @@ const watchMinMs = 1_000;
 const watchMaxMs = 3_600_000;
 
 /**
- * Sends an ask (a question to a person) in its current state to the project's active ask endpoints (URLs that receive questions). One
- * transaction stores the event and its deliveries, and ends the task that asked for them. So each hop (stage of the escalation) is sent
- * exactly once. The delivery engine makes the requests later.
+ * Runs a task of the kind `publish`: sends an ask (a question to a person) in its current state to the project's active ask endpoints (URLs
+ * that receive questions). One transaction stores the event with its deliveries and ends the task. So svc sends each hop (stage of the
+ * escalation) exactly once. The delivery engine makes the HTTP requests later.
  */
 export async function runPublish(context: AskContext, task: ClaimedJobTask, { askId }: PublishSubject): Promise<void> {
   const isPublished = await withTransaction(context.db, async (tx) => {
@@ -85,8 +85,9 @@ async function logDelivery(
 }
 
 /**
- * Reads the state of the deliveries of an ask (a question of a job to a person) once, and logs the state if it changed. The task is due
- * again shortly after the next delivery attempt is due. The task ends when all deliveries are final.
+ * Runs a task of the kind `watch`: reads the state of an ask's deliveries to endpoints once, and adds an entry to the job's log if the
+ * state has changed. If the state can still change, the same task becomes due again shortly after the next delivery attempt. Otherwise the
+ * task ends.
  */
 export async function runWatch(context: AskContext, task: ClaimedJobTask, { askId }: WatchSubject): Promise<void> {
   await withTransaction(context.db, async (tx) => {
@@ -101,8 +102,9 @@ export async function runWatch(context: AskContext, task: ClaimedJobTask, { askI
 }
 
 /**
- * Returns the pause before the deliveries are read again, in milliseconds. If a delivery is past its due time, it is in flight or its
- * endpoint is failing; the pauses then become longer.
+ * Returns the milliseconds until `runWatch` reads an ask's deliveries again. `untilNextMs`: time until the next delivery attempt is due. If
+ * that time has passed, the attempt is running or its endpoint fails; then the pause doubles with each read. `attempt`: number of reads so
+ * far.
  */
 function watchPauseMs(untilNextMs: number, attempt: number): number {
   const pauseMs = untilNextMs > 0 ? untilNextMs + watchMinMs : watchMinMs * 2 ** Math.min(attempt, 6);

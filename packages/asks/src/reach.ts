@@ -22,7 +22,10 @@ type Reach = NonNullable<Contact["reach"]>;
 
 /** Waits before the second, third and fourth attempt to send a question to a contact, in milliseconds. */
 const retryWaitsMs = [10_000, 60_000, 300_000];
-/** Pause in milliseconds before svc checks again for the result of a call that may still run on another node. */
+/**
+ * Pause in milliseconds before svc looks again for the result of the tool call that sends a question, if the call may still run on another
+ * node.
+ */
 const inProgressPollMs = 2_000;
 
 /**
@@ -36,8 +39,9 @@ type ReachAttempt =
   | { readonly kind: "waiting"; readonly waitMs: number };
 
 /**
- * Sends a question to a contact with the tool that is set for the contact. Each attempt has its own key and is stored in the ledger (record
- * of tool calls) first, so a node that takes over the task finds the result. If sending fails, people can still answer.
+ * Runs a task of the kind `reach`: sends a question to a contact with the tool that the contact's settings name. Each attempt has its own
+ * idempotency key, and svc stores the attempt in the ledger (record of tool calls) before it sends the call. So a node that takes over the
+ * task finds the result instead of sending the message twice. If sending fails, people can still answer in the console or through the API.
  */
 export async function runReach(context: AskContext, task: ClaimedJobTask, subject: ReachSubject): Promise<void> {
   const { db } = context;
@@ -97,9 +101,10 @@ async function tryToReach(
 }
 
 /**
- * Returns the confirmation rules for the call that sends an ask (a question) to a contact (a person who answers questions). If a rule
- * matches, a person must confirm the call first. The rules are those of the keys that caused the ask. Returns undefined if the contact was
- * created with another person's key, because creating a contact is consent to messages.
+ * Returns the confirmation rules that apply to the tool call which sends a question to a contact. A confirmation rule says that a person
+ * must confirm certain calls of a key before svc sends them. The rules of all keys that caused the question apply. Returns undefined if
+ * there are no rules. Also returns undefined if a different person's key created the contact: by creating the contact, that person has
+ * already agreed to such messages.
  */
 async function rulesOfReach(
   { db }: AskContext,
@@ -186,9 +191,9 @@ function callKey({ jobId, id }: AskRecord, { hopIndex, tries, principalId }: Rea
 }
 
 /**
- * Returns the address at which the contact answers the question. This is an answer link (usable without a key) if the key that created the
- * contact is a valid approver's key. Otherwise, the address is the question's page in the console. Approvals always use the console page. A
- * question that confirms a call always uses the console page if the contact's key belongs to the person who made the call.
+ * Returns the address at which the contact answers the question. It is an answer link, which needs no key, if an approver's key created the
+ * contact and this key is still valid. Otherwise it is the question's page in the console. It is always the console page for approvals. It
+ * is also the console page if the question confirms a call and the key that created the contact belongs to the person who made that call.
  */
 async function reachLink(
   { db, clock, consoleUrl }: AskContext,

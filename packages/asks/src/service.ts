@@ -27,7 +27,10 @@ import { askEndpointMethods } from "./service/endpoints.ts";
 
 /** Dependencies of the API methods about asks (questions of jobs to people). They contain all dependencies of `AskContext`. */
 export type AskServiceContext = AskContext & {
-  /** Returns a job in the same form as GetJob. Called just after an answer, for the response. */
+  /**
+   * Returns a job in the form in which GetJob returns it. AnswerAsk calls this function after it has stored an answer, because its response
+   * contains the job.
+   */
   readonly readJob: (projectId: ProjectId, jobId: Id<"job">) => Promise<Job>;
   /** Returns a stored receipt (report of a job's steps and calls) in the form of the API. */
   readonly receiptMessage: (receipt: ReceiptDocument) => Receipt;
@@ -95,8 +98,9 @@ export function askMethods(context: AskServiceContext): Methods {
 }
 
 /**
- * Returns the text without U+0000. The database contains no text with this character, so a filter with a replacement in its place matches
- * nothing, as it should.
+ * Returns the text of a list filter in a form that a query accepts: PostgreSQL refuses the character U+0000, so U+FFFD replaces it. The
+ * filter then finds nothing, which is the right result, because no stored text contains U+0000. Returns undefined for an empty text, which
+ * means no filter.
  */
 function textFilter(text: string): string | undefined {
   return text === "" ? undefined : storableText(text);

@@ -62,8 +62,9 @@ type AskOfJob = {
 };
 
 /**
- * True if the given key belongs to the same person as a key that caused the job's calls. Such a person may not confirm these calls. Three
- * kinds of keys cause calls: the key of the job, keys of its attempts, and keys whose answers changed arguments.
+ * True if the given key belongs to the same person as one of the keys that caused the job's tool calls. That person may not confirm these
+ * calls. The keys that cause calls are the key that submitted the job, the keys in the job's chain of causes, and the keys whose answers
+ * changed arguments.
  */
 export async function isOfCauser(db: Executor, { ask, job }: AskOfJob, keyId: KeyId): Promise<boolean> {
   const asks = await listJobAsks(db, ask.jobId);

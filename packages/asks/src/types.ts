@@ -30,7 +30,10 @@ export type AskInput = {
   /** Contacts that `approval.escalation` of the program names. If empty, the question goes to all approvers of the project. */
   readonly approvers: readonly string[];
   readonly defaultContinuation: Continuation | undefined;
-  /** Numbers of the rows (elements of the job's list) that the question is about. Present if the question is about rows. */
+  /**
+   * How many rows of the step succeeded, failed and so on. Undefined if the question is not about rows (elements of a list that the job
+   * processes).
+   */
   readonly counts: RowCounts | undefined;
   readonly standingProgramId: string;
   readonly principalChain: readonly string[];

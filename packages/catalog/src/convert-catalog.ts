@@ -21,8 +21,8 @@ import type { AccountVariable, AuthScheme, Catalog, Tool, Toolkit } from "./mode
 const kinds = { action: ToolKind.ACTION, trigger: ToolKind.TRIGGER, code: ToolKind.CODE } as const;
 
 /**
- * Returns the message of a tool. Creating the message takes tens of microseconds, because it contains the schemas as text; so svc creates
- * it once per tool.
+ * Returns the API message that describes a tool. Creating the message takes tens of microseconds, because it contains the tool's schemas as
+ * JSON text. Therefore svc creates the message once for each tool and then reuses it.
  */
 export function toToolMessage(tool: Tool): ToolMessage {
   return create(ToolSchema, {

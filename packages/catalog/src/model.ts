@@ -98,8 +98,8 @@ export type ArrivedPost = {
   readonly query: URLSearchParams;
   readonly body: Buffer;
   /**
-   * Path and query of the webhook post as they arrived, such as `/webhooks/calendar?token=a`. Undefined if unknown. Then svc refuses a post
-   * whose signature covers the address.
+   * Path and query of the webhook post exactly as they arrived, such as `/webhooks/calendar?token=a`. Undefined if they are not known; svc
+   * then refuses the post if the app's signature covers the address.
    */
   readonly target?: string | undefined;
 };
@@ -339,9 +339,10 @@ export type CodeTool = ToolDefinition & {
 export type Tool = Action | Trigger | CodeTool;
 
 /**
- * Content of an event. `account`: the app's own id of the account, for a shared toolkit (an app that all projects can use). `entityId`: the
- * entity (customer or user) of the event, for a private one. `dedupe`: the deduplication key. They are empty if the webhook post has none.
- * `occurredAt`: time from the provider in epoch milliseconds; undefined if the post has none.
+ * Content of an event. `account`: the app's own id of the account to which the event belongs; set only for a shared toolkit (an app that
+ * all projects can use). `entityId`: the entity (customer or user) to which the event belongs; set only for a private toolkit. `dedupe`:
+ * the key by which svc recognizes a repeated post. These three texts are empty if the post does not contain the value. `occurredAt`: time
+ * from the app in epoch milliseconds; undefined if the post has none.
  */
 export type NormalizedPost = {
   readonly payload: Readonly<Record<string, unknown>>;

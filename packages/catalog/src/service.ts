@@ -157,7 +157,10 @@ async function parseDefinition(definitionJson: string, projectId: ProjectId): Pr
   }
 }
 
-/** Returns a function that runs a project's tasks one after another. They check definitions, and each check occupies a CPU core. */
+/**
+ * Returns a function that runs the tasks of a project one after another, so that one project does not occupy all CPU cores. Each task
+ * checks a toolkit definition, which keeps one core busy.
+ */
 function createTurns() {
   const last = new Map<ProjectId, Promise<unknown>>();
   return async <T>(projectId: ProjectId, task: () => Promise<T>): Promise<T> => {

@@ -201,8 +201,8 @@ function createProgram(context: CommandContext): Command {
 }
 
 /**
- * Throws CommanderError if the arguments name an unknown command or an unknown subcommand. Some groups also list something themselves;
- * without this check, such a group would take an unknown name as an argument of its list.
+ * Throws CommanderError if the arguments name an unknown command or an unknown subcommand. Without this check, commander would take a
+ * misspelled subcommand as an argument of its group, if the group is also a command of its own.
  */
 function refuseUnknownCommand(program: Command, argv: readonly string[]): void {
   let command = program;

@@ -40,8 +40,8 @@ type Context = RenewalOptions & {
   readonly renewals: Renewals;
   readonly held: WeakMap<CallableAccount, CachedAccount>;
   /**
-   * Decrypted credentials that calls used in the last `rowFreshMs` milliseconds. All rows of a map (a step that makes one call per row) use
-   * the same decrypted credential.
+   * Decrypted credentials, each kept for `rowFreshMs` milliseconds after its decryption. So all rows of a map (a step that makes one call
+   * per row) use the same decrypted credential.
    */
   readonly opened: LeastRecentlyUsed<AccountId, OpenedCredential>;
   /**
@@ -53,8 +53,8 @@ type Context = RenewalOptions & {
 };
 
 /**
- * Creates the access to accounts in the database. While the token is valid, a call needs at most one statement and writes nothing, except
- * once an hour: the record that the app accepted the credential.
+ * Creates the access to accounts in the database. While an account's token is valid, a call makes at most one database statement. It writes
+ * only once an hour for each account: it then records that the app accepted the credential.
  */
 export function createAccountAccess(options: RenewalOptions): AccountAccess {
   const active = createActiveLookups(options.db);

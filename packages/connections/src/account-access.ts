@@ -7,8 +7,8 @@ import type { AppRequest } from "./app-transport.ts";
 export type ReadAccounts = { readonly rows: readonly CallableAccountRow[]; readonly readAtMs: number };
 
 /**
- * Accounts that one request has already looked up in the database. Later steps of the same request use a stored lookup for at most five
- * seconds. They check the found accounts again.
+ * Accounts that one request has already looked up in the database. Later steps of the same request may use an entry for at most five
+ * seconds, so that they need no new lookup. Each step still checks that the account may be used.
  */
 export type SeenAccounts = Map<string, ReadAccounts>;
 
@@ -20,7 +20,10 @@ export type AccountQuery = {
   readonly projectId: ProjectId;
   readonly toolkit: Toolkit;
   readonly entityId: string;
-  /** Only this account is used. If entityId is not empty, the account must belong to that entity (customer or user). */
+  /**
+   * Id of the account to use. If `entityId` is not empty, the account must belong to that entity (customer or user). If undefined, svc
+   * chooses the entity's active account.
+   */
   readonly accountId?: AccountId | undefined;
   /**
    * Results of earlier account lookups that this query may use. The result of a new lookup is added here. By default, every query makes its
@@ -44,7 +47,10 @@ export type AccountFault = { readonly kind: "no_account" | "account_unusable"; r
 
 /** Gives tool calls the connected account that they need, and its credential. */
 export type AccountAccess = {
-  /** Returns the account for a call. It never belongs to another project, or to another definition with the same slug. */
+  /**
+   * Returns the account for a call, or the reason why there is none. The account always belongs to the calling project. It also belongs to
+   * the toolkit that the call uses, never to another toolkit with the same slug (a shared and a private toolkit can have the same slug).
+   */
   resolve(query: AccountQuery): Promise<CallableAccount | AccountFault>;
   /**
    * Returns the request with the account's credential in the place that the app's authentication scheme names. A token that expires within
@@ -54,8 +60,9 @@ export type AccountAccess = {
   /** Returns the request with `***` in place of the credential, so that it can be displayed. */
   preview(toolkit: Toolkit, account: CallableAccount, request: AppRequest): AppRequest;
   /**
-   * Handles status 401 from the app. A token that can be renewed is renewed at once. Returns true if there is a new token; the caller may
-   * then repeat requests that are safe to repeat. Otherwise the account becomes `expired`.
+   * Handles the HTTP status 401, with which the app refuses the account's credential. If the token can be renewed, renews it at once and
+   * returns true; the caller may then send the request again if it is safe to repeat. Otherwise sets the account to `expired` and returns
+   * false.
    */
   refused(query: AccountQuery, account: CallableAccount): Promise<boolean>;
   /**

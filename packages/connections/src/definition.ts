@@ -4,9 +4,9 @@ import type { AccountDefinition, ConnectedAccount } from "@svc/db/connections/ac
 import type { CallableAccountRow } from "@svc/db/connections/find-callable";
 
 /**
- * Returns which accounts a toolkit (the tools of one app) can use: its slug, if it is private, and if the calls go to the sandbox (test
- * apps). A private toolkit never uses the accounts of a shared toolkit with the same slug. Accounts of the sandbox are used only in the
- * sandbox, and real accounts only outside of it.
+ * Returns the properties by which svc finds the accounts that a toolkit (the tools of one app) can use: the toolkit's slug, and if the
+ * toolkit is private, and if calls go to the sandbox (apps that svc plays itself). A private toolkit never uses the accounts of a shared
+ * toolkit with the same slug. Accounts of the sandbox are used only in the sandbox, and real accounts only outside of it.
  */
 export function definitionOf(toolkit: Toolkit, isSandbox: boolean): AccountDefinition {
   return { toolkitSlug: toolkit.slug, isPrivate: toolkit.ownerProjectId !== "", isSandbox };
@@ -47,10 +47,11 @@ export function keepsOrigin(
 }
 
 /**
- * Returns the references (the app's ids for an account) that no other account in the deployment may have.
- * - Accounts of private toolkits (apps that a project defined for itself) have none, because other projects cannot use the slug.
- * - The id that the app itself reported is included only if events are matched by it. Otherwise two entities (customers or users) may use
- *   the same account of an app.
+ * Returns the references (the app's ids for an account) that no other account in the deployment may have. svc uses such a reference to find
+ * the one account to which a webhook post belongs.
+ * - Returns none for a private toolkit (an app that a project defined for itself), because only this project receives its posts.
+ * - Leaves out the id that the app itself reported if the toolkit has no webhook. Two entities (customers or users) may then connect the
+ *   same account of the app.
  */
 export function exclusiveReferences(
   toolkit: Toolkit,

@@ -37,8 +37,8 @@ export type DeploymentSecrets = {
 };
 
 /**
- * Time in milliseconds for which a secret that was read is used again. Each search for tools by meaning needs such a secret, and must not
- * wait for the database each time.
+ * Time in milliseconds for which a node keeps a secret in memory after it has read the secret from the database. Each search for tools by
+ * meaning needs a secret, and should not need a database read each time.
  */
 const freshMs = 5_000;
 

@@ -20,9 +20,10 @@ const known = new Set([
 const sharedMax = 7;
 
 /**
- * Returns an app's OAuth error code for display. A code that has the form of a code and contains no part of the secrets is returned
- * unchanged; otherwise a general phrase replaces it. The app's description is added under the same rule. The check is needed because this
- * text is stored and some apps quote the request.
+ * Returns the OAuth error that an app reported, in a form that svc may store and show. The app's error code is returned unchanged if it
+ * consists of letters, digits, `_`, `.` and `-` and contains no part of the given secrets. Otherwise a general phrase replaces it. The
+ * app's description is added only if it passes a similar check. The checks are needed because some apps quote the request, with its
+ * secrets, in their errors.
  */
 export function errorWords(error: string, secrets: readonly string[], description = ""): string {
   const isCode = /^[A-Za-z0-9_.-]{1,64}$/.test(error) && !secrets.some((secret) => sharesPart(error, secret));

@@ -8,7 +8,10 @@ import type { AppAnswer } from "./app-transport.ts";
  * Maximum size of the body of an app's answer, in bytes. The limit applies to the received body, and also to the body after decompression.
  */
 export const answerBytesMax = 8 * 1024 * 1024;
-/** Answers up to this size, in bytes, need no memory from the budget. So they are received even if large answers have used it up. */
+/**
+ * Size in bytes up to which svc receives an app's answer without reserving memory from the node's budget for answers. So small answers are
+ * received even if large answers have used up the whole budget.
+ */
 const freeBytes = 16 * 1024;
 /**
  * Limits of one request to an app and its answer. `patienceMs`: maximum time for which reading the answer pauses because memory is short.

@@ -24,8 +24,8 @@ export type OauthRequestHeaders = { readonly cookie?: string | undefined };
 type Consent = Pick<ConnectedAccount, "projectId" | "entityId"> & { readonly accountId: ConnectedAccount["id"] };
 
 /**
- * Runs `complete`, which completes a consent, and records that this happened. `complete` returns the reason of a failure, or undefined if
- * it succeeded.
+ * Function that completes an OAuth consent by calling `complete`, and does what the server must do around it, such as an entry in the audit
+ * log. Returns the result of `complete`: the reason why the consent failed, or undefined if it succeeded.
  */
 export type EnterConsent = (
   consent: Consent,

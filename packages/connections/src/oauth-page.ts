@@ -5,7 +5,10 @@ export type OauthAnswer = {
   readonly body: string;
 };
 
-/** Headers of every OAuth page. They forbid scripts, loading of other files and framing, and hide the page's address from other sites. */
+/**
+ * Headers of every OAuth page. With them, the browser runs no scripts, loads no other files, shows the page in no frame, and does not send
+ * the page's address to other sites.
+ */
 const commonHeaders = {
   "cache-control": "no-store",
   "referrer-policy": "no-referrer",

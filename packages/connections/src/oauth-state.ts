@@ -6,7 +6,10 @@ import { type AccountId, createSealer, type LinkId, type ProjectId, SealError, t
  */
 export const consentMs = 10 * 60_000;
 
-/** Time in milliseconds after InitiateConnection at which a pending account can no longer become active. */
+/**
+ * Maximum time in milliseconds from InitiateConnection to the end of the consent. A pending account that is older can no longer become
+ * active.
+ */
 export const consentTotalMs = 2 * consentMs;
 
 /**

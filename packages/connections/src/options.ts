@@ -19,7 +19,10 @@ export type OauthOptions = {
         readonly tokenUrl: string;
       }
     | undefined;
-  /** Posts to token endpoints: the network transport's guarded `fetch`, or the sandbox's. */
+  /**
+   * Sends a form to an app's token endpoint. In the sandbox, svc answers the request itself. Otherwise the request goes over the network,
+   * and the address guard checks its address.
+   */
   readonly fetch: PartyFetch;
 };
 
@@ -67,5 +70,8 @@ export type TestReadResult = {
   readonly saysError: boolean;
 };
 
-/** Makes a read in the same way as CallTool, with the same checks, limits and record. Rejects with the refusals of CallTool. */
+/**
+ * Makes a read of an app in the same way as the API method CallTool: with the same checks and call limits, and with an entry in the ledger.
+ * Rejects with the errors of CallTool.
+ */
 export type TestRead = (request: TestReadRequest) => Promise<TestReadResult>;

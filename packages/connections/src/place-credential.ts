@@ -3,7 +3,10 @@ import { renderTemplateTree } from "@svc/core";
 import type { AppRequest } from "./app-transport.ts";
 import { type Credential, tokenOf } from "./credential.ts";
 
-/** The part of a request that carries the credential: a header, a query parameter, or nothing. */
+/**
+ * The part of a request that carries the credential: a header or a query parameter. Undefined if the authentication scheme adds nothing to
+ * the request.
+ */
 type Placement = { readonly in: "header" | "query"; readonly name: string; readonly value: string } | undefined;
 
 /** The reason why a credential cannot be part of a request. */

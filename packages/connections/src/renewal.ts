@@ -97,8 +97,8 @@ function ended(row: ConnectedAccount | undefined): Renewal {
 }
 
 /**
- * True if the account now has a token that differs from `used` (the token that the caller sent), so the caller can use it. False if the
- * tokens are equal, or if `used` is undefined. Then the token must be renewed.
+ * True if the account now has a token other than `used`, the token that the caller has sent. The caller then uses that token. False if the
+ * account still has the token `used`, or if `used` is undefined; the token must then be renewed.
  */
 function isAnother(credential: Credential, used: string | undefined): boolean {
   const token = tokenOf(credential);

@@ -137,8 +137,8 @@ export const testToolkits: readonly ToolkitSource[] = [
 ];
 
 /**
- * Returns the deployment file for these toolkits (apps with their tools), whose app is at `url`. It has the OAuth clients of the toolkits
- * `tracker` and `brief`.
+ * Returns the deployment file for the toolkits of the tests. It sets the address of their app to `url`, and an OAuth client for the
+ * toolkits `tracker` and `brief`.
  */
 export function testDeployment(url: string): object {
   const bindings = { provider_base_url: url, auth_url: `${url}/authorize?prompt=consent`, token_url: `${url}/token` };

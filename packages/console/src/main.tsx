@@ -20,8 +20,8 @@ const repeated: readonly Code[] = [Code.Unavailable, Code.Unknown, Code.Deadline
 const triesMax = 3;
 
 /**
- * Creates the cache of the service's answers. Reads are retried twice if a retry can help. Reads that failed are made again when another
- * call succeeds. Writes are never retried.
+ * Creates the console's cache of the service's answers. A failed read is tried up to three times if its error can be temporary. A read that
+ * still failed is made again as soon as another call succeeds. Writes are never retried.
  */
 function createQueryClient(): QueryClient {
   const queries = new QueryClient({
@@ -119,8 +119,8 @@ async function enterByLink(): Promise<PageRefusal | undefined> {
 }
 
 /**
- * Accepts links that are opened in a page that is already open. The browser then changes only the fragment of the address and loads
- * nothing.
+ * Handles sign-in links that the user opens while the console is already open in the tab. The browser then changes only the part of the
+ * address after `#` and does not load the console again, so this function watches the address.
  */
 function watchLinks(onRefusal: (refusal: PageRefusal | undefined) => void): void {
   window.addEventListener("hashchange", () => {

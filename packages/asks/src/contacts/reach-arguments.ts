@@ -40,7 +40,10 @@ function fillText(text: string, values: ReachValues): string {
   });
 }
 
-/** Returns the first unknown placeholder of a template, or undefined if there is none. */
+/**
+ * Returns the name of the first placeholder in a contact's message arguments that svc does not know. Returns undefined if svc knows all
+ * placeholders. Looks into lists and objects at any depth.
+ */
 export function unknownPlaceholder(value: unknown): string | undefined {
   if (typeof value === "string") {
     const found = [...value.matchAll(placeholder)].map(([, name]) => name);

@@ -23,7 +23,7 @@ import { fillReachArguments, type ReachArguments, unknownPlaceholder } from "./r
 const charactersMax = 200;
 const argsBytesMax = 16_384;
 
-/** The contact in a PutContact request. */
+/** A contact (a person whom svc can ask) as the caller of the API method PutContact sent it, before any check. */
 type GivenContact = {
   readonly principalId: string;
   readonly name: string;

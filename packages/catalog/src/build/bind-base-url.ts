@@ -43,7 +43,7 @@ export function hostArguments({ baseUrl }: Pick<Toolkit, "baseUrl">): string[] {
 
 type Place = "host" | "port" | "path";
 
-/** Returns the part of a URL (host, port or path) in which the next character after the text `before` is. */
+/** Returns the part of a URL (host, port or path) to which a placeholder belongs. `before`: the text of the URL before the placeholder. */
 function placeOf(before: string): Place {
   const authority = /^https?:\/\/([^/]*)$/.exec(before)?.[1];
   if (authority === undefined) return "path";

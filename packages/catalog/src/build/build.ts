@@ -52,8 +52,8 @@ export type Bindings = {
 };
 
 /**
- * Returns the toolkit (the tools and webhooks of one app), compiled from documents that passed all checks. This function does not handle
- * errors that the checks find.
+ * Returns the toolkit (the tools and webhooks of one app), compiled from its parsed definition files. Call this function only with files in
+ * which the checks found no error; it does not check them again.
  */
 export function buildToolkit({ toolkit, tools, sayings }: ToolkitDocuments, bindings: Bindings): Toolkit {
   const { values, audience, ownerProjectId = "" } = bindings;
@@ -96,8 +96,8 @@ export function buildToolkit({ toolkit, tools, sayings }: ToolkitDocuments, bind
 }
 
 /**
- * Returns a function that tests a value against a pattern. The pattern is compiled at the first value. The function returns false for a
- * value that is too long for the pattern.
+ * Returns a function that is true if a value matches the pattern. The function compiles the pattern when it tests the first value. It is
+ * false, without a test, for a value that is so long that matching could take too many steps.
  */
 function formOf(pattern: string): (value: string) => boolean {
   let form: LinearRegExp | undefined;

@@ -6,9 +6,9 @@ import type { AccessClass, JsonSchema } from "../read/documents.ts";
 type JudgedTool = Pick<Tool, "class" | "ownerProjectId"> & Partial<Pick<Action, "request">>;
 
 /**
- * Returns the class that decides if a person must confirm calls of a tool. For the deployment's own definitions, this is the declared
- * class. For a private toolkit (published by a project for itself), every method except GET is destructive: the publisher may also be the
- * caller, so a declaration of a harmless request is not trusted.
+ * Returns the access class by which svc decides if a person must confirm calls of the tool. For a shared toolkit, it is the class that the
+ * definition declares. For a tool of a private toolkit, it is `destructive` unless the HTTP method is GET. The reason: the project that
+ * wrote a private toolkit can also be the caller, and could avoid a confirmation by declaring a destructive request as a read.
  */
 export function classToConfirm({ class: declared, ownerProjectId, request }: JudgedTool): AccessClass {
   if (ownerProjectId === "" || request === undefined || request.method === "GET") return declared;

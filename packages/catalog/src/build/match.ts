@@ -6,9 +6,9 @@ type Condition = (post: Post) => boolean;
 
 /**
  * Returns a function that tests if a webhook post satisfies a match rule of a definition. Header names are compared without case. Header
- * and query values are compared as texts. Dotted paths name fields of the body, or of the list element (`item`), which are compared as JSON
- * values. A missing field never matches. A definition cannot hold a number above 2^53 - 1 exactly. So such a number in a post matches a
- * text with its digits.
+ * and query values are compared as texts. Dotted paths name fields of the body, or of the list element (`item`); these values are compared
+ * as JSON. A field that the post lacks never matches. The rule cannot contain numbers above 2^53 - 1 exactly, so the rule writes such a
+ * number as a text. This text matches a number in the post with the same digits.
  */
 export function compileMatch(match: MatchDocument): (post: Post) => boolean {
   const conditions: Condition[] = [

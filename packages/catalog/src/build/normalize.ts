@@ -136,8 +136,8 @@ function describeFault({ pointer, message, property }: SchemaFault, tree: Templa
 }
 
 /**
- * Splits the steps of a JSON Pointer into a normalized event's payload. `declared`: the first steps, to a value that the trigger's
- * definition names. `inside`: the remaining steps, which lead into the value that the webhook post has there.
+ * Splits a JSON Pointer to a value in an event's payload into two lists of steps. `declared`: the steps through the payload as the
+ * trigger's definition writes it. `inside`: the remaining steps, through a value that the definition copies from the webhook post.
  */
 function splitPointer(pointer: string, payloadTree: TemplateTree): { declared: string[]; inside: string[] } {
   const steps = stepsOf(pointer);

@@ -96,7 +96,8 @@ async function readForm(
 /** Size up to which a text is parsed at once, in characters. A longer text is parsed in slices, because it may contain many values. */
 const smallLength = 16_384;
 /**
- * `rawMax`: how many numbers keep all their digits. `digitsMax`: how many digits each of them may have. Such numbers cost far more than
+ * Limits for numbers in a webhook body that need more digits than a double has; svc keeps all their digits. `rawMax`: maximum number of
+ * such numbers. `digitsMax`: maximum digits of one of them. The limits exist because such a number costs far more memory and time than
  * other values.
  */
 const [rawMax, digitsMax] = [10_000, 10_000];
@@ -127,7 +128,10 @@ function parse(text: string, { bodyBytesMax, turn }: BodyReading): unknown {
   return parseJsonInTurns(text, { bounds, turn });
 }
 
-/** Returns a description of a text that is not JSON, so that the operator sees what to change. */
+/**
+ * Returns what a webhook body that is not JSON seems to be (for example XML or a form), as the end of an error text. The operator reads the
+ * text and sees what to correct.
+ */
 function formOf(text: string, readsForms: boolean): string {
   if (/^\s*$/.test(text)) return ": it is empty or has white space only";
   if (text.includes("\0")) return ", and has bytes as UTF-16 has them: its content-type must declare the charset";

@@ -55,8 +55,8 @@ export function renderRequest(
 }
 
 /**
- * Throws RequestValueError if the request has a field by which some apps replace the HTTP method. Permissions depend on the method, and
- * some arguments contain fields that are sent unchanged.
+ * Throws RequestValueError if the request has a field (such as `_method`) that makes some apps use another HTTP method than that of the
+ * request. svc decides by the HTTP method what the call may do, so a caller must not change the method with an argument.
  */
 function assertMethod({ query, headers, body }: RenderedRequest): void {
   const name = methodOverrideOf({ headers, query: query.map(([parameter]) => parameter), body });
@@ -151,8 +151,8 @@ function requireScalar(place: string, value: unknown): string {
 }
 
 /**
- * Returns the body of a tool's request: the fields of all requests to the app, and the fields that the tool declares. If a declared body
- * has no content, returns an empty object or list, because apps expect JSON.
+ * Returns the body of a tool's request. It contains the fields that the toolkit adds to all its requests, and the fields that the tool
+ * declares. If all fields of the declared body are left out, returns an empty object or list, because apps expect JSON.
  */
 function renderBody(always: Tree, own: Tree | undefined, scope: TemplateScope): unknown {
   const common = renderTemplateTree(always, scope);

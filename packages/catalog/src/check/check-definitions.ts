@@ -18,7 +18,10 @@ import { checkShape } from "./check-shape.ts";
 import { accountNames, checkToolkit, declares } from "./check-toolkit.ts";
 import { checkMatch, secretPlaces } from "./check-webhook.ts";
 
-/** Returns the namespaces that the templates of a trigger may use. */
+/**
+ * Returns the first words that placeholders in a trigger's templates may have, such as `headers` in `{{headers.x-id}}`. `body` and `item`
+ * are allowed only if the app's webhook provides them.
+ */
 function namespacesOf({ each, content }: BodyDocument = {}): Namespaces {
   return {
     ...{ headers: "any", query: "any" },

@@ -11,8 +11,8 @@ export type PollFault = readonly [path: FaultPath, reason: string, cure: string]
 type PolledAction = Pick<Partial<ActionDocument>, "poll" | "paging" | "class" | "input" | "output">;
 
 /**
- * Maximum time in milliseconds by which a poll may start before the end of the previous poll's period. With this overlap, the poll finds
- * rows that appear late.
+ * Maximum overlap of two polls, in milliseconds. A poll with an overlap asks again for the last part of the time that the previous poll
+ * covered. So the poll also finds rows that the app lists late.
  */
 const overlapMaxMs = 7 * 86_400_000;
 

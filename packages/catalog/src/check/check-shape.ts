@@ -20,14 +20,14 @@ ajv.addSchema(toolkitSchema, "toolkit.schema.json");
 ajv.addSchema(deploymentSchema, "deployment.schema.json");
 
 /**
- * A file is divided into parts, and a part with errors does not prevent the checks of the other parts. The number is the length of the path
- * from the root to a part. Key: the kind of file.
+ * How finely each kind of file is divided into parts for the checks. The number is the depth of a part: the length of its path from the
+ * root of the file. If one part has errors, svc still checks the other parts.
  */
 const partDepth = { toolkit: 1, tool: 1, deployment: 3 };
 
 /**
- * Returns the well-formed parts of a file for further checks; undefined if there are none. Checks the file against one of the package's
- * schemas, which editors can use too, and records every error.
+ * Checks the form of a definition file against one of the JSON Schemas in the folder `schemas`, which editors also use, and records every
+ * error. Returns the parts of the file without errors, for further checks. Returns undefined if no part is left.
  */
 export function checkShape<T extends object>(
   file: DefinitionFile,

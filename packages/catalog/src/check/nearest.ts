@@ -3,9 +3,9 @@ const textMax = 100;
 const candidatesMax = 2_000;
 
 /**
- * Returns the candidate that a misspelled text probably means, such as `calendar_id` for `calendarId`; undefined if no candidate is
- * similar. Checks the first 2,000 candidates. A text without a dot also means a candidate that ends in a dot and this text, if only one
- * candidate does.
+ * Returns the candidate that a misspelled text probably means, such as `calendar_id` for `calendarId`. Returns undefined if no candidate is
+ * similar. Compares only the first 2,000 candidates. A text without a dot can also be the last part of a candidate: `list_events` means
+ * `calendar.list_events`, if no other candidate ends in `.list_events`.
  */
 export function nearest(text: string, candidates: Iterable<string>): string | undefined {
   if (text === "" || text.length > textMax) return undefined;

@@ -79,7 +79,10 @@ export function createCatalogViews(options: {
   const known = new LeastRecentlyUsed<ProjectId, KnownView>(projectsMax);
   const compiled = new LeastRecentlyUsed<ProjectId, CompiledToolkits>(projectsMax);
   const reading = new Map<ProjectId, Promise<KnownView>>();
-  /** Number of changes made on this node. Data that was read before the latest change is not cached. */
+  /**
+   * Number of changes to private toolkits on this node since its start. If this number changes while the node reads a project's catalog,
+   * the node does not cache what it has read, because it may be from before the change.
+   */
   let changes = 0;
 
   const read = async (projectId: ProjectId): Promise<KnownView> => {
@@ -122,8 +125,8 @@ export function createCatalogViews(options: {
     return current.map(([, { toolkit }]) => toolkit);
   };
   /**
-   * Removes the project's cached catalog. If a read of the catalog is still running, its result will not be used. Both may contain data
-   * from before a change that this node has just made.
+   * Removes the project's cached catalog after a change that this node has made. If the node is reading the catalog at this moment, the
+   * result of that read is not used either, because it may be from before the change.
    */
   const forget = (projectId: ProjectId) => {
     changes++;

@@ -30,7 +30,7 @@ export async function loadCatalog(options: {
 
 /**
  * Checks and compiles the given toolkit definitions (one per app), and returns them as a catalog. Throws DefinitionError if there are
- * errors in the definitions or in the files `others`.
+ * errors in these definitions, or in one of the files of the option `others` (already parsed files, whose errors are reported together).
  */
 export function createCatalog(
   toolkits: readonly ToolkitFiles[],
@@ -160,8 +160,9 @@ export function overlayDefinition(
 }
 
 /**
- * Returns a tool's definition, without its paging if an overlay (the operator's change file) removed an argument or field that the paging
- * uses. So an overlay that was written before paging existed stays valid. Do not call this function if the overlay sets the paging.
+ * Returns a tool's definition. Removes its `paging` if the overlay (the operator's changes to a definition) has removed an argument or
+ * field that the paging uses. So an overlay that was written before the definition had paging does not become invalid. If the overlay
+ * itself sets the paging, do not call this function: an error in that paging must be reported.
  */
 function withSoundPaging(definition: unknown): unknown {
   if (!isObject(definition) || !isObject(definition.paging)) return definition;
@@ -175,8 +176,8 @@ function withSoundPaging(definition: unknown): unknown {
 }
 
 /**
- * Returns an action's definition without its `poll` if the poll (the rule that finds new rows) has errors. If the poll, the input or the
- * output is malformed, returns the definition unchanged. `withSoundPaging` has the same rule.
+ * Returns an action's definition. Removes its `poll` (the rule that finds new rows) if the poll has become invalid through the operator's
+ * overlay. If the poll, the input or the output is malformed, returns the definition unchanged, because another check reports that error.
  */
 function withSoundPoll(definition: unknown): unknown {
   if (!isObject(definition) || definition.poll === undefined) return definition;

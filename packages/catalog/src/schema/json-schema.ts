@@ -11,8 +11,8 @@ import { addMultipleOf, withExactNumbers } from "./multiple-of.ts";
 /** Maximum number of errors. Above it, the remaining list items and object values are skipped, because only 100 errors are reported. */
 const errorsMax = 1_000;
 /**
- * Maximum number of errors that are collected inside a choice (`anyOf`, `oneOf`) or condition. It is higher than `errorsMax`, because
- * errors of a branch that does not apply are not errors of the value.
+ * Maximum number of errors that are collected inside a choice (`anyOf`, `oneOf`) or a condition. It is higher than `errorsMax`, because
+ * most of these errors are discarded: a value needs to match only one branch, and fails in all others.
  */
 const triedErrorsMax = 20_000;
 

@@ -13,8 +13,8 @@ const unicodeClassSize = 50;
  */
 export function patternSize(pattern: string): number {
   /**
-   * A stack with the size so far of each open group of the pattern. The variable `item` is the size of the last item, because a repetition
-   * multiplies it.
+   * A stack with one entry for each group of the pattern that is still open: the number of instructions counted in this group so far. The
+   * variable `item` below is the size of the last character, class or group, because a repetition such as `{3}` multiplies this size.
    */
   const open: number[] = [0];
   let item = 0;

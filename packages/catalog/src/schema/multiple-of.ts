@@ -62,8 +62,8 @@ function decimalOf(text: string): Decimal {
 }
 
 /**
- * Maximum exponent of the power of ten in the check for `multipleOf`. A unit has at most 17 digits, so a larger exponent cannot change the
- * result of the check.
+ * Maximum power of ten with which the check for `multipleOf` calculates. The value of `multipleOf` has at most 17 digits, so a higher power
+ * of ten cannot change the result.
  */
 const powerMax = 64;
 

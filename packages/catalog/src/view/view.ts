@@ -2,9 +2,9 @@ import type { MessageIndex } from "../convert-catalog.ts";
 import type { Catalog, Trigger } from "../model.ts";
 
 /**
- * A caller's view of the catalog: the tool definitions, and the prepared messages of CatalogService. A view never changes. `triggers`: by
- * slug, every trigger whose events the project may receive. These are also triggers of a shared toolkit (an app's tools and webhooks) that
- * a private one hides.
+ * The catalog as one caller may see it: the tool definitions, and their prepared API messages. A view never changes. `triggers`: every
+ * trigger whose events the project may receive, by slug. If a private toolkit of the project replaces a shared toolkit in the catalog, the
+ * triggers of the shared toolkit are still included here.
  */
 export type CatalogView = Catalog & {
   readonly triggers: ReadonlyMap<string, Trigger>;

@@ -78,8 +78,8 @@ export function isSamePlace(one: Placeholder, other: Placeholder): boolean {
 }
 
 /**
- * Returns the bytes of a JSON object in which a field has the current time, in milliseconds. If the time in the field is fresh, returns the
- * same bytes.
+ * Returns the bytes of a JSON object after one field was set to the current time, in milliseconds. If the field already contains a time
+ * less than 30 seconds from the current time, returns the bytes unchanged.
  */
 function withTime(bytes: Buffer, path: readonly (string | number)[], nowMs: number): Buffer {
   const read = readForeignText(bytes);

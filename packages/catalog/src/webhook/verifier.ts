@@ -14,7 +14,10 @@ const signaturesMax = 20;
  */
 const toleranceDefault = "5m";
 
-/** Character that separates the parts of a signature header, by the word for it in `split`. */
+/**
+ * Character that separates the parts of a signature header. The key is the word for this character in the field `split` of a toolkit's
+ * definition.
+ */
 const separators = { comma: ",", semicolon: ";", space: " " } as const;
 
 /** The scheme `slack_v0` as parameters of `hmac_sha256`. */
@@ -99,7 +102,10 @@ function compileHmac(
   };
 }
 
-/** Signatures that were found in a webhook post, and the other named parts of the signature header. */
+/**
+ * The content of a webhook post's signature header. `signatures`: all signatures in the header. `named`: the parts of the header that are
+ * not signatures, such as `t` in `t=1700000000,v1=abc`, by name; undefined for a name that occurs twice.
+ */
 type FoundSignatures = {
   readonly signatures: readonly string[];
   readonly named: ReadonlyMap<string, string | undefined>;

@@ -9,8 +9,8 @@ export function nameCommands(named: Iterable<readonly [call: string, command: st
 }
 
 /**
- * Example request of an API call, as JSON. An advice text of svc can contain such JSON after the name of a call. The type has only the
- * request fields for which a command has an option.
+ * Example of an API request, as an error text of the service may contain it: the text names a call (such as PutSecret), followed by JSON
+ * with the values to send. The type has only those request fields that the command line can set with an option or argument.
  */
 type Example = { readonly name?: string; readonly http?: { readonly hosts?: readonly string[] } };
 
@@ -65,8 +65,9 @@ const options: ReadonlyMap<string, string> = new Map(
 );
 
 /**
- * Advice of the command line that replaces the service's advice, by the reason of the refusal. `named`: the fields that the service's
- * advice names. `field`: the wrong field. Each function returns undefined to keep the service's advice.
+ * Advice for the user after a refused call, by the reason of the refusal. This advice is in the words of the command line and replaces the
+ * advice of the service. `named`: the fields that the service's advice names. `field`: the field that was wrong. If a function returns
+ * undefined, the service's advice is shown.
  */
 export const ownAdvice: Readonly<Record<string, (named: readonly string[], field: string) => string | undefined>> = {
   ROLE_REQUIRED: ([credential = ""]) =>

@@ -153,7 +153,10 @@ function describe<Input extends DescMessage>(
 const addClientOptions = {
   project: addProjectOptions,
   admin: addAdminOptions,
-  /** The administrator's calls. With `--private`, the command uses a project's calls of the same names and messages. */
+  /**
+   * For commands with the option `--private`. Without this option, the command makes calls of the administrator. With it, the command makes
+   * the calls of the same names that a project's key may make. So the command accepts both credentials.
+   */
   either: addBothOptions,
   server: addServerOptions,
   none: (made: Command) => made,

@@ -46,8 +46,9 @@ export function failureText(err: unknown, origin?: Origin, command?: RanCommand)
 const wrongToken = "the administrator's token differs from SVC_ADMIN_TOKEN of the service";
 
 /**
- * Reasons of refusals that mean that the called address does not serve this call. For an administrator's call, the service's own hint is
- * shown instead, because it names the right address.
+ * Error reasons which mean that the called address does not serve this call. For calls with a project's key, the command line then prints
+ * `wrongListenerHint`. For calls with the administrator's token, it prints the service's own hint, because that hint names the right
+ * address.
  */
 const listenerReasons: ReadonlySet<string> = new Set(["CALL_UNKNOWN"]);
 

@@ -5,7 +5,10 @@ import { countText, timeText } from "../text/table.ts";
 
 type ResumeOptions = { readonly dryRun?: boolean };
 
-/** The command `svc resume`, with which a database restored from a backup sends deliveries and continues jobs. */
+/**
+ * The command `svc resume`. After a database was restored from a backup, svc sends no deliveries and continues no jobs until the
+ * administrator runs this command.
+ */
 export const addResumeCommand = command(
   AdminService.method.resumeRestored,
   {

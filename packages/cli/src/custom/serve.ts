@@ -12,8 +12,8 @@ import { tableLines } from "../text/table.ts";
  */
 const grownBytes = 190 * 1024 * 1024;
 /**
- * Size in bytes to which V8's old generation (memory of long-lived objects) may grow if a garbage collection frees nothing, although svc
- * expected that it frees memory.
+ * Size in bytes up to which V8's old generation (memory of long-lived objects) may grow if svc expects a garbage collection to free memory,
+ * but the collection frees none.
  */
 const floodedBytes = 280 * 1024 * 1024;
 /**
@@ -56,14 +56,14 @@ export async function compactHeap(): Promise<void> {
 }
 
 /**
- * Sets how far V8's heap may grow between garbage collections, so that they need the least processor time. (If the young generation has at
- * most 64 MiB, tool calls need 12 % more.)
- * - The growth step says how much larger the old generation may become before the next collection. It is computed from the smallest heap
- *   size of recent time. The current size would be a wrong basis, because it is largest when a collection begins.
- * - The current size limits the step. By V8's own rule, the old generation may reach four times the live data. Many values at once then
- *   made it 600 MiB large.
- * - The limit is not a share of the size of the process. With a third of that size, V8 collected garbage each time a loaded node kept 14
- *   MiB for a moment.
+ * Sets how far V8's heap may grow between garbage collections, so that garbage collection needs little processor time. Also lets the young
+ * generation grow beyond 64 MiB, because at 64 MiB tool calls need 12 % more processor time.
+ * - The growth step says how much larger the old generation may become before the next collection. svc computes the step from the smallest
+ *   heap size of recent time. The current heap size would be a wrong basis, because it is largest just before a collection.
+ * - svc reduces the step if the heap is already large. By V8's own rule, the old generation may grow to four times the live data, and a
+ *   burst of values then made it 600 MiB large.
+ * - The maximum size is fixed, not a share of the size of the process. With a third of that size as the maximum, V8 collected garbage each
+ *   time a loaded node kept 14 MiB for a moment.
  */
 function followHeapGrowth(): void {
   setFlagsFromString("--semi-space-growth-factor=2");

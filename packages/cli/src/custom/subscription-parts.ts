@@ -41,7 +41,7 @@ export const retryOptions: readonly PartOption[] = [
   ["--timeout <duration>", "longest duration of an attempt, 1s to 15s (default: 15s)", { parse: parseSpan as never }],
 ];
 
-/** The options of the part `pace`. */
+/** The options that limit how fast svc sends deliveries to a subscription's endpoint: attempts per time, and attempts at the same time. */
 export const paceOptions: readonly PartOption[] = [
   [
     "--pace <rate>",
@@ -51,7 +51,10 @@ export const paceOptions: readonly PartOption[] = [
   ["--concurrency <count>", "have at most this many attempts in flight, 1 to 256", { parse: parseCount as never }],
 ];
 
-/** Returns the rate of a text such as `10/1s`. An empty text ends the rate. */
+/**
+ * Returns the maximum rate of a subscription's delivery attempts, from a text such as `10/1s`. An empty text means no maximum: it removes a
+ * rate that was set before.
+ */
 function parseRate(text: string): { max: number; per: string } {
   if (text === "") return { max: 0, per: "" };
   const [, max = "", per = ""] = /^(\d{1,9})\/(\w+)$/.exec(text) ?? [];
@@ -59,7 +62,10 @@ function parseRate(text: string): { max: number; per: string } {
   return { max: Number(max), per };
 }
 
-/** Returns the part `pace` of the options; undefined if they have none. */
+/**
+ * Returns the request field `pace` (limits on the rate of delivery attempts) from the values of the command's options. Returns undefined if
+ * the user gave neither `--pace` nor `--concurrency`.
+ */
 function paceOf({ pace, concurrency }: Values) {
   if (pace === undefined && concurrency === undefined) return undefined;
   const { max, per } = (pace as ReturnType<typeof parseRate> | undefined) ?? parseRate("");
@@ -75,7 +81,10 @@ function parseGiveUp(text: string): number | "never" {
   return text === "never" ? text : parseSpan(text);
 }
 
-/** Returns the part `retry` of the options; undefined if they have none. */
+/**
+ * Returns the request field `retry` (when svc repeats a failed delivery, and when it gives up) from the values of the command's options.
+ * Returns undefined if the user gave none of these options.
+ */
 function retryOf({ retry, giveUpAfter, timeout }: Values) {
   if (retry === undefined && giveUpAfter === undefined && timeout === undefined) return undefined;
   const isNever = giveUpAfter === "never";

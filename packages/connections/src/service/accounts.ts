@@ -165,8 +165,9 @@ function answered(
 }
 
 /**
- * Returns the result of a connection test (TestConnection) in the sandbox, where svc itself plays the apps. svc sends nothing, because the
- * sandbox accepts any credential, and accounts made in it have no credential for the app.
+ * Returns the result of a connection test (TestConnection) without a request to the app: nothing is known about the credential. It is used
+ * in two cases. In the sandbox, svc plays the apps and accepts any credential. Outside of it, an account that was made in the sandbox has
+ * no credential for the real app.
  */
 function untried({ isSandbox }: TestConnectionContext): Verdict {
   const why = isSandbox ? "the sandbox answers in place of the app" : "the account was made in the sandbox";
@@ -174,8 +175,8 @@ function untried({ isSandbox }: TestConnectionContext): Verdict {
 }
 
 /**
- * Returns what a read shows about the credential: it works, is refused, or is unknown. Only an answer of the app can show that the
- * credential is bad.
+ * Returns the result of a connection test, from the read that tested the credential: the credential works, the app refused it, or the read
+ * does not show which. The result is "refused" only if the app itself refused the read.
  */
 function judge({ action, isDeclared }: TestTool, read: TestReadResult, after: ConnectedAccount): Verdict {
   const { isOk, message, providerStatus: status, saysError } = read;

@@ -31,7 +31,10 @@ import { checkRedirectUrl } from "../redirect-url.ts";
 import { activateOrRefuse } from "./activate-or-refuse.ts";
 import { checkSecret } from "./read-credential.ts";
 
-/** Credential that svc stores in the sandbox if the caller sends none. No app checks it. */
+/**
+ * Made-up credential, which svc stores if the caller sends none. Only the sandbox accepts calls without a credential, and its apps check
+ * none.
+ */
 const madeUp = "sandbox";
 
 type Given = Pick<InitiateConnectionRequest, "apiKey" | "basic">;

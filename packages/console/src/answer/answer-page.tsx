@@ -83,8 +83,9 @@ function QuestionForm({
 const noFaults: PlacedFaults = new Map();
 
 /**
- * Returns the answers to a question in the order of the page's buttons. This is the order of the service. If the question asks to confirm a
- * tool call or program, the order is reversed. So the answer that applies when the question expires comes first.
+ * Returns the allowed answers in the order of the page's buttons. It is the order in which the service lists the answers. For a question
+ * that asks to confirm a call or a program, the order is reversed: the first button is then the answer that svc applies if the question
+ * expires.
  */
 function ordered({ continuations, confirms }: LinkQuestion): readonly string[] {
   return confirms ? continuations.toReversed() : continuations;

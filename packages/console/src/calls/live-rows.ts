@@ -136,9 +136,10 @@ export function renewedRows<Row>(
 }
 
 /**
- * Returns the page tokens that are needed to read the list rows from `first` to `last` again. The first `head.covers` rows are on the
- * newest page, which needs no token. New rows move older rows from the first page to the second. So the rows at the old end of the first
- * page are read with `head.nextToken`.
+ * Returns the page tokens with which the list rows from `first` to `last` can be read again. `pages`: the pages that the list has loaded.
+ * The first `head.covers` rows of the list are on the newest page, which is read in any case and needs no token. `head.nextToken`: the
+ * token of the page after the newest page. Since new rows push older rows to later pages, the last rows of the first loaded page are read
+ * with this token.
  */
 export function tokensInView(
   pages: readonly { token: string; count: number }[],

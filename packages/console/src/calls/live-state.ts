@@ -55,8 +55,8 @@ export function useLookMs(method: { name: string; parent: { typeName: string } }
 }
 
 /**
- * For each kind of notice (by its number), the calls whose data is read again. Only the names of the calls are listed, because their
- * message types load together with their pages.
+ * The API methods whose shown data the console reads again when the project's stream reports a change, by the number of the kind of change.
+ * Contains only the names of the methods, because each page loads the message types that it needs itself.
  */
 export const methodsOfKind: Readonly<Record<number, readonly string[]>> = {
   1: ["svc.v1.TriggersService/ListEvents"],

@@ -17,7 +17,7 @@ export type Rows<Row> = {
   reload: () => void;
   /** The part of the list that the key may read; empty if the key may read all rows. */
   limitedTo: string;
-  /** Key of the loaded pages in the query cache. */
+  /** Key under which the loaded pages are in the console's cache of answers. Pages use the key to change or read again the cached rows. */
   queryKey: QueryKey;
 };
 

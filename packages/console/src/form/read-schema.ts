@@ -97,8 +97,8 @@ function isSecret(schema: Schema): boolean {
 }
 
 /**
- * True if the browser may store the value of a form field, so that it is there at the next visit. A secret value is never stored. The value
- * of a JSON cell is not stored if any part of it is a secret.
+ * True if the browser may store the value that the user types into this field, and fill the field with the value at the next visit. False
+ * for secret values, and for a JSON field if the schema marks any part of its value as sensitive.
  */
 function isKept(schema: Schema, shape: Shape): boolean {
   return !isSecret(schema) && !(shape.type === "json" && JSON.stringify(schema).includes('"x-sensitive":true'));

@@ -6,7 +6,7 @@ import { ClearFilters } from "../ui/rows/list-states.tsx";
 
 /** Properties that every part of a list page gets, such as its filters and its panel. */
 export type ListPart<Row, Search> = {
-  /** Id of the project whose pages are open. Empty on the administrator's pages. */
+  /** Id of the project whose data the page shows. Empty on the administrator's pages, which belong to no project. */
   projectId: string;
   search: Search;
   /** Sets search parameters in the page's address. Parameters that are not given stay unchanged. */

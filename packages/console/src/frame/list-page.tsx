@@ -54,7 +54,7 @@ type ListView<Row, Readers extends ParamReaders, Search = SearchOf<Readers>> = {
   open: (row: Row, projectId: string) => LinkProps | undefined;
   /** The panel of a row, which is drawn next to the list. The search parameter `open` holds the id of the row. */
   panel?: PagePart<ListPart<Row, Search> & { id: string; onClose: () => void }>;
-  /** Dialogs over the page. */
+  /** A component that draws the dialogs of the list page, such as the dialog that creates a row. */
   dialogs?: PagePart<ListPart<Row, Search>>;
   /**
    * Returns true if the search parameters of the page's address open one of the list page's dialogs. The page then keeps the focus in the

@@ -24,8 +24,9 @@ export type LinkPage = {
 };
 
 /**
- * Runs the page of a link. It first removes the token from the address, then sends the token once, outside rendering. If another link is
- * opened in the same tab, the page starts again with that link; the browser itself then loads nothing.
+ * Starts the page that a link opens (to answer a question or to connect an account). First removes the token from the browser's address,
+ * then sends the token to the service once. If the user opens another such link in the same tab, the browser does not load the page again.
+ * Then this function starts the page again with the new token.
  */
 export function startLinkPage(page: LinkPage): void {
   const first = takeToken();

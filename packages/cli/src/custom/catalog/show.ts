@@ -46,7 +46,7 @@ export const addCatalogShow = command(
   },
 );
 
-/** Prints fields that are not set too, as the server's own answers do. */
+/** Options for printing an API message as JSON: fields without a value are printed as well, as in the server's own answers. */
 const jsonOptions = { alwaysEmitImplicit: true };
 
 async function showToolkit(slug: string, options: ShowOptions, context: CommandContext): Promise<void> {

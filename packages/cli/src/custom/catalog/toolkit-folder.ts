@@ -13,8 +13,8 @@ type SourceFile = {
 };
 
 /**
- * The files of one toolkit (one app with its tools). `faults`: errors in the form of the files, such as invalid YAML; without a value, a
- * file has such an error.
+ * The files of one toolkit (one app with its tools). `faults`: files that are not valid YAML, and files in the folder `tools` that are not
+ * named `.yaml`. A file that is not valid YAML has no value.
  */
 export type ToolkitFolder = {
   readonly folder: string;

@@ -55,7 +55,9 @@ export const addConnectCommand = command(
 );
 
 /**
- * Adds a hint to the error if svc does not know the key. The user may have given the app's key with --api-key, which is for the key of svc.
+ * Returns the error of a call, with a hint if svc does not know the given key. The option `--api-key` is for the project's key of svc.
+ * Users sometimes give it the app's own key, which belongs to `--key-stdin` or `--key-env`; the hint says so. Returns other errors
+ * unchanged.
  */
 function withKeyHint(err: unknown, { apiKey }: ConnectOptions, context: CommandContext): unknown {
   if (apiKey === undefined || !(err instanceof ConnectError) || err.code !== Code.Unauthenticated) return err;

@@ -90,8 +90,9 @@ export function callsText(calls: StepReceipt["calls"]): string {
 export type Wait = { readonly fromMs: number; readonly toMs: number };
 
 /**
- * Returns how long a step worked: from its first start to its last end, without the time in which the job waited for a person. This also
- * excludes the wait for a later question that sent the job back to this step. Returns undefined if the step has not ended.
+ * Returns how long a step worked, as text: the time from its first start to its last end, minus the time in which the job waited for a
+ * person. This includes waits for a question of a later step, if the answer made the job run this step again. Returns undefined if the step
+ * has not ended.
  */
 export function tookText(
   { startedAt, finishedAt }: Pick<StepReceipt, "startedAt" | "finishedAt">,

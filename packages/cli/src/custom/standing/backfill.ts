@@ -30,7 +30,10 @@ function backfillProgressText({ total, started, skipped, passed }: Backfill): st
   return `${done} of ${numberText(total)}, ${parts.join(", ")}`;
 }
 
-/** Returns a backfill as one line (for example `bkf_…, running: 12 of 40, 12 started`). The details of its program show this line. */
+/**
+ * Returns a backfill as one line (for example `bkf_…, running: 12 of 40, 12 started`). `svc standing show` prints this line for the latest
+ * backfill of a schedule.
+ */
 export function backfillLine(backfill: Backfill): string {
   return `${backfill.id}, ${backfillStateText(backfill)}: ${backfillProgressText(backfill)}`;
 }

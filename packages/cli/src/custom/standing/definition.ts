@@ -82,8 +82,8 @@ export const addStandingUpdate = command(
 type PreviewValues = { readonly definition?: string; readonly program?: string };
 
 /**
- * The command `svc standing preview`, which shows the next due times of a standing program (a program that starts jobs on a schedule or
- * event), or its events.
+ * The command `svc standing preview`. For a standing program with a schedule, it shows the next due times. For a standing program that
+ * events start, it shows which events start it.
  */
 export const addStandingPreview = command(
   StandingService.method.previewStandingProgram,

@@ -6,7 +6,7 @@ import { namesOf } from "../jobs/text.ts";
 const states = namesOf(StandingState);
 const runStates = namesOf(StandingRunState);
 
-/** The names of the states by which a list of programs can be filtered. */
+/** The names of the states of standing programs, for example `paused`. The user can filter the list of standing programs by them. */
 export const stateNames: readonly string[] = [...states.values()].filter((name) => name !== "unspecified");
 
 /** Returns the program state with this name. Returns UNSPECIFIED if there is no such state. */
@@ -52,7 +52,10 @@ export function runStateText({ state, reason, jobStatus }: StandingRun): string 
   return why === "" ? name : `${name} (${plainText(why)})`;
 }
 
-/** Returns the facts about a program's polls. Returns an empty list if the program does not poll. */
+/**
+ * Returns lines about the last poll of a standing program (the regular tool call that finds new rows), as pairs of a label and a text.
+ * Returns an empty list if new rows do not start the program.
+ */
 export function pollFacts(poll: PollState | undefined): [string, string][] {
   if (poll === undefined) return [];
   if (poll.polledAt === undefined) return [["polled", "not yet"]];

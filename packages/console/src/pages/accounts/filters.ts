@@ -11,7 +11,7 @@ const search = listSearch(
     dialog: oneOfParam(["connect", "credential"]),
     /** Slug of the toolkit (svc's definition of one app) to connect. */
     connect: textParam,
-    /** Id of the entity (customer or user) to connect. */
+    /** Id of the entity (customer or user) for which the dialog connects an account. */
     for: textParam,
     /** Id of the account to reconnect. */
     like: textParam,

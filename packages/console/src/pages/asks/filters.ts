@@ -22,8 +22,8 @@ const search = listSearch(
 );
 
 /**
- * The search parameters of the list of questions. `show` does not count as a filter, because settled questions are a separate list.
- * Clearing the filters therefore does not change `show`.
+ * The search parameters of the list of questions. The parameter `show` chooses between two lists, the pending and the settled questions. So
+ * it does not count as a filter, and clearing the filters does not change it.
  */
 export const asksSearch: typeof search = {
   ...search,

@@ -7,8 +7,8 @@ import { isConfirmation } from "../../words/continuations.ts";
 export type AnswerVerdict = { ok: boolean; says: string };
 
 /**
- * Returns the id of the key whose plan waits. For the first attempt: the key that submitted the job. For a later attempt: the key that
- * started that attempt.
+ * Returns the id of the key that submitted the plan which waits for approval: the key that started the job's latest attempt, or the key
+ * that submitted the job if it has had only one attempt.
  */
 export function planKeyOf({ submittedByKeyId, attempts }: Pick<Job, "submittedByKeyId" | "attempts">): string {
   return attempts.at(-1)?.retryKeyId ?? submittedByKeyId;

@@ -69,7 +69,7 @@ function named(name: string) {
   return anId.test(name) ? <code title={name}>{shortId(name)}</code> : name;
 }
 
-/** Links the actor of an action to all of its actions. */
+/** Draws the actor of an audited action as a link. The link shows all actions of this actor. */
 function Who({ actor }: { actor: string }) {
   return (
     <Link to="/admin/audit" search={(old) => ({ ...old, who: actor })}>

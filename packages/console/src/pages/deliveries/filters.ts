@@ -14,7 +14,8 @@ export const deliveriesSearch = listParams(
   { state: oneOfParam(deliveryFilters), ...spanParams },
   {
     /**
-     * Id of the subscription whose deliveries are shown. If it is unset and a state is set, the deliveries of every subscription are shown.
+     * Id of the subscription whose deliveries the page shows. If it is not set but a state is, the page shows the deliveries of all
+     * subscriptions in this state.
      */
     subscription: textParam,
     /** Id of the delivery shown next to the list. */

@@ -1,9 +1,9 @@
 import type { IngestEndpoint } from "@svc/gen/triggers";
 
 /**
- * Returns a shell command that posts the sample event of an inbound path. The command signs the post as the app does, with a secret from a
- * shell variable. If the command runs again, the sample does not become a second event. It needs curl, and openssl for signatures. Returns
- * an empty text if the app's toolkit has no sample, or if a shell command cannot sign it.
+ * Returns a shell command with which the user posts a sample event to an inbound path. The command signs the post as the app does, with a
+ * secret from a shell variable. If the user runs the command twice, svc stores only one event. The command needs curl, and openssl for
+ * signatures. Returns an empty text if the app's toolkit has no sample, or if a shell command cannot compute the signature.
  */
 export function curlOf(endpoint: IngestEndpoint, serviceUrl: string): string {
   const { path, secretEnv, sample } = endpoint;

@@ -46,7 +46,10 @@ export function createPaceMeter(): PaceMeter {
   };
 }
 
-/** The numbers of a step's rows. They come from a job's receipt (stored report) or from an entry of the log. */
+/**
+ * How many rows of a step were read, succeeded, failed, were skipped, or have an unknown result. The counts come from the job's receipt
+ * (stored report) or from an entry of its log.
+ */
 export type StepRows = Partial<Pick<NonNullable<StepReceipt["rows"]>, "in" | "ok" | "failed" | "skipped" | "unknown">>;
 
 /** The progress of a step in rows. `done`: rows that are done. `total`: all rows; undefined if not known. */

@@ -47,8 +47,9 @@ export function repeatedOptions({ url }: ProjectOptions): string[] {
 }
 
 /**
- * Shows a job until it has ended, or until it waits for a person if the command does not wait for answers. Prints the declared result of a
- * job that succeeded. In all other cases rejects with CommandError; its exit code gives the reason.
+ * Shows a job until it has ended. If the user did not choose to wait for answers of people, stops as soon as the job waits for a person. If
+ * the job succeeds, prints the result that its program declares. In all other cases rejects with CommandError, whose exit code gives the
+ * reason.
  */
 export async function watchJob(
   client: SvcClient,

@@ -203,3 +203,35 @@ test("what a grant has beside the tools of apps is narrowed by name, and gone at
   expect(nothing).toMatchObject({ reason: "GRANT_WIDENED" });
   expect(nothing.json.message).toBe('agentTools[0] "programs" is not part of the grant, which has none');
 });
+
+test("the list of tools and the challenge of a refused call name the same scopes", async () => {
+  const agent = await registerAgent(svc.url);
+  const tokenOf = async (choice: Readonly<Record<string, string | string[]>>) => {
+    const answer = await letIn(svc, agent, choice);
+    return (await agent.change(answer.get("code") ?? "")).json.access_token;
+  };
+  const schemesAt = async (token: string, query: string) => {
+    type Listed = { result: { tools: { securitySchemes: unknown; _meta: { securitySchemes: unknown } }[] } };
+    const { result } = (await (await askMcp(svc.url, token, "tools/list", {}, query)).json()) as Listed;
+    return result.tools.map((tool) => {
+      expect(tool._meta.securitySchemes).toEqual(tool.securitySchemes);
+      return tool.securitySchemes;
+    });
+  };
+  const schemes = (...scopes: string[]) => [{ type: "oauth2", scopes }];
+  for (const [choice, toolkits] of [
+    [{ toolkit: "calendar" }, ["toolkit:calendar"]],
+    [{ "any-toolkit": "on" }, []],
+  ] as [Record<string, string>, string[]][]) {
+    const reader = await tokenOf({ ...choice, access: "read" });
+    expect(await schemesAt(reader, "")).toEqual([schemes(), schemes(), schemes("read")]);
+    expect(await schemesAt(reader, "?tools=calendar.list_events")).toEqual([schemes("read", ...toolkits)]);
+    const call = { name: "call_tool", arguments: { slug: "calendar.delete_event", arguments: {}, dry_run: true } };
+    const refused = await askMcp(svc.url, reader, "tools/call", call);
+    expect(refused.headers.get("www-authenticate")).toContain(
+      `scope="${["read", "destructive", ...toolkits].join(" ")}"`,
+    );
+    const wider = await tokenOf({ ...choice, access: ["read", "destructive"] });
+    expect(await schemesAt(wider, "?tools=calendar.delete_event")).toEqual([schemes("destructive", ...toolkits)]);
+  }
+});

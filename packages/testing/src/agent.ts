@@ -129,9 +129,15 @@ export async function letIn(
   return new URL(left.location).searchParams;
 }
 
-/** Sends a JSON-RPC request over MCP with a token, and returns the answer. */
-export async function askMcp(url: string, token: string, method: string, params: object = {}): Promise<Response> {
-  return fetch(`${url}/mcp`, {
+/** Sends a JSON-RPC request over MCP with a token, and returns the answer. `query`: query of the MCP address. Default none. */
+export async function askMcp(
+  url: string,
+  token: string,
+  method: string,
+  params: object = {},
+  query = "",
+): Promise<Response> {
+  return fetch(`${url}/mcp${query}`, {
     method: "POST",
     headers: {
       ...{ authorization: `Bearer ${token}`, "content-type": "application/json" },

@@ -7,7 +7,7 @@ import { serverFaults } from "../errors.ts";
 import type { AnswerHeaders } from "../http/answer.ts";
 import { type GrantCache, isAccessToken } from "./grants.ts";
 import { resourceMetadataPath, type ServiceUrls, type ServiceUrlsOf } from "./metadata.ts";
-import { accessScopes, firstScopes, scopeText } from "./scopes.ts";
+import { classesOf, firstScopes, scopesOfTool } from "./scopes.ts";
 
 /** Authenticates agents at the MCP address, by an API key or by the access token of a grant (a person's permission for an agent). */
 export type McpDoor = {
@@ -93,16 +93,11 @@ function metadataOf({ issuer, resource }: ServiceUrls): string {
 }
 
 /** Returns the scopes that a token needs for a refused tool: its present scopes and the missing scope. */
-function scopesNeeded({ tool, binding: { accessClasses: classes, toolkitSlugs } }: ToolNotGranted): string {
+function scopesNeeded({ tool, binding }: ToolNotGranted): string {
   const [toolkit = ""] = tool.slug.split(".");
-  const needed = { accessClasses: accessScopes.filter((one) => one === tool.class || isIn(classes, one)) };
-  return scopeText({
-    ...needed,
-    toolkitSlugs: toolkitSlugs.length === 0 ? [] : [...new Set([...toolkitSlugs, toolkit])],
-  });
-}
-
-/** True if `list` contains `one`. An empty list means all values, so the result is then true. */
-function isIn(list: readonly string[], one: string): boolean {
-  return list.length === 0 || list.includes(one);
+  const needs = {
+    accessClasses: [...classesOf(binding), tool.class],
+    toolkitSlugs: [...binding.toolkitSlugs, toolkit],
+  };
+  return scopesOfTool(needs, binding).join(" ");
 }

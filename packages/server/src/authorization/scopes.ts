@@ -26,11 +26,31 @@ export const firstScopes: readonly AccessScope[] = ["read", "write"];
  * Returns the OAuth scope text of a grant (a person's permission for an agent): its access classes, and its toolkits (apps) if it is
  * limited to some.
  */
-export function scopeText(granted: { accessClasses: readonly AccessScope[]; toolkitSlugs: readonly string[] }): string {
-  const { accessClasses: classes, toolkitSlugs } = granted;
-  return [...(classes.length === 0 ? accessScopes : classes), ...toolkitSlugs.map((slug) => `toolkit:${slug}`)].join(
-    " ",
-  );
+export function scopeText(granted: Omit<Binding, "entityId">): string {
+  return [...classesOf(granted), ...granted.toolkitSlugs.map(toolkitScope)].join(" ");
+}
+
+/**
+ * Returns the OAuth scopes that a tool needs, by the access of the caller. The list of tools and the challenge of a refused call both use
+ * this function. A scope of a toolkit (app) is needed only by a caller that is limited to some toolkits. Another caller would lose the
+ * toolkits that it does not name.
+ */
+export function scopesOfTool(
+  { accessClasses: needed, toolkitSlugs }: Omit<Binding, "entityId">,
+  caller: Binding | undefined,
+): readonly string[] {
+  const isLimited = caller !== undefined && caller.toolkitSlugs.length > 0;
+  const toolkits = isLimited ? [...new Set(toolkitSlugs)].map(toolkitScope) : [];
+  return [...accessScopes.filter((scope) => needed.includes(scope)), ...toolkits];
+}
+
+/** Returns the access classes of a grant. An empty list in a grant means all classes. */
+export function classesOf({ accessClasses: classes }: Pick<Binding, "accessClasses">): readonly AccessScope[] {
+  return classes.length === 0 ? accessScopes : classes;
+}
+
+function toolkitScope(slug: string): string {
+  return `toolkit:${slug}`;
 }
 
 /** Access that a person can give to an agent. It is never more than the access of the person's own key. */

@@ -6,6 +6,7 @@ import { actionAuditor } from "../audit/audit-action.ts";
 import type { AuditLog } from "../audit/log.ts";
 import type { OpenCalls } from "../auth/open-calls.ts";
 import type { McpDoor } from "../authorization/door.ts";
+import { scopesOfTool } from "../authorization/scopes.ts";
 import { BodyError, readBody } from "../body/body.ts";
 import { chargeValues } from "../body/body-values.ts";
 import { decodeBody, encodingOf } from "../body/content-encoding.ts";
@@ -149,6 +150,7 @@ async function answer(req: IncomingMessage, res: ServerResponse, options: Answer
     headers: headersOf(req),
     ...{ query, principal, signal },
     enter: actionAuditor(options.audit, principal),
+    scopesOf: (needs) => scopesOfTool(needs, principal.binding),
     notify: events?.send,
     mapError(error) {
       const refusal = mapError(error, call, signal);

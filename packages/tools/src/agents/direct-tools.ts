@@ -113,5 +113,6 @@ function listed(
       destructiveHint: accessClass === "destructive",
       openWorldHint: true,
     },
+    needs: { accessClasses: [accessClass], toolkitSlugs: [toolkitSlug] },
   };
 }

@@ -1,4 +1,5 @@
 import type { JsonSchema } from "@svc/catalog";
+import type { ToolNeeds } from "../mcp/request.ts";
 
 /** Names of the tools offered to agents. */
 export type MetaToolName = "search_tools" | "describe_tool" | "read_tool" | "call_tool";
@@ -14,6 +15,8 @@ export type ListedTool<Name extends string = string> = {
     readonly destructiveHint: boolean;
     readonly openWorldHint: boolean;
   };
+  /** Access that a call of the tool always needs. Default: none, because any key or grant may call the tool. */
+  readonly needs?: ToolNeeds | undefined;
 };
 
 type MetaTool = ListedTool<MetaToolName>;
@@ -119,6 +122,7 @@ const readTool: MetaTool = {
     },
   },
   annotations: { ...readOnly, openWorldHint: true },
+  needs: { accessClasses: ["read"], toolkitSlugs: [] },
 };
 
 const callTool: MetaTool = {
@@ -146,6 +150,7 @@ const callTool: MetaTool = {
     },
   },
   annotations: { readOnlyHint: false, destructiveHint: true, openWorldHint: true },
+  needs: { accessClasses: ["read", "write"], toolkitSlugs: [] },
 };
 
 /** The tools offered to agents. Their texts are written for a model and cost about 1,060 tokens of each prompt. */

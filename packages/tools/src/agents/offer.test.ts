@@ -9,7 +9,8 @@ async function listed(...accessClasses: Binding["accessClasses"]): Promise<strin
   const { methods } = createToolsOffer({} as AgentToolsOptions);
   const binding = { entityId: "", toolkitSlugs: [], accessClasses };
   const address = { toolkits: [], tools: [], entityId: "" };
-  const outcome = await methods["tools/list"]?.answer({}, { principal: { binding }, address } as unknown as McpContext);
+  const context = { principal: { binding }, address, scopesOf: () => [] } as unknown as McpContext;
+  const outcome = await methods["tools/list"]?.answer({}, context);
   if (outcome?.type !== "complete") throw new Error("nothing is listed");
   return (outcome.result["tools"] as { name: string }[]).map(({ name }) => name);
 }

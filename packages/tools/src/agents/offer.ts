@@ -55,9 +55,21 @@ function isMetaTool(name: unknown): name is MetaToolName {
 async function list({ views, agentTools }: AgentTools, context: McpContext): Promise<McpOutcome> {
   const { address, principal } = context;
   const given = usableAgentTools(agentTools, context).map(({ listed }) => listed);
-  if (!isDirect(address)) return complete({ tools: [...usableMetaTools(principal.binding), ...given] });
+  const listedOf = (tools: readonly ListedTool[]) =>
+    complete({ tools: tools.map((tool) => withSchemes(tool, context)) });
+  if (!isDirect(address)) return listedOf([...usableMetaTools(principal.binding), ...given]);
   const listed = listDirect(await views.forProject(principal.projectId), context, given);
-  return "error" in listed ? refused(listed.error) : complete({ tools: listed.tools });
+  return "error" in listed ? refused(listed.error) : listedOf(listed.tools);
+}
+
+/**
+ * Returns a tool as clients see it, with the OAuth scopes that a call of it needs. Some clients read the scopes from the tool and others
+ * from its `_meta`. A client that finds none may ask its user to sign in again and again.
+ */
+function withSchemes({ needs, ...tool }: ListedTool, { scopesOf }: McpContext): Params {
+  const scopes = scopesOf(needs ?? { accessClasses: [], toolkitSlugs: [] });
+  const securitySchemes = [{ type: "oauth2", scopes }];
+  return { ...tool, securitySchemes, _meta: { securitySchemes } };
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { Fault, ProjectPrincipal } from "@svc/core";
 import type { McpAddress } from "./address.ts";
-import type { EnterAction, McpError } from "./request.ts";
+import type { EnterAction, McpError, McpRequest } from "./request.ts";
 
 /** Supported revisions of the protocol. The older one also serves clients of all earlier revisions. */
 export type Revision = "2025-11-25" | "2026-07-28";
@@ -50,6 +50,8 @@ export type McpContext = {
   readonly isAlone: boolean;
   /** Executes an action and records it in the audit log. */
   readonly enter: EnterAction;
+  /** Returns the OAuth scopes that a client must request, so that this caller may use a tool with the given needs. */
+  readonly scopesOf: McpRequest["scopesOf"];
   /** Token that the client chose for progress reports of this request. Undefined if it wants none. */
   readonly progressToken: unknown;
   /** Sends a notification before the answer. The notification is lost if the client reads no stream or reads too slowly. */

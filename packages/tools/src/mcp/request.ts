@@ -1,4 +1,4 @@
-import type { Fault, ForeignText, ProjectPrincipal } from "@svc/core";
+import type { Binding, Fault, ForeignText, ProjectPrincipal } from "@svc/core";
 
 /** An action for the audit log. It has the name of the API call that does the same, for example `JobsService.CancelJob`. */
 type McpAction = { readonly action: string; readonly subject: string; readonly entityId?: string | undefined };
@@ -8,6 +8,12 @@ type McpAction = { readonly action: string; readonly subject: string; readonly e
  * action is not executed.
  */
 export type EnterAction = <Result>(deed: McpAction, act: () => Promise<Result>) => Promise<Result>;
+
+/**
+ * Access that a caller needs for a tool: access classes (such as `read`), and the toolkits (apps) to which the tool belongs. An empty list
+ * means that the tool needs none.
+ */
+export type ToolNeeds = Omit<Binding, "entityId">;
 
 /** A POST of an authenticated caller. */
 export type McpRequest = {
@@ -20,6 +26,8 @@ export type McpRequest = {
    * Aborted to end the exchange. A tool call that was already sent continues until its outcome is in the ledger (record of all tool calls).
    */
   readonly signal: AbortSignal;
+  /** Returns the OAuth scopes that a client must request, so that this caller may use a tool with the given needs. */
+  readonly scopesOf: (needs: ToolNeeds) => readonly string[];
   /** Converts any thrown error to a fault for the caller, and logs it. */
   readonly mapError: (error: unknown) => Fault;
   /** Executes an action and records it in the audit log. */

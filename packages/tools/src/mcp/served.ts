@@ -85,12 +85,12 @@ export async function dispatch(
   exchange: McpExchange,
   { name, method, params, ...asked }: RevisionRequest,
 ): Promise<McpOutcome> {
-  const { principal, address, signal, mapError, enter, notify } = exchange;
+  const { principal, address, signal, mapError, enter, scopesOf, notify } = exchange;
   if (method === undefined) return refused(methodNotFound(name));
   if ("error" in address) return refused(address.error);
   const context: McpContext = {
     ...asked,
-    ...{ principal, address, signal, mapError, enter },
+    ...{ principal, address, signal, mapError, enter, scopesOf },
     progressToken: isObject(params["_meta"]) ? params["_meta"]["progressToken"] : undefined,
     notify: (notification, about) => notify?.(JSON.stringify({ jsonrpc: "2.0", method: notification, params: about })),
   };

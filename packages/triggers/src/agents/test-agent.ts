@@ -68,6 +68,7 @@ export async function createTestAgent(
           throw error;
         },
         enter: (_deed, act) => act(),
+        scopesOf: () => [],
         onLabel: () => {},
         onTrace: () => {},
         notify: undefined,

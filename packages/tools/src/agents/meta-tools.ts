@@ -42,7 +42,8 @@ const searchTools: MetaTool = {
   description:
     "Finds tools of the connected apps by what you want to do. Start here: their slugs are not listed anywhere else. " +
     "Returns, best first, each tool's slug, required arguments, class (read, write or destructive), the tool that calls it, and a line about it; " +
-    "and a confidence, high, medium or low. " +
+    "and a confidence. high: take the first. medium: describe two and compare. " +
+    "low: tell the user what is missing, and call nothing but a read. " +
     "Read the one you choose with describe_tool before you call it. Nothing fits: say it in other words.",
   inputSchema: {
     type: "object",

@@ -48,7 +48,7 @@ export type PreparedAsk = {
   readonly id: Id<"ask">;
   /** Id of the approval. Empty if the question is not an approval. */
   readonly approvalId: string;
-  /** The log entries of the question (`ask-raised`). */
+  /** Entries for the job's log which say that the question was asked. Their type is `ask-raised`. */
   readonly events: readonly NewJobEvent[];
   /**
    * Tasks for the question. One ends the first stage of its escalation. One sends each message to a contact (a person of the project). One

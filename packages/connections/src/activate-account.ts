@@ -7,7 +7,7 @@ import { definitionOf, exclusiveReferences, originDigestOf } from "./definition.
 import type { ConnectionsOptions } from "./options.ts";
 import { timesOf } from "./token-times.ts";
 
-/** An account with a valid credential. */
+/** An account that has all it needs to become active: its owner, its app, and a credential. */
 export type ReadyAccount = {
   readonly projectId: ProjectId;
   readonly toolkit: Toolkit;

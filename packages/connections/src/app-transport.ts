@@ -19,7 +19,7 @@ export type AppCall = {
   readonly toolkit: Toolkit;
   readonly action: Action;
   readonly entityId: string;
-  /** The scheme whose credential the request carries. */
+  /** Authentication scheme (for example `oauth2`) of the credential that the request contains. */
   readonly scheme: string;
 };
 

@@ -44,7 +44,7 @@ const freshMs = 5_000;
 
 type Read = { readonly value: Promise<string | undefined>; readonly atMs: number };
 
-/** Creates the deployment secrets of a store. */
+/** Creates the functions that read and write the secrets of the deployment itself, in the given database. */
 export function createDeploymentSecrets({
   db,
   sealer,

@@ -85,7 +85,10 @@ function projectCredentialMethods(options: ConnectionsOptions): Methods {
   };
 }
 
-/** Handles the call CreateConnectLink. */
+/**
+ * Creates a connect link: a link with which an entity (customer or user) connects an account in the browser. Implements the API method
+ * CreateConnectLink.
+ */
 async function createConnectLink(
   options: ConnectionsOptions,
   request: CreateConnectLinkRequest,
@@ -95,7 +98,7 @@ async function createConnectLink(
   return create(CreateConnectLinkResponseSchema, { url, expiresAt: timestampFromMs(expiresAt) });
 }
 
-/** Handles the call InitiateConnection. */
+/** Connects an account, or begins the OAuth consent for it. Implements the API method InitiateConnection. */
 function initiateConnection(
   options: ConnectionsOptions,
   request: InitiateConnectionRequest,

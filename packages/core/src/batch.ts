@@ -1,8 +1,8 @@
-/** Options of a batcher. */
+/** Options of a batcher, which combines single items (for example rows to insert) into batches. */
 export type BatcherOptions<Item, Result> = {
   /** Processes all items of a batch together. Resolves with one result per item, in the order of the items. */
   run(items: readonly Item[]): Promise<readonly Result[]>;
-  /** Maximum number of items in one batch. */
+  /** Maximum number of items in one batch, for example rows of one insert. */
   sizeMax: number;
   /**
    * Limit on the total weight of a batch. `of`: returns the weight of an item. `max`: maximum total; a single item may weigh more and is

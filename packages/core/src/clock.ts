@@ -6,7 +6,7 @@ export type Clock = {
   wait(ms: number, signal?: AbortSignal): Promise<void>;
 };
 
-/** The machine's own clock. */
+/** The clock of this machine. Engines use it except in tests, which have a clock of their own. */
 export const systemClock: Clock = { now: () => Date.now(), wait: waitOnMachine };
 
 /**

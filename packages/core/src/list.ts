@@ -56,7 +56,7 @@ type ListOptions<Request, Filter, Place, Row, Answer, Caller> = {
    * user), that entity replaces the filter `entityId`. Default: no filters.
    */
   readonly filter?: (request: Request, caller: Caller) => Filter | Promise<Filter>;
-  /** Returns up to `page.limit` rows. */
+  /** Reads the rows of the list that the page needs, at most `page.limit`. */
   readonly rows: (call: ListCall<Request, Filter, Place, Caller>) => PageRows<Row> | Promise<PageRows<Row>>;
   /**
    * True if a caller with this scope may read the row. False if not; the list then leaves it out, so the page has fewer rows. Default: true

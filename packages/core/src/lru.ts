@@ -38,7 +38,7 @@ export class LeastRecentlyUsed<Key, Value> {
     if (this.#entries.size > this.#countMax) this.evict();
   }
 
-  /** Removes an entry and calls `onEvict`. */
+  /** Removes the entry with this key. Calls the map's function `onEvict` with the removed value. Does nothing if there is no such entry. */
   delete(key: Key): void {
     const value = this.#entries.get(key);
     if (value === undefined) return;

@@ -15,7 +15,8 @@ type OperationalEventType = {
   /** When the event occurs, as a sentence for people. */
   readonly description: string;
   /**
-   * Words for the thing for which the event occurs at most once, such as "account and expiry". They appear in the reference documentation.
+   * Words for the documentation that say what the event is about. svc publishes the event at most once for each of these, for example once
+   * for each "account and expiry".
    */
   readonly once: string;
   readonly fields: PayloadFields;

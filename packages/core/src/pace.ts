@@ -1,6 +1,6 @@
 /**
- * Milliseconds for which the unused part of a rate can still be used. Work that is up to this much late can therefore catch up. If no node
- * ran for an hour, most of that hour's items are not caught up.
+ * Maximum time in milliseconds for which unused rate is kept. Work that is late by up to this time can catch up. If no node ran for an
+ * hour, svc starts with the items of 3 seconds, and then continues at the normal rate.
  */
 const burstMs = 3_000;
 

@@ -26,7 +26,10 @@ const account = {
 };
 const accounts = (db: Executor) => connectedAccountsForProject(db, projectId);
 
-/** Activates the pending account. It replaces the active account and takes over its references. */
+/**
+ * Runs `activateAccount` for the pending test account, so that the query plans of its statements are recorded. The pending account replaces
+ * the active one and gets its references.
+ */
 function activate(db: Executor) {
   const referencesOf = () => ["r-new"];
   return activateAccount(db, account, { isNew: false, referencesOf, exclusiveOf: (references) => references });

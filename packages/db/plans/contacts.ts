@@ -6,7 +6,10 @@ import { seededId } from "./planner/seed.ts";
 
 const projectId = seededId("prj", 1);
 const contacts = (db: Executor) => contactsForProject(db, projectId);
-/** Stores a new contact (a person who answers questions) who is not an approver, so that every query of the repository's `put` runs. */
+/**
+ * Runs the repository's `put` for a new contact, so that the query plans of its statements are recorded. The contact is not an approver,
+ * because `put` then also runs the query that looks for another approver. For a contact that is an approver, `put` skips this query.
+ */
 const put = (db: Executor) => {
   const contact = { principalId: "new", name: "", isApprover: false, reach: null, createdAt: nowMs };
   return contacts(db).put(contact, 100_000);

@@ -15,7 +15,10 @@ const projectId = seededId("prj", 1);
 const callId = seededId("call", 7);
 const hookId = seededId("hok", 7);
 
-/** For a recorded query plan: creates a hook (a URL that svc asks about tool calls) in a project that already has thousands of hooks. */
+/**
+ * Creates a hook (a URL that svc asks about tool calls), so that the query plans of the statements are recorded. The project already has
+ * thousands of hooks, so that the plans are those of a large table.
+ */
 function create(db: Executor) {
   const hook = { id: seededId("hok", 500_000), endpointUrl: "", signingSecret: Buffer.alloc(1), position: 0 };
   const asked = { phase: "before", toolkitSlugs: [], accessClasses: [], isActive: true, createdAt: nowMs } as const;

@@ -26,8 +26,8 @@ const agents = (db: Executor) => agentSubscriptionsForProject(db, projectId);
 
 const endpoint = { id: seededId("sub", 500_000), endpointUrl, signingSecret, createdAt: nowMs };
 /**
- * A new subscription of an agent, whose key was not created by a grant (access given through OAuth). All keys in the generated test data
- * belong to a grant, so this is a case of its own.
+ * A new subscription that an agent creates over MCP. The agent's key does not come from a grant (access given through OAuth). All keys in
+ * the generated test data come from a grant, so the plans of this case need a key of their own.
  */
 const ofAgent: NewAgentSubscription = {
   ...{ ...endpoint, toolkitSlug: "calendar", triggerSlug: "calendar.changed" },

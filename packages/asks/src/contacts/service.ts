@@ -112,7 +112,7 @@ function readArguments(argsJson: string): ReachArguments {
   return args as ReachArguments;
 }
 
-/** Dependencies of ContactsService. */
+/** Dependencies of ContactsService, the API service for the people whom svc can ask. */
 export type ContactsContext = {
   readonly db: Executor;
   readonly clock: Clock;

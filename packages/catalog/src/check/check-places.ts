@@ -5,7 +5,7 @@ import type { JsonSchema } from "../read/documents.ts";
 /** An argument of an action, as its input schema declares it. */
 type Argument = { readonly schema: JsonSchema; readonly isRequired: boolean };
 
-/** Arguments of an action by name. */
+/** The arguments that an action (a tool's request) declares in its input schema, by name. */
 export type DeclaredArguments = ReadonlyMap<string, Argument>;
 
 /**

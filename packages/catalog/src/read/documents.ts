@@ -1,7 +1,7 @@
 /** Effect of a call. Destructive calls need confirmation with `confirm: true`. */
 export type AccessClass = "read" | "write" | "destructive";
 
-/** A JSON Schema in a definition. */
+/** A JSON Schema in the definition of a toolkit, such as the schema of a tool's arguments. */
 export type JsonSchema = { readonly [keyword: string]: unknown };
 
 /**

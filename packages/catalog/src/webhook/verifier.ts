@@ -20,7 +20,7 @@ const toleranceDefault = "5m";
  */
 const separators = { comma: ",", semicolon: ";", space: " " } as const;
 
-/** The scheme `slack_v0` as parameters of `hmac_sha256`. */
+/** The signature scheme `slack_v0`, written as parameters of the general scheme `hmac_sha256`. */
 const slackV0 = {
   scheme: "hmac_sha256",
   header: "x-slack-signature",

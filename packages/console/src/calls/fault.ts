@@ -13,7 +13,7 @@ export type WireFault = {
   help: string;
 };
 
-/** A failed call, ready to be shown. */
+/** A failed API call, in the form in which the page shows it. `faults`: the single errors that the service reported. */
 export type CallFailure = { message: string; code: string; requestId: string; faults: readonly WireFault[] };
 
 /** Converts a thrown error of a call to the text that is shown. Never throws. */

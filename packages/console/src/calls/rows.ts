@@ -13,7 +13,7 @@ export type Rows<Row> = {
   hasMore: boolean;
   loadingMore: boolean;
   loadMore: () => void;
-  /** Reads the loaded pages again. */
+  /** Reads again all pages of the list that were loaded so far. */
   reload: () => void;
   /** The part of the list that the key may read; empty if the key may read all rows. */
   limitedTo: string;

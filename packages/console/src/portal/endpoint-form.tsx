@@ -15,9 +15,15 @@ import { Stack } from "../ui/layout/stack.tsx";
 import { formatOptions } from "../words/subscriptions.ts";
 import { typeName, typeSlug } from "./words.ts";
 
-/** The form `custom` belongs to the project, like retries and pace. */
+/**
+ * The formats of deliveries that a customer can choose in the portal. The format `custom` is missing: only the project itself can set it,
+ * as it sets retries and pace.
+ */
 const offeredFormats = formatOptions.filter(({ value }) => value !== "custom");
-/** A number of event types that is larger than most projects have. A customer can write the others into the filter. */
+/**
+ * Maximum number of event types that the form lists. Most projects have fewer. If a project has more, the customer can name the missing
+ * event types in the filter.
+ */
 const typesMax = 500;
 
 /** Draws the form of an endpoint with the fields that a customer may set, and the preview on past events. */

@@ -2,7 +2,7 @@
 export type Shades = {
   /** Colour of links, of the main button and of the focus ring. */
   readonly accent: string;
-  /** Colour of the text on `accent`. */
+  /** Colour of a text whose background has the colour `accent`. */
   readonly onAccent: string;
   /** Background of the chosen page in the navigation. Its text has the colour `accent`. */
   readonly accentGround: string;
@@ -14,7 +14,10 @@ type Color = readonly [red: number, green: number, blue: number];
 const contrastMin = 4.5;
 const white: Color = [255, 255, 255];
 const black: Color = [0, 0, 0];
-/** Backgrounds of the pages, as `ui/tokens.css` declares them. The accent is the colour of text on each of them. */
+/**
+ * Background colours of the portal's pages, the same as in `ui/tokens.css`. A text in the accent colour must have enough contrast on each
+ * of these backgrounds.
+ */
 const grounds = { light: ["#ffffff", "#f6f7f9", "#eceef2"], dark: ["#0f1318", "#161b22", "#1f2630"] } as const;
 
 /**

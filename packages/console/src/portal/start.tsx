@@ -72,7 +72,10 @@ function Closed({ state }: { state: ClosedPortal }) {
   );
 }
 
-/** Draws the page of a link that the service refused. If another attempt can help, it offers one. */
+/**
+ * Draws the page that a customer sees if the service refused the portal link. If the refusal may be temporary, the page has a button to try
+ * again.
+ */
 function Refused({ refusal: { message, help, reason } }: { refusal: PageRefusal }) {
   const isDead = reason === "LINK_INVALID";
   return (

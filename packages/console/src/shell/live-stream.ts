@@ -44,8 +44,8 @@ export async function followProject(
 }
 
 /**
- * True if a cached API answer belongs to one of the methods in `methods`. False for lists with several pages, because a separate call reads
- * their new rows.
+ * True if a cached answer comes from one of the given API methods and has a single page. Such an answer is read again after a change. False
+ * for lists with several pages, because these lists read their new rows themselves.
  */
 function isOneOf(methods: ReadonlySet<string>, [, asked]: QueryKey): boolean {
   const { serviceName, methodName, cardinality } = (asked ?? {}) as Record<string, string>;

@@ -23,8 +23,8 @@ export function askStateWord(state: AskState): Word {
 }
 
 /**
- * Returns an approval's question in two parts: the question itself and its details. Both together would be too long for the heading of a
- * page.
+ * Splits the question of an approval into the question itself and its details. The page shows only the question in its heading, because the
+ * whole text would be too long there.
  */
 export function splitQuestion(question: string): [asks: string, more: string] {
   const end = question.indexOf('"? ');

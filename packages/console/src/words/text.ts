@@ -27,7 +27,7 @@ export function visible(text: string): string {
   return text.replace(deceiving, (character) => characterName(character.codePointAt(0) ?? 0));
 }
 
-/** Returns the name of an invisible character. */
+/** Returns the text that the console shows in place of an invisible character, such as `⟨U+200B⟩`. `code`: the character's code point. */
 export function characterName(code: number): string {
   return `⟨U+${code.toString(16).toUpperCase().padStart(4, "0")}⟩`;
 }

@@ -17,7 +17,7 @@ type AgentToolHolder = {
   readonly binding?: Binding | undefined;
 };
 
-/** Tool groups that every API key of a project may use. A key could do the same as these tools with API calls. */
+/** Tool groups that every API key of a project may use. They give a key nothing new: it could do the same with calls of the API. */
 const ofKeys: ReadonlySet<AgentToolGroup> = new Set(["programs", "connect"]);
 
 /** Tool groups that a key with a limited scope cannot use. Their tools act on the whole project. */

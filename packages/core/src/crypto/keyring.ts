@@ -36,8 +36,8 @@ export type Keyring = Sealer & {
    */
   setVaultKeys(keys: readonly VaultKey[]): void;
   /**
-   * Sets the keys that were derived from removed vault keys, by purpose. The method `subkeys` returns the keys derived from current vault
-   * keys first, and then these.
+   * Sets the derived keys that come from vault keys which the operator has removed, by purpose. `subkeys` then returns them after the keys
+   * derived from the current vault keys. So values made with a removed vault key can still be checked.
    */
   setOldSubkeys(keys: ReadonlyMap<string, readonly VaultKey[]>): void;
   /**

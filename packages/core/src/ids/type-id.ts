@@ -1,6 +1,7 @@
 /**
- * The functions of this file convert between the 16 bytes of a UUID, the text of the UUID, and the text of its TypeID. svc converts several
- * ids for every webhook post, and the library that checks callers' ids takes twenty times as long.
+ * Number of bytes of a UUID. The functions of this file convert between these bytes, the text of the UUID, and the text of its TypeID (such
+ * as `evt_01h4…`). svc has its own functions, because it converts several ids for every webhook post, and the usual library takes twenty
+ * times as long.
  */
 
 const bytesOfUuid = 16;

@@ -49,8 +49,8 @@ export type Quota = {
 const raise = text`or have its administrator raise the quota (${call("SetProjectPolicy")})`;
 
 /**
- * All quotas with their defaults. The default rates are higher than a node with two cores can handle, so they do not make the use fair: svc
- * does that by serving projects in turn. Operators may set lower rates.
+ * All quotas with their defaults. A node with two cores cannot reach the default rates, so they only stop extreme use. They do not share a
+ * node fairly between projects; svc does this by serving projects in turn. Operators may set lower rates.
  */
 export const quotas: Readonly<Record<QuotaName, Quota>> = {
   calls: {

@@ -23,7 +23,7 @@ export type MemoryHold = {
    * its limit.
    */
   take(bytes: number): boolean | Promise<void>;
-  /** Cancels the pending request of this task. */
+  /** Cancels this task's request for more memory, if it still waits. */
   withdraw(): void;
   /** Releases all memory that the task holds. This object cannot be used after that. */
   release(): void;

@@ -12,7 +12,7 @@ export class Lines<Waiter> {
   readonly #standing = new Map<string, Waiter[]>();
   #count = 0;
 
-  /** True if no task is waiting. */
+  /** True if no task waits in any of the queues. */
   get isEmpty(): boolean {
     return this.#count === 0;
   }

@@ -39,8 +39,8 @@ export type Work = {
    */
   spareTime(): Promise<void> | undefined;
   /**
-   * Reports to the monitor of the event loop that this work runs from now on. The monitor needs it to name the owner of work that blocks
-   * the event loop.
+   * Reports to the monitor of the event loop that this work runs from now on. If the event loop is then blocked for long, the monitor can
+   * name the project whose work blocked it.
    */
   atWork(): void;
   /** Opens an account for memory that this work keeps while other work runs. The memory counts for the project of the work. */

@@ -1,14 +1,17 @@
 import type { Executor } from "../../src/connect.ts";
 import type { Statistics } from "./seed.ts";
 
-/** Sends the statements whose plan is recorded. It may also send other statements. */
+/**
+ * Function that sends the statements whose query plans are recorded. Statements that it sends in addition, for example to prepare data, are
+ * ignored.
+ */
 type Run = (executor: Executor) => Promise<unknown>;
 
 /** Requirements for a query plan that are checked in addition to the comparison with its recorded text (plans.snap). */
 type PlanOptions = {
   /** States of the statistics for which the plan must be good. Default: all. Pages that only people request need only fresh statistics. */
   readonly statistics?: readonly Statistics[];
-  /** Table name and the maximum number of rows that the statement may read from it, when it runs with fresh statistics. */
+  /** Maximum number of rows that the statement may read from each of these tables, by table name. It is checked with fresh statistics. */
   readonly rowsMax?: Readonly<Record<string, number>>;
   /** True if the statement takes seconds on tables without statistics. Then it is planned and not executed. */
   readonly isSlow?: boolean;
@@ -26,8 +29,9 @@ export type Plan = PlanOptions & { readonly names: readonly string[]; readonly r
 export const plans: Plan[] = [];
 
 /**
- * Declares the expected query plan of the statements that `run` sends. A name is that of a statement, with an optional remark after a
- * comma. A name that no statement has covers all queries that the query builder sends in `run`.
+ * Declares that the query plans of the statements that `run` sends are recorded and checked. `names`: the names of these statements, each
+ * with an optional remark after a comma. Queries of the query builder have no names. A name that belongs to no statement therefore stands
+ * for all of them together.
  */
 export function plan(names: string | readonly string[], run: Run, options: PlanOptions = {}): void {
   plans.push({ names: [names].flat(), run, ...options });

@@ -12,9 +12,9 @@ import { type RawRow, rows, selectList } from "../sql/select-list.ts";
 export type AccountReference = NewRow<typeof accountReferences>;
 
 /**
- * Stores account references (keys under which apps name accounts in events) and increments the routing version, in one transaction. Nodes
- * see from the version that their copy is old. If a reference belongs to a different account, throws the unique violation of
- * `account_references_key` and stores nothing.
+ * Stores account references (keys under which apps name accounts in events) and increments the routing version, in one transaction. Each
+ * node keeps a copy of the references in memory, and reads them again when the version has changed. If a reference belongs to a different
+ * account, throws the unique violation of `account_references_key` and stores nothing.
  */
 export function putAccountReferences(db: Executor, references: readonly AccountReference[]): Promise<void> {
   return withTransaction(db, async (tx) => {

@@ -23,8 +23,9 @@ export type PendingOfSubscription = {
 };
 
 /**
- * Finds the subscriptions with queued deliveries, then the queued tasks of each subscription by the key of delivery_tasks: at most $2 tasks in all.
- * Delivery ids contain their times. `$3` has the first possible id of each age group, youngest group first.
+ * Counts the queued deliveries of a project by subscription and age. Finds the subscriptions with queued deliveries, then the tasks of each
+ * subscription by the key of delivery_tasks, at most $2 tasks in all. The age of a delivery is in its id. `$3`: the lowest id of each age
+ * group, youngest group first.
  */
 const selectPending = statement<{ id: string; count: number; ages: number[]; oldest: string }>(
   "read_pending_backlog",

@@ -58,8 +58,8 @@ function newestOf(kind: keyof typeof states): string {
 }
 
 /**
- * Finds the newest events, deliveries, calls, jobs and questions of a project, for a stream of changes. Reads their rows by primary key,
- * the newest first, and stops at a given id.
+ * Finds the newest events, deliveries, calls, jobs and questions of a project, for a stream of changes. Reads the rows by primary key,
+ * newest first, down to the id `$2`.
  */
 const selectNew = statement<ChangedRow>(
   "read_new_of_project",
@@ -145,14 +145,14 @@ const openMax = 500;
 
 const columns = selectList(events, namesBut(events), "e");
 
-/** Finds events by the primary key. */
+/** Reads whole events by their ids. Finds each event by the primary key of events. */
 const selectEvents = statement<RawRow<Row<typeof events>>>(
   "read_watched_events",
   `select ${columns.text} from unnest($2::uuid[]) as k(id)
    cross join lateral (select * from events where project_id = $1::uuid and id = k.id offset 0) e`,
 );
 
-/** Returns events by id, with their payloads. */
+/** Returns the project's events with these ids, including their payloads. For clients that watch the project's events. */
 export async function readWatchedEvents(
   db: Executor,
   projectId: ProjectId,

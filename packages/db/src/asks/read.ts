@@ -4,9 +4,10 @@ import { arrayLiteral, statement } from "../sql/statement.ts";
 import type { AskRecord } from "./repo.ts";
 
 /**
- * Follows each key to the key from which it comes: the key that gave its grant (permission of an agent), or the key that created it. Two
- * keys belong to the same person if these paths have a common key. Uses primary keys and `grants_key`. With `offset 0`, PostgreSQL looks up
- * one key at a time, for any row estimates.
+ * Finds out if a key belongs to the same person as one of the keys that caused a job. From each key, the statement follows the key that
+ * created it, or that approved its grant (an agent's access through OAuth), up to the first key. If two of these paths have a key in
+ * common, the keys belong to the same person. Uses primary keys and `grants_key`. With `offset 0`, PostgreSQL looks up one key at a time,
+ * even if it estimates many rows.
  */
 const readIsOneHand = statement<{ is_one_hand: boolean }>(
   "is_one_hand",
@@ -85,7 +86,8 @@ export async function wasJobConfirmed(db: Executor, jobId: Id<"job">): Promise<b
 }
 
 /**
- * Uses the whole primary key of job_tasks, one index lookup for each task. `offset 0` prevents a join, which would read all tasks of a job.
+ * Finds those of the given tasks that still exist. Uses the whole primary key of job_tasks, one index lookup for each task. `offset 0`
+ * prevents a join, which would read all tasks of a job.
  */
 const readDue = statement<{ subject: string }>(
   "read_due_publications",

@@ -46,7 +46,7 @@ export async function addAskEvent(tx: Executor, id: Id<"ask">, eventId: EventId)
   await addEvent(tx, [uuidOfId(id), eventId]);
 }
 
-/** This statement finds the ask by the primary key of job_asks. */
+/** Counts a refused answer in the row of its ask (a question to a person). Finds the row by the primary key of job_asks. */
 const countRefused = statement<{ refused: number }>(
   "count_refused_answer",
   "update job_asks set refused_answers = refused_answers + 1 where id = $1::uuid returning refused_answers as refused",
@@ -58,7 +58,7 @@ export async function countRefusedAnswer(tx: Executor, id: Id<"ask">): Promise<n
   return row?.refused ?? 0;
 }
 
-/** Finds the job by its primary key. */
+/** Counts a refused answer in the row of a job that asks no question. Finds the row by the primary key of jobs. */
 const countStrayAnswers = statement<{ refused: number }>(
   "count_unasked_answer",
   "update jobs set refused_answers = refused_answers + 1 where id = $1::uuid returning refused_answers as refused",
@@ -93,7 +93,7 @@ function withChain<Job extends Pick<Row<typeof jobs>, "keyId" | "principalChain"
   return { ...job, principalChain: chainOfJob(job) };
 }
 
-/** Finds the job by its primary key. */
+/** Locks the row of a job before its question is changed. Finds the row by the primary key of jobs. */
 const lockForAnswer = statement<RawRow<LockedJobRow>>(
   "lock_job_for_ask",
   `select ${columns.text} from jobs where id = $1::uuid for no key update`,

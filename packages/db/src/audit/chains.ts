@@ -93,9 +93,9 @@ export function findAuditChains(tx: Executor, projectIds: readonly ProjectId[]):
 }
 
 /**
- * Returns the audit chain (a project's audit entries, linked by hashes) of this project. If the project has no chain, returns the next
- * chain in the order of project ids. If `isBehind` is true, always returns the chain after this project's. Undefined if there is no further
- * chain.
+ * Returns the audit chain of the given project (its audit entries, linked by hashes), or of the next project that has one, in the order of
+ * project ids. `isBehind`: true to skip the given project and begin with the next one. Returns undefined if there is no such chain. A
+ * caller visits all chains with it, one after the other.
  */
 export async function findAuditChainFrom(
   db: Executor,

@@ -48,7 +48,7 @@ const page = { table: "audit_events", columns: selectList(auditEvents, namesBut(
 const actorKey = "(actor || coalesce(actor_id::text, ''))";
 const from = "$1::uuid";
 
-/** Finds audit entries of all projects and actions by the primary key. */
+/** Finds the newest audit entries, without a filter by project, action or actor. Uses the primary key of audit_events. */
 const selectAll = pageStatement("list_audit_events", {
   ...page,
   found: newestIn("audit_events", { key: {}, from }),

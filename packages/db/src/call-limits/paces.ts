@@ -10,8 +10,8 @@ import { type RawRow, rows, selectList } from "../sql/select-list.ts";
 export type LimiterKey = { readonly projectId: ProjectId; readonly limitName: string; readonly key: string };
 
 /**
- * Usage of a limiter key (counter of a call limit), and the revision of its row. A later update of the row must name this revision. It then
- * gives the row a new revision; if the revision has changed before, the update fails.
+ * Usage of a limiter key (counter of a call limit), and the revision of its row. A node that updates the row must name the revision that it
+ * has read. If another node has updated the row since then, the row has a new revision, and the update changes nothing.
  */
 export type PaceRow = Row<typeof callPaces, "pace" | "revision">;
 

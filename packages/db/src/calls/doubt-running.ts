@@ -12,7 +12,7 @@ const doubted = `outcome = case access_class when 'read' then 'timeout' else 'ou
      failure = case access_class when 'read' then 'timeout' else 'outcome_unknown' end,
      idempotency_key = case access_class when 'read' then null else idempotency_key end`;
 
-/** Finds the call by its primary key. */
+/** Ends one running call whose node died. Finds the call by the primary key of tool_calls. */
 const doubtRunning = statement<{ id: string }>(
   "doubt_running_call",
   `update tool_calls set ${doubted}, message = $3::text

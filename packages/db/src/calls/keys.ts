@@ -35,13 +35,13 @@ export async function beginKeyedToolCalls(
   return calls.map(({ id }) => inserted.has(uuidOfId(id)));
 }
 
-/** The call that holds an idempotency key. */
+/** The stored call that has already used an idempotency key. */
 export type ToolCallKeyHolder = Row<
   typeof toolCalls,
   "id" | "accessClass" | "outcome" | "argumentsDigest" | "replay" | "createdAt"
 >;
 
-/** An idempotency key of a project. */
+/** An idempotency key, together with its project. Two projects may use the same key for different calls. */
 type ToolCallKey = { readonly projectId: ProjectId; readonly key: string };
 
 const holderColumns = selectList(
@@ -71,7 +71,7 @@ export async function findToolCallKeyHolders(
   return wanted.map(({ projectId, key }) => holders.get(`${uuidOfId(projectId)}/${key}`));
 }
 
-/** This statement finds the call by the primary key of tool_calls. */
+/** Removes the idempotency key from a call. Finds the call by the primary key of tool_calls. */
 const releaseKey = statement<{ id: string }>(
   "release_idempotency_key",
   `update tool_calls set idempotency_key = null

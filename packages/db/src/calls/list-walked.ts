@@ -18,8 +18,8 @@ export type WalkedCallFilter = {
 const wellMax = walkRowsMax / 2;
 
 /**
- * Condition on a scanned row. `$9` is the tool, or empty. The condition uses `$9` so that PostgreSQL knows its type even if no index key
- * uses it.
+ * SQL condition that a scanned row `w` must meet: outcome, entity, job, account and key, each only if requested. It also mentions `$9`, the
+ * requested tool. Otherwise PostgreSQL would not know the type of `$9` in a query that has no other use for it.
  */
 const fits = `$9::text is not null and ($10::text = '' or w.outcome = $10::text) and ($11::text = '' or w.entity_id = $11::text)
   and ($12::uuid is null or w.job_id = $12::uuid) and ($13::uuid is null or w.account_id = $13::uuid)

@@ -11,7 +11,7 @@ import { arrayLiteral, statement } from "../sql/statement.ts";
 import { callColumns, type ToolCallFilter, type ToolCallSummary } from "./list-page.ts";
 import { type WalkedCallFilter, walkCalls } from "./list-walked.ts";
 
-/** SQL for a boundary in the ids of tool calls: no call with a lower id is still running. */
+/** SQL for an id of a tool call, from table ledger_state. All calls with a lower id have ended. */
 const settledBefore = "(select settled_before from ledger_state where id = 1)";
 
 const ofProject = { project_id: "$1::uuid" };

@@ -21,8 +21,8 @@ export type ConnectedAccountFilter = { toolkitSlug: string; entityId: string; st
 export type AccountDefinition = Pick<ConnectedAccount, "toolkitSlug" | "isPrivate" | "isSandbox">;
 
 /**
- * Values of the columns that are erased when an account ends. The account's references (identifiers in webhook posts) are not among them.
- * By them, svc still finds the owner of events that were stored without an entity (customer or user).
+ * Columns that are cleared when an account ends, with their new values. The account's references (identifiers in webhook posts) stay. svc
+ * still needs them for earlier events that were stored without an entity (customer or user), to find out whose they are.
  */
 export const erased = {
   credential: null,

@@ -75,12 +75,13 @@ export type AccountRefreshOutcome = Partial<
 > & { state?: "expired"; updatedAt: number };
 
 /**
- * Stores an account's new credential or the failure to get one, and releases the lease (time-limited right of one node) of this renewal, in
- * one statement. Returns false, with nothing stored, if the account is not active any more, or if the result does not apply.
- * - Without `replacing`, the result applies only if this node still holds the lease.
- * - `replacing` is the credential from which the new one was made. With it, the result applies if the account still has that credential,
- *   even if the lease is lost. Otherwise the new refresh token would be lost, and the old one no longer works. The lease of another node
- *   then ends, and that node's result is not stored.
+ * Stores the result of a renewal: the account's new credential, or the reason why there is none. Also releases the lease of this renewal (a
+ * node's time-limited right to renew). Does both in one statement. Returns false and stores nothing if the account is not active any more,
+ * or if neither of these conditions is met:
+ * - The node still holds the lease of this renewal.
+ * - `replacing` is given, and it still is the account's credential. `replacing` is the credential from which the new one was made. In this
+ *   case the result is stored even if the lease is lost, because the old refresh token no longer works and the new one would be lost. If
+ *   another node has the lease now, its lease ends and its result is not stored.
  */
 export async function settleAccountRefresh(
   db: Executor,

@@ -7,7 +7,7 @@ import { statement } from "../sql/statement.ts";
 /** A link as stored: everything except its token. */
 export type ConsoleLink = typeof consoleLinks.$inferSelect;
 
-/** Stores a link. */
+/** Stores a new console link: a link that admits a person without an API key, for example to answer a question. */
 export async function insertConsoleLink(db: Executor, link: ConsoleLink): Promise<void> {
   await db.orm.insert(consoleLinks).values(link);
 }
@@ -39,7 +39,7 @@ export async function restoreConsoleLink(db: Executor, { id }: Pick<ConsoleLink,
   await db.orm.update(consoleLinks).set({ spentAt: null }).where(eq(consoleLinks.id, id));
 }
 
-/** Replaces the target of a console link: who the link is for, and what it is about. */
+/** Replaces the target of a stored console link. The target says what the link opens, for example which account a person connects. */
 export async function retargetConsoleLink(
   db: Executor,
   id: ConsoleLink["id"],
@@ -48,7 +48,7 @@ export async function retargetConsoleLink(
   await db.orm.update(consoleLinks).set({ target }).where(eq(consoleLinks.id, id));
 }
 
-/** Reads the index console_links_expires from its oldest entries. */
+/** Deletes expired console links, oldest first. Finds them by the index console_links_expires. */
 const sweepLinks = statement<{ id: string }>(
   "sweep_console_links",
   `delete from console_links where id in (

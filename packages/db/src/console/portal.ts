@@ -40,7 +40,10 @@ type PortalLinkRepository = {
    * links.
    */
   create(link: NewPortalLink, most: number): Promise<{ readonly id: LinkId; readonly token: string } | undefined>;
-  /** Returns the links that have not ended at `nowMs`, newest first, after the link `after`. `entityId`: only those of it, if not empty. */
+  /**
+   * Returns portal links that have not ended at `nowMs`, newest first, beginning after the link `after`. If `entityId` is not empty,
+   * returns only the links of this entity (customer or user).
+   */
   list(page: {
     readonly nowMs: number;
     readonly after: LinkId | undefined;
@@ -145,7 +148,10 @@ function linkOfKey(keyId: KeyId): LinkId {
   return idOfUuid("lnk", uuidOfId(keyId));
 }
 
-/** Reads the index api_keys_portal_expires from its oldest entries. The links and seats of the keys are deleted with them. */
+/**
+ * Deletes expired keys of portal links, oldest first, with their links and seats (sign-ins). Finds the keys by the index
+ * api_keys_portal_expires.
+ */
 const sweepKeys = statement<{ id: string }>(
   "sweep_portal_keys",
   `with gone as (

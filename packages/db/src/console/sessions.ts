@@ -47,7 +47,7 @@ export async function listConsoleSeats(db: Executor, id: SessionId): Promise<Cal
   });
 }
 
-/** Stores a session. */
+/** Stores a new console session (a browser's sign-in). */
 export async function insertConsoleSession(db: Executor, session: ConsoleSessionRow): Promise<void> {
   await db.orm.insert(consoleSessions).values(session);
 }

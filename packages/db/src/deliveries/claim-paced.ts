@@ -10,8 +10,8 @@ type PacedRow = ClaimRow & {
 };
 
 /**
- * Time by which a claim may come late without slowing down a subscription, in microseconds. The rate limit then lets the next delivery start
- * earlier. So in any span of time, at most this much of the rate comes on top.
+ * Time in microseconds by which a claim may come late without making a subscription slower than its pace. The next delivery may then start
+ * earlier by this time. So in any period, a subscription may get a few more deliveries than its pace allows: at most those of this time.
  */
 const lateMaxUs = 50_000;
 
@@ -20,14 +20,16 @@ const nowUs = "(extract(epoch from $5::timestamptz) * 1000000)::int8";
 const pace = (field: string) => `(s.settings -> 'pace' ->> '${field}')::int8`;
 
 /**
- * Claims due deliveries like `claim_deliveries`, from the queues in $1 that have a pace. It takes only as many as the pace lets start now.
+ * Claims due deliveries like `claim_deliveries`, from the queues in $1 that have a pace (a limit on attempts per time or at the same time).
+ * Takes only as many deliveries as the pace lets start now.
  * - Rate: the generic cell rate algorithm (GCRA). `at` in subscription_paces is the time from which the next delivery may start. Each
  *   claimed delivery moves it by `step`, the time between two deliveries.
- * - Concurrency: claimed tasks move to the front of the queue (due in 1970), so that counting those with a lease (which a node holds) reads
- *   only them.
- * - `locked` locks the rows of subscription_paces, and skips those that another claim has locked: nodes never wait for each other. Every
- *   claim of these queues changes its row. If `fresh` sees another version of a row than the locked one, another claim has committed since
- *   this statement began, and its leases are not counted yet. The queue is then left to the next claim. So the limits hold over all nodes.
+ * - Concurrency: claimed tasks move to the front of the queue (due in 1970). So the statement counts the running attempts without reading
+ *   the other tasks.
+ * - Nodes never wait for each other: the part `locked` locks the rows of subscription_paces, and skips rows that another claim has locked.
+ * - Every claim changes the rows of its queues. The part `fresh` compares each row with its locked version. If they differ, another claim
+ *   was committed after this statement began, and this statement cannot see the tasks of that claim yet. It then leaves the queue to the
+ *   next claim. So the limits hold over all nodes.
  */
 const claim = statement<PacedRow>(
   "claim_paced_deliveries",

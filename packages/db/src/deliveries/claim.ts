@@ -58,13 +58,13 @@ const epoch = epochOf("$10::bool");
 
 /**
  * Claims due deliveries from the queues in $1, with a maximum share for each subscription.
- * - It reads each queue from its oldest task in delivery_tasks_lane, up to the queue's share. So 100,000 tasks of a dead endpoint cost no
- *   more than one task. A plain scan by due_at would read all of them each time.
- * - A failing subscription gives one delivery (the probe, a test of the endpoint) when its backoff has passed. `probing` moves the end of
- *   the backoff beyond the probe's lease, so that no second probe is sent meanwhile. `probeable` locks the subscription's row, and so reads
- *   a backoff that another node has just moved. Two claims at the same moment therefore send only one probe.
+ * - The statement reads each queue from its oldest task in delivery_tasks_lane, up to the queue's share. So 100,000 tasks of a dead
+ *   endpoint cost no more than one task. A plain scan by due_at would read all of them each time.
+ * - If a subscription's endpoint fails, only one delivery is claimed when the backoff has passed: the probe, which tests the endpoint. The
+ *   part `probeable` locks the subscription's row, and so sees a backoff that another node has just moved. The part `probing` moves the end
+ *   of the backoff beyond the lease of the probe. So two claims at the same moment send only one probe.
  * - SKIP LOCKED: nodes never wait for each other. A task with an expired lease is claimed like a free task. The old owner of the lease can
- *   no longer settle the task (store its result), because every settlement names the owner and the lease.
+ *   no longer store the result of the task, because this needs the owner and the lease.
  */
 const claim = statement<ClaimRow>(
   "claim_deliveries",
@@ -139,7 +139,10 @@ export async function claimDeliveries(db: Executor, request: DeliveryClaimReques
   };
 }
 
-/** Claims from the queues without a pace. `isCut`: true if the limit was reached, so that more may be due. */
+/**
+ * Claims deliveries from those of the given queues that have no pace. `isCut`: true if the claim returned as many deliveries as its limit
+ * allows, so that the queues may have further due deliveries.
+ */
 async function claimUnpaced(
   db: Executor,
   queues: readonly ScannedQueue[],
@@ -151,8 +154,9 @@ async function claimUnpaced(
 }
 
 /**
- * Claims from the queues with a pace, at most half of the limit, so that they leave room for the others. `opensAt`: when the pace of a
- * queue lets the next delivery start, epoch milliseconds, for queues where it lets none start now.
+ * Claims deliveries from those of the given queues that have a pace, at most half of the limit. The other half is left for queues without a
+ * pace. `opensAt`: for each queue whose pace lets no delivery start now, the time in epoch milliseconds at which it lets the next one
+ * start.
  */
 async function claimPaced(db: Executor, queues: readonly ScannedQueue[], request: DeliveryClaimRequest) {
   const nowUs = microsecondsOf(request.nowMs);
@@ -180,7 +184,9 @@ function claimOf(db: Executor, queues: readonly string[], request: DeliveryClaim
   return claim(db, parametersOf(queues, request));
 }
 
-/** Returns the parameters of the statements that claim deliveries. They have the same ones. */
+/**
+ * Returns the parameters for the two statements that claim deliveries (with and without a pace). Both statements have the same parameters.
+ */
 function parametersOf(queues: readonly string[], request: DeliveryClaimRequest): readonly StatementParameter[] {
   return [
     arrayLiteral(queues),

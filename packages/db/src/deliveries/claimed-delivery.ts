@@ -8,7 +8,7 @@ import type { DeliveryTaskKey } from "./enqueue.ts";
 /** A pending delivery that this node now holds, with everything that the node needs to send it. */
 export type LeasedDelivery = DeliveryTaskKey & {
   projectId: ProjectId;
-  /** Number of earlier attempts in the retry schedule. */
+  /** Number of attempts of the current retry schedule that were already made. It selects the next wait of the schedule. */
   attempts: number;
   /** Columns of the subscription's endpoint. Its secrets are sealed. */
   endpoint: Readonly<Row<typeof subscriptions, (typeof endpointColumnNames)[number]>>;
@@ -29,14 +29,14 @@ export type LeasedDelivery = DeliveryTaskKey & {
   };
 };
 
-/** Select list of the row `c` of a claimed task. */
+/** Columns of a claimed delivery task, for statements in which the task's row has the name `c`. */
 export const taskColumns = selectList(
   deliveryTasks,
   ["deliveryId", "projectId", "subscriptionId", "attempts", "dueAt"],
   "c",
 );
 
-/** Select list of the row `e` of its event. */
+/** Columns of a claimed delivery's event, for statements in which the event's row has the name `e`. */
 export const eventColumns = selectList(
   events,
   ["id", "toolkitSlug", "triggerSlug", "entityId", "payload", "occurredAt", "receivedAt"],
@@ -53,9 +53,11 @@ const endpointColumnNames = [
   "settings",
   "credentials",
 ] as const;
-/** Select list of the endpoint of a claimed task, which the row `c` has too. */
+/**
+ * Columns of the endpoint to which a claimed delivery goes, for statements in which the row `c` (the claimed task) also has these columns.
+ */
 export const endpointColumns = selectList(subscriptions, endpointColumnNames, "c");
-/** Returns the SQL for the endpoint's columns, of the row `alias`. */
+/** Returns the SQL list of the endpoint's columns. `alias`: the name of the row in the statement. */
 export const endpointOf = (alias: string) =>
   ["endpoint_url", "signing_secret", "mcp_id", "cursor", "former_secret", "former_until", "settings", "credentials"]
     .map((name) => `${alias}.${name}`)

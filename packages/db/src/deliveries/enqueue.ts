@@ -114,9 +114,9 @@ export function isHeldBy(owner: string, epoch = epochOf("i.behind")): string {
 }
 
 /**
- * Counts those of the given deliveries that were replaced: a replay made a later delivery of the same event to the same subscription. Uses
- * the index deliveries_event, with one lookup per event. The remaining conditions are checked in the few deliveries of each event, in a
- * form that fits no further index.
+ * Counts those of the given deliveries that were replaced: a replay made a later delivery of the same event to the same subscription. Finds
+ * the deliveries of each event by the index deliveries_event, with one lookup per event. An event has few deliveries, so the statement
+ * checks the subscription and the id of each one, and `offset 0` keeps PostgreSQL from using another index for that.
  */
 const countLater = statement<{ count: number }>(
   "count_superseded_deliveries",

@@ -5,8 +5,8 @@
 export const currentEpoch = "(select s.epoch from delivery_epoch s where s.id = 1)";
 
 /**
- * SQL for the epoch of low-priority tasks. An epoch is the part of the queue that a number in the tasks' key selects. Throttled replays
- * queue these tasks. They are sent when the other queue of their subscription is empty.
+ * SQL for the epoch of low-priority tasks, which throttled replays make. An epoch is a number in the key of delivery_tasks that selects a
+ * part of the queue. svc sends a subscription's low-priority tasks only when the subscription has no other due tasks.
  */
 export const lowPriorityEpoch = "(select -s.epoch from delivery_epoch s where s.id = 1)";
 
@@ -20,8 +20,8 @@ export const liveEpochs = `(array[0, ${currentEpoch}, ${lowPriorityEpoch}])`;
 export const readyEpochs = `(array[${currentEpoch}, ${lowPriorityEpoch}])`;
 
 /**
- * SQL for the due time of claimed tasks of subscriptions with a pace. It is the front of every queue, so that these tasks are counted
- * without a look at the others. The row of the delivery keeps the time at which it was due.
+ * SQL for the due time that a claimed task gets if its subscription has a pace: the year 1970, before all other tasks. So svc can count the
+ * claimed tasks of a subscription without reading its other tasks. The row of the delivery keeps the real due time.
  */
 export const pacedFront = "to_timestamp(0)";
 

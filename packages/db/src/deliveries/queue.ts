@@ -45,13 +45,13 @@ export async function releaseDeliveries(db: Executor, owner: NodeId, tasks: read
 const epoch = epochOf("$3::bool");
 
 /**
- * Returns at most $2 subscriptions with an id above $1 that have tasks in their queue, not counting tasks that wait for a retry. Uses
- * delivery_tasks_lane with one index lookup per queue, and delivery_tasks_waiting.
+ * Returns at most $2 subscriptions with an id above $1 that have tasks which do not wait for a retry. Uses delivery_tasks_lane with one
+ * index lookup per queue, and delivery_tasks_waiting.
  * - `ended`: true if the subscription has ended.
- * - `paced_at`: if the subscription has a pace, the time from which it lets the next delivery start, in microseconds since 1970.
- * - If $3 is true, the query reads low-priority tasks; if false, tasks of normal priority.
- * - A row without a subscription states a fact in the column `says`. `behind`: low-priority tasks exist. `due`: tasks that waited for a
- *   retry are due at the time $4.
+ * - `paced_at`: if the subscription has a pace, the time from which the pace lets the next delivery start, in microseconds since 1970.
+ * - $3: true to read low-priority tasks, false to read tasks of normal priority.
+ * - `says`: set in rows that have no subscription and report one fact. `behind`: low-priority tasks exist. `due`: at the time $4, tasks are
+ *   due that waited for a retry.
  */
 const visit = statement<{
   subscription_id: string | null;

@@ -48,8 +48,9 @@ export type DeliveryEndpoint = Pick<
 const endpointColumns = selectList(subscriptions, ["id", "active", "failingSince", "backoffUntil"], "s");
 
 /**
- * Finds each subscription by its primary key. The table also has the endpoints that receive asks (questions), so these are found too. The
- * leased tasks (a node is sending them) of a subscription with a pace are at the front of its queue.
+ * Reads the state of endpoints from their subscriptions. Finds each subscription by its primary key. Endpoints that receive questions to
+ * people are rows of the same table, so the statement finds them as well. For a subscription with a pace, it counts the tasks that nodes
+ * are sending now; they are at the front of the queue.
  */
 const selectEndpoints = statement<
   RawRow<Omit<DeliveryEndpoint, "pacedUntil" | "isPaceFull">> & { paced_at: string | null; is_full: boolean | null }

@@ -10,11 +10,11 @@ import { plainText } from "../../text/plain.ts";
 import { countText } from "../../text/table.ts";
 import { type Arguments, type TypedArgument, typeArguments } from "../call/arguments.ts";
 
-/** A program as the user gave it. */
+/** A program (JSON document of a job's steps) from a file, with the values that the user filled in with `--set`. */
 export type ProgramFile = {
   /** The program's name in error texts. */
   readonly name: string;
-  /** The text of the program without changes. */
+  /** The text of the file, without the values of `--set`. Error messages use it to find the line of an error. */
   readonly text: string;
   /** The text that the command submits. It contains the values of `--set`. */
   readonly programJson: string;

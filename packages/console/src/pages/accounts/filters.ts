@@ -13,7 +13,7 @@ const search = listSearch(
     connect: textParam,
     /** Id of the entity (customer or user) for which the dialog connects an account. */
     for: textParam,
-    /** Id of the account to reconnect. */
+    /** Id of the account that the dialog reconnects. Its values fill the form. */
     like: textParam,
   },
   ({ toolkit = "", entity = "", state = "" }): MessageInitShape<typeof ListConnectionsRequestSchema> => ({
@@ -37,5 +37,5 @@ export const accountsSearch: typeof search = {
   },
 };
 
-/** The parameters that close the dialog. */
+/** Values of the search parameters with which no dialog is open on the page of accounts. */
 export const noDialog: AccountsSearch = { dialog: undefined, connect: undefined, for: undefined, like: undefined };

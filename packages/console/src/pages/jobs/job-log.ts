@@ -9,8 +9,8 @@ import { inStreamPlace, pauseStream } from "../../calls/live-state.ts";
 const silentMs = 500;
 
 /**
- * Result of reading a stream. `hasEnded`: true if it was read to its end. `brief`: true if it was closed when no more messages arrived for
- * a moment.
+ * Result of reading a stream of log entries. `hasEnded`: true if the service ended the stream. `brief`: true if the page itself closed the
+ * stream, because no entry arrived for `silentMs` and all of the browser's slots for streams were taken.
  */
 type StreamRead = { hasEnded: boolean; brief: boolean };
 
@@ -63,7 +63,7 @@ export type JobLogState = {
   readonly error: unknown;
 };
 
-/** The log of one job, read while it has subscribers. */
+/** The log of one job for the job's page. The log is read from the service while at least one component has subscribed to it. */
 export type JobLog = { subscribe: (listener: () => void) => () => void; read: () => JobLogState };
 
 const waitsMs = [300, 1_000, 2_000, 5_000];

@@ -92,8 +92,8 @@ function StepLine({
 }
 
 /**
- * Draws a link to the calls of the job that have this outcome; these calls contain the app's messages. Draws nothing if no call can have
- * this outcome.
+ * Draws a link to the list of the job's calls that failed with this error code. A user finds the app's error messages there. Draws nothing
+ * if the code is not an outcome of calls.
  */
 function FailedCalls({ code }: { code: string }) {
   const { projectId, jobId } = route.useParams();

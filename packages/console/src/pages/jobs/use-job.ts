@@ -10,7 +10,10 @@ import { hasEnded } from "../../words/jobs.ts";
  */
 const lookMs = 5_000;
 
-/** Returns a job and its simulation, kept current. */
+/**
+ * Reads a job with the React hook `useQuery`, and reads it again at an interval until the job has ended. The answer also contains the job's
+ * simulation run, if there was one.
+ */
 export function useJob(id: string) {
   return useQuery(
     JobsService.method.getJob,

@@ -5,7 +5,7 @@ import { rangeNames, ranges } from "../../words/spans.ts";
 const params = {
   /** Time range of the charts; 24 hours by default. */
   range: oneOfParam(rangeNames),
-  /** The part of the charts' time range to which the user zoomed. `since` and `until` are both set, or both absent. */
+  /** Start of the part of the charts' time range to which the user zoomed. `until` is its end. Either both are set, or neither is. */
   since: timeParam,
   until: timeParam,
   /** `on` shows the numbers of the charts as tables. */

@@ -1,7 +1,7 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { ProjectPolicy, ProjectQuotas, ProjectQuotasSchema, SetProjectPolicyRequestSchema } from "@svc/gen/admin";
 
-/** The choices for the question which plans need a person's approval, even if the program does not ask for one. */
+/** The choices of the project's setting that says which plans a person must approve even if the program does not ask for an approval. */
 export const planApprovals: readonly { value: string; words: string; says: string }[] = [
   { value: "never", words: "When the program says so", says: "The program's own word counts." },
   { value: "destructive", words: "When they destroy", says: "Every plan with a destructive call." },
@@ -39,7 +39,7 @@ export type TypedPolicy = {
   planApproval: string;
   confirmPerson: string;
   confirmContact: string;
-  /** True if MCP clients may ask their own user; the form does not change it. */
+  /** True if an MCP client may ask its own user to confirm a call. The form keeps this value of the policy, but has no field for it. */
   elicitation: boolean;
   redirectUrls: string;
   hosts: string;

@@ -3,7 +3,10 @@ import { readTime } from "@svc/core/time";
 import { oneOfParam, type SearchOf, searchReader, textParam, timeParam } from "../../shell/search-params.ts";
 
 const params = {
-  /** `yes` opens the dialog that starts a replay. The parameters after this one set the range and the events. */
+  /**
+   * `yes` opens the dialog that starts a replay. The parameters below fill this dialog: the receiver, the events and the time range of the
+   * replay.
+   */
   start: oneOfParam(["yes"]),
   subscription: textParam,
   toolkit: textParam,
@@ -11,7 +14,7 @@ const params = {
   since: timeParam,
   /** End of the range. Default: the time at which the replay starts. */
   until: timeParam,
-  /** True if events that were already delivered are left out. */
+  /** `undelivered`: the replay leaves out events that were already delivered. Not set: it sends all events of the range again. */
   only: oneOfParam(["undelivered"]),
 };
 

@@ -34,7 +34,7 @@ export function StartDialog({
   search: ReplaysSearch;
   onChange: (change: ReplaysSearch) => void;
   onClose: () => void;
-  /** True if the user cannot choose the receivers: the replay is to the subscription of `search`. */
+  /** True if the dialog opened for one subscription, whose id is in `search`. The user then cannot choose other receivers. */
   isToOne?: boolean;
 }) {
   const now = useNow(60_000);

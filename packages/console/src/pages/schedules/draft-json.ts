@@ -1,7 +1,7 @@
 import { isRawJson, rawJson } from "@svc/core/raw-json";
 import { prettyJson } from "../../words/pretty-json.ts";
 
-/** A JSON object, as a definition and its parts are. */
+/** A JSON object: the definition of a schedule, or a part of it. */
 export type Json = Record<string, unknown>;
 
 /**

@@ -13,7 +13,9 @@ export type TypedLimit = {
   paused: boolean;
 };
 
-/** Returns the initial values of the form: those of the limit, or of a new one. */
+/**
+ * Returns the initial texts of the form for a call limit: the values of `limit`, or the defaults of a new limit if `limit` is undefined.
+ */
 export function typedOf(limit: CallLimit | undefined): TypedLimit {
   const numberText = (value: number) => (value === 0 ? "" : String(value));
   return {

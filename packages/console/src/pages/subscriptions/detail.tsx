@@ -117,7 +117,10 @@ function Health({
   );
 }
 
-/** Draws a notice if the filter had no value for some events. It links to the form that shows the reason. */
+/**
+ * Draws a notice if the subscription's filter failed for some events, for example because the payload lacks a field that the filter reads.
+ * Such events are not delivered. The notice has a link to the form, which shows the reason.
+ */
 function FilterFaults({ projectId, subscription: { id, health } }: { projectId: string; subscription: Subscription }) {
   const count = health?.filterFaults ?? 0;
   if (count === 0) return null;

@@ -26,7 +26,7 @@ import type { SubscriptionForm } from "./shared-fields.tsx";
 /** Time after the last key press before the preview is read, in milliseconds. */
 const restMs = 500;
 
-/** Fields of the requests that show their own errors. */
+/** Request fields whose errors the form shows next to their input. Errors of all other fields are shown in a notice of the form. */
 const placed = [
   ...["description", "entityId", "match.triggerSlugs", "match.filter", "format.kind", "format.bodyJson"],
   ...["retry.schedule", "retry.giveUpAfter", "retry.timeoutMs", "pace.max", "pace.per", "pace.concurrency"],

@@ -64,7 +64,7 @@ function RotateDialog({
 }: {
   subscription: Subscription;
   onClose: () => void;
-  /** Called with the new secret. */
+  /** Called after the signing secret was replaced, with the new secret. */
   onDone: (secret: string) => void;
 }) {
   const refresh = useRefresh(TriggersService);

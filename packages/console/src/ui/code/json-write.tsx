@@ -21,7 +21,7 @@ type Mark = { from: number; to: number; text: string };
 
 /** Functions of a running JSON editor. */
 type JsonWriter = {
-  /** Replaces all marks in the editor. */
+  /** Shows these errors in the editor's text, in place of the errors shown before. */
   mark: (marks: readonly Mark[]) => void;
   /** Moves the cursor to an offset of the text, scrolls to it, and focuses the editor. */
   goTo: (offset: number) => void;

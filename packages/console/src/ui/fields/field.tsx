@@ -75,7 +75,7 @@ export function TextField({
   );
 }
 
-/** A labelled input for several lines of text. `tall`: true if it is the only field. */
+/** A labelled input for several lines of text. `tall`: true if the input may take much height, because it is the only field of its form. */
 export function AreaField({
   value,
   onChange,

@@ -1,15 +1,18 @@
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
-import { uuidOfId } from "@svc/core";
+import { createId, uuidOfId } from "@svc/core";
 import { bundled } from "@svc/testing/bundled";
 import { createTestDatabase } from "@svc/testing/database";
 import { getTableName } from "drizzle-orm";
 import { afterAll, expect, test } from "vitest";
 import { openDatabase } from "../connect.ts";
+import { exportEntity } from "../entity-export/walk.ts";
+import { recordEvents } from "../events/record.ts";
 import { createProject } from "../projects/repo.ts";
 import { erasedTables } from "../schema/erased-tables.ts";
 import { storedColumns } from "../schema/stored-columns.ts";
+import { addSubscription, newEvent } from "../test-rows.ts";
 import { beginErasure, type Erasure, findErasure, previewErasure, unsearchedTables } from "./repo.ts";
 import { stepErasure } from "./step.ts";
 import { type PlantedOwner, plantRows, tablesWith } from "./test-planted.ts";
@@ -135,6 +138,26 @@ test("events without an entity that name an account of the entity are erased, al
   const done = await finish(await beginErasure(db, { projectId, entityId: "ada" }, { nowMs }));
   expect(done.counts).toMatchObject({ events: 5, connected_accounts: 2 });
   expect(await names()).toEqual(before.filter((name) => name.startsWith("kept")));
+});
+
+test("test events without an entity, as earlier versions stored them, belong to the entity of the subscription", async () => {
+  const projectId = (await createProject(db, "tested", nowMs)).id;
+  const [ada, bob] = [await addSubscription(db, projectId, "ada"), await addSubscription(db, projectId, "bob")];
+  const send = async (to: typeof ada, entityId: string) => {
+    const event = { ...newEvent(projectId, [to], { entityId }), kind: "test" as const };
+    await recordEvents(db, [event], undefined, { owner: createId("node", nowMs), untilMs: nowMs });
+    return event.id;
+  };
+  const gone = [await send(ada, ""), await send(ada, "ada")];
+  const kept = [await send(bob, ""), await send(await addSubscription(db, projectId), "")];
+  const exported: unknown[] = [];
+  for await (const { table, rows } of exportEntity(db, { projectId, entityId: "ada" }))
+    if (table === "events") exported.push(...rows.map(({ values }) => values["id"]));
+  expect(exported.toSorted()).toEqual(gone.toSorted());
+  const done = await finish(await beginErasure(db, { projectId, entityId: "ada" }, { nowMs }));
+  expect(done.counts).toEqual({ events: 2, deliveries: 2, delivery_tasks: 2, subscriptions: 1 });
+  const rows = await db.sql`select id::text as id from events where project_id = ${uuidOfId(projectId)}`;
+  expect(rows.map(({ id }) => id).toSorted()).toEqual(kept.map(uuidOfId).toSorted());
 });
 
 test("a dry run counts what an erasure then deletes, in every table", async () => {

@@ -296,13 +296,17 @@ function of(column: PgColumn): EntityNaming {
 /**
  * Returns the SQL condition that an event belongs to an entity (the customer or user). This is true if the event names the entity. It is
  * also true if the event names no entity but an account of the entity, because the event arrived before the account was connected. Events
- * stored by svc before version 0.2 have no account column. They name an account if their payload contains the account's reference.
+ * stored by svc before version 0.2 have no account column. They name an account if their payload contains the account's reference. Test
+ * events (of SendTestEvent) that do not name an entity belong to the entity of the subscription to which they were sent.
  */
 export function isEventOf({ projectId, entityId }: NamedEntity): SQL {
   return sql`(${t.events.entityId} = ${entityId} or ${t.events.entityId} = '' and ${t.events.kind} = 'event' and exists (
     select from ${t.connectedAccounts} a cross join lateral unnest(a.references) r
     where a.project_id = ${uuidOfId(projectId)}::uuid and a.entity_id = ${entityId} and a.toolkit_slug is not distinct from ${t.events.toolkitSlug}
-      and (r = ${t.events.account} or ${t.events.account} is null and position(to_json(r)::text in ${t.events.payload}) > 0)))`;
+      and (r = ${t.events.account} or ${t.events.account} is null and position(to_json(r)::text in ${t.events.payload}) > 0))
+    or ${t.events.entityId} = '' and ${t.events.kind} = 'test' and exists (
+    select from ${t.deliveries} d cross join lateral (select entity_id from ${t.subscriptions} where id = d.subscription_id offset 0) s
+    where d.project_id = ${t.events.projectId} and d.event_id = ${t.events.id} and s.entity_id = ${entityId} offset 0))`;
 }
 
 /**

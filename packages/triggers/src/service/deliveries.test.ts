@@ -467,6 +467,20 @@ test("more than 100,000 deliveries are refused, and a dry run counts them", asyn
   expect(await client.replayEvents({ ...request, dryRun: true })).toMatchObject({ count: 401 * 250 });
 });
 
+test("SendTestEvent stores the entity of the subscription, so that the event is erased and exported with it", async () => {
+  await using cluster = await createTestCluster();
+  await using receiver = await startTestReceiver();
+  const projectId = await cluster.project();
+  await using node = createTestNode(cluster, { isStarted: true });
+  const client = node.client(projectId);
+  const { subscription } = await client.createSubscription({ endpointUrl: receiver.url, entityId: "ada" });
+  const { delivery } = await client.sendTestEvent({ subscriptionId: subscription!.id });
+  await until(() => receiver.requests.length === 1);
+  expect(JSON.parse(receiver.requests[0]!.body.toString("utf8"))).toMatchObject({ type: "test", entityId: "ada" });
+  expect((await client.getEvent({ id: delivery!.eventId })).event).toMatchObject({ entityId: "ada" });
+  expect((await client.listEvents({ entityId: "ada" })).events).toEqual([]);
+});
+
 test("SendTestEvent sends a synthetic event whatever the filters, and only GetEvent reads it", async () => {
   await using cluster = await createTestCluster();
   await using receiver = await startTestReceiver();

@@ -29,7 +29,7 @@ import { countEventMatches, type EventMatch, type EventMatchFilter } from "@svc/
 import { type NewEvent, recordEvents } from "@svc/db/events/record";
 import { uuidAfterEvent, uuidOfEvent } from "@svc/db/events/repo";
 import { deliveryStates } from "@svc/db/schema/words";
-import { subscriptionsForProject } from "@svc/db/subscriptions/repo";
+import { type Subscription, subscriptionsForProject } from "@svc/db/subscriptions/repo";
 import {
   type DeliveryAttempt as DeliveryAttemptMessage,
   DeliveryAttemptSchema,
@@ -157,7 +157,7 @@ export function deliveryMethods(context: TriggersContext): Methods {
       const retryAfterMs = portal && countTest(`${projectId} ${portal.entityId}`);
       if (retryAfterMs !== undefined) throw triggerFaults.PORTAL_TESTS_TOO_MANY(portalTestsMax, retryAfterMs);
       await requireRoom(context, principal, 1);
-      const deliveryId = await storeTestEvent(context.store, db, projectId, subscriptionId);
+      const deliveryId = await storeTestEvent(context.store, db, subscription);
       dispatcher.wake();
       const delivery = await deliveriesForProject(db, projectId).find(deliveryId);
       if (delivery === undefined) throw triggerFaults.DELIVERY_NOT_FOUND("subscriptionId", deliveryId);
@@ -330,12 +330,14 @@ function attemptMessage(deliveryId: DeliveryId, entry: AttemptEntry): DeliveryAt
   });
 }
 
-/** Stores a synthetic event with one delivery, which any node may claim. Returns the id of the delivery. */
+/**
+ * Stores a synthetic event with one delivery, which any node may claim. The event belongs to the entity (customer or user) of the
+ * subscription, so it is erased and exported with this entity. Returns the id of the delivery.
+ */
 async function storeTestEvent(
   options: StoreOptions,
   db: Executor,
-  projectId: ProjectId,
-  subscriptionId: SubscriptionId,
+  { projectId, id: subscriptionId, entityId }: Pick<Subscription, "projectId" | "id" | "entityId">,
 ): Promise<DeliveryId> {
   const nowMs = options.clock.now();
   const delivery = { id: createId("dlv", nowMs), subscriptionId, leased: false };
@@ -345,7 +347,7 @@ async function storeTestEvent(
     kind: "test",
     toolkitSlug: "",
     triggerSlug: "",
-    entityId: "",
+    entityId,
     payload: "{}",
     occurredAtMs: nowMs,
     receivedAtMs: nowMs,

@@ -168,6 +168,7 @@ export {
   operationalEventTypes,
   operationalToolkitSlug,
   operationalTriggerSlug,
+  pendingCountMax,
 } from "./operational-events.ts";
 export { type Allowance, allowanceOf } from "./pace.ts";
 export {

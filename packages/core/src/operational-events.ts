@@ -4,6 +4,13 @@
  */
 export const operationalToolkitSlug = "svc";
 
+/**
+ * Number of pending deliveries of a subscription at which svc stops counting them. The field `pendingCount` of the event
+ * `svc.subscription_disabled` and the field `pendingDeliveries` of GetSubscription are exact up to this number.
+ */
+export const pendingCountMax = 10_000;
+const pendingCountMaxText = pendingCountMax.toLocaleString("en-US");
+
 /** A field of a payload: its JSON Schema, and the value that samples have. */
 type PayloadField<Value> = { readonly schema: Readonly<Record<string, unknown>>; readonly sample: Value };
 
@@ -159,7 +166,10 @@ export const operationalEventTypes = {
       ...subscription,
       reason: oneOf("Reason of the deactivation, as in inactiveReason.", ["failing", "gone", "overflow"]),
       failingSince,
-      pendingCount: count("Number of pending deliveries that end with it, counted up to 20,000.", 3),
+      pendingCount: count(
+        `Number of pending deliveries that end with it. Exact up to ${pendingCountMaxText}; ${pendingCountMaxText} also means more.`,
+        3,
+      ),
       lastError: text("Error of the newest failed delivery.", "http_500"),
     },
   },

@@ -1,11 +1,12 @@
-import { createId, type ProjectId, type SubscriptionId } from "@svc/core";
+import { createId, operationalEventTypes, type ProjectId, pendingCountMax, type SubscriptionId } from "@svc/core";
 import { createTestDatabase } from "@svc/testing/database";
 import { afterAll, beforeEach, expect, test } from "vitest";
 import { claimDeliveries } from "../deliveries/claim.ts";
 import { settleDeliveries } from "../deliveries/settle.ts";
 import { recordEvents } from "../events/record.ts";
-import { addProject, addSubscription, claimRequest, newEvent, nowMs, settlement } from "../test-rows.ts";
+import { addProject, addSubscription, claimRequest, fillQueue, newEvent, nowMs, settlement } from "../test-rows.ts";
 import { reportSubscriptionFailures, reportSubscriptionRecoveries, type SubscriptionFailures } from "./health.ts";
+import { readSubscriptionProgress } from "./read-progress.ts";
 import { subscriptionsForProject } from "./repo.ts";
 import { readProjectRouting } from "./routing.ts";
 
@@ -43,6 +44,17 @@ async function deliver(projectId: ProjectId, id: SubscriptionId, atMs: number): 
     deliveries.map((one) => settlement(projectId, one, { attempt: { startedAt: atMs } })),
   );
 }
+
+test("pending deliveries are counted up to the number that the event svc.subscription_disabled names", async () => {
+  const { projectId, id } = await setUp();
+  const pending = async () => (await readSubscriptionProgress(db, projectId, id)).pending;
+  await fillQueue(db, projectId, id, { count: pendingCountMax - 1 });
+  expect(await pending()).toBe(pendingCountMax - 1);
+  await fillQueue(db, projectId, id, { count: 2, fromMs: nowMs });
+  expect(await pending()).toBe(pendingCountMax);
+  const { schema } = operationalEventTypes.subscription_disabled.fields.pendingCount;
+  expect(schema["description"]).toContain(`Exact up to ${pendingCountMax.toLocaleString("en-US")};`);
+});
 
 test("the first failure backs off for the least time; each probe that fails doubles it, up to the most", async () => {
   const { fail, read } = await setUp();

@@ -1,4 +1,4 @@
-import { type ProjectId, type SubscriptionId, uuidOfId } from "@svc/core";
+import { type ProjectId, pendingCountMax, type SubscriptionId, uuidOfId } from "@svc/core";
 import type { Executor } from "../connect.ts";
 import { liveEpochs } from "../deliveries/epoch.ts";
 import { scanOf, walkRowsMax } from "../sql/filter.ts";
@@ -40,13 +40,11 @@ const selectPace = statement<{ at: string }>(
 export type SubscriptionProgress = {
   /** Time of the newest successful delivery among the newest 20,000 deliveries, epoch milliseconds. Undefined if none of them succeeded. */
   readonly lastSuccessAt: number | undefined;
-  /** Number of pending deliveries, counted up to 10,000. */
+  /** Number of pending deliveries, counted up to `pendingCountMax`. */
   readonly pending: number;
   /** Time from which the pace lets the next attempt start, epoch milliseconds. Undefined for a subscription without a pace. */
   readonly pacedUntil: number | undefined;
 };
-
-const countedMax = 10_000;
 
 /** Returns the progress of the deliveries to a subscription of the project. */
 export async function readSubscriptionProgress(
@@ -57,7 +55,7 @@ export async function readSubscriptionProgress(
   const subscription = uuidOfId(id);
   const [[success], [pending], [paced]] = await Promise.all([
     selectSuccess(db, [uuidOfId(projectId), subscription]),
-    countPending(db, [subscription, countedMax]),
+    countPending(db, [subscription, pendingCountMax]),
     selectPace(db, [subscription]),
   ]);
   return {

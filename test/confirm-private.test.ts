@@ -133,11 +133,17 @@ test("without a rule, a private tool is called as it says", async () => {
 });
 
 test("a simulation and a poll do not send a private tool that only claims to read", async () => {
-  const items = { type: "array", items: { type: "object", properties: { id: { type: "string" } } } };
+  const item = { type: "object", properties: { id: { type: "string" } } };
+  const items = { type: "array", minItems: 1, items: item };
   const read = { class: "read", output: { type: "object", properties: { items } } };
   const slug = await own(read);
   const before = posts();
-  const steps = [{ id: "s", call: slug, entity: "ada", args: { id: fresh() } }];
+  const reading = { call: slug, entity: "ada", args: { id: fresh() } };
+  const steps = [
+    { id: "s", ...reading },
+    { id: "rows", ...reading, rows: { from: "items[]", key: "id", keep: ["id"] } },
+    { id: "each", map: "rows", do: [{ id: "c", ...reading }] },
+  ];
   // The sample of a call that is not sent is no write, and has one page.
   const limits = { writes: 0 };
   const programJson = json({ version: 1, title: "T", approval: { plan: "never" }, limits, steps });
@@ -145,6 +151,15 @@ test("a simulation and a poll do not send a private tool that only claims to rea
   const simulated = await made("JobsService/SubmitJob", { programJson, mode: "simulate" });
   await world.reach(simulated.job.id, "SUCCEEDED");
   await world.reach(submitted.job.id, "PENDING_PLAN_APPROVAL", "PARKED");
+  const listed = await made("JobsService/ListSteps", { jobId: simulated.job.id });
+  const ended = listed.steps.map(({ stepId, state, simulatedWrites }: Record<string, unknown>) => [
+    ...[stepId, state, simulatedWrites ?? 0],
+  ]);
+  expect(ended).toEqual([
+    ["s", "simulated", 0],
+    ["rows", "simulated", 0],
+    ["each", "simulated", 0],
+  ]);
   const program = { version: 1, title: "T", approval: { plan: "never" }, steps: [{ id: "p", wait: "1s" }] };
   const poll = {
     call: slug,

@@ -269,7 +269,12 @@ async function keepRows(
       edits: [
         ...taken,
         ...leftPages(at, answer, list),
-        { kind: "finish", stepId: step.id, state: "completed", to: instruction.next },
+        {
+          kind: "finish",
+          stepId: step.id,
+          state: at.isSample === true ? "simulated" : "completed",
+          to: instruction.next,
+        },
       ],
       next: { kind: "on" },
     };

@@ -45,8 +45,8 @@ export type RowWork = {
   /** Ways to undo the row's calls that have succeeded since the job's last commit. */
   readonly undo: UndoOf[];
   /**
-   * Writes of the row that were not sent, because the job is a simulation run. Only those of the current step action (unit of a step's
-   * work) are included.
+   * Calls of the row that were not sent, because the job is a simulation run: each write, and each read that a person must confirm (with
+   * a count of 0 writes). Only those of the current step action (unit of a step's work) are included.
    */
   readonly unsent: UnsentWrites[];
   /** Numbers and results of the row's calls since the job's last commit. */
@@ -223,7 +223,7 @@ export async function runRow(
     );
     switch (invoked.kind) {
       case "ok": {
-        if (state.isSimulated) {
+        if (invoked.isSample === true) {
           const at = { step, row: work.row, calls: work.outputs };
           work.unsent.push(unsentWrite(state, { call, place, args, secretUses, at }));
         }

@@ -103,8 +103,16 @@ function follow(at: MapAt, { end, now, mustPause, isPostponed }: RanCalls, effec
   }
   if (mustPause) return { edits: reached, next: { kind: "commit" } };
   if (!end.isDone) return { edits: reached, next: nextAct(end, effects) };
-  const { edits: last, next } = conclude(at, rows);
+  const { edits: last, next } = conclude(at, rows, hasUnsent(at, now, edits));
   return { edits: [...edits, ...last], next };
+}
+
+/**
+ * True if a simulation did not send a call of the step: a write, or a read of a private tool that a person must confirm. `now`: the job
+ * after the last commit. `edits`: the changes of the job since then.
+ */
+function hasUnsent({ step }: MapAt, now: JobState, edits: readonly Edit[]): boolean {
+  return now.simulated[step.id] !== undefined || edits.some(({ kind }) => kind === "unsent");
 }
 
 /** Returns the child jobs that run skills for the rows of a map step. Returns undefined if the step runs no skill. */
@@ -136,7 +144,7 @@ function withChildren(at: MapAt, { children, end, now, mustPause }: RanRows, eff
   if (!children.hasOpen) {
     if (end.limit !== undefined) return { edits, next: { kind: "limit", stepId: step.id, limit: end.limit } };
     if (mustPause || !end.isDone) return { edits: [...edits, progress], next: nextAct(end, effects) };
-    const { edits: last, next } = conclude(at, rows);
+    const { edits: last, next } = conclude(at, rows, hasUnsent(at, now, edits));
     return { edits: [...edits, ...last], next };
   }
   const reached: Edit[] = [...edits, { kind: "logProgress", stepId: step.id }, ...children.beginEdits(), progress];
@@ -175,7 +183,7 @@ function partEdits(
   }
   const unsent = works.flatMap((work) => work.unsent);
   const count = unsent.reduce((sum, each) => sum + each.count, 0);
-  if (count > 0) edits.push({ kind: "unsent", stepId, count, calls: unsent.flatMap(({ calls }) => calls) });
+  if (unsent.length > 0) edits.push({ kind: "unsent", stepId, count, calls: unsent.flatMap(({ calls }) => calls) });
   for (const child of works.flatMap(({ children }) => children)) edits.push(...countChild(stepId, child));
   const used = works.map((work) => work.tally.used);
   const toolCalls = used.reduce((sum, each) => sum + each.toolCalls, 0);
@@ -218,8 +226,10 @@ const lastOrdinal = 2_147_483_647;
  * - It first asks people about rows in doubt, whose write may have been executed or not.
  * - It then asks about failed rows, if they are more than the program tolerates.
  * - Otherwise it ends the step.
+ *
+ * `isUnsent`: true if a simulation did not send a call of the step, so that the step ends as `simulated`.
  */
-function conclude(at: MapAt, counts: RowCounts): Change {
+function conclude(at: MapAt, counts: RowCounts, isUnsent: boolean): Change {
   const { state, step, instruction } = at;
   const { again: _again, retries: _retries, ended: _ended, redo = [], children, ...rest } = at.progress;
   const { endedChildren: _endedChildren, ...kept } = rest;
@@ -240,7 +250,8 @@ function conclude(at: MapAt, counts: RowCounts): Change {
   const isTolerated = counts.failed <= tolerate.count && counts.failed * 100 <= tolerate.percent * counts.in;
   if (counts.failed > 0 && !isTolerated) return askAbout(at, "failed", counts, edits);
   const isSimulated =
-    state.isSimulated && step.calls.some((call) => !isCall(call) || toolOf(state, call).action.class !== "read");
+    isUnsent ||
+    (state.isSimulated && step.calls.some((call) => !isCall(call) || toolOf(state, call).action.class !== "read"));
   // The program intends to skip rows by a condition, so such rows do not prevent the step from being complete. If a person decided to skip
   // failed rows, the step is only partly complete.
   const isSkippedAsMeant = step.calls.some(({ when }) => when !== undefined) && !hasSkipped(at);

@@ -82,8 +82,8 @@ export function deliveriesForProject(db: Executor, projectId: ProjectId): Delive
 }
 
 /**
- * Counts at most $1 rows, so that reading the metrics has a limited cost: 23 ms for 100,000 of 150,000 rows. If there are more rows, it
- * returns the table's estimate, which autovacuum refreshes.
+ * Counts the tasks of pending deliveries for the metrics. It counts at most $1 rows, which limits its cost: 23 ms for 100,000 of 150,000
+ * rows. It also returns PostgreSQL's own estimate of the number of rows, for the case that there are more.
  */
 const countTasks = statement<{ counted: number; estimated: number }>(
   "count_delivery_tasks",

@@ -17,7 +17,7 @@ export const escalationDocument = documentList(documentType<EscalationHopDocumen
 /** Document type of the column `job_asks.counts`: the numbers of rows that the question is about, by result. */
 export const askCountsDocument = documentType<RowCounts>("job_asks.counts", [asWritten]);
 
-/** Document type of the column `project_policies.confirm`. */
+/** Reads and writes the JSON of the column `project_policies.confirm`: which calls of a project a person must confirm. */
 export const projectConfirmDocument = documentType<ConfirmRule>("project_policies.confirm", [asWritten]);
 
 /**

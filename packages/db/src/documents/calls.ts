@@ -39,7 +39,7 @@ export const attemptDocument = packedDocument<AttemptEntry>("deliveries.attempt_
   responseBody: true,
 });
 
-/** Document type of the column `deliveries.attempt_log`. */
+/** Reads and writes the JSON of the column `deliveries.attempt_log`: all attempts of a delivery. */
 export const attemptLogDocument = documentList(attemptDocument);
 
 /** Calls of one node that count for a limiter key (counter of a call limit). Times are in epoch milliseconds. */

@@ -137,5 +137,5 @@ export type EventSettings = {
 /** Look of a project's portal, without its logo. `origins`: sites that may embed the portal in a frame. */
 export type PortalLook = { readonly name: string; readonly color: string; readonly origins: readonly string[] };
 
-/** Document type of the column `event_settings.settings`. */
+/** Reads and writes the JSON of the column `event_settings.settings`: a project's settings for its own events and its portal. */
 export const eventSettingsDocument = documentType<EventSettings>("event_settings.settings", [asWritten]);

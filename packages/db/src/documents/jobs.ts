@@ -62,7 +62,7 @@ export type ParkDocument = {
   };
 };
 
-/** Document type of the column `jobs.park`. */
+/** Reads and writes the JSON of the column `jobs.park`: why a parked job waits. */
 export const parkDocument = documentType<ParkDocument>("jobs.park", [asWritten]);
 
 /** Limits of a job. Fields have the names of the message JobLimits. */
@@ -169,7 +169,7 @@ export type UsedDocument = {
   readonly asks: number;
 };
 
-/** Document type of the column `jobs.used`. */
+/** Reads and writes the JSON of the column `jobs.used`: how much of its limits a job has used. */
 export const usedDocument = packedDocument<UsedDocument>("jobs.used", [asWritten], {
   toolCalls: true,
   writes: true,

@@ -66,7 +66,7 @@ export const estimateFields: PackedFields<EstimateDocument> = {
   notCompensable: true,
 };
 
-/** Document type of the column `jobs.estimate`. */
+/** Reads and writes the JSON of the column `jobs.estimate`: the lowest and highest numbers of calls, rows and questions of a job. */
 export const estimateDocument = packedDocument<EstimateDocument>("jobs.estimate", [asWritten], estimateFields);
 
 /** Document type of the column `standing_versions.estimate`: the estimate of a version of a standing program (a schedule). */
@@ -100,7 +100,7 @@ export type SagaDocument = {
   readonly cause?: "failed" | "aborted" | "cancelled";
 };
 
-/** Document type of the column `jobs.saga`. */
+/** Reads and writes the JSON of the column `jobs.saga`: how far svc has undone a job's calls. */
 export const sagaDocument = packedDocument<SagaDocument>("jobs.saga", [asWritten], {
   state: true,
   entries: true,

@@ -36,5 +36,5 @@ export type SubscriptionSettings = {
   readonly credentials?: { readonly headerNames: readonly string[]; readonly auth: string };
 };
 
-/** Document type of the column `subscriptions.settings`. */
+/** Reads and writes the JSON of the column `subscriptions.settings`: the optional parts of a subscription, such as its filter. */
 export const subscriptionSettingsDocument = documentType<SubscriptionSettings>("subscriptions.settings", [asWritten]);

@@ -142,7 +142,7 @@ async function* rowsLookedAt(walk: EntityWalk, erased: ErasedTable): AsyncGenera
   }
 }
 
-/** Yields the rows with these UUIDs, and the rows that depend on them. */
+/** Yields the rows of a table with the given UUIDs, together with the rows of other tables that depend on them. */
 async function* rowsOf(
   walk: EntityWalk,
   erased: ErasedTable,
@@ -175,8 +175,8 @@ async function* programsAlone(walk: EntityWalk, erased: ErasedTable): AsyncGener
 }
 
 /**
- * Yields the events that announced the questions of these jobs to people. Events that name the exported entity (the customer or user) in a
- * column of their own are left out. They are exported with the events.
+ * Yields the events with which svc sent the questions of these jobs to the project's endpoints. Leaves out events that name the exported
+ * entity (the customer or user) in their own column, because the export yields these with the table of events.
  */
 async function* eventsAsked(walk: EntityWalk, jobUuids: readonly string[]): AsyncGenerator<ExportedPage> {
   const asked = await eventsOfAsks(

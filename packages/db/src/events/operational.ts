@@ -52,9 +52,10 @@ export function occurrenceOf(id: Parameters<typeof uuidOfId>[0], ...parts: reado
  */
 export type OperationalFilters = {
   /**
-   * Begins to apply filters to several events of one project. The returned function applies different filters to one event. Its result has
-   * an outcome for each text of a filter. `fault`: the filter could not be evaluated for the event. `unevaluated` counts as a match.
-   * `line`: name of the queue in which large work waits for its turns on the event loop.
+   * Returns a function that applies subscriptions' filters to one event of a project; the caller uses it for several events. `filters`: the
+   * texts of the filters. The result has an outcome for each text. `fault`: the filter could not be evaluated for this event.
+   * `unevaluated`: the filter was not evaluated, and the event counts as a match. `line`: name of the queue in which large work waits for
+   * its turn on the event loop.
    */
   begin(
     line: string,

@@ -83,15 +83,18 @@ const narrowedParts = { ...subscribedParts, shards: rows(fieldsOf(routingShards,
 type RecordRow = { fresh: boolean; duplicates: string[] | null };
 
 /**
- * Stores a batch of events with their deliveries and tasks in one SQL statement. So there is one commit and one round trip.
- * - `routing` compares version numbers of the routing (the rules which subscription gets which event). The caller has already read all
- *   subscriptions, so the statement does not read them again. If another node has changed a subscription, the version differs and nothing
- *   is stored.
- * - `stored` inserts the events in the order of their dedupe keys. Two nodes with the same keys then wait in the same order and cannot
- *   deadlock. ON CONFLICT waits for an uncommitted duplicate. So svc answers 2xx to a duplicate only after the first event is committed.
+ * Returns the SQL that stores a batch of events with their deliveries and tasks in one statement. So there is one commit and one round
+ * trip.
+ * - The part `routing` compares version numbers of the routing (the rules which subscription gets which event). The caller has already read
+ *   all subscriptions, so the statement does not read them again. If another node has changed a subscription, the version differs and
+ *   nothing is stored.
+ * - The part `stored` inserts the events in the order of their dedupe keys. Two nodes with the same keys then wait in the same order and
+ *   cannot deadlock. ON CONFLICT waits for an uncommitted duplicate. So svc answers 2xx to a duplicate only after the first event is
+ *   committed.
  * - The arrays of one group of parameters have equal lengths and are read with unnest. So the SQL text and its plan are the same for every
  *   batch.
- * - `also`: further CTEs that use `stored`. They come before the last CTE. `alsoSeen`: a further condition that the routing is current.
+ * - `also`: SQL of further parts that use the part `stored`. They come before the last part. `alsoSeen`: a further condition that the
+ *   routing is current.
  * - Indexes: the routing is read by primary keys. New entries go to the end of (project_id, id) and similar indexes, but to random
  *   positions in the index of dedupe digests.
  */
@@ -202,7 +205,10 @@ export async function recordEvents(
   return { stale: false, duplicates: new Set(posted.map(({ id }) => id).filter((id) => duplicates.has(uuidOfId(id)))) };
 }
 
-/** Stores a batch of events with the statement that has all parts that the batch needs, and no more than that if another one suffices. */
+/**
+ * Stores a batch of events with the cheapest of the three statements that can store the whole batch. Only the more expensive ones compare
+ * versions of shards, or add events to the inbox of standing programs.
+ */
 function runRichest(db: Executor, given: PartValues<typeof parts & typeof narrowedParts>) {
   if (given.shards.length > 0) return recordNarrowed(db, given);
   return given.heard.length > 0 ? recordSubscribed(db, given) : record(db, given);

@@ -115,7 +115,7 @@ export async function touchGrantClient(db: Executor, id: string, nowMs: number):
     .where(and(eq(grantClients.id, id), isLate));
 }
 
-/** Reads the index grant_clients_used from its oldest entries. */
+/** Deletes OAuth clients that were last used before a time, oldest first. Finds them by the index grant_clients_used. */
 const sweepUsed = statement<{ id: string }>(
   "sweep_used_grant_clients",
   `delete from grant_clients where id in (
@@ -123,7 +123,9 @@ const sweepUsed = statement<{ id: string }>(
      for update skip locked) returning id`,
 );
 
-/** Reads the clients that were never used, oldest first, in the index grant_clients_used. */
+/**
+ * Deletes OAuth clients that registered before a time and never received a grant, oldest first. Finds them by the index grant_clients_used.
+ */
 const sweepUnused = statement<{ id: string }>(
   "sweep_unused_grant_clients",
   `delete from grant_clients where id in (

@@ -7,7 +7,7 @@ import { compose, query } from "../sql/compose.ts";
 import { type RawRow, selectList, values } from "../sql/select-list.ts";
 import { statement } from "../sql/statement.ts";
 
-/** A token as stored: everything except its text. */
+/** An OAuth token of a grant (a person's permission for an agent), as stored: everything except the token's text. */
 export type GrantToken = typeof grantTokens.$inferSelect;
 
 /** A grant (a person's permission for an agent) as stored. Its scope is stored with the grant's key. */
@@ -16,7 +16,7 @@ export type Grant = typeof grants.$inferSelect;
 /** A token with its grant (a person's permission for an agent). */
 export type TokenOfGrant = Grant & Pick<GrantToken, "kind" | "expiresAt" | "spentAt">;
 
-/** Stores tokens. */
+/** Stores OAuth tokens of grants (people's permissions for agents). */
 export async function insertGrantTokens(db: Executor, tokens: readonly GrantToken[]): Promise<void> {
   await db.orm.insert(grantTokens).values([...tokens]);
 }

@@ -59,7 +59,10 @@ export async function renewJobLeases(
   });
 }
 
-/** Finds the task by its primary key. */
+/**
+ * Makes the run task of a job due and takes it from the node that works on it. Inserts the task if it is missing. Finds it by the primary
+ * key of job_tasks.
+ */
 const takeRun = statement<{ lease_token: string }>(
   "take_run_task",
   `insert into job_tasks (job_id, kind, subject, project_id, due_at, lease_owner, lease_token, lease_until)

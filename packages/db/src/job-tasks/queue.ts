@@ -115,8 +115,8 @@ export async function claimJobTasks(db: Executor, request: JobClaimRequest): Pro
 }
 
 /**
- * This statement uses the primary key of job_tasks. Only its first columns, the job and the kind of task, limit the scan. The subject is
- * then compared in each row.
+ * Deletes tasks of a job by kind and subject. Only the job and the kind limit the scan of the primary key of job_tasks. PostgreSQL compares
+ * the subject in each row that it finds.
  */
 const deleteTasks = statement<{ job_id: string }>(
   "delete_job_tasks",
@@ -135,7 +135,7 @@ export async function deleteJobTasks(
   await deleteTasks(tx, [uuidOfId(jobId), arrayLiteral([...kinds]), subject]);
 }
 
-/** This statement finds the task by the primary key of job_tasks. */
+/** Deletes a finished task, if the node still has its lease. Finds the task by the primary key of job_tasks. */
 const endTask = statement<{ job_id: string }>(
   "end_job_task",
   `delete from job_tasks where job_id = $1::uuid and kind = $2::text and subject = $3::text and lease_token = $4::int8

@@ -9,10 +9,10 @@ import { rows, selectList } from "../sql/select-list.ts";
  */
 export type JobTaskLease = Readonly<Row<typeof jobTasks, "jobId" | "kind" | "subject" | "leaseToken">>;
 
-/** Columns of a lease (a node's time-limited right to a task) in `job_tasks t`. */
+/** Columns that identify a lease (a node's time-limited right to a task), for statements in which the task's row has the name `t`. */
 export const leaseColumns = selectList(jobTasks, ["jobId", "kind", "subject", "leaseToken"], "t");
 
-/** Leases as rows of parameters. */
+/** Parameters of a statement for several leases (a node's time-limited rights to tasks): one array for each field. */
 export const leaseRows = rows(fieldsOf(jobTasks, "jobId", "kind", "subject", "leaseToken"));
 
 /**

@@ -24,8 +24,8 @@ const selectAttempts = statement<RawRow<AttemptRow & Row<typeof jobs, "estimate"
 );
 
 /**
- * Finds the job's attempts by the start of the primary key (job_id). An index with the idempotency key is not needed, because a job has few
- * attempts.
+ * Finds the attempt of a job that was requested with an idempotency key. Reads all attempts of the job by the primary key. They need no
+ * index with the idempotency key, because a job has few attempts.
  */
 const selectKeyed = statement<{ digest: Buffer }>(
   "find_keyed_job_attempt",

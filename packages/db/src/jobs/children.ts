@@ -32,13 +32,13 @@ const columns = selectList(jobs, names, "j");
 
 const standing = selectList(jobs, ["id", "status", "park"], "j");
 
-/** Finds child jobs by their primary key. */
+/** Reads the columns of child jobs that their parent job needs. Finds them by the primary key of jobs. */
 const selectChildren = statement<RawRow<ChildRecord>>(
   "read_child_jobs",
   `select ${columns.text} from jobs j where j.id = any($1::uuid[])`,
 );
 
-/** Finds child jobs by their primary key, and locks them in the order of their ids. */
+/** Reads the states of child jobs, and locks their rows in the order of their ids. Finds them by the primary key of jobs. */
 const lockChildren = statement<RawRow<Pick<ChildRecord, "id" | "status" | "park">>>(
   "lock_child_jobs",
   `select ${standing.text} from jobs j where j.id = any($1::uuid[]) order by j.id for no key update`,

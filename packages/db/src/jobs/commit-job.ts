@@ -156,18 +156,19 @@ const commitParts = {
 };
 
 /**
- * Commits any number of jobs in one statement, one round trip and one commit. All parts use primary keys.
- * - `job` locks the jobs in the order of their ids. Then `held` locks the tasks of these jobs. Every writer locks in this order, so
- *   deadlocks cannot occur.
- * - A lease is the time in which only one node may work on a job. If a different node has the lease, `held` does not contain the job. The
- *   statement then writes nothing for this job.
- * - `changed` takes the numbers of new log entries from the job's row. So the new entries follow entries that were logged meanwhile (for
- *   example an answer or a refusal).
+ * Commits the progress of any number of jobs in one statement, one round trip and one commit. All parts of the statement use primary keys.
+ * - The part `job` locks the jobs in the order of their ids. Then the part `held` locks the run tasks of these jobs. Every writer locks in
+ *   this order, so deadlocks cannot occur.
+ * - A lease is the time in which only one node may work on a job. If a different node has the lease, `held` does not find the job's task.
+ *   The statement then writes nothing for this job.
+ * - The part `changed` takes the numbers of new log entries from the job's row. So the new entries follow entries that were logged
+ *   meanwhile (for example an answer or a refusal).
  * - The driver is the loop that runs one job's steps. If it has not noticed a request to cancel, a task that should end or wait stays due,
  *   so that the request is handled.
  * - If the driver has not noticed a request to pause, a task that should wait becomes due.
- * - `cleared` finds a row only in the first commit after a lost lease. So a job that makes progress does not write its task.
- * - `called` stores calls that begin, and finished calls that have no row yet. `settled` ends calls that have begun.
+ * - The part `cleared` writes to the task only in the first commit after a lost lease. In all other cases, a job that makes progress does
+ *   not write its task.
+ * - The part `called` stores calls that begin, and finished calls that have no row yet. The part `settled` ends calls that have begun.
  * - Settled calls keep their idempotency keys, because removing a key would change an indexed column.
  */
 const commit = compose("commit_job_runs", commitParts, (names, onlyWith) => commitQuery(names, onlyWith, ""), {

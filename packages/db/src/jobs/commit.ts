@@ -31,18 +31,21 @@ import { type JobUndoChange, type NewJobUndoEntry, writeJobUndo } from "./undo.t
 export type RunChange = JobChange & {
   readonly rows: readonly NewJobRow[];
   readonly setRows: readonly JobSetRowChange[];
-  /** Rows to append to the ends of the job's sets. */
+  /** Rows that the commit appends to the job's sets (the lists of rows that its steps make), by range. */
   readonly setRuns: readonly JobSetRun[];
   /**
-   * Ids of the row sets (lists of rows that steps made) that the commit empties before it writes. A set is emptied if the step that makes
-   * it runs again.
+   * Ids of the sets (lists of rows that the job's steps make) that the commit empties before it writes rows. This is needed if the step
+   * that makes the set runs again.
    */
   readonly clearedSets: readonly string[];
   readonly undoEntries: readonly NewJobUndoEntry[];
   readonly undoChanges: readonly JobUndoChange[];
   /** Ledger rows of calls that have ended. */
   readonly calls: readonly CallRecord[];
-  /** Tasks that the commit makes due. They belong to other jobs, or to this job if their kind is not `run`. */
+  /**
+   * Tasks that become due with the commit. They are tasks of other jobs (for example of the parent job), or tasks of this job that do not
+   * run its steps.
+   */
   readonly tasks: readonly NewJobTask[];
   /**
    * Function that writes more rows in the same transaction. It runs after svc has checked that the node still holds the job's lease (the

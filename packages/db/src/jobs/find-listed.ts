@@ -16,8 +16,8 @@ type ProgramOfJob = Omit<JobProgramRecord, "pins">;
 export type ListedRow = PackedRow & RawRow<ProgramOfJob>;
 
 /**
- * `offset 0` makes PostgreSQL look the program up by its primary key. Otherwise, PostgreSQL planned a join through all programs of the
- * project.
+ * SQL that joins a job `j` with its program. `offset 0` makes PostgreSQL look the program up by its primary key. Without it, PostgreSQL
+ * planned a join through all programs of the project.
  */
 const programOfJob = `cross join lateral (
      select program, sealed_program, program_hash from job_programs where project_id = j.project_id and digest = j.program_digest offset 0) p`;

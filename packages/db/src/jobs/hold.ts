@@ -4,7 +4,7 @@ import { putJobTasks } from "../job-tasks/queue.ts";
 import { filterBy } from "../sql/filter.ts";
 import { arrayLiteral, statement } from "../sql/statement.ts";
 
-/** Finds the job by its primary key. */
+/** Locks the row of a job until the end of the transaction. Finds it by the primary key of jobs. */
 const lockRow = statement<{ id: string }>("lock_job", "select id from jobs where id = $1::uuid for no key update");
 
 /** Locks a job's row for the rest of the transaction. Every transaction that writes to a job or its tasks locks the job's row first. */
@@ -12,7 +12,7 @@ export async function lockJob(tx: Executor, jobId: Id<"job">): Promise<void> {
   await lockRow(tx, [uuidOfId(jobId)]);
 }
 
-/** This statement finds the job by the primary key of jobs. */
+/** Adds one to the number of times that an unfinished job blocked a node's event loop. Finds the job by the primary key of jobs. */
 const countHold = statement<{ loop_holds: number }>(
   "count_job_loop_hold",
   `update jobs set loop_holds = loop_holds + 1 where id = $1::uuid and finished_at is null returning loop_holds`,
@@ -60,7 +60,9 @@ export async function setJobPause(
   ]);
 }
 
-/** This statement finds the job by the primary key of jobs. */
+/**
+ * Stores the request to cancel a job, unless the job has ended, and makes the job's run task due. Finds the job by the primary key of jobs.
+ */
 const request = statement<{ id: string; isFinished: boolean; status: string }>(
   "request_job_cancel",
   `with found as materialized (

@@ -7,19 +7,19 @@ import { type PackedRow, type RawRow, rows, selectList } from "../sql/select-lis
 import { arrayLiteral, statement } from "../sql/statement.ts";
 import { type JobRecord, type JobStepRecord, jobColumns } from "./record.ts";
 
-/** The columns of a step in a select list. */
+/** SQL list of the columns of a job's step, and the decoder of rows with these columns. */
 export const stepColumns = selectList(jobSteps, namesBut(jobSteps, "jobId"));
 
 /** A row of the table of job steps, as the PostgreSQL client library returns it. */
 export type StepRow = RawRow<JobStepRecord> & { job_id: string };
 
-/** Finds the steps of jobs by the primary key of job_steps, which starts with the job. */
+/** Reads all steps of the given jobs. Finds them by the primary key of job_steps, which starts with the job. */
 const selectSteps = statement<StepRow>(
   "load_job_steps",
   `select job_id, ${stepColumns.text} from job_steps where job_id = any($1::uuid[]) order by job_id, ordinal`,
 );
 
-/** Decodes a step. */
+/** Returns a job's step from a row of the table job_steps. */
 export function stepOfRow(row: StepRow): JobStepRecord {
   const { stepId, ordinal, receipt, output } = stepColumns.read(row);
   return { stepId, ordinal, receipt, output };
@@ -83,7 +83,7 @@ const columns = selectList(
   "p",
 );
 
-/** Finds each program by its primary key, with one index lookup per program. */
+/** Reads the programs of jobs. Finds each program by its primary key, with one index lookup per program. */
 const selectPrograms = compose(
   "load_job_programs",
   nameParts,

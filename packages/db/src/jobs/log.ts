@@ -65,7 +65,7 @@ export function logRowsOf(entries: readonly NewJobEvent[]): NewLogRow[] {
  */
 const submittedType = "job-submitted";
 
-/** A log row as read. */
+/** A row of the table of job logs, with the columns of the job that are needed to read the row's entries. */
 type ReadRow = typeof jobEvents.$inferSelect & {
   /**
    * The job's principal chain (the keys and programs that caused the job, in order). It applies to log entries for which no chain of their

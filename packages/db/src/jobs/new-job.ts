@@ -20,13 +20,13 @@ export type NewJob = {
   readonly lease?: FirstLease | undefined;
   /** Results of the job's first step, if the job begins together with its submission. */
   readonly steps?: readonly NewJobStep[] | undefined;
-  /** The call that the job is about to send. */
+  /** The first tool call of the job. Its record is stored together with the job, before the node sends the call. */
   readonly begunCall?: CallRecord | undefined;
   /** Other writes of the same transaction, such as the ask for a plan's approval. */
   readonly also?: ((tx: Executor) => Promise<void>) | undefined;
 };
 
-/** A program to store, unless it exists. */
+/** A program to store for new jobs. If the project already has the same program, nothing is stored. */
 export type NewJobProgram = JobProgramRecord & { readonly projectId: ProjectId; readonly digest: Buffer };
 
 /**

@@ -28,7 +28,10 @@ function principalOf(keyId: KeyId): string {
 
 const columns = selectList(jobs, ["id", "binding"], "j");
 
-/** The statement finds jobs by their primary key. It runs only for calls that are made with a scoped key. */
+/**
+ * Reads the access scopes of jobs. Finds the jobs by their primary key. It runs only for calls with a scoped key, which may see only some
+ * jobs.
+ */
 const selectBindings = statement<RawRow<Pick<typeof jobs.$inferSelect, "id" | "binding">>>(
   "read_job_bindings",
   `select ${columns.text} from jobs j where j.id = any($1::uuid[]) and ${filterBy("j.project_id", "$2::uuid")}`,

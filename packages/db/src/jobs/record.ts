@@ -15,7 +15,7 @@ export type JobRecord = Omit<Row<typeof jobs, (typeof jobNames)[number]>, "recei
 
 const packed = packedList(jobs, jobNames, "j");
 
-/** The columns of `jobs j` in a select list. */
+/** SQL list of the columns of a job, for statements in which the job's row has the name `j`, and the decoder of rows with these columns. */
 export const jobColumns: PackedList<JobRecord> = {
   text: packed.text,
   read(row) {

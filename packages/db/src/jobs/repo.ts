@@ -118,7 +118,7 @@ function read(rows: readonly ListedRow[]): ListedJob[] {
   return rows.map(listedOf);
 }
 
-/** Finds jobs and their steps by primary keys. */
+/** Reads the steps of several jobs of a project. Finds the jobs and their steps by primary keys. */
 const selectSteps = statement<StepRow>(
   "list_job_steps",
   `select s.* from jobs j cross join lateral (

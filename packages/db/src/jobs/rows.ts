@@ -154,7 +154,10 @@ export async function setJobRowStates(
   return (await updateStates(tx, [uuidOfId(set.jobId), set.setId, change.from, change.to])).count;
 }
 
-/** Finds the entries of sets by the start of their primary key (job and set). */
+/**
+ * Deletes all entries of the given sets (lists of rows that a job's steps made). Finds them by the start of their primary key, the job and
+ * the set.
+ */
 const clearSets = statement<{ set_id: string }>(
   "clear_job_sets",
   "delete from job_set_rows where job_id = $1::uuid and set_id = any($2::text[])",

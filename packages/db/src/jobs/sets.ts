@@ -53,7 +53,10 @@ const selectSetRows = statement<RawSetRow>(
      order by ordinal limit $4::int4) s ${eachRow}`),
 );
 
-/** Uses the index job_set_rows_state, which has only rows in the states `failed` and `unknown`. */
+/**
+ * Reads one page of those rows of a set (a job's list of rows) that have failed, or of those with an unknown result. Uses the index
+ * job_set_rows_state, which contains only rows in these two states.
+ */
 const selectSetRowsOf = statement<RawSetRow>(
   "read_job_set_rows_of_state",
   withinBytes(`select ${columns} from (

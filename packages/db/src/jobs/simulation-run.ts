@@ -7,7 +7,7 @@ import { filterBy } from "../sql/filter.ts";
 import { type RawRow, selectList } from "../sql/select-list.ts";
 import { arrayLiteral, statement } from "../sql/statement.ts";
 
-/** Uses the index jobs_simulated_from, which has only simulation runs. */
+/** Finds the simulation run that svc made before a job. Uses the index jobs_simulated_from, which contains only simulation runs. */
 const selectSimulationRun = statement<{ id: string }>(
   "find_job_twin",
   "select id from jobs where simulated_from = $1::uuid order by id limit 1",

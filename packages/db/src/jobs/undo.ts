@@ -74,8 +74,8 @@ export type NewJobUndoEntry = ValuesOf<typeof newFields>;
 export type JobUndoChange = { readonly entry: number; readonly state: "done" | "failed" };
 
 /**
- * The statement finds entries by the primary key of the table job_undo_entries. The new states of entries are passed as an array. With a
- * join instead, PostgreSQL read all undo entries of the job.
+ * Stores new undo entries of a job and the new states of stored ones. Finds the stored ones by the primary key of job_undo_entries. The new
+ * states are passed as an array, because with a join PostgreSQL read all undo entries of the job.
  */
 const writeUndo = compose(
   "write_job_undo_entries",

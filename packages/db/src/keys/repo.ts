@@ -24,7 +24,10 @@ export async function ensureApiKey(db: Executor, key: NewApiKey): Promise<void> 
   await db.orm.insert(apiKeys).values(key).onConflictDoNothing({ target: apiKeys.digest });
 }
 
-/** Looks up the policy of the key's project alone. With a join, PostgreSQL read the policies of all projects. */
+/**
+ * SQL that reads the quotas of a key's project in a subquery. The subquery looks up only the policy of this project. With a join,
+ * PostgreSQL read the policies of all projects.
+ */
 const quotasOfKey = sql<Quotas | null>`(
   select p.quotas from project_policies p where p.project_id = api_keys.project_id)`.mapWith(projectPolicies.quotas);
 const confirmOfProject = sql<ConfirmRule | null>`(

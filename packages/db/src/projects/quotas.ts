@@ -6,7 +6,7 @@ import { statement } from "../sql/statement.ts";
 /** A quota that a change would exceed, so that nothing was stored. `most`: the quota. `used`: the current usage. */
 export type QuotaReached = { readonly quotaReached: { readonly most: number; readonly used: number } };
 
-/** This statement finds the quotas by the primary key of project_policies. */
+/** Reads the configured quotas of a project. Finds them by the primary key of project_policies. */
 const selectQuotas = statement<{ quotas: string }>(
   "read_quotas",
   "select quotas::text as quotas from project_policies where project_id = $1::uuid",

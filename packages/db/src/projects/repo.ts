@@ -212,7 +212,10 @@ const shareDeploymentRouting = statement<{ version: string }>(
   "select version from routing_state where id = $1::int2 for share",
 );
 
-/** Finds the given projects by the primary key. Locks their rows, so that other transactions cannot change them. */
+/**
+ * Locks the rows of projects, so that no other transaction can change their routing versions until this transaction ends. Finds the rows by
+ * the primary key of projects.
+ */
 const shareProjectRouting = statement<{ id: string }>(
   "hold_project_routing",
   "select id from projects where id = any($1::uuid[]) order by id for share",

@@ -80,7 +80,10 @@ const countToolkits = statement<{ count: string }>(
   "select count(*) as count from private_toolkits where project_id = $1::uuid",
 );
 
-/** Reads all rows of the project, but not their large values: PostgreSQL stores the length of a large value apart from it. */
+/**
+ * Adds up the size of a project's event payloads, call data and job rows. Reads all rows of the project, but not their large values,
+ * because PostgreSQL stores the length of a large value separately.
+ */
 const measure = statement<{ bytes: string }>(
   "measure_project_storage",
   `select (select coalesce(sum(octet_length(payload)), 0) from events where project_id = $1::uuid)

@@ -67,7 +67,10 @@ const selectHeldOfPrivateToolkit = statement<{ id: string }>(
   oldestHeld("toolkit_slug, project_id, reason", "$7::text, $6::uuid, r.reason", ofProject),
 );
 
-/** This statement finds quarantined webhook posts (which svc could not turn into events) by the primary key of quarantined_posts. */
+/**
+ * Finds those of the given quarantined webhook posts that belong to an owner, and tests for each if it matches a filter. Uses the primary
+ * key of quarantined_posts.
+ */
 const selectGiven = statement<{ id: string; matches: boolean }>(
   "find_quarantined_ids",
   `select id, ${filterText} as matches from quarantined_posts

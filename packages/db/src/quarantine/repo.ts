@@ -105,7 +105,7 @@ export async function noteQuarantinedPost(
     .where(eq(quarantinedPosts.id, id));
 }
 
-/** Reads the primary key from its oldest entries. */
+/** Deletes the oldest quarantined webhook posts. Finds them by the primary key, because an id begins with the time of receipt. */
 const sweepQuarantine = statement<{ id: string }>(
   "sweep_quarantined_posts",
   `delete from quarantined_posts where id in (select id from quarantined_posts where id < $1::uuid order by id limit $2::int4 for update skip locked)

@@ -22,7 +22,10 @@ const comparisonsMax = 2_000_000;
 
 const wantedColumns =
   "s.id, s.toolkit_slug, s.trigger_slug, s.trigger_slugs, s.entity_id, s.origin, s.settings ? 'filter' as is_filtered";
-/** `is true` prevents PostgreSQL from reading all subscriptions by their key. */
+/**
+ * SQL condition that a replay may deliver to the subscription `s`: it is active and existed when the replay began (`$8`). `is true` keeps
+ * PostgreSQL from using the index of subscription ids, because it would then read all subscriptions.
+ */
 const isWanted = "s.project_id = $1::uuid and s.kind = 'events' and s.active and (s.id < $8::uuid) is true";
 const isMatch = `(s.toolkit_slug = w.toolkit_slug or (s.toolkit_slug = '' and w.toolkit_slug <> 'svc'))
         and (s.trigger_slug = '' or s.trigger_slug = w.trigger_slug)

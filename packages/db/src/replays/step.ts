@@ -10,7 +10,7 @@ import { type RawRow, rows, selectList } from "../sql/select-list.ts";
 import { arrayLiteral, statement } from "../sql/statement.ts";
 import type { ReplayRecord } from "./repo.ts";
 
-/** All columns of a replay; `r` is its row. */
+/** All columns of a replay, for statements in which the replay's row has the name `r`. */
 const replayColumns = selectList(
   replays,
   [
@@ -40,7 +40,7 @@ const replayColumns = selectList(
   "r",
 );
 
-/** Finds a replay by its primary key. */
+/** Reads a replay and locks its row until the end of the transaction. Finds it by the primary key of replays. */
 const lockOne = statement<RawRow<ReplayRecord>>(
   "lock_replay",
   `select ${replayColumns.text} from replays r where r.id = $1::uuid for no key update`,

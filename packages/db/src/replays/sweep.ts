@@ -2,7 +2,7 @@ import { isoTime } from "@svc/core";
 import type { Executor } from "../connect.ts";
 import { statement } from "../sql/statement.ts";
 
-/** Reads replays that have ended from the index replays_ended, oldest first. */
+/** Deletes replays that ended before a time, oldest first. Finds them by the index replays_ended. */
 const sweepEnded = statement<{ id: string }>(
   "sweep_replays",
   `delete from replays where id = any(array(
@@ -15,8 +15,9 @@ export async function sweepReplays(db: Executor, beforeMs: number, limit: number
 }
 
 /**
- * Uses the index replays_unfinished, which has only the few unfinished replays. A customer can change or hold up a replay to an endpoint of
- * the portal for ever, so its age decides.
+ * Cancels replays that are too old: those paused for too long, and those to a portal endpoint that began too long ago. For the latter, only
+ * the age counts, because a customer could otherwise keep such a replay unfinished forever. Uses the index replays_unfinished, which
+ * contains only the few unfinished replays.
  */
 const expirePaused = statement<{ id: string }>(
   "expire_paused_replays",
@@ -40,7 +41,10 @@ export async function expirePausedReplays(
   return (await expirePaused(db, [isoTime(beforeMs), isoTime(nowMs), limit])).length;
 }
 
-/** Finds running replays by the index replays_unfinished, and their tasks by the primary key of tasks. */
+/**
+ * Stores a new task for each running replay that has lost its task. Finds the replays by the index replays_unfinished, and their tasks by
+ * the primary key of due_tasks.
+ */
 const armLost = statement<{ id: string }>(
   "arm_lost_replays",
   `insert into due_tasks (owner_id, kind, subject, project_id, due_at)

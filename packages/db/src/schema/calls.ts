@@ -94,7 +94,7 @@ export const toolCalls = pgTable(
  */
 export const ledgerState = pgTable("ledger_state", {
   id: smallint("id").primaryKey(),
-  /** All calls with a lower id than this one have ended. */
+  /** An id of a tool call: all calls with a lower id have ended. So the search for calls of dead nodes begins here. */
   settledBefore: idColumn("call")("settled_before").notNull(),
 });
 
@@ -138,7 +138,7 @@ export const callPaces = pgTable(
     limitName: text("limit_name").notNull(),
     key: text("key").notNull(),
     pace: document(callPaceDocument)("pace").notNull(),
-    /** A value that changes with every write of the row. */
+    /** A text that is different after every write of the row. A node uses it to notice that another node has changed the row. */
     revision: text("revision").notNull(),
     /** The `revision` that the last write replaced; empty if the last write created the row. */
     madeFrom: text("made_from").notNull(),

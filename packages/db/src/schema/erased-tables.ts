@@ -38,8 +38,8 @@ export type RowParent = {
   readonly table: PgTable;
   readonly on: SQL;
   /**
-   * The condition for finding the parent from a row of this table. Needed if PostgreSQL has no index on the parent's table for the
-   * condition `on`, which finds the rows of a parent.
+   * SQL condition that finds the parent row of a given row. It is used in place of `on` if PostgreSQL has no index for `on` in that
+   * direction, from the row to its parent.
    */
   readonly from?: SQL;
   /**

@@ -31,7 +31,7 @@ type LinkTarget = {
   };
 };
 
-/** Document type of the column `console_links.target`. */
+/** Reads and writes the JSON of the column `console_links.target`: what a link opens, and for whom. */
 const linkTargetDocument = documentType<LinkTarget>("console_links.target", [asWritten]);
 
 /** OAuth clients that registered themselves to request grants (people's permissions for agents). */

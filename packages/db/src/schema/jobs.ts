@@ -116,7 +116,10 @@ export const jobs = pgTable(
      * recognized, so calls of the new run are not taken for repeats.
      */
     generation: integer("generation").notNull().default(1),
-    /** Index of the next step in the list of all the program's steps, in which inner steps follow the step that contains them. */
+    /**
+     * Position of the next step to run. It is the index in the list of all steps of the program, in which inner steps follow the step that
+     * contains them.
+     */
     position: integer("position").notNull().default(0),
     /** Sealed state of the current step, for example the page token from which it continues. */
     progress: bytes("progress"),
@@ -133,7 +136,10 @@ export const jobs = pgTable(
     /** The key that began this attempt. Null for the first attempt, which began with the submission. */
     attemptKeyId: idColumn("key")("attempt_key_id"),
     idempotencyKey: text("idempotency_key"),
-    /** SHA-256 of the request content that belongs to the idempotency key. */
+    /**
+     * SHA-256 of the content of the request that submitted the job. A later submission with the same idempotency key must have the same
+     * content; otherwise svc refuses it.
+     */
     contentDigest: bytes("content_digest").notNull(),
     planApprovalId: text("plan_approval_id").notNull().default(""),
     estimate: document(estimateDocument)("estimate").notNull(),
@@ -268,7 +274,7 @@ export const jobSetRows = pgTable(
     ordinal: integer("ordinal").notNull(),
     rowNumber: integer("row_number").notNull(),
     state: oneOf(setRowStates)("state").notNull(),
-    /** For a map: number of the row's `do` calls that succeeded. */
+    /** Number of calls in the field `do` that have succeeded for this row, if the step is a map (a step that makes calls for each row). */
     doneCalls: integer("done_calls").notNull().default(0),
     /**
      * Outputs of the row's successful calls, as encrypted JSON text, by call id. These are the calls in the field `do` of a map. Null if

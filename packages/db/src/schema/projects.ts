@@ -29,10 +29,10 @@ import {
 /** Number of rows that an erasure deleted, by table. */
 type ErasureCounts = Readonly<Record<string, number>>;
 
-/** Document type of the column `erasures.counts`. */
+/** Reads and writes the JSON of the column `erasures.counts`: how many rows an erasure deleted in each table. */
 const erasureCountsDocument = plainDocument<ErasureCounts>("erasures.counts");
 
-/** Document type of the column `api_keys.confirm`. */
+/** Reads and writes the JSON of the column `api_keys.confirm`: which calls of a key a person must confirm. */
 const keyConfirmDocument = documentType<ConfirmRule>("api_keys.confirm", [asWritten]);
 
 /**
@@ -137,7 +137,10 @@ export const vaultCheck = pgTable("vault_check", {
   sealed: bytes("sealed").notNull(),
 });
 
-/** Returns the columns of a table that counts activity in the minute or hour that begins at `at`. */
+/**
+ * Returns the columns of the two tables that count activity (such as deliveries and calls): one counts by minute, the other by hour. `at`
+ * is the start of the minute or hour.
+ */
 const counted = () => ({
   projectId: idColumn("prj")("project_id").notNull(),
   /** Name of the series, one of activitySeries. */

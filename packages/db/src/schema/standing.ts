@@ -53,7 +53,10 @@ export const standingPrograms = pgTable(
     timeZone: text("time_zone").notNull().default(""),
     /** Next due time for which svc has not yet decided to start or skip a run. Null if the program has no further due time. */
     nextAt: time("next_at"),
-    /** For a schedule: the last occurrence that started a run. */
+    /**
+     * If the program starts at set times: the last due time about which svc has decided, by starting or skipping a run. Null before the
+     * first, and for programs that events or new rows start.
+     */
     previousAt: time("previous_at"),
     started: count("started"),
     skipped: count("skipped"),
@@ -188,8 +191,8 @@ export const standingRuns = pgTable(
      */
     sourceKey: text("source_key").notNull(),
     /**
-     * Concurrency key: the overlap policy applies among runs with the same key. While the run still collects events, this is the key of the
-     * group of events that it collects.
+     * Concurrency key of the run. The overlap policy decides about runs with the same concurrency key. For a run that still collects
+     * events, it is instead the key by which events are grouped into runs.
      */
     lane: text("lane").notNull(),
     state: oneOf(standingRunStates)("state").notNull(),
@@ -209,11 +212,17 @@ export const standingRuns = pgTable(
     previousAt: time("previous_at"),
     /** Input that a caller gave or that was made from events, sealed for the context `<project>/standing_runs/<id>/input`. */
     input: bytes("input"),
-    /** Rate key. The rate limit applies among runs with the same key. */
+    /**
+     * Key by which the rate limit of the schedule counts: the limit applies to all runs with the same rate key together. Empty if there is
+     * no such key.
+     */
     rateKey: text("rate_key").notNull().default(""),
-    /** Number of new rows of a polled list. */
+    /** Number of new rows that this run processes, if a poll (the regular reading of a list) started it. 0 for all other runs. */
     rowCount: integer("row_count").notNull().default(0),
-    /** For a manual run or a run of a backfill: the key of the caller. */
+    /**
+     * Key of the caller who started the run by hand or requested the backfill to which the run belongs. Null for runs that svc started by
+     * itself.
+     */
     callerKeyId: idColumn("key")("caller_key_id"),
     decidedAt: time("decided_at").notNull(),
     /** Earliest start. Null if the run waits only for the end of another run. While the run collects events: when its window closes. */
@@ -300,11 +309,20 @@ export const standingBackfills = pgTable(
     started: integer("started").notNull().default(0),
     /** Number of runs that were skipped or refused. */
     skipped: integer("skipped").notNull().default(0),
-    /** Number of occurrences without a new run, because they already have a run or because `when` rejected them. */
+    /**
+     * Number of due times or events of the backfill that got no new run, because they already have a run or because the program's condition
+     * `when` rejected them.
+     */
     passed: integer("passed").notNull().default(0),
-    /** For a schedule: the last occurrence that the backfill processed. Null before the first. */
+    /**
+     * For a backfill of due times: the last due time that it has processed. Null before the first, and for a backfill of events, whose
+     * position is in `positionEventId`.
+     */
     positionAt: time("position_at"),
-    /** For events: the last event that the backfill scanned. Before the first, an id below the range. Null for a schedule. */
+    /**
+     * For a backfill of events: the last event that it has scanned; before the first scan, an id lower than all events of its range. Null
+     * for a backfill of due times, whose position is in `positionAt`.
+     */
     positionEventId: idColumn("evt")("position_event_id"),
     /**
      * The time up to which the backfill (runs for past times) has used its permitted rate. The time since then determines how many runs it
@@ -438,17 +456,17 @@ export const standingPolls = pgTable("standing_polls", {
   /** Number of the current generation. Known row ids belong to a generation: after a change of this number, no row id is known. */
   generation: integer("generation").notNull(),
   /**
-   * SHA-256 of the polled list and of the way its rows are identified. If a new version of the program has another value, polling starts
-   * from the beginning.
+   * SHA-256 of what the schedule polls: the list, and the field that identifies its rows. If a new version of the schedule has another
+   * value, all stored row ids and the position become useless, and polling starts again from the beginning.
    */
   identity: bytes("identity").notNull(),
   /** The cursor and the unfinished walk through the list as JSON, sealed for the context `<project>/standing_polls/<program>`. */
   state: bytes("state").notNull(),
   /** True if the poll (the repeated reading of a tool's list) has read the whole list once. Later, only new rows start runs. */
   isPrimed: boolean("is_primed").notNull(),
-  /** Number of polls whose outcome is stored. It is used to name the next poll. */
+  /** Number of polls of the schedule whose outcome is stored. The id of the next poll is made from this number. */
   polls: count("polls"),
-  /** Number of row ids that the polls of this schedule have already found. */
+  /** Number of different row ids that the polls of this schedule have found and svc still remembers. */
   seen: integer("seen").notNull(),
   /**
    * True if row ids of earlier generations still have to be deleted. Each row id belongs to a generation. If svc must forget all known row

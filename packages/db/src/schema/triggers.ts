@@ -42,7 +42,10 @@ export const subscriptions = pgTable(
     toolkitSlug: text("toolkit_slug").notNull(),
     /** Slug of the trigger whose events match, unique in the whole catalog. Empty for every trigger of the app. */
     triggerSlug: text("trigger_slug").notNull(),
-    /** Slugs of several triggers whose events match; `triggerSlug` is then empty. Empty: `triggerSlug` decides alone. */
+    /**
+     * Slugs of the triggers whose events the subscription receives, if there are several; `triggerSlug` is then empty. If this list is
+     * empty, only `triggerSlug` selects the events.
+     */
     triggerSlugs: text("trigger_slugs").array().notNull().default([]),
     active: boolean("active").notNull().default(true),
     inactiveReason: oneOf(inactiveReasons)("inactive_reason").notNull().default(""),
@@ -64,7 +67,9 @@ export const subscriptions = pgTable(
      */
     backoffSetAt: time("backoff_set_at"),
     backoffMs: integer("backoff_ms").notNull().default(0),
-    /** Time of the first 410 answer, if all answers since then were also 410. */
+    /**
+     * Time of the first of the latest answers with HTTP status 410 (Gone), if the endpoint has given no other answer since. Null otherwise.
+     */
     goneSince: time("gone_since"),
     goneCount: integer("gone_count").notNull().default(0),
     /**

@@ -51,8 +51,8 @@ export const vaultRotations = pgTable("vault_rotations", {
   /** Highest number of the data keys that this rotation replaces. */
   lastOldNumber: integer("last_old_number").notNull(),
   /**
-   * Number of the current pass over all tables in which rows of the entity (customer or user) are deleted, from 1. Passes are repeated
-   * until one finds nothing to delete.
+   * Number of the current pass over all tables, from 1. In each pass, the rotation encrypts again the values that still use an old key.
+   * Passes are repeated until one finds no such value.
    */
   pass: integer("pass").notNull().default(1),
   /**

@@ -19,7 +19,7 @@ export const jobStatuses = [
   "cancelled",
 ] as const;
 
-/** A status of a job. */
+/** One of the values of `jobStatuses`: the status of a job. */
 export type JobStatus = (typeof jobStatuses)[number];
 
 /**

@@ -10,7 +10,7 @@ export type SecretAddress = { readonly projectId: ProjectId; readonly name: stri
 
 const columns = selectList(secrets, ["value"], "s");
 
-/** Finds each secret by the primary key. */
+/** Reads the sealed values of several secrets. Finds each secret by the primary key. */
 const selectSecrets = compose(
   "find_secrets",
   { wanted: rows(fieldsOf(secrets, "projectId", "name")) },

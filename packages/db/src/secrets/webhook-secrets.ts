@@ -33,7 +33,10 @@ export type WebhookSecretRepository = {
     secret: Omit<WebhookSecretRow, "endsAt">,
     limits: { readonly formerEndsAt: number; readonly most: number },
   ): Promise<PutWebhookSecretResult>;
-  /** Returns the secrets that end between two times and after which no other secret of their toolkit (app) verifies webhook posts. */
+  /**
+   * Returns secrets that end between two times, if their toolkit (app) then has no other secret with which svc can verify its webhook
+   * posts.
+   */
   listLast(fromMs: number, untilMs: number): Promise<Omit<WebhookSecretRow, "value" | "createdAt">[]>;
   /** Deletes a secret. Returns false if the project has no secret with this id. */
   delete(id: WebhookSecretId): Promise<boolean>;
@@ -47,7 +50,7 @@ const columns = {
   endsAt: webhookSecrets.endsAt,
 };
 
-/** The other secrets of the app to which a webhook secret belongs. */
+/** The table of webhook secrets under a second name, for a query that looks for a later secret of the same toolkit (app). */
 const successors = alias(webhookSecrets, "successors");
 
 /** Returns the condition that a secret verifies webhook posts at a time. */

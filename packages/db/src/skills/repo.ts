@@ -45,7 +45,7 @@ const selectSkill = statement<RawRow<Skill & SkillProgram>>(
      order by version desc limit 1) s ${eachProgram}`,
 );
 
-/** Finds the newest version of each skill by primary keys. */
+/** Lists the skills of a project, each in its newest version. Finds the versions and their programs by primary keys. */
 const selectSkills = statement<RawRow<Omit<ListedSkill, "inputSchema">> & { inputSchema: string }>(
   "list_skills",
   `select ${listed.text}, ${schemaText} from (

@@ -150,8 +150,9 @@ const bytea: Codec<Uint8Array | null | undefined> = {
 };
 
 /**
- * Codec of a text array. In SQL, all arrays in an array of arrays must have the same length. So each array is sent as its text, and the
- * statement casts the text where it uses the value.
+ * Codec (encoder) of a list of texts that is one parameter, and that is one of several such lists in the rows of a statement. SQL requires
+ * equal lengths of all lists in a list of lists. So each list is sent as its text, and the statement casts the text to `text[]` where it
+ * uses it.
  */
 const textArray: Codec<readonly string[] | null | undefined> = {
   ...orNull(scalar<readonly string[]>("text[]", arrayLiteral)),

@@ -48,7 +48,10 @@ type ValuesOptions = {
   /** Name of the text column whose distinct values the query returns. The column must not contain the empty text. */
   readonly column: string;
   readonly condition?: string;
-  /** The query returns the different values of a column. If `only` is not empty, it returns only this value. */
+  /**
+   * SQL of the only value that the caller requests, or of the empty text if the caller requests all values of the column. If it is not
+   * empty, the query returns only this value.
+   */
   readonly only: string;
 };
 

@@ -88,9 +88,9 @@ export function bytesArrayLiteral(elements: readonly (Uint8Array | null)[]): str
 }
 
 /**
- * Returns true if JSON and PostgreSQL arrays write the element in the same way. JSON writes control characters as sequences such as
- * `\u001f`, which an array would read as u001f. It writes numbers such as NaN as null, which an array would read as NULL. In these cases,
- * returns false.
+ * True if the JSON text of an element is also its text in a PostgreSQL array. False for texts with control characters: JSON writes them as
+ * sequences such as `\u001f`, which PostgreSQL would read as `u001f`. False for numbers such as NaN: JSON writes null for them, which
+ * PostgreSQL would read as NULL.
  */
 function isAlikeInJson(element: ArrayElement): boolean {
   if (typeof element === "string") return !controlCharacter.test(element) && element.isWellFormed();

@@ -265,7 +265,10 @@ export async function findTakenEvents(
   return new Map(found.map(({ id, isUndecided }) => [idOfUuid("evt", id), { isUndecided }]));
 }
 
-/** Uses the index standing_backfills_running, which has only the few unfinished backfills. Finds programs and tasks by their keys. */
+/**
+ * Stores a new task for each running backfill that has lost its task. Uses the index standing_backfills_running, which contains only the
+ * few unfinished backfills. Finds programs and tasks by their keys.
+ */
 const armLost = statement<{ id: string }>(
   "arm_lost_backfills",
   `insert into due_tasks (owner_id, kind, subject, project_id, due_at)

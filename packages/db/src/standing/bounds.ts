@@ -94,7 +94,10 @@ export async function readStandingUsage(
   return (await readUsage(tx, { days })).map((row) => usageColumns.read(row));
 }
 
-/** The statement finds the row of a program and a day by the primary key of the table standing_usage. */
+/**
+ * Adds usage (runs, calls and writes) to the stored usage of programs by day. Finds each row by the primary key of standing_usage, which is
+ * the program and the day.
+ */
 const addUsage = compose(
   "add_standing_usage",
   { used: rows(fieldsBut(standingUsage)) },
@@ -108,7 +111,7 @@ export async function addStandingUsage(tx: Executor, used: readonly NewRow<typeo
   if (used.length > 0) await addUsage(tx, { used });
 }
 
-/** The statement finds keys by the primary key of the table api_keys. */
+/** Finds those of the given keys that are neither revoked nor expired. Uses the primary key of api_keys. */
 const usableKeys = statement<{ id: string }>(
   "find_usable_keys",
   `select id::text from api_keys where id = any($1::uuid[]) and revoked_at is null

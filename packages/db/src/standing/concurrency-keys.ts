@@ -28,8 +28,9 @@ export type ConcurrencyKeyUsage = ConcurrencyKey & {
 const jobIdsMax = 1_000;
 
 /**
- * Uses the indexes standing_runs_running and standing_runs_queued, with three lookups per concurrency key. Queued runs are not counted
- * exactly, because the caller decides only if one more run may wait. An exact count of a queue of 100,000 runs took 420 ms per 100 events.
+ * Reads how many runs of each concurrency key are queued and running. Uses the indexes standing_runs_running and standing_runs_queued, with
+ * three lookups per concurrency key. Queued runs are counted only up to a maximum, because the caller only decides if one more run may
+ * wait. An exact count of a queue of 100,000 runs took 420 ms per 100 events.
  */
 const readUsages = compose(
   "read_standing_lanes",
@@ -96,7 +97,10 @@ export async function countOpenStandingRuns(
   return new Map(found.map(({ programId, ...counts }) => [idOfUuid("stp", programId), counts]));
 }
 
-/** Uses the index standing_runs_queued, one index lookup per concurrency key, each leading to the next. */
+/**
+ * Finds the concurrency keys of programs that have queued runs. Uses the index standing_runs_queued: each index lookup finds the next
+ * concurrency key after the previous one.
+ */
 const listWaiting = statement<{ programId: string; lane: string }>(
   "list_waiting_standing_lanes",
   `with recursive found as (

@@ -54,8 +54,8 @@ export async function countStartedStandingRuns(tx: Executor, projectId: ProjectI
 }
 
 /**
- * Counts the started runs of a project that have not ended, at most $2. Reads only the index standing_runs_started, not the jobs, so
- * suspended runs count.
+ * Counts the started runs of a project that have not ended, at most $2. It reads only the index standing_runs_started and not the jobs. So
+ * it also counts runs whose jobs are parked.
  */
 const countWithParked = statement<{ count: string }>(
   "count_unended_standing_runs",

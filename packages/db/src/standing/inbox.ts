@@ -156,7 +156,7 @@ export async function lockInboxLeases(tx: Executor, leases: readonly InboxLease[
   return (await lockLeases(tx, { leases })).map((row) => leaseColumns.read(row));
 }
 
-/** Finds the events by the primary key of `standing_arrivals`. */
+/** Deletes inbox events about which svc has decided. Finds them by the primary key of `standing_arrivals`. */
 const deleteDecided = compose(
   "delete_standing_arrivals",
   { leases: leaseRows },
@@ -207,8 +207,8 @@ const eventColumns = selectList(
 );
 
 /**
- * Finds each event by its primary key. Returns events in order until their total size reaches the limit, including the event that reaches
- * it. PostgreSQL reads the length of a text without reading the text.
+ * Reads inbox events with their payloads, in order, until their total size reaches a limit; the event that reaches it is included. Finds
+ * each event by its primary key. PostgreSQL knows the length of a payload without reading it.
  */
 const readEvents = compose(
   "read_arrived_events",

@@ -18,7 +18,10 @@ const newest = newestIn("standing_programs", {
   condition: "deleted_at is null",
 });
 
-/** The statement reads one range of the index standing_programs_state for each pair of a requested state and a requested kind of source. */
+/**
+ * Lists the schedules of a project. Reads one range of the index standing_programs_state for each pair of a requested state and a requested
+ * kind of source.
+ */
 const selectPrograms = pageStatement("list_standing_programs", {
   table: "standing_programs",
   columns: selectList(standingPrograms, namesBut(standingPrograms), "p"),

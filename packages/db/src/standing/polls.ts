@@ -27,7 +27,7 @@ export async function readStandingPolls(
   return new Map(found.map((row) => pollColumns.read(row)).map((poll) => [poll.programId, poll]));
 }
 
-/** The statement finds the row of a program by the primary key of the table standing_polls. */
+/** Stores the poll state of a program. Finds an existing row by the primary key of standing_polls. */
 const writePoll = compose(
   "write_standing_poll",
   { polls: rows(fieldsBut(standingPolls)) },
@@ -91,8 +91,8 @@ export async function findKnownIds(
 }
 
 /**
- * The statement finds row ids by the primary key of the table standing_seen. PostgreSQL's column `xmax` is 0 only if this transaction
- * inserted the row, so it shows that the row id is new.
+ * Stores ids of polled rows, or a new time for ids that are stored already. Finds them by the primary key of standing_seen. The column
+ * `xmax` of PostgreSQL is 0 only in rows that this transaction has inserted, so it shows which ids are new.
  */
 const upsertKnown = compose(
   "remember_standing_seen",

@@ -41,7 +41,7 @@ const columns = selectList(standingPrograms, [
   "deletedAt",
 ]);
 
-/** Finds programs by their primary key, and locks them in the order of this key. */
+/** Reads standing programs and locks their rows, in the order of their ids. Finds them by their primary key. */
 const lockPrograms = statement<RawRow<StandingProgramRecord>>(
   "lock_standing_programs",
   `select ${columns.text} from standing_programs where id = any($1::uuid[]) order by id for no key update`,
@@ -58,7 +58,7 @@ export async function lockStandingPrograms(
   return (await lockPrograms(tx, [arrayLiteral(ids.map(uuidOfId))])).map((row) => columns.read(row));
 }
 
-/** This statement finds the programs by the primary key of standing_programs. */
+/** Reads standing programs without a lock. Finds them by the primary key of standing_programs. */
 const readPrograms = statement<RawRow<StandingProgramRecord>>(
   "read_standing_programs",
   `select ${columns.text} from standing_programs where id = any($1::uuid[])`,
@@ -95,7 +95,7 @@ const changedFields = fieldsOf(standingPrograms, "id", ...changedNames);
 /** Columns of a standing program (a schedule) that change when svc decides about its occurrences (due times and events). */
 export type StandingProgramChange = ValuesOf<typeof changedFields>;
 
-/** Finds programs by their primary key. The transaction has already locked these rows. */
+/** Stores changed columns of standing programs. Finds the rows by their primary key. The transaction has already locked them. */
 const changePrograms = compose(
   "change_standing_programs",
   { changes: rows(changedFields) },
@@ -135,7 +135,7 @@ const versionColumns = selectList(
   "v",
 );
 
-/** Uses the primary key of `standing_versions`, with one index lookup for each requested version. */
+/** Reads versions of standing programs. Uses the primary key of `standing_versions`, with one index lookup for each requested version. */
 const loadVersions = compose(
   "load_standing_versions",
   { wanted: rows(fieldsOf(standingVersions, "programId", "version")) },
@@ -165,7 +165,7 @@ export type StandingProgramRepository = {
   count(): Promise<number>;
   /** Adds a program. If its slug exists, throws a unique violation of `standing_programs_slug`. */
   add(program: Omit<typeof standingPrograms.$inferInsert, "projectId">): Promise<void>;
-  /** Changes a locked program. */
+  /** Stores changed columns of a program. The caller has locked the program's row. */
   change(id: StandingProgramId, change: Partial<typeof standingPrograms.$inferInsert>): Promise<void>;
   /** Returns the newest versions of a program, newest first. */
   listVersions(id: StandingProgramId, limit: number): Promise<StandingVersionRecord[]>;

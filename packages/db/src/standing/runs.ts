@@ -67,7 +67,7 @@ export const lastUuid = "'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid";
 
 const insert = insertRows("insert_standing_runs", standingRuns);
 
-/** A run to store. */
+/** A new run of a schedule, with the columns to store. */
 export type NewStandingRun = Parameters<typeof insert>[1][number];
 
 /** Stores runs. If an occurrence already has a run, throws a unique violation of `standing_runs_source`. */
@@ -88,7 +88,7 @@ const changedNames = [
 ] as const;
 const changedFields = fieldsOf(standingRuns, "id", ...changedNames);
 
-/** A change of a queued run, such as its start, or the reason why it does not start. */
+/** Changed columns of a queued run, for example when it starts, or when svc finds a reason why it does not start. */
 export type StandingRunChange = ValuesOf<typeof changedFields>;
 
 /**
@@ -184,7 +184,7 @@ export async function mergeSkippedStandingRuns(tx: Executor, skips: readonly Rep
   return new Set(merged.map(({ place }) => place));
 }
 
-/** The statement finds the newest run of each program with one lookup in the index standing_runs_program. */
+/** Reads the newest run of each program, with one lookup in the index standing_runs_program. */
 const readLast = statement<RawRow<StandingRunRecord>>(
   "read_last_standing_runs",
   `select ${runColumns.text} from unnest($1::uuid[]) as w(id) cross join lateral (

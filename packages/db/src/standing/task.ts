@@ -28,7 +28,10 @@ const newDueTaskRows = rows(fieldsOf(dueTasks, "ownerId", "kind", "subject", "pr
 
 const leaseColumns = selectList(dueTasks, ["ownerId", "kind", "subject", "leaseToken"], "t");
 
-/** Uses the primary key of `due_tasks`. Locks the tasks in the order of this key, so that two transactions cannot block each other. */
+/**
+ * Locks those tasks that the node still holds, in the order of the primary key of `due_tasks`, so that two transactions cannot block each
+ * other.
+ */
 const holdTasks = compose(
   "hold_due_tasks",
   { leases: dueLeaseRows },
@@ -45,7 +48,7 @@ export async function holdDueTasks(tx: Executor, leases: readonly DueTaskLease[]
   return (await holdTasks(tx, { leases })).map((row) => leaseColumns.read(row));
 }
 
-/** Finds the tasks by their primary key. */
+/** Deletes those of the given tasks that the node still holds. Finds them by the primary key of `due_tasks`. */
 const deleteTasks = compose(
   "delete_due_tasks",
   { tasks: dueLeaseRows },
@@ -102,8 +105,8 @@ export async function releaseDueTasks(db: Executor, leases: readonly DueTaskLeas
 }
 
 /**
- * This statement inserts tasks in the order of the primary key of due_tasks. So transactions that add several tasks lock the tasks in the
- * same order, and cannot deadlock.
+ * Adds due tasks, or makes existing ones due earlier. Inserts them in the order of the primary key of due_tasks. So two transactions that
+ * add the same tasks lock them in the same order and cannot deadlock.
  */
 const putTasks = compose(
   "put_due_tasks",

@@ -4,8 +4,8 @@ import { filterBy } from "../sql/filter.ts";
 import { statement } from "../sql/statement.ts";
 
 /**
- * Maximum number of events that the query scans. It counts the events whose entity (customer or user) differs from the one that the program
- * is limited to.
+ * Maximum number of a trigger's newest events that the query scans. The query counts those events that are about another entity (customer
+ * or user) than the program's.
  */
 const walkedMax = 1_000;
 

@@ -29,8 +29,8 @@ const columns = selectList(
 );
 
 /**
- * This statement uses the index standing_listeners_trigger, with one lookup for each project and trigger. Each lookup reads the newest
- * subscriptions first.
+ * Finds the subscriptions of standing programs to triggers at given routing versions. Uses the index standing_listeners_trigger, with one
+ * lookup for each project and trigger, newest subscriptions first.
  */
 const selectSubscriptions = compose(
   "find_standing_listeners",

@@ -32,9 +32,9 @@ export async function readStandingWindows(tx: Executor, keys: readonly WindowKey
 }
 
 /**
- * SQL subquery for the time at which svc received the oldest event of the project that is still to be processed. `w` is the program's row
- * in the outer query. Events whose processing has failed are left out, so that they do not delay the end of a collect window (the time in
- * which events are gathered). Uses the index standing_arrivals_key.
+ * SQL subquery for the time at which svc received the oldest event of a project about which it has not decided yet. `w` is the row of a
+ * program in the outer query. Events that svc failed to process are left out, so that they do not delay the end of a collect window (the
+ * time in which events are gathered). Uses the index standing_arrivals_key.
  */
 const oldestUndecided = `(select a.due_at from standing_arrivals a
     where a.project_id = (select p.project_id from standing_programs p where p.id = w.program_id) and a.attempt < 2
@@ -190,7 +190,10 @@ export async function readStandingRunEvents(
   return found;
 }
 
-/** This statement reads only the last entry of each run in the index standing_run_events_run. */
+/**
+ * Finds the last event that each of the given runs has collected. Reads only the last entry of each run in the index
+ * standing_run_events_run.
+ */
 const readLastEvents = statement<{ run: string; event: string }>(
   "read_last_standing_run_events",
   `select w.id::text as run, e.event_id::text as event from unnest($1::uuid[]) as w(id) cross join lateral (
@@ -214,7 +217,7 @@ type RememberedKey = Readonly<Row<typeof standingDedupe>>;
 
 const columns = selectList(standingDedupe, ["programId", "key", "until"], "d");
 
-/** The statement finds each deduplication key with one lookup by the primary key of the table standing_dedupe. */
+/** Finds those of the given deduplication keys that are stored. Uses one lookup for each key by the primary key of standing_dedupe. */
 const selectKnown = compose(
   "read_standing_dedupe",
   { keys: rows(fieldsOf(standingDedupe, "programId", "key")) },
@@ -231,7 +234,7 @@ export async function readKnownKeys(
   return (await selectKnown(tx, { keys })).map((row) => columns.read(row));
 }
 
-/** Finds the keys by the primary key of `standing_dedupe`. */
+/** Stores deduplication keys, or a new expiry for keys that are stored already. Finds them by the primary key of `standing_dedupe`. */
 const insertKnown = compose(
   "write_standing_dedupe",
   { seen: rows(fieldsBut(standingDedupe)) },

@@ -6,7 +6,7 @@ import { compose, query } from "../sql/compose.ts";
 import { rows } from "../sql/select-list.ts";
 import { statement } from "../sql/statement.ts";
 
-/** The statement finds the single row by the primary key of the table standing_state. */
+/** Reads the stored version of time zone data. The table standing_state has a single row. */
 const readTzVersion = statement<{ version: string }>(
   "read_tz_version",
   "select tz_version as version from standing_state where id = 1",
@@ -18,7 +18,7 @@ export async function readStandingTzVersion(db: Executor): Promise<string> {
   return row?.version ?? "";
 }
 
-/** Finds the only row by the primary key. */
+/** Stores a version of time zone data, unless the stored version is newer. The table standing_state has a single row. */
 const raiseTzVersion = statement<{ version: string }>(
   "raise_tz_version",
   `insert into standing_state (id, tz_version) values (1, $1::text)

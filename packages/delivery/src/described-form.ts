@@ -1,7 +1,7 @@
 import { idOfUuid, requireText } from "@svc/core";
 import { bodyFor, type DeliveredEvent } from "./outgoing.ts";
 
-/** Form of deliveries that a document can describe: a form of subscriptions. */
+/** A format of deliveries that the generated document can describe. A subscription chooses its format. */
 export type DescribedForm = "svc" | "standard" | "cloudevents";
 
 /** JSON Schema of one text. */
@@ -24,7 +24,10 @@ export type FormDescription = {
   readonly headers: readonly DescribedHeader[];
   readonly payloadName: "payload" | "data";
   readonly text: string;
-  /** Returns the schemas of the body's properties, by name, except that of the payload. `type`: name of the event type. */
+  /**
+   * Returns the JSON Schemas of the body's properties, by the properties' names. The property that contains the event's payload is left
+   * out, because the caller adds the payload's schema. `type`: name of the event type.
+   */
   properties(event: Slugs & { readonly type: string }): Readonly<Record<string, TextSchema>>;
   /** Names of properties that are absent from some bodies of deliveries. */
   readonly optional: readonly string[];

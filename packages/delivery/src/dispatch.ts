@@ -114,8 +114,9 @@ class Engine implements Dispatcher {
   }
 
   /**
-   * Makes the engine claim deliveries that were stored without a lease (not reserved for a node). Does nothing for an endpoint in backoff
-   * (pause after failures), or whose pace lets no delivery start now. The engine claims its deliveries when that ends.
+   * Makes the engine claim deliveries that were stored without a lease (not reserved for a node). Does nothing if the endpoint is in
+   * backoff (pause after failures), or if its pace lets no delivery start now. In these cases the engine claims the deliveries as soon as
+   * the backoff is over or the pace allows a delivery.
    */
   #noteUnleased(ids: ReadonlySet<SubscriptionId>, nowMs: number): void {
     for (const id of ids) {

@@ -22,7 +22,8 @@ export type DispatcherOptions = {
   observer: DeliveryObserver;
   limits: DispatchLimits;
   /**
-   * Returns a random number from 0 up to, but not including, 1. It varies the waits before retries, so that retries do not come together.
+   * Returns a random number from 0 up to, but not including, 1. The waits before retries are varied with it, so that many failed deliveries
+   * are not tried again at the same moment.
    */
   random: () => number;
 };

@@ -2,8 +2,8 @@ import type { Clock, ProjectId, SubscriptionId } from "@svc/core";
 import type { OutgoingDelivery } from "./outgoing.ts";
 
 /**
- * Limit in milliseconds for the deliveries that a queue holds in advance: the endpoint must be able to answer all of them within this time.
- * The estimate uses the endpoint's mean answer time so far.
+ * Limits how many deliveries wait in an endpoint's queue on this node. With its mean answer time so far, the endpoint must be able to
+ * answer the waiting deliveries within this time, in milliseconds.
  */
 const queuedMsMax = 2_000;
 const queuedFactorMax = 32;
@@ -24,8 +24,8 @@ class QueuePart {
   inFlight = 0;
   /**
    * True if deliveries waited in this queue for too long: the rest of their lease was too short for an attempt. A lease is the time in
-   * which only this node may send a delivery. The queue then takes deliveries only if it can send them at once. This ends when the endpoint
-   * answers within two seconds.
+   * which only this node may send a delivery. While the value is true, the queue takes a delivery only if it can send it at once. The value
+   * becomes false when the endpoint answers within two seconds.
    */
   wasLate = false;
 

@@ -42,7 +42,10 @@ export type Endpoint = {
    * created the subscription.
    */
   format?: SubscriptionFormat | undefined;
-  /** How failed deliveries are tried again, if not as the deployment says. */
+  /**
+   * When and how often failed deliveries are tried again. Undefined if the subscription has no such settings, so that those of the
+   * deployment apply.
+   */
   retry?: SubscriptionRetry | undefined;
   /** How fast the endpoint gets deliveries, if that is limited. */
   pace?: SubscriptionPace | undefined;

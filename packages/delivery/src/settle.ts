@@ -73,7 +73,10 @@ const linger = { ms: 10, fromSize: 2 };
 const retryPauseMs = 250;
 /** Time between two counts of the pending deliveries of a failing subscription, in milliseconds. */
 const countedEveryMs = 300_000;
-/** Maximum number of subscriptions whose pending deliveries are counted with one batch. The attempts of later batches wait for the count. */
+/**
+ * After a batch of attempts, the recorder counts the pending deliveries of at most this number of failing subscriptions. The limit keeps
+ * the count short, because the next batch is recorded only after it.
+ */
 const countedAtOnceMax = 10;
 const countedMax = 10_000;
 

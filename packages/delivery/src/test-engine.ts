@@ -54,7 +54,7 @@ export type TestStore = AsyncDisposable & {
   delivery(id: DeliveryId): Promise<Delivery>;
   attemptsOf(id: DeliveryId): Promise<readonly AttemptEntry[]>;
   subscription(id: SubscriptionId): Promise<Subscription>;
-  /** Returns the number of deliveries in that state. */
+  /** Returns the number of deliveries that are in the given state. */
   count(state: Delivery["state"]): Promise<number>;
 };
 

@@ -80,8 +80,8 @@ export type Node = {
    */
   readonly register: RegisterServices;
   /**
-   * Starts the engines that the node's parts name. Only the first call has an effect. If `released` is given, the engines start when this
-   * promise resolves.
+   * Starts the engines that the node's parts name. Only the first call has an effect. `released`: promise on which the start of the engines
+   * waits. A node that runs on a restored backup passes it, and the promise resolves when an operator lets the node work.
    */
   start(released?: Promise<void>): void;
   /**

@@ -30,7 +30,7 @@ const countPending = statement<{ count: number }>(
      select from delivery_tasks where epoch = any${liveEpochs} and subscription_id = $1::uuid limit $2::int4) t`,
 );
 
-/** Finds the row by its primary key. */
+/** Reads from which time the pace of a subscription lets the next delivery start. Uses the primary key of subscription_paces. */
 const selectPace = statement<{ at: string }>(
   "find_subscription_pace",
   "select at from subscription_paces where subscription_id = $1::uuid",

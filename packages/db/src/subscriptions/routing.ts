@@ -68,8 +68,9 @@ type RoutingRow = RawRow<Omit<RoutedSubscription, "projectId">> & {
 const columns = selectList(subscriptions, routedColumns, "s");
 
 /**
- * Finds projects, their policies and shards by primary keys, subscriptions by subscriptions_general, and subscriptions of standing programs
- * (schedules) by standing_listeners_trigger.
+ * Reads the routing of projects: their versions, quotas and shards, the triggers that schedules listen to, and the active subscriptions
+ * without an entity. Projects, policies and shards are found by primary keys. The index for subscriptions is subscriptions_general. The
+ * index for the triggers of schedules is standing_listeners_trigger.
  */
 const selectRouting = statement<RoutingRow>(
   "read_project_routing",

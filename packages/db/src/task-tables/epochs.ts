@@ -128,7 +128,10 @@ function isLockTimeout(error: unknown): boolean {
 /** Reads the current epoch (the number at the start of the key of delivery_tasks). The table has one row. */
 const readEpoch = statement<{ epoch: number }>("read_delivery_epoch", "select epoch from delivery_epoch where id = 1");
 
-/** Finds the only row of the table delivery_epoch by its primary key. */
+/**
+ * Increases the current epoch of deliveries by one, if the epoch is still the one that the caller read. Finds the only row of
+ * delivery_epoch by its primary key.
+ */
 const nextEpoch = statement<{ epoch: number }>(
   "advance_delivery_epoch",
   "update delivery_epoch set epoch = epoch + 1 where id = 1 and epoch = $1::int4 returning epoch",

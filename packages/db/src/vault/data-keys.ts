@@ -3,7 +3,7 @@ import { eq, inArray, isNull, type SQL, sql } from "drizzle-orm";
 import type { Executor } from "../connect.ts";
 import { dataKeys, projects } from "../schema/index.ts";
 
-/** A data key as stored. */
+/** A data key as stored: `wrapped` is the key, encrypted with a vault key. */
 export type DataKeyRow = {
   readonly number: number;
   readonly scope: KeyScope;
@@ -70,7 +70,7 @@ export async function putDataKeys(db: Executor, keys: readonly NewDataKey[], now
   if (rows.length > 0) await db.orm.insert(dataKeys).values(rows).onConflictDoNothing();
 }
 
-/** Replaces the wrapped form of a data key. */
+/** Replaces the encrypted form of a data key, after the data key was encrypted with another vault key. */
 export async function rewrapDataKey(db: Executor, number: number, wrapped: Buffer): Promise<void> {
   await db.orm.update(dataKeys).set({ wrapped }).where(eq(dataKeys.number, number));
 }

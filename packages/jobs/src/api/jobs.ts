@@ -221,7 +221,10 @@ function readMode(mode: string): "live" | "simulate" {
   throw jobFaults.MODE_INVALID(mode);
 }
 
-/** Returns jobs in a short form for searched lists. They contain only data of the jobs' rows, and no programs. */
+/**
+ * Returns jobs in a short form for lists. It contains the data from each job's own database row and the title, but no program, steps,
+ * questions or attempts.
+ */
 function toJobSummaries(context: Pick<ReadContext, "sealer">, rows: readonly ListedJob[]): Job[] {
   return rows.map((row) => {
     const shown = { programJson: "", title: titleOfListed(context, row) };

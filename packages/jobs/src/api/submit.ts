@@ -152,7 +152,10 @@ export function hashOf(programJson: string): string | undefined {
   return "document" in read ? canonicalHash(read.document) : undefined;
 }
 
-/** The digest of a submission without an idempotency key: nothing compares it. */
+/**
+ * Stored as the digest of a submission without an idempotency key. Digests are compared only for submissions with the same key, so this one
+ * is never compared.
+ */
 const noDigest = Buffer.alloc(0);
 
 /** Returns the digest of a submission's content. A repeated submission with the same idempotency key must have the same digest. */

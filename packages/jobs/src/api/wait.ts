@@ -5,7 +5,7 @@ import type { JobRecord } from "@svc/db/jobs/record";
 import type { JobEnd } from "../drive/context.ts";
 import type { JobHints } from "./notes.ts";
 
-/** A wait for the end of a job. */
+/** Describes how a caller waits for the end of a job. */
 type JobWait = {
   readonly jobId: Id<"job">;
   /** Longest time in milliseconds to wait until the job ends or needs an answer. */

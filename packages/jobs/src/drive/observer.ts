@@ -50,7 +50,7 @@ export type EngineObserver = {
    * expired and another node continues the job. `parked`: svc or an administrator parked the job.
    */
   leaseLost(jobId: Id<"job">, cause: "taken-over" | "parked"): void;
-  /** Called when an operation of the engine, for example a claim, failed. The engine tries it again. */
+  /** Called when a part of the engine's own work failed, for example a claim of jobs. `what` names the work. The engine tries it again. */
   failed(what: "claim" | "renew" | "drive" | "park" | "task" | "sweep", error: unknown): void;
 };
 

@@ -20,7 +20,7 @@ export function inputDifferences(before: JsonSchema, after: JsonSchema): string[
   return [...differencesAt(before, after, "input")];
 }
 
-/** Schema keywords that accept fewer values if their number grows. */
+/** JSON Schema keywords whose value is a lower limit: if the limit is raised, the schema accepts fewer values. */
 const lowerBounds = ["minItems", "minLength", "minimum", "exclusiveMinimum", "minProperties"];
 const upperBounds = ["maxItems", "maxLength", "maximum", "exclusiveMaximum", "maxProperties"];
 /**

@@ -33,8 +33,8 @@ export class MapMemory {
    */
   isWatched = false;
   /**
-   * True if rows were not processed because jobs that hold the memory for rows wait for this job. They wait until it frees its slot (the
-   * right to run on this node).
+   * True if this job left rows unprocessed because it got no memory for them. The jobs that hold the memory wait until this job frees its
+   * slot (the right to run on this node), so this job must free it first.
    */
   isPostponed = false;
   readonly #effects: StepEffects;

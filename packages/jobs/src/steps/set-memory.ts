@@ -5,8 +5,8 @@ import type { SetWriter } from "./set-writer.ts";
 import type { StepAt } from "./step-kind.ts";
 
 /**
- * Size of the first request for memory, in bytes. Each later request doubles the held memory, but asks for at most `mostBytes`. So only few
- * requests are necessary, and little of the memory stays unused.
+ * A step asks for memory several times while it needs more. `firstBytes` is the size of its first request. Each later request doubles the
+ * memory that the step holds, but asks for at most `mostBytes`. So only few requests are necessary, and little of the memory stays unused.
  */
 const firstBytes = 65_536;
 const mostBytes = 4_194_304;

@@ -19,8 +19,8 @@ export const sortKind: StepKind<"sort"> = {
 };
 
 /**
- * Up to this number of rows, the storage order of the rows does not matter to later readers: a reader of so few rows decrypts each storage
- * block only once.
+ * Number of rows up to which a sorted set needs not be stored again in its order. A later reader of so few rows decrypts each storage block
+ * only once, in every order of the rows.
  */
 const scatteredMin = 2_000;
 

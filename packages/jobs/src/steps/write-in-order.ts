@@ -5,14 +5,14 @@ import type { SetMemory } from "./set-memory.ts";
 import type { SetWriter } from "./set-writer.ts";
 
 /**
- * Approximate memory of decrypted rows that this work always gets, in bytes. `openedMax`: the maximum that it gets if enough memory is
- * free.
+ * Approximate memory in bytes for the decrypted rows while a set is stored again in its order. `openedMin` is available in every case.
+ * `openedMax` is used only if so much memory of the node is free.
  */
 const openedMin = 6_291_456;
 const openedMax = 50_331_648;
 /**
- * Rows are stored again in parts. This is the share of the allowed memory that one part fills if its rows have average size. Rows that do
- * not fit are decrypted again with the next part.
+ * The rows of a set are stored again in parts. Rows of average size fill this fraction of the memory that is allowed for one part. The rest
+ * is reserve for larger rows. Rows that still do not fit are decrypted again for the next part.
  */
 const fill = 0.9;
 

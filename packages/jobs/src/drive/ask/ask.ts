@@ -49,8 +49,8 @@ export async function question(
 }
 
 /**
- * Returns the change of the job's state that marks the question to a person as the one that the job now asks. If the question is about an
- * undo that cannot finish, the mark is in the undo's progress. If not, it is in the progress of the step that asks.
+ * Returns the kind of progress in which the job's state notes that it waits for the answer to this question. For a question about an undo
+ * that cannot finish, this is the progress of the undo. For every other question, it is the progress of the step that asks.
  */
 function underWay({ undo, positions }: JobState, { kind, stepId }: JobQuestion) {
   if (kind === "undo_stuck") return { kind: "undo", undo: { stepId, ...undo } } as const;

@@ -81,8 +81,8 @@ async function commitBesideRead(begun: WorkingJob, { invocation, turn }: FirstCa
 type StepBeginning = { readonly begun: WorkingJob; readonly first: FirstCall | undefined };
 
 /**
- * Returns the job with the step marked as begun, and the first call of the step. The call is undefined if it can be sent without a commit
- * before it. A call of that kind records its own beginning.
+ * Returns the job with the step marked as begun, and the first call of the step. The call is undefined if the step makes no call, or if its
+ * call may be sent before the begun step is committed. Such a call itself records that the step has begun.
  */
 async function firstOf(work: WorkingJob, step: Step, port: Port): Promise<StepBeginning> {
   const kind = kindOf(step);

@@ -115,7 +115,10 @@ class BranchesRun {
     woken.abort();
   }
 
-  /** Notices a call that was not sent because a person must confirm it first. `createCalls` lets only such a call be tried again at once. */
+  /**
+   * Notices that a call was not sent because a person must confirm it first. `createCalls` then returns `limited` with a wait of 0
+   * milliseconds, which it returns in no other case.
+   */
   async #noticeUnconfirmed(attempt: Promise<AttemptResult>): Promise<AttemptResult> {
     const result = await attempt;
     this.#isPostponed ||= result.kind === "limited" && result.waitMs === 0;

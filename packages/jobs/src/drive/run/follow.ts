@@ -7,8 +7,8 @@ import { endOf, finish, limitOf } from "./end.ts";
 import { failureOf } from "./failure.ts";
 
 /**
- * Applies a change to the job. Then does what the change demands next: ask its question, fail or end the job, or commit. Returns the
- * resulting job, or undefined if this node is to stop its work on the job.
+ * Applies the edits of a change to the job. Then does what the change's `next` says: continue, commit, ask a question, or fail or end the
+ * job. Returns the resulting job, or undefined if this node is to stop its work on the job.
  */
 export async function follow(
   before: WorkingJob,

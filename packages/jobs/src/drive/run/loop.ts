@@ -58,8 +58,8 @@ function park(work: WorkingJob, driver: Driver): Promise<WorkingJob | undefined>
 }
 
 /**
- * Runs one part of a job's work and everything that follows from it without a wait. Returns undefined if the node stops working on the job.
- * `confirmer`: the person who must confirm the job before it continues, if any.
+ * Runs the next part of a job's work, and then further parts until the job must wait, ends or is left to another node. Returns undefined if
+ * the node stops working on the job. `confirmer`: the person who must confirm the job before it continues, if any.
  */
 async function act(work: WorkingJob, confirmer: string | undefined, driver: Driver): Promise<WorkingJob | undefined> {
   const { state } = work;

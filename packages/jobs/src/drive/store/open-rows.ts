@@ -41,8 +41,8 @@ export async function openRows(
 }
 
 /**
- * Up to this length, a list of row numbers is sorted. Sorting a longer list would block the event loop, so its numbers are marked in an
- * array instead.
+ * Maximum length of a list of row numbers that is put in order by sorting. Sorting a longer list would block the event loop. The numbers of
+ * such a list are marked in an array, which is then read in ascending order.
  */
 const sortedMax = 1_000;
 

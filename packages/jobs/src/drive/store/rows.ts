@@ -9,7 +9,10 @@ import type { JobSeals } from "./seals.ts";
 
 type Opening = { readonly seals: JobSeals; readonly work: Work };
 
-/** Reads a page of a set's rows from the database and decrypts them. Returns the rows, and `hasMore` if more rows follow. */
+/**
+ * Reads one page of the rows of a set (list that a step made) from the database and decrypts them. Returns the rows, and `hasMore` if more
+ * rows follow.
+ */
 export async function readSetRows(
   { db, ...opening }: Opening & { readonly db: Executor },
   jobId: JobState["id"],

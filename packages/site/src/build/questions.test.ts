@@ -1,13 +1,13 @@
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { openSearch, type Search, writeIndex } from "../search/search.ts";
+import { readExampleQuestions } from "./example-questions.ts";
 import { readPages } from "./pages.ts";
 import { sectionsOf } from "./sections.ts";
 
 // Questions of readers, each with the page that must be among the first three results. An entry gives the start of the page's address.
-const search: Search = openSearch(
-  writeIndex(sectionsOf(readPages(fileURLToPath(new URL("../../../..", import.meta.url))))),
-);
+const sections = sectionsOf(readPages(fileURLToPath(new URL("../../../..", import.meta.url))));
+const search: Search = openSearch(writeIndex(sections));
 
 test.each([
   // Questions that were written by a reader who had seen no page of the documentation.
@@ -142,9 +142,30 @@ test.each([
   ["does it work with aws rds", "guides/operations/your-own-postgresql"],
   ["connect vscode copilot", "guides/tools/connect-an-editor"],
   ["what is the maximum number of steps in a program", "reference/program/limits"],
+  // Written by a reader who knew only other products, and had seen neither the search nor its example questions.
+  ["it is 3 in the morning and nothing is being delivered", "guides/operations/troubleshoot"],
+  ["which ports must be open", "guides/operations/tls-and-proxies#which-ports"],
+  ["blue green deployment", "guides/operations/upgrade"],
+  ["is the api stable, what can change between versions", "guides/operations/upgrade#what-can-change"],
+  ["svix application equivalent", "concepts/coming-from-other-products#terms-of-webhook-services"],
+  ["purge pending messages", "guides/webhooks/fix-a-failing-endpoint#change-the-address"],
+  ["employee left, cut off access", "guides/operations/keys-and-projects"],
+  ["prompt injection protection for agents", "guides/tools/"],
+  ["can support staff read customer payloads", "concepts/accounts-and-the-vault#what-is-encrypted"],
+  ["agent deleted the wrong thing, how do I find out what happened", "guides/operations/check-the-audit-log"],
 ])("%s leads to %s within three results", (question, start) => {
   const first = search(question).slice(0, 3);
   expect(first.map(({ path }) => path).filter((path) => path.startsWith(start))).not.toEqual([]);
+});
+
+test("each section with example questions exists, and its page is among the first three results of the first question", () => {
+  const paths = new Set(sections.map(({ path }) => path));
+  const pageOf = (path: string) => path.replace(/#.*/, "");
+  const missed = [...readExampleQuestions()].filter(([address, [question = ""]]) => {
+    const first = search(question).slice(0, 3);
+    return !paths.has(address) || !first.some(({ path }) => pageOf(path) === pageOf(address));
+  });
+  expect(missed).toEqual([]);
 });
 
 test("a misspelt word and the beginning of one are found, too", () => {

@@ -1,9 +1,10 @@
 import type { Section } from "../search/search.ts";
 import { addressOf } from "./addresses.ts";
+import { readExampleQuestions } from "./example-questions.ts";
 import type { PagePassage } from "./markdown.ts";
 import type { SitePage } from "./pages.ts";
 
-type UnnumberedSection = Omit<Section, "id">;
+type UnnumberedSection = Omit<Section, "id" | "questions">;
 
 /** Headings of sections that only link to other pages. They answer no question. */
 const linkHeadings = new Set(["Next", "Next steps", "More"]);
@@ -13,10 +14,11 @@ const linkHeadings = new Set(["Next", "Next steps", "More"]);
  * that only link to other pages are left out.
  */
 export function sectionsOf(pages: readonly SitePage[]): readonly Section[] {
+  const questions = readExampleQuestions();
   const sections = pages.flatMap((page) =>
     isCall(page) ? [callSection(page)] : page.passages.filter(hasText).map(sectionIn(page)),
   );
-  return sections.map((section, id) => ({ id, ...section }));
+  return sections.map((section, id) => ({ ...section, id, questions: questions.get(section.path) ?? [] }));
 }
 
 function hasText({ headings }: PagePassage): boolean {

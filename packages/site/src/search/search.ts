@@ -1,4 +1,5 @@
 import MiniSearch, { type Options, type SearchResult } from "minisearch";
+import { matchExamples, type Similarity } from "./example-questions.ts";
 import { sameTermsOf, termOf, wholeWordsOf, wordsOf } from "./terms.ts";
 
 /** A searchable section of a page: from one heading to the next. */
@@ -14,6 +15,8 @@ export type Section = {
   readonly text: string;
   /** The part of the section's text that search results show. */
   readonly shown: string;
+  /** Questions that the section answers, in the words of readers. The search compares the reader's question with them. */
+  readonly questions: readonly string[];
 };
 
 /** A found section, and the words by which it was found. */
@@ -21,11 +24,13 @@ export type SearchHit = Pick<Section, "path" | "title" | "heading" | "shown"> & 
 
 const options: Options<Section> = {
   fields: ["title", "heading", "text"],
-  storeFields: ["path", "title", "heading", "shown"],
+  storeFields: ["path", "title", "heading", "shown", "questions"],
   tokenize: (text, field) => wordsOf(field === "heading" ? tellingHeadingOf(text) : text),
   // The number of a step, as in "3. Run it", says nothing about what the section is about.
-  extractField: (section, field) =>
-    field === "heading" ? section.heading.replace(/^\d+\. /, "") : section[field as keyof Section],
+  extractField: (section, field) => {
+    if (field === "heading") return section.heading.replace(/^\d+\. /, "");
+    return field === "text" ? [section.text, ...section.questions].join(" ") : section[field as keyof Section];
+  },
   processTerm: (word) => termOf(word) ?? null,
 };
 
@@ -63,6 +68,15 @@ const sameShare = 0.8;
 const sectionsRead = 4;
 /** The score of a page in a search is the score of its best section plus this share of the scores of its further matching sections. */
 const otherSectionsShare = 0.3;
+/**
+ * Weights of the similarity of a question to the example questions. `page`: for the rank of a page, where the words of the best page have the
+ * weight 1. `section`: for the choice of the page's section that is shown. The weights were chosen with 300 questions of readers.
+ */
+const exampleWeights = { page: 1.5, section: 2 };
+/** Exponent of a similarity. An exponent above 1 makes small similarities count less. */
+const exampleExponent = 1.5;
+/** Exponent of a page's score by words, as a share of the best page's score. An exponent below 1 makes pages with lower scores count more. */
+const wordExponent = 0.5;
 
 /** Headings that many pages have. They say nothing about what a section is about. */
 const commonHeadings = new Set(["Check that it worked", "Check that it works", "What can go wrong", "Steps", "Rules"]);
@@ -91,6 +105,8 @@ export function openSearch(indexText: string): Search {
     sameTermsOf(term).length > 0 || index.search(term, { ...asIs, prefix: false, fuzzy: false }).length > 0;
   // The documentation contains most words of a question. Only the others may be misspelt.
   const mayBeMisspelt = (term: string) => term.length > 4 && !isKnown(term);
+  const sections = index.search(MiniSearch.wildcard);
+  const similarTo = matchExamples(new Map(sections.map(({ id, questions }) => [id, questions])));
   const find = (words: readonly string[]) => {
     const corrected = [...termsOf(words)].map((term) =>
       mayBeMisspelt(term) ? (swapsOf(term).find(isKnown) ?? term) : term,
@@ -106,7 +122,7 @@ export function openSearch(indexText: string): Search {
       weights: { prefix: 0.4, fuzzy: 0.25 },
       boostDocument: (_id, _term, stored) => weightOf(String(stored?.["path"] ?? "")),
     });
-    return bestOfPages(found, asked);
+    return bestOfPages(found, asked, similarTo(asked));
   };
   return (question) => {
     // The search first looks for whole names, such as `SVC_VAULT_KEY`. It uses the parts of names only if no page has the whole name.
@@ -138,28 +154,52 @@ function searchedTerms(asked: ReadonlySet<string>): ReadonlyMap<string, number> 
 }
 
 /**
- * Returns the best section of each page, best first. A page's rank depends on the scores of its best sections, and on how many of the words
- * in the question the page contains.
+ * Returns the best section of each page, best first. A page's rank depends on three things: the scores of its best sections, how many of the
+ * words in the question the page contains, and the similarity of the question to the example questions of its sections.
  */
-function bestOfPages(found: readonly SearchResult[], asked: ReadonlySet<string>): SearchResult[] {
+function bestOfPages(
+  found: readonly SearchResult[],
+  asked: ReadonlySet<string>,
+  similarity: Similarity,
+): SearchResult[] {
+  const wordScoreOf = scorePages(found, asked);
+  const pages = Map.groupBy(found, ({ path }) => pageOf(String(path)));
+  const highest = Math.max(...[...pages.values()].map(wordScoreOf));
+  const similarityOf = ({ id }: SearchResult) => (similarity.get(id) ?? 0) ** exampleExponent;
+  const best = [...pages.values()].flatMap((sections) => {
+    const score =
+      (wordScoreOf(sections) / highest) ** wordExponent + exampleWeights.page * Math.max(...sections.map(similarityOf));
+    const rankOf = (section: SearchResult) =>
+      section.score / (sections[0]?.score ?? 1) + exampleWeights.section * similarityOf(section);
+    return sections
+      .toSorted((a, b) => rankOf(b) - rankOf(a))
+      .slice(0, 1)
+      .map((section) => ({ ...section, score }));
+  });
+  return best.toSorted((a, b) => b.score - a.score);
+}
+
+function pageOf(path: string): string {
+  return path.replace(/#.*/, "");
+}
+
+/** Returns a function that scores a page by the words that its found sections contain. The sections of a page are given best first. */
+function scorePages(found: readonly SearchResult[], asked: ReadonlySet<string>) {
   const counts = Map.groupBy(
     found.flatMap(({ queryTerms }) => queryTerms),
     (term) => term,
   );
   // A rare word says more about the question than a common word.
   const worthOf = (term: string) => Math.log(1 + found.length / (counts.get(term)?.length ?? found.length));
-  const pages = Map.groupBy(found, ({ path }) => String(path).replace(/#.*/, ""));
-  const best = [...pages.values()].flatMap((sections) => {
-    const [first, ...others] = sections.slice(0, sectionsRead);
-    if (first === undefined) return [];
-    const terms = new Set([first, ...others].flatMap(({ queryTerms }) => queryTerms));
+  return (sections: readonly SearchResult[]): number => {
+    const read = sections.slice(0, sectionsRead);
+    const terms = new Set(read.flatMap(({ queryTerms }) => queryTerms));
     const shareOf = (term: string) =>
       terms.has(term) ? 1 : sameTermsOf(term).some((same) => terms.has(same)) ? sameShare : 0;
     const answered = [...asked].reduce((sum, term) => sum + worthOf(term) * shareOf(term), 0);
-    const score = first.score + otherSectionsShare * others.reduce((sum, other) => sum + other.score, 0);
-    return [{ ...first, score: score * answered }];
-  });
-  return best.toSorted((a, b) => b.score - a.score);
+    const score = read.reduce((sum, { score }, place) => sum + (place === 0 ? score : otherSectionsShare * score), 0);
+    return score * answered;
+  };
 }
 
 function weightOf(path: string): number {

@@ -40,7 +40,7 @@ export type NodeLimits = {
   /** Maximum pause in milliseconds between two reads of a job's log by WatchJob, if no notification arrives earlier. Default 500. */
   readonly watchPollMs?: number;
   readonly retention: RetentionTimes;
-  /** Times of erasures, if they differ from the defaults of `svc serve`. */
+  /** Durations that control how a person's or a project's data is erased. A duration that is not given has the default of `svc serve`. */
   readonly erasures?: Partial<ErasureTimes> | undefined;
 };
 
@@ -80,7 +80,7 @@ export type NodeParts = {
   readonly sealer: Sealer;
   /** The toolkits (apps with their tools and webhooks) that all projects share, with the changes of the deployment file applied. */
   readonly catalog: Catalog;
-  /** The deployment file's values, which include the OAuth registrations. Without it, there are no OAuth clients. */
+  /** The values of the deployment file, which include the OAuth registrations. Without a deployment file, no app has an OAuth client. */
   readonly deployment?: Deployment | undefined;
   /**
    * Service that turns texts of tools and queries into vectors. Its key is the variable SVC_EMBEDDINGS_KEY or, if that is not set, the
@@ -95,9 +95,12 @@ export type NodeParts = {
   readonly consoleUrl?: (() => string) | undefined;
   /** Returns the portal's address with a trailing slash, or undefined if no console is served, and so no portal. */
   readonly portalUrl?: (() => string) | undefined;
-  /** Called with keys that a call of this node ended, so that the server refuses them at once. */
+  /**
+   * Called when an API call to this node ended keys, for example with a portal link. The server then removes these keys from its caches, so
+   * that it refuses them at once.
+   */
   readonly onKeysEnded?: ((ids: readonly KeyId[]) => void) | undefined;
-  /** The version of the server that agents see over MCP. */
+  /** Version of svc. MCP shows it to agents as the version of the server. */
   readonly version: string;
   readonly ranges: OpenRanges;
   readonly limits: NodeLimits;
@@ -127,7 +130,7 @@ export type NodeParts = {
    * `own` unchanged.
    */
   readonly mcpOffers?: ((own: readonly McpOffer[]) => readonly McpOffer[]) | undefined;
-  /** Access of calls to connected accounts. Default: the accounts in the database. */
+  /** Finds the connected account and the credential that a tool call uses. Default: reads them from the database. */
   readonly accounts?: AccountAccess;
   /** The ledger (record) of tool calls. Default: the ledger in the database. */
   readonly ledger?: Ledger;

@@ -14,7 +14,7 @@ import {
 import type { Measure } from "./steps/language.ts";
 import { bothUses, noUse, type Use, upTo } from "./steps/use.ts";
 
-/** The estimate of a program: its maximum use of each limit, in the form of svc.v1.Estimate. */
+/** The estimate of a program: how many calls, writes, rows and questions one run can need. It has the form of svc.v1.Estimate. */
 export type ProgramEstimate = {
   /**
    * Minimum number of calls of a successful run, if people answer every question of the program with `proceed`. Calls that depend on rows,
@@ -43,8 +43,8 @@ export type ClassOf = Measure<Step>["classOf"];
 const classes = ["read", "write", "destructive"] as const satisfies readonly AccessClass[];
 
 /**
- * A skill (a program that is called as a tool) that a program runs. It has its numbers of calls, rows and questions, so that they can be
- * added to those of the program.
+ * A skill (a program that is called as a tool) that a program runs, with the numbers of calls, rows and questions that the skill needs.
+ * These numbers are added to the numbers of the program.
  */
 export type CountedSkill = {
   readonly accepted: {
@@ -54,7 +54,10 @@ export type CountedSkill = {
   };
 };
 
-/** Facts about the parts that a program names. `classOf`: returns the access class of a call. `skills`: the skills by name. */
+/**
+ * Facts about the tools and skills that a program names. `classOf`: returns the access class of a call. `skills`: the skills, by the names
+ * that the program uses.
+ */
 export type KnownParts = { readonly classOf: ClassOf; readonly skills: ReadonlyMap<string, CountedSkill> };
 
 /**
@@ -115,8 +118,8 @@ export function writesFrom(
 }
 
 /**
- * Returns the calls, rows and questions that the program needs even if it has no rows and repeats nothing. The program's limits must be at
- * least this high.
+ * Returns the numbers of calls, rows and questions that the program needs even if its sets have no rows and it repeats nothing. The limits
+ * that the program declares must not be below these numbers.
  */
 export function fixedUseOf(program: Program, { classOf, skills }: KnownParts): Use {
   const useOfSkill = (name: string) => skills.get(name)?.accepted.fixedUse ?? noUse;

@@ -68,7 +68,7 @@ export function pinsOf(actions: readonly Action[], { toolkits }: Pick<Catalog, "
 /** The definition, as stored with the program (pinned), of a tool that a job calls, with its toolkit. */
 export type PinnedTool = { readonly toolkit: Toolkit; readonly action: Action };
 
-/** The tools whose definitions were stored with one job's program, by slug. */
+/** The tools that one job's program calls, by slug, with the definitions that were stored together with this program. */
 export type PinnedTools = ReadonlyMap<string, PinnedTool>;
 
 /**

@@ -8,8 +8,8 @@ export type Expression = { readonly source: string; readonly pointer: string };
 export type ReferenceRoot = "input" | "params" | "steps" | "row" | "output" | "calls" | "rows";
 
 /**
- * A parsed path, such as `steps.total.sum`. If its root is `steps`, `calls` or `rows`, the first entry of `path` is the id of a step or
- * call.
+ * A parsed path to a value, such as `steps.total.sum`. `root`: the first name. `path`: the names after it. If the root is `steps`, `calls`
+ * or `rows`, `path` begins with the id of a step or call.
  */
 export type Reference = {
   readonly text: string;
@@ -54,7 +54,7 @@ export type SecretTemplate = { readonly kind: "secret"; readonly name: string; r
 /** The fields of a template that is an object. */
 export type TemplateEntries = readonly (readonly [string, ValueTemplate])[];
 
-/** The result that a program declares for its jobs: scalar values by name. */
+/** The result that a program declares: each of its jobs returns these scalar values, by name. */
 export type DeclaredResult = TemplateEntries;
 
 /** Template that replaces a faulty part of a template. It fits every type, so that the other parts can still be checked. */

@@ -32,8 +32,8 @@ type OauthOptions = {
    */
   readonly callbackUrl: string | (() => string);
   /**
-   * Returns a shared toolkit (an app's tools, for all projects) by its slug. From it, the sandbox takes the app's name and if the app
-   * issues refresh tokens. If no toolkit is found, the app issues refresh tokens.
+   * Returns a shared toolkit (an app's tools, for all projects) by its slug. The sandbox takes two facts from the toolkit: the app's name,
+   * and if the app issues refresh tokens. If the function finds no toolkit, the sandbox issues refresh tokens.
    */
   readonly findToolkit: (slug: string) => Pick<Toolkit, "name" | "auth"> | undefined;
 };

@@ -22,7 +22,10 @@ const prefix = "sandbox:";
  * selects by the name of the entity (customer or user).
  */
 const pagesMax = 10_000;
-/** Maximum number of calls that a scenario may ask for, before the usual answers follow. */
+/**
+ * Maximum number of failing calls in the name of a scenario. For example, with `sandbox:500=2` the first two calls of each tool fail, and
+ * later calls get the usual answers.
+ */
 const timesMax = 99;
 
 /**

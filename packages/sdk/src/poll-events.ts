@@ -10,7 +10,7 @@ export type PollEventsOptions = Omit<MessageInitShape<typeof PollEventsRequestSc
   readonly untilRead?: boolean | undefined;
 };
 
-/** Longest time that one call waits, in milliseconds: the service's maximum. */
+/** Time in milliseconds that one PollEvents call waits for new events. It is the longest time that the service allows. */
 const waitMsMax = 25_000;
 
 /**

@@ -27,7 +27,10 @@ export type ConnectionOptions = {
   interceptors?: readonly Interceptor[];
 };
 
-/** Returns a transport that speaks Connect's JSON over fetch and sends `bearer`. Throws a TypeError for invalid options. */
+/**
+ * Returns a transport that sends calls with `fetch`, in the JSON format of the Connect protocol, with `bearer` as the credential. Throws a
+ * TypeError for invalid options.
+ */
 export function createSvcTransport(options: ConnectionOptions, bearer: string): Transport {
   checkNames(options);
   const baseUrl = checkedBaseUrl(options.baseUrl);

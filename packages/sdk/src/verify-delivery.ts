@@ -3,7 +3,7 @@ import { type DeliveryBody, parseDeliveryBody } from "./delivery-body.ts";
 import { type DeliveryHeaders, readDeliveryHeaders, type StandardSignature } from "./delivery-headers.ts";
 import { DeliveryVerificationError } from "./delivery-verification-error.ts";
 
-/** Options of verifyDelivery about time. */
+/** Options of verifyDelivery. With them, it decides if a signature is too old. */
 export type VerifyDeliveryOptions = {
   /** Maximum difference in seconds between the time of the attempt and now, in both directions. Default 300. */
   toleranceSeconds?: number;

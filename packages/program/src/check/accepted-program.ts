@@ -24,12 +24,13 @@ export type AcceptedProgram = {
    */
   readonly demandsApproval: boolean;
   /**
-   * The place of the first skill in the program that asks for an approval during the run, for example `skills/tidy`. Undefined if no skill
-   * does.
+   * The first skill in the program that asks people for an approval while it runs, written as a place, for example `skills/tidy`. Undefined
+   * if no skill asks for one.
    */
   readonly skillGate: string | undefined;
   /**
-   * Calls, rows and questions that every run of the program uses. Calls that depend on the number of rows or repetitions are not included.
+   * Numbers of calls, rows and questions that every run of the program needs at least. Calls for each row of a set are not included, and
+   * repeated steps count once.
    */
   readonly fixedUse: Use;
   /** Schema of the result that the program declares. A program that runs this one as a skill is checked against it. */

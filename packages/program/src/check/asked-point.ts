@@ -303,8 +303,9 @@ function checkQuestion(asked: AskedQuestion, check: Check): void {
 }
 
 /**
- * True if an input field that a question uses may be absent. This is the case if the program gives no value for it, and its schema neither
- * requires it nor has a default. A condition of a step that names the field makes the result false.
+ * True if an input field that a question uses may be absent. This is the case if the program gives no value for the field, and the schema
+ * neither requires the field nor has a default. False if the condition of any step mentions the field, because the author has then
+ * considered that it may be absent.
  */
 function mayLack(reference: Reference, { program }: AskedQuestion, { isInputMade }: Check): boolean {
   const { root, path, text } = reference;

@@ -45,7 +45,10 @@ export type CheckContext = {
   readonly isInputMade?: boolean;
 };
 
-/** The state while one program is checked: the faults found so far, and what is known about the tools and skills that the program names. */
+/**
+ * The data and functions that all parts of the check of one program share: the list of its faults, the catalog, and the tools and skills
+ * that the program names.
+ */
 export type Check = {
   readonly faults: FaultList;
   readonly view: CatalogView;

@@ -6,7 +6,10 @@ import { resolveType, type Scope } from "../types/scope.ts";
 import { fillConstants } from "./constants.ts";
 import { computedType } from "./expression.ts";
 
-/** How a template is compared with a schema. */
+/**
+ * The two functions that compare a template with a schema: `examined` compares the types, and `validator` checks the values that are known
+ * before the program runs.
+ */
 export type ExamineContext = {
   readonly examined: (template: ValueTemplate, examiner: Examiner) => readonly TemplateFault[];
   readonly validator: (schema: JsonSchema) => SchemaValidator;

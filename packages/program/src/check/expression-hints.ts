@@ -73,8 +73,8 @@ export function hintOfName(name: string, whole: string, scope: Scope): string {
 type Side = { readonly node: Expr | undefined; readonly type: ValueType };
 
 /**
- * Reason why a comparison is never true. `isNote`: true if svc reports the reason as a note, not as a fault. It is a note if the compared
- * value comes from a tool's argument. The app may answer with values that the tool's definition does not list.
+ * Reason why a comparison is never true. `isNote`: true if svc only adds a note and accepts the program. This is the case if svc knows the
+ * possible values only from an argument of the tool with the same name. The app may then answer with other values as well.
  */
 type MemberFault = ConstantFault & { readonly isNote?: boolean };
 
@@ -129,8 +129,9 @@ function faultOfValue(side: Side, node: Expr | undefined, scope: Scope): MemberF
 }
 
 /**
- * Returns a fault if one side of a comparison can never have the value of the other side. `Side`: the expression on that side, and its
- * type. Null is never a fault, because an app may answer null anywhere. Lists and objects are checked elsewhere.
+ * Returns a fault if one side of a comparison can never have the value of the other side. The first parameter is the expression on one side
+ * and its type, and `value` is the constant on the other side. Null is never a fault, because an app may answer null anywhere. Lists and
+ * objects are checked elsewhere.
  */
 function faultOf({ node, type }: Side, value: JsonValue | undefined): MemberFault | undefined {
   const own = membersOf(type);

@@ -5,7 +5,7 @@ import type { ProgramFaultCode } from "../faults.ts";
 /** A version of a skill, with its program as submitted. */
 export type SkillText = { readonly slug: string; readonly version: number; readonly programJson: string };
 
-/** A skill that a program may run, with the facts that the check of its steps needs. */
+/** The facts about a skill that svc needs to check the `run` steps that use the skill. */
 export type KnownSkill = {
   readonly inputSchema: JsonSchema;
   /** Schema of the skill's result. */

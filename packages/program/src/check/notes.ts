@@ -110,7 +110,10 @@ type WaitTimes = { readonly leastMs: number; readonly mostMs: number };
 
 const none: WaitTimes = { leastMs: 0, mostMs: 0 };
 
-/** Returns the wait of a single step, in milliseconds, without the steps inside it. 0 if unknown. */
+/**
+ * Returns how long a step itself waits, in milliseconds. Waits of the steps inside it are not included. Returns 0 if the duration is
+ * unknown.
+ */
 type OwnMs = (step: Step) => number;
 
 /**
@@ -139,8 +142,8 @@ export function checkWaits({ steps, limits: { deadlineMs } }: Program, scope: Sc
 
 /**
  * Returns the shortest and the longest total wait of a list of steps. The longest wait contains the waits of all unconditional steps, and
- * the longest one of a conditional step. Two conditional steps are not added, because their conditions may exclude each other. So a job can
- * really have to wait this long.
+ * the longest wait of one conditional step. The waits of two conditional steps are not added, because their conditions may exclude each
+ * other. So a wait is reported only if a job can really have to wait that long.
  */
 function waitedOfList(steps: readonly Step[], ownMs: OwnMs): WaitTimes {
   const each = steps.map((step) => waitedOfStep(step, ownMs));

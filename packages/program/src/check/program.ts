@@ -179,8 +179,8 @@ function classOf(actions: Check["actions"]): ClassOf {
 }
 
 /**
- * Returns the names that expressions can use at the start of the program. A step that could not be read has a result of unknown type. So a
- * use of its name is not reported as a fault in addition to the step's own fault.
+ * Returns the names that expressions can use at the start of the program. They include the ids of steps that could not be read, with
+ * results of unknown type. So an expression that uses such a step is not reported as a second fault.
  */
 function startOf({ program, leftOut, faults }: ReadProgram): Scope {
   const unknown: StepOutcome = { value: { type: undefined }, set: "any", maySkip: false };
@@ -334,8 +334,8 @@ function createCheck(
 }
 
 /**
- * Returns a validator that never throws for a part of the program's input schema. If the part cannot be compiled by itself, the validator
- * accepts everything. The values are then validated only when the program runs.
+ * Returns a validator that never throws. A part of a larger schema may not compile by itself, for example because it refers to another
+ * part. For such a part the validator accepts every value during the check. The values are then validated only when the program runs.
  */
 function lenient(validator: SchemaValidator): SchemaValidator {
   return (value) => {

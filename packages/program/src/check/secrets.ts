@@ -10,7 +10,7 @@ export function secretNamesOf(program: Program): readonly string[] {
   return [...new Set(secretUsesOf(program).map(({ name }) => name))];
 }
 
-/** Returns each use of a secret: `path` in the program, and `name` of the secret. */
+/** Returns every place at which the program uses a secret. `path`: path of the place in the program. `name`: name of the secret. */
 export function secretUsesOf({ steps }: Program): { readonly path: Path; readonly name: string }[] {
   return callsOf(steps).flatMap(({ args, http, pointer }) =>
     secretsOf(args).map(({ name, path }) => {

@@ -115,7 +115,10 @@ function checkOnError(
   return { own, inner: [...maySkip, ...handled] };
 }
 
-/** Returns the parts of hints that depend on the kinds of steps, for example the names of these kinds. */
+/**
+ * Returns the texts of hints that list kinds of steps, for example all kinds that have a value. The texts are made from the definitions of
+ * the kinds.
+ */
 export function scopeHints(): ScopeHints {
   const named = stepKinds.map((kind) => languageOf(kind).named);
   const places = named.flatMap(({ row }) => row ?? []);

@@ -21,7 +21,8 @@ export type BodyFault = { readonly pointer: string; readonly message: string; re
 export type CompiledBody = {
   /**
    * Returns the JSON text of the body for an event. If the body cannot be made, returns the reason, which contains no data of the event.
-   * `isLarge`: true if the payload is larger than `filterPayloadBytes`. `rest` lets other work run between expressions.
+   * `isLarge`: true if the payload is larger than `filterPayloadBytes`. `rest`: called after each expression of the template, so that other
+   * work on the event loop can run before the next expression.
    */
   render(event: FilteredEvent, isLarge: boolean, rest: () => Promise<void> | undefined): Promise<RenderedBody>;
 };

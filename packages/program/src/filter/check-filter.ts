@@ -45,7 +45,7 @@ const tooExpensive: FilterFault = {
   isTooExpensive: true,
 };
 
-/** Returns a hint as a sentence. */
+/** Returns a hint as a whole sentence: with a capital letter at the start and a period at the end. */
 function asSentence(hint: string): string {
   return `${hint.slice(0, 1).toUpperCase()}${hint.slice(1)}${hint.endsWith(".") || hint.endsWith("?") ? "" : "."}`;
 }
@@ -109,7 +109,10 @@ const largestPayload: Extent = {
   total: filterPayloadBytes / 2,
   depth: 0,
 };
-/** Longest text among the other fields of an event, such as the id of an entity (customer or user). */
+/**
+ * Assumed length in characters of the texts in an event that are not in its payload, such as the id of an entity (customer or user). Used
+ * to estimate the cost of a filter.
+ */
 const otherText = 1_000;
 
 /**

@@ -17,8 +17,8 @@ import type { CelKind, Signature } from "../types/cel-signature.ts";
 
 /**
  * A function that expressions can call although CEL itself does not have it. Its name is the name in CEL's extension libraries (for example
- * `math.abs`). Each number of arguments has one entry. If the function is called on a value (the receiver), this value comes first in the
- * parameters `of` and `values`.
+ * `math.abs`). A function that accepts different numbers of arguments has one such object for each number. If the function is called on a
+ * value (the receiver), this value comes first in the parameters `of` and `values`.
  */
 export type CelFunction = {
   /** The name with its namespace, such as `math.abs`. */
@@ -41,7 +41,10 @@ export type CelFunction = {
 
 const { DYN } = CelScalar;
 
-/** Returns a function for the evaluator. It counts its evaluation steps (units of work) against the budget before it runs. */
+/**
+ * Returns the function in the form that the expression evaluator needs. Before each call, the returned function takes the evaluation steps
+ * (units of work) of the call from the budget.
+ */
 export function celFuncOf(form: CelFunction): CelFunc {
   const types = Array.from({ length: form.count }, () => DYN);
   const run = (values: readonly CelValue[]): CelInput => {
@@ -57,8 +60,8 @@ export function celFuncOf(form: CelFunction): CelFunc {
 type Measured = { items: number; text: number; total: number };
 
 /**
- * Returns the extent (size) of a value of the expression evaluator. It equals the result of `extentOf` for the same value as JSON. Throws
- * for a list with too many items.
+ * Returns the extent (size) of a value in the form that the expression evaluator uses. The result is the same as `extentOf` returns for
+ * this value as JSON. Throws for a list with too many items.
  */
 function extentOfCel(value: CelValue): Extent {
   if (typeof value === "string" || value instanceof Uint8Array) return literal(value);

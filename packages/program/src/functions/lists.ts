@@ -55,7 +55,10 @@ function total(items: readonly CelValue[]): CelInput {
   return sum;
 }
 
-/** Returns the maximum size (extent) of a function's result that is at most as large as the list it is made from. */
+/**
+ * Returns the maximum size (extent) of the result of a list function, for functions whose result is never larger than the list that they
+ * get.
+ */
 const noLarger = ([list = scalar]: readonly Extent[]): Extent => ({ ...list, depth: 0 });
 const walked = ([list = scalar]: readonly Extent[]) => list.total * stepsOf.value;
 /**

@@ -45,7 +45,10 @@ function choosing(name: string, isBetter: (a: number | bigint, b: number | bigin
   });
 }
 
-/** Returns a signature for each kind of number: arguments of one kind return that kind. */
+/**
+ * Returns one signature for each kind of number. In each signature, all arguments and the result have this kind. `count`: number of
+ * arguments.
+ */
 function ofKind(count: number): Signature[] {
   return numbers.map((kind) => ({ takes: Array.from({ length: count }, () => [kind]), gives: kind }));
 }

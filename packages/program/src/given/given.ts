@@ -32,8 +32,9 @@ function mayLack(type: ValueType, path: Path): boolean {
 }
 
 /**
- * A template that is filled in with values from outside a program, such as the time that starts the program. The paths in the template
- * start with the names of these values. For evaluation, svc treats the values as fields of the program's `input`.
+ * A template that is filled in with given values, which come from outside a program, such as the time that starts the program. An author
+ * writes the names of these values at the start of paths, without `input.`. svc adds `input.` to the paths, so that it can evaluate the
+ * values like the input of a program.
  */
 export type GivenTemplate = { readonly template: ValueTemplate; readonly scope: Scope };
 
@@ -140,7 +141,7 @@ function asGiven(message: string): string {
   return message.replace(/\binput\.(?=[a-z])/g, "").replace(/^input /, "what is given ");
 }
 
-/** The known type of each value that a program gets from outside (for example the time that starts it), by name. */
+/** The known type of each given value, by name. Given values come from outside a program, for example the time that starts it. */
 export type GivenTypes = ReadonlyMap<string, ValueType>;
 
 /**

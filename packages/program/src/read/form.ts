@@ -8,8 +8,8 @@ export type FieldForms = {
 };
 
 /**
- * Form of an object in a document. Its reader and its JSON Schema are both made from this form. `rules`: additional keywords of the JSON
- * Schema.
+ * Describes an object in a document: the fields that it may have, and texts for its author. Both the reader of the object and its JSON
+ * Schema are made from this description. `rules`: additional keywords of the JSON Schema.
  */
 export type ObjectForm = FieldForms & {
   readonly description: string;

@@ -1,7 +1,10 @@
 import { parseExactJson } from "@svc/core";
 import type { JsonValue, Path } from "../json.ts";
 
-/** The reason why a text is not a valid document. `path`: the place of the problem, as far as it is known. */
+/**
+ * The reason why a text is not a valid document. `path`: the place of the problem in the document. The path is empty if the place is not
+ * known.
+ */
 export type JsonTextFault = { readonly path: Path; readonly message: string; readonly hint: string };
 
 /** A parsed text. `value`: undefined if the text is not JSON, or is nested too deeply. */

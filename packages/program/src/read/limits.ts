@@ -26,7 +26,8 @@ export const limitsForm: ObjectForm = {
 };
 
 /**
- * Keys that now give an object a special meaning, for example an expression. Version 0.1 accepted objects with these keys as plain values.
+ * Keys that give an object a special meaning today, for example that the object is an expression. They had no such meaning in version 0.1,
+ * which accepted objects with these keys as plain values.
  */
 const youngForms = ["$cel", "$literal", "$secret"];
 

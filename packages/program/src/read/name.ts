@@ -4,8 +4,8 @@ import type { JsonValue } from "../json.ts";
 import type { ShapeNode, ShapeReader } from "./shape.ts";
 
 /**
- * The allowed form of ids of steps, ids of judgment points (questions to people), and names of values computed over rows. Expressions refer
- * to all of them by these names.
+ * Rule for names that an author chooses in a program: ids of steps, ids of judgment points (questions to people), and names of values that
+ * are computed over rows. Expressions use these names, so they contain only letters, digits and underscores.
  */
 export const idForm = {
   max: 64,

@@ -1,8 +1,8 @@
 import type { CelBindings, CelRow } from "./expression.ts";
 
 /**
- * Data that is sent to a thread: an expression, and the rows for which it is evaluated. Rows and computed values are sent as JSON text,
- * because a structured clone would lose digits of large integers.
+ * Message to a thread that evaluates an expression for several rows. The message and the answer contain JSON text, because a structured
+ * clone would lose digits of large integers. `asks`: says if the expression is a condition (`truth`) or computes a value.
  */
 export type RowBatch = {
   readonly source: string;

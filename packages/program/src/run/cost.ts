@@ -23,8 +23,9 @@ type Scope = {
   readonly reached: readonly PathExtent[];
   readonly locals: ReadonlyMap<string, Extent>;
   /**
-   * True if values are read without being copied, as `fieldValue` does. Then the fields of a path cost nothing, and the items of a list
-   * count with the size of the list, because together they are not larger. Default false: each object on a path is converted.
+   * True if the evaluator reads values without copying them, as `fieldValue` does. Following a path then costs nothing. All items of a list
+   * together count with the size of the list, because they are not larger than the list. Default false: the evaluator converts each object
+   * on a path, which costs steps.
    */
   readonly isReadInPlace?: boolean;
 };
@@ -50,8 +51,9 @@ export function boundOf(tree: Expr): (values: Values, rows: readonly unknown[]) 
 }
 
 /**
- * Returns a function that computes the maximum number of evaluation steps of a condition. It is for conditions that read their values in
- * place, without copying them. `extentAt`: returns the size of the value at a path of the expression.
+ * Returns a function that computes the maximum number of evaluation steps of a condition. Use it only for conditions whose values are read
+ * in place, without copying them. Filters of events are such conditions. `extentAt`: returns the size of the value at a path of the
+ * expression.
  */
 export function boundInPlaceOf(tree: Expr): (extentAt: (path: Chain) => Extent) => number {
   const paths: Chain[] = [];

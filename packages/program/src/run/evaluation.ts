@@ -11,7 +11,7 @@ import { containsSteps, matchesSteps, meteredEach, stepsOf, take } from "./cost-
 import { beginWith } from "./long-numbers.ts";
 import { timeParts } from "./time-parts.ts";
 
-/** Maximum number of fields that a message names. */
+/** Maximum number of absent or null fields that an error message about a failed expression names. */
 const namedMax = 3;
 
 /**
@@ -45,7 +45,10 @@ function nullFieldsOf(env: CelEnv, tree: Expr): (values: CelValues) => string {
   };
 }
 
-/** A part of a chain of names. `text`: the part as it is written. `read`: returns the value of the part. */
+/**
+ * One step of a chain of names: for `steps.a.value`, these are `steps`, `steps.a` and `steps.a.value`. `text`: the step as it is written.
+ * `read`: evaluates the expression up to this step and returns the value or the error.
+ */
 type Field = { readonly text: string; readonly read: (values: CelValues) => CelValue | Error };
 
 /**

@@ -41,8 +41,8 @@ export function extentOf(value: unknown): Extent {
 }
 
 /**
- * Size of the values that an expression reads with a chain of names such as `row.a.b`. If `row` can be any of several rows, the size is the
- * largest of their values.
+ * Sizes of the values to which a chain of names such as `row.a.b` leads. If `row` can be any of several rows, each size is the largest that
+ * occurs in these rows.
  */
 export type PathExtent = {
   /**
@@ -76,8 +76,8 @@ export function reachAll(
 }
 
 /**
- * Follows a chain of names (for example `.a.b`) from each starting value. Returns a size that is large enough for every value found. If the
- * chain finds no value, this counts as nothing.
+ * Follows a chain of names (for example `.a.b`) from each starting value. Returns a size that is large enough for every value found. If no
+ * value is found, returns `nothingReached`.
  */
 function reach(starts: readonly unknown[], path: readonly (string | number)[]): PathExtent {
   let reached: PathExtent | undefined;
@@ -142,8 +142,8 @@ function largestOf(list: readonly unknown[]): Extent {
 }
 
 /**
- * Adds the size of a value to `measured`, which estimates the cost of an expression. Returns false if the value is too large to be
- * measured, true otherwise.
+ * Adds the size of a value, and of all values inside it, to the sums in `measured`. Returns false and stops if the value is too large to be
+ * counted, true otherwise.
  */
 function measure(value: unknown, measured: MeasureState): boolean {
   measured.total++;

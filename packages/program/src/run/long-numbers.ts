@@ -37,8 +37,8 @@ export function noteLongNumbers(values: object, given: readonly unknown[]): void
 }
 
 /**
- * Must be called before an expression is evaluated with `values`, if `values` contain JSON numbers with more digits than a double can hold.
- * These numbers must have been found before. From this call on, results of the expression can contain all digits of these numbers.
+ * Selects the long numbers (numbers with more digits than a double holds) that `noteLongNumbers` has found for `values`. Call it before
+ * each evaluation of an expression with `values`. The result of the expression then contains all digits of these numbers.
  */
 export function beginWith(values: object): void {
   current = known.get(values);

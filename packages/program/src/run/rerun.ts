@@ -29,8 +29,8 @@ export function rerunOf(program: Program, from: string, judge: string): Repeated
 }
 
 /**
- * True if the judge step (a step that asks people) is in an error handler, or inside a block other than an `if`. To run earlier steps
- * again, the job would have to leave this handler or block.
+ * True if the judge step (a step that asks people) is in an error handler, or inside a step with inner steps that is not an `if`, such as
+ * `until`. To run earlier steps again, the job would have to leave this handler or step, which is not allowed.
  */
 function isLeft(list: readonly Step[], judge: string): boolean {
   return [...stepsOf(list)].some((step) => {

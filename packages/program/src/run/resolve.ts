@@ -32,7 +32,7 @@ export type RunScope = {
   readonly computed?: Computed;
 };
 
-/** The computed values of expressions, by expression. */
+/** The values of expressions that were computed before a template is filled in. The key is the parsed expression. */
 export type Computed = ReadonlyMap<Expression, JsonValue>;
 
 /** The reason why a value cannot be filled in. `message`: names paths and types, and never quotes data. */

@@ -23,8 +23,8 @@ export type JoinStep = AnyStep &
     /** Pairs of fields that must be equal: each has a field of the left rows and a field of the right rows. */
     readonly on: readonly (readonly [left: Path, right: Path])[];
     /**
-     * A join combines left rows (of its source, a list of rows) with right rows (of the list `right`). This field lists the fields of the
-     * right rows that the new rows get.
+     * Fields that a new row gets from the matching right row, in addition to all fields of the left row. The left rows are those of the
+     * step's source, the right rows are those of the set `right`.
      */
     readonly keep: AddedFields;
   };

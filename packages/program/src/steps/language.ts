@@ -27,7 +27,10 @@ export type StepLanguage<S extends AnyStep, Inner extends AnyStep = never> = {
   readonly form: ObjectForm;
   /** The form of the step as a call in a `map` step. Undefined for a kind that is not allowed in a `map` step. */
   readonly formInMap: ObjectForm | undefined;
-  /** The error for a step of this kind that is inside another step of the same kind, at any depth. Undefined if this nesting is allowed. */
+  /**
+   * The error that svc reports for a step of this kind inside another step of the same kind, at any depth. Undefined if a step of this kind
+   * may contain steps of the same kind.
+   */
   readonly refusedInItself: StepRefusal | undefined;
   /** True if the step may have an error handler (`onError`). A call in a `map` step never has one. Default false. */
   readonly takesOnError?: boolean;
@@ -58,8 +61,8 @@ export type StepLanguage<S extends AnyStep, Inner extends AnyStep = never> = {
   /** Returns the use of a step (numbers of calls, rows and questions), with the steps inside it. */
   estimate(step: S, measure: Measure<Inner>): Use;
   /**
-   * Returns the maximum number of rows in the set (list of rows) that the step makes. A kind of step does not have this function if only
-   * the general limit of rows applies to its sets.
+   * Returns the maximum number of rows in the set (list of rows) that the step makes. A kind of step lacks this function if nothing but the
+   * program's limit of rows limits the size of its sets.
    */
   setSize?(step: S, measure: Pick<Measure<Inner>, "rows" | "sizeOf">): number;
 };
@@ -137,7 +140,7 @@ export type StepPoint = {
 
 /** Functions and data with which a step estimates its use (numbers of calls, rows and questions). */
 export type Measure<Inner extends AnyStep> = {
-  /** Maximum number of rows in one set. */
+  /** Maximum number of rows that a single set (list of rows that a step made) can have. */
   readonly rows: number;
   /** Maximum number of rows of all row sets of the program together. */
   readonly rowsMax: number;

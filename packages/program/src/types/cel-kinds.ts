@@ -18,8 +18,8 @@ type KindFault = {
   readonly hint: string;
   readonly isYounger?: boolean;
   /**
-   * The type of the call's result, if it is known although the call has this fault. Without it, further checks of the expression are
-   * skipped.
+   * The type of the call's result, if it is known although the call has this fault. If the type is not known, the parts of the expression
+   * that use the result are not checked.
    */
   readonly gives?: CelKind;
 };

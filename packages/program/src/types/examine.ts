@@ -26,9 +26,9 @@ const certain: Examination = { faults: [], isCertain: true };
 const uncertain: Examination = { faults: [], isCertain: false };
 
 /**
- * Compares a template (a value with references) with a JSON Schema. Returns the errors that every run would have. `isCertain` is true if
- * every possible value of the template fits the schema. A reference is an unknown value of its type, so a rule about its exact value makes
- * the result uncertain.
+ * Compares a template (a value with references) with a JSON Schema. Returns the errors that every run would have. `isCertain`: true if
+ * every possible value of the template fits the schema. Before a run, only the type of a reference is known. So a rule about exact values,
+ * such as `enum`, makes the result uncertain.
  */
 export function examine(template: ValueTemplate, schema: unknown, examiner: Examiner, path: Path = []): Examination {
   if (schema === true || schema === undefined) return certain;
@@ -101,8 +101,9 @@ function examineReference(
 }
 
 /**
- * Adds the check of a template's replacement value (`else`), which is used if the reference has no value. `found`: result of checking the
- * template itself against the schema. Returns `found` if the template has no replacement value.
+ * Compares the replacement value (`else`) of a template with the schema, and returns its faults together with those in `found`. The
+ * replacement value is used if the reference has no value. `found`: result of comparing the template itself. Returns `found` if the
+ * template has no replacement value.
  */
 function withElse(
   found: Examination,

@@ -121,7 +121,10 @@ export function namesOf(schema: JsonSchema): string[] {
   return names;
 }
 
-/** Returns the type of the values that may replace a constant value. They have the same type and the same fields. */
+/**
+ * Returns the type of a value that is written in a program: its JSON type and, for an object, the types of its fields. The type allows
+ * other values too, because a person's answer may replace the value.
+ */
 export function typeOfConstant(value: JsonValue): JsonSchema {
   if (!isObject(value)) return { type: typeNameOf(value) };
   const properties = Object.fromEntries(Object.entries(value).map(([name, child]) => [name, typeOfConstant(child)]));

@@ -15,7 +15,7 @@ export function withoutStates(set: RowSet | "any"): RowSet | "any" {
   return set === "any" ? "any" : { fields: set.fields, hasStates: false };
 }
 
-/** The results that a step leaves. */
+/** What a step leaves for later steps: its value and its set of rows, and if the step may have been skipped or may have failed. */
 export type StepOutcome = {
   /** The value of `steps.<id>`. "none" if the step has no value, "any" if it is unknown. */
   readonly value: { readonly type: ValueType } | "none";
@@ -28,8 +28,8 @@ export type StepOutcome = {
    */
   readonly mayFail?: boolean;
   /**
-   * Id of the step that makes this row set and may fail before. If it has failed, the set does not exist when this place of the program
-   * runs.
+   * Id of the step that makes this row set, if that step may have failed before the program reaches the place that is checked. If the step
+   * failed, the set does not exist at this place.
    */
   readonly lostWith?: string | undefined;
 };
@@ -41,8 +41,8 @@ export const nothing: StepOutcome = { value: "none", set: undefined, maySkip: fa
 export type EarlierCall = { readonly type: ValueType; readonly maySkip: boolean };
 
 /**
- * Texts for the hints of error messages. `values`, `sets`: the kinds of steps whose value or set of rows later steps can use. `rows`,
- * `expressionRows`: the places where a program can use the current row.
+ * Parts of texts for the hints of error messages. `values`: the kinds of steps that have a value for later steps. `sets`: the kinds of
+ * steps that make a set of rows. `rows`, `expressionRows`: the places where a value, or an expression, can use the current row.
  */
 export type ScopeHints = {
   readonly values: string;
@@ -52,8 +52,8 @@ export type ScopeHints = {
 };
 
 /**
- * Constants that the check of a program may evaluate before the program runs, and the remaining budget of evaluations, steps and characters
- * for it.
+ * Values that the check of a program may use to evaluate constant expressions before the program runs. `budget`: the evaluations,
+ * evaluation steps and characters that this check may still use for this.
  */
 export type Constants = {
   readonly params: JsonObject;
@@ -66,8 +66,8 @@ export type Scope = {
   readonly input: ValueType;
   readonly params: ValueType;
   /**
-   * The program's params, as values that the check may compute with. Undefined if a person's answer may change the params, or if the check
-   * must compute no values.
+   * The program's params and the remaining budget, with which the check evaluates constant expressions. Undefined if a person's answer may
+   * change the params, or if the check must compute no values.
    */
   readonly constants?: Constants | undefined;
   /** Steps that have certainly ended before this place of the program runs, by step id. Expressions at this place can use their results. */

@@ -95,8 +95,8 @@ function decodeSegment(segment: string): string | undefined {
 }
 
 /**
- * Returns the fields of the objects that several templates of a request describe, by field name. If two templates have a field of the same
- * name, the later template's field is used.
+ * Returns the expected fields of a query, a header list or a body, by name. Several templates of the tool's definition can describe fields
+ * of the same object. If two templates describe a field of the same name, the later one is used.
  */
 function fieldsOf(trees: readonly TemplateTree[]): Map<string, TemplateTree> {
   const fields = new Map<string, TemplateTree>();

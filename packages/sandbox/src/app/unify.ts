@@ -14,8 +14,9 @@ import {
 import { itemsOf, propertiesOf, readScalar } from "./refusal.ts";
 
 /**
- * Finds the arguments from which a request was made, by comparing the request with its template, part by part. It does not use the code
- * that fills in templates, so that a mistake in that code becomes visible.
+ * Finds the arguments from which a request was made, by comparing the request with its template, part by part. This class does not share
+ * code with the part of svc that fills in templates. So a mistake in that part shows as a difference between the arguments of the call and
+ * the arguments found here.
  */
 export class Unifier {
   readonly faults: string[] = [];
@@ -32,7 +33,7 @@ export class Unifier {
     this.#required = new Set(Array.isArray(required) ? required.map(String) : []);
   }
 
-  /** Adds the arguments that were found in one part of the request to those found so far. */
+  /** Copies the arguments that another unifier has found in one part of the request to the arguments of this unifier. */
   adopt(other: Unifier): void {
     for (const [name, value] of Object.entries(other.args)) define(this.args, name, value);
   }

@@ -57,7 +57,10 @@ function stepsOf(path: string): Steps {
   return placeholder?.path ?? [];
 }
 
-/** Returns a copy of `whole` that has `value` at a path. Missing objects and lists are created. */
+/**
+ * Returns a copy of `whole` in which the value at a path is replaced by `value`. Objects and lists that are missing on the path are
+ * created.
+ */
 function placed(whole: unknown, [step, ...others]: Steps, value: unknown): unknown {
   if (step === undefined) return value;
   if (typeof step === "number") {

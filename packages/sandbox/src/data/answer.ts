@@ -84,8 +84,8 @@ function endOf({ name }: Action): Facts {
 }
 
 /**
- * Returns a result that fits the output schema. If values from calls do not fit the fields that show them, the result has made-up values
- * instead, which always fit.
+ * Returns a result that fits the output schema. At first, the result shows values that earlier calls have set. If one of these values does
+ * not fit the schema, the result is made a second time with only made-up values, which always fit.
  */
 function makeFitting({ outputSchema, validateOutput }: Action, plan: ResultPlan): unknown {
   const result = makeResult(outputSchema, plan);
@@ -204,8 +204,9 @@ function changeOne(
 }
 
 /**
- * Returns the role (what a tool does, with which kind of object) of a list tool, changed so that the list contains objects of the kind
- * `name`. An example is the documents that a search finds. Returns the role unchanged if no tool has this kind.
+ * Returns the role of a list tool (what it does, with which kind of object), changed so that the list contains objects of the kind `name`.
+ * It is used for a list whose items have another kind than the tool's name says, for example the documents that a search finds. Returns the
+ * role unchanged if no tool of the app has this kind.
  */
 function asListOf(toolkit: Toolkit, role: ToolRole, name: string): ToolRole {
   const roles = toolkit.actions.map((action) => roleOf(toolkit, action));

@@ -213,8 +213,9 @@ function timeFields({ words, end }: Limit, fields: ObjectFields): readonly [stri
 }
 
 /**
- * Returns a field and similar fields of the same object, such as `start.dateTime` and `start.date`. A field with a point in time comes
- * first.
+ * Returns a time field, and the other time fields inside the same inner object. For example, `start.dateTime` and `start.date` are both
+ * inside `start`. The field with the longest name comes first, which is the one with a point in time. Returns an empty list if `found` is
+ * undefined.
  */
 function alike(
   times: readonly [string, Field][],

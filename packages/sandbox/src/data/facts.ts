@@ -14,8 +14,9 @@ const wrappers = new Set(["variables", "input", "data", "attributes", "fields"])
 const depthMax = 4;
 
 /**
- * Returns the known values of an object's fields that a call contains (for example `teamid`). Values in the request body come first. For a
- * field that is in the body, an argument's value is used only if the argument's name says that it is the new value.
+ * Returns the field values that a call contains, as facts (known values by field name, for example `teamid`). Values in the request body
+ * have precedence over arguments. One exception: an argument whose name says that it is a new value, such as `new_name`, replaces the value
+ * of the body.
  */
 export function factsOf(args: AnyObject, body: unknown, kind: Kind | undefined): Facts {
   const facts = new Map<string, unknown>();

@@ -45,8 +45,8 @@ type Here = {
   readonly plan: ResultPlan;
   readonly place: ResultPlace;
   /**
-   * Names of the fields on the path from the object to the value that is made now. With them, the sandbox finds known values (facts) of the
-   * object.
+   * Names of the fields from the object down to the value that is being made. With these names, the sandbox looks for a known value (fact)
+   * of the object.
    */
   readonly path: readonly string[];
   readonly shown: ShownObject;

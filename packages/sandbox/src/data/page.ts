@@ -102,9 +102,9 @@ export function isPageArgument(action: Action, name: string): boolean {
 }
 
 /**
- * Returns the part of a list that a call asks for. `count`: returns the number of items in the list. Its parameter is the usual number:
- * three, or fewer if the call asks for fewer. `pages`: the number of full pages. If the tool has no argument for the next page, the list
- * has only one page.
+ * Returns the part of a list that a call asks for. `count`: returns the number of items in the list, and gets the number of items that a
+ * list usually has. The usual number is three, or fewer if the call asks for fewer. `pages`: number of full pages, in the scenario with
+ * many pages. A tool without an argument for the next page has only one page.
  */
 export function pageOf(
   toolkit: Toolkit,

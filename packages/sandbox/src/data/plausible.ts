@@ -16,7 +16,7 @@ export type WantedValue = {
   readonly times?: Times;
 };
 
-/** Times from which the time fields of an object get their values, for example the time when the object was made. */
+/** The times from which the time fields of an object are computed, for example the time of a call that made the object. */
 export type Times = {
   /** Latest time of made-up objects, in epoch milliseconds. */
   readonly baseMs: number;
@@ -29,7 +29,10 @@ type Clue = WantedValue & {
   readonly words: string;
   readonly parent: string;
   readonly number: number;
-  /** A number that is the same for all fields of one person, so that the person's name and address belong together. */
+  /**
+   * Number that chooses a made-up person. All fields about one person use the same number, so that the name and the address belong
+   * together.
+   */
   readonly person: number;
 };
 

@@ -49,8 +49,8 @@ const optionalWords = new Set(
 const nameFields = ["name", "summary", "title", "displayname", "display_name", "full_name", "label"];
 
 /**
- * Returns the seed from which the sandbox invents the rows of a list. It depends on the arguments that identify the list, so that the same
- * list always has the same rows.
+ * Returns the seed from which the sandbox invents the rows of a list. `bound`: the arguments that identify the list, such as the id of a
+ * channel. The seed depends on the name and these arguments, so that the same list always has the same rows.
  */
 export function listSeed({ slug }: Toolkit, listName: string, bound: AnyObject): Seed {
   return digestOf(slug, listName, canonicalJson(bound));

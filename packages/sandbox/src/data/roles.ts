@@ -27,8 +27,8 @@ export type ToolRole = {
   /** The noun in the tool's name, as words in the singular. */
   readonly noun: readonly string[];
   /**
-   * Arguments of the tool that contain ids of existing objects in the sandbox app. If such an object was deleted, the call is answered with
-   * "not found".
+   * The arguments of the tool that contain ids of objects, each with the kind of its object. If one of these objects was deleted by an
+   * earlier call, the sandbox answers the call with "not found".
    */
   readonly subjects: readonly { readonly kind: Kind; readonly argument: string }[];
 };

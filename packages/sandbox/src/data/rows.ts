@@ -47,7 +47,7 @@ export function listPlan(work: ListWork, pages: number | undefined): Pick<Result
 }
 
 type Listing = {
-  /** Returns the number of rows in the list. `usual`: the number that a list usually shows. */
+  /** Returns how many rows the list has. `usual`: number of rows that a list has if no objects or filters change it. */
   readonly count: (usual: number) => number;
   readonly rows: (start: number, end: number) => ShownObject[];
 };

@@ -35,8 +35,8 @@ ${list}
 }
 
 /**
- * Returns a scope as the page shows it. If the deployment has registered no app, scopes have no prefix, so the placeholder for the prefix
- * is removed.
+ * Returns a scope as the page shows it. In tool definitions, a scope can begin with the placeholder `{scope_base}`, which the deployment's
+ * registered OAuth app replaces. Without a registered app, the placeholder has no value and is removed.
  */
 function shownScope(scope: string): string {
   return scope.replace(/^\{scope_base\}\//, "");

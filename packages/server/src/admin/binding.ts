@@ -7,7 +7,10 @@ import { adminFaults } from "./errors.ts";
 const toolkitsMax = 100;
 const slugPattern = /^[a-z][a-z0-9_]{0,62}$/;
 
-/** Returns the scope of a new key. Throws ENTITY_ID_INVALID, ACCESS_CLASS_INVALID, TOOLKIT_SLUGS_INVALID. */
+/**
+ * Reads the scope of a new key from the request: its entity, access classes and toolkits. Throws ENTITY_ID_INVALID, ACCESS_CLASS_INVALID or
+ * TOOLKIT_SLUGS_INVALID if a value is not valid.
+ */
 export function readBinding(request: Pick<CreateApiKeyRequest, keyof Binding>): Binding {
   const { entityId, toolkitSlugs } = request;
   if (entityId !== "" && !isEntityId(entityId)) throw adminFaults.ENTITY_ID_INVALID(entityId);
@@ -32,7 +35,10 @@ export function requireToolkits({ toolkits }: Pick<Catalog, "toolkits">, slugs: 
   if (wrong >= 0) throw catalogFaults.TOOLKIT_NOT_FOUND(`toolkitSlugs[${wrong}]`, slugs[wrong] ?? "", { toolkits });
 }
 
-/** Returns the agent tools of a new key, in addition to the tools of apps. Throws AGENT_TOOLS_INVALID. */
+/**
+ * Reads from the request which groups of svc's own tools for agents a new key may use, in addition to the tools of apps. Throws
+ * AGENT_TOOLS_INVALID for an unknown group.
+ */
 export function readAgentTools(texts: readonly string[]): AgentToolGroup[] {
   const read = texts.map((text, index) => {
     const known = agentToolGroups.find((one) => one === text);

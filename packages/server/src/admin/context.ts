@@ -16,20 +16,29 @@ export type AdminContext = {
   sealer: Sealer;
   /** Called with revoked keys, so that this node refuses them from now on. */
   onRevoked: (ids: readonly KeyId[]) => void;
-  /** Called with a project whose quotas or confirmation policy changed, so that this node applies the change. */
+  /**
+   * Called after an administrator changed the quotas or the confirmation policy of a project. The function removes the old values from the
+   * caches of this node.
+   */
   onQuotas: (id: ProjectId) => void;
-  /** Called with a project if some of its keys ended. This node then refuses these keys. */
+  /**
+   * Called after keys of a project ended, for example because its data was erased. The function removes the project's keys from the caches
+   * of this node, so that the node refuses them at once.
+   */
   onKeysEnded: (id: ProjectId) => void;
   nodeId: NodeId;
-  /** Starts a rotation of the vault key (see `Vault`): all secrets are encrypted again with a new key. */
+  /**
+   * Starts a rotation of the vault key (see `Vault`), and returns it. A rotation encrypts all stored secrets again with a new key, in the
+   * background.
+   */
   rotateVault: () => Promise<VaultRotation>;
   /** Counts the running calls of each project on this node. */
   admission: Pick<Admission, "loadOf">;
   /** Counts the webhook posts that this node has received for each project. */
   posts: Pick<PostQuotas, "loadOf">;
   /**
-   * True if a second project is allowed, because the deployment defines which projects receive events. False if it does not: every project
-   * would receive all events.
+   * True if the deployment defines which projects receive which webhook events. A second project can then be created. False if it does not:
+   * every project would receive the events of all projects, so only one project is allowed.
    */
   isOpenToProjects: boolean;
   deploymentSecrets: Node["deploymentSecrets"];

@@ -89,7 +89,10 @@ function quotaUsage(name: QuotaName, set: Quotas, used: number, refused: number)
   });
 }
 
-/** Returns the quotas of a request that are not 0. Undefined if they were not sent, so that they stay unchanged. Throws QUOTA_INVALID. */
+/**
+ * Returns the quotas that a request sets. A quota of 0 is left out, because 0 means not set. Returns undefined if the request contains no
+ * quotas, so that the project's quotas stay unchanged. Throws QUOTA_INVALID.
+ */
 export function readQuotas(sent: ProjectQuotas | undefined): Quotas | undefined {
   if (sent === undefined) return undefined;
   const set: { -readonly [Name in keyof Quotas]: Quotas[Name] } = {};

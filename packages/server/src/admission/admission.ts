@@ -22,13 +22,17 @@ export type ProjectLoad = {
   readonly refusals: Map<QuotaName, number>;
 };
 
-/** Kind of an admitted request. `call`: ends with its answer. `stream`: stays open. `wait`: an admitted call that begins to wait. */
+/**
+ * How long an admitted request uses a place in the project's quotas. `call`: until it is answered. `stream`: a stream, which stays open for
+ * a long time. `wait`: a call that was admitted as `call` before and now waits for something, such as the end of a job.
+ */
 export type RequestKind = "call" | "stream" | "wait";
 
 /** Admits projects' requests within their quotas. Projects do not affect each other. */
 export type Admission = {
   /**
-   * Admits and counts a request, or returns the reason why the request is refused. The caller calls `leave` once for each admitted request.
+   * Admits and counts a request, or returns the fault with which the request is refused. After an admitted request has ended, the caller
+   * must call the returned function `leave` once.
    */
   enter(
     projectId: ProjectId,

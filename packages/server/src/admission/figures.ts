@@ -23,7 +23,10 @@ export function* figuresOfProjects(
   }
 }
 
-/** Returns how many requests of a project were refused on this node, by quota. Tool calls and webhook posts are added up. */
+/**
+ * Returns how many requests of a project were refused on this node, by the quota that was reached. Each number is the sum of refused API
+ * calls and refused webhook posts.
+ */
 export function refusalsOf(
   calls: Pick<ProjectLoad, "refusals"> | undefined,
   posts: Pick<PostLoad, "refusals"> | undefined,

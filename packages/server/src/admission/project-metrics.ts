@@ -2,7 +2,7 @@ import { type ProjectId, type QuotaName, quotaNames } from "@svc/core";
 import { Counter, type Registry } from "prom-client";
 import { type Figures, TopProjects } from "./top-projects.ts";
 
-/** A project's counts on this node since its start. They only grow. */
+/** Numbers of a project's calls, webhook posts and refusals on this node since the node started. They never decrease. */
 export type ProjectFigures = {
   readonly projectId: ProjectId;
   readonly calls: number;

@@ -32,8 +32,8 @@ export async function auditAction<Result>(
 }
 
 /**
- * Returns a function that runs an action of the caller and records it in the audit log. It is for actions that are not API calls;
- * `enterCalls` does the same for calls.
+ * Returns a function that runs an action of the person or program `actor` and records it in the audit log. It is for actions that are not
+ * API calls; `enterCalls` does the same for API calls.
  */
 export function actionAuditor(log: AuditLog, actor: ProjectPrincipal): EnterAction {
   return ({ action, subject, entityId = "" }, act) =>

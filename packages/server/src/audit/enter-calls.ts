@@ -73,8 +73,8 @@ async function enterCall(rule: AuditRule, log: AuditLog, request: Message, conte
 }
 
 /**
- * Returns data for an audit entry that is known only after an action: the id of the object that the action created, and the object's
- * project.
+ * Returns data for the audit entry of a call that created an object. The id of the object and its project are known only from the response
+ * of the call.
  */
 function madeBy(rule: AuditRule, response: Message, projectId: ProjectId | undefined): Omit<ActionEnd, "outcome"> {
   const made = rule.made?.(response);

@@ -9,8 +9,8 @@ import {
 import { Audited, audit_entity, audit_result, audit_subject, audited } from "@svc/gen/options";
 
 /**
- * How a call is recorded in the audit log: functions that read the recorded fields from its request and response. A function is undefined
- * if the call has no such field.
+ * How an API call is recorded in the audit log. Each member except `action` is a function that reads one value of the audit entry from the
+ * request or the response of the call. It is undefined if the call has no such value.
  */
 export type AuditRule = {
   /** Name of the audited API call, with its service (for example `AdminService.CreateApiKey`). */

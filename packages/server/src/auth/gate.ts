@@ -52,8 +52,8 @@ export type IncomingCall = {
   readonly authorization: string | null;
   readonly call: Call | undefined;
   /**
-   * Waits for the lookup of the caller's key, without reading the request's body meanwhile. If undefined, the check of the key waits with a
-   * plain `await`.
+   * Waits for the lookup of the caller's key, and prevents that the body of the request is read during this time. If it is undefined, the
+   * gate just awaits the lookup.
    */
   readonly wait: KeyLookupWait | undefined;
 };
@@ -205,8 +205,9 @@ function assertUnbound(method: DescMethod, principal: Principal): void {
 }
 
 /**
- * Throws ENTITY_BOUND if the key of a portal link makes a call that does not belong to the portal, and PORTAL_READ_ONLY if it may only read.
- * `isRead`: true if the call only reads; undefined if it does not belong to the portal.
+ * Checks a call with the key of a portal link. Throws ENTITY_BOUND if the call does not belong to the portal. Throws PORTAL_READ_ONLY if
+ * the link permits only reading and the call changes something. `isRead`: true if the call only reads; undefined if the call does not
+ * belong to the portal.
  */
 function assertPortal(method: DescMethod, isRead: boolean | undefined, portal: PortalAccess): void {
   const name = `${method.parent.typeName}/${method.name}`;

@@ -55,14 +55,14 @@ export function projectPrincipalOf(key: CallerKey): ProjectPrincipal {
 }
 
 /**
- * Waits for the lookup of a key and returns its result. Callers use it instead of a plain `await`. The body of the request is not read
- * during this wait.
+ * Waits for the lookup of a key and returns its result. During the wait, the body of the request is not read. With a plain `await`, Node
+ * would continue to read the body into memory, although the sender may have no valid key.
  */
 export type KeyLookupWait = <Found>(lookup: Promise<Found>) => Promise<Found>;
 
 /**
- * Key of the Connect context under which the HTTP layer stores the call's KeyLookupWait. The gate, which checks the caller's key, uses this
- * function to wait for the lookup of the key.
+ * Key of the Connect context under which the HTTP layer stores a call's KeyLookupWait. The gate, which checks the caller's key, takes this
+ * function from the context and waits with it for the lookup of the key.
  */
 export const keyLookupContext: ContextKey<KeyLookupWait | undefined> = createContextKey<KeyLookupWait | undefined>(
   undefined,

@@ -3,7 +3,10 @@ import { startLoop } from "../loop.ts";
 
 /** Running calls that must end if their callers lose their permission: streams, and all calls that take longer than a second. */
 export type OpenCalls = {
-  /** Watches a call. Calls `authenticate` once a second, and calls `end` if it rejects with a fault. */
+  /**
+   * Watches a call until it ends. Calls `authenticate` once a second. If `authenticate` rejects with a fault, the caller has lost its
+   * permission, and `end` is called with this fault.
+   */
   watch(authenticate: () => Promise<unknown>, end: (fault: Fault) => void): CallWatch;
   /** Stops the regular checks of running calls. Called when the server stops. */
   stop(): Promise<void>;

@@ -41,7 +41,10 @@ import type { ServiceUrlsOf } from "./metadata.ts";
 import { type Choice, type OfferSources, offerOf, readChoice } from "./scopes.ts";
 import { type AuthorizationOptions, AuthorizationRefusal, readForm } from "./serve.ts";
 
-/** Dependencies for finding out which person uses the consent page. */
+/**
+ * Dependencies of `identify`, which finds out as whom a person uses the consent page: with a console session, or with a key that the person
+ * typed.
+ */
 type IdentifyOptions = {
   readonly clock: Clock;
   readonly keys: KeyCache;

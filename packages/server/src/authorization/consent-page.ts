@@ -49,8 +49,8 @@ export type DecisionDetails = {
   readonly keyName: string;
   readonly offer: Offer;
   /**
-   * The person's previous choice. Undefined when the page is shown for the first time; the page then preselects the access that the client
-   * asks for.
+   * The form with the person's previous choice, which svc did not accept. Undefined when the page is shown for the first time. The page
+   * then preselects the access that the client asks for.
    */
   readonly form?: URLSearchParams | undefined;
   /** Reason why the previous choice was not accepted. */

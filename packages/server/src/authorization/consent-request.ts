@@ -120,8 +120,9 @@ function readToolkits(parameters: URLSearchParams): string[] {
 }
 
 /**
- * Encrypt the data of an OAuth request that the consent pages contain, so that a browser cannot change it. `asked` is used before the
- * person is identified, `vouched` afterwards. Each decrypts only texts that it has encrypted itself.
+ * Two objects that encrypt the data of an OAuth request. The consent pages contain this data, and the encryption prevents that a browser
+ * changes it. `asked` is for pages before the person is identified, and `vouched` for pages after that. Neither of them decrypts texts of
+ * the other.
  */
 export type Seals = {
   readonly asked: Seal<ConsentRequest>;

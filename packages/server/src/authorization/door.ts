@@ -9,7 +9,10 @@ import { type GrantCache, isAccessToken } from "./grants.ts";
 import { resourceMetadataPath, type ServiceUrls, type ServiceUrlsOf } from "./metadata.ts";
 import { classesOf, firstScopes, scopesOfTool } from "./scopes.ts";
 
-/** Authenticates agents at the MCP address, by an API key or by the access token of a grant (a person's permission for an agent). */
+/**
+ * Checks who sends a request to the MCP address. An agent identifies itself by an API key, or by the access token of a grant (a person's
+ * permission for an agent).
+ */
 export type McpDoor = {
   /**
    * Returns the principal of a request that has a key or the access token of a grant (a person's permission for an agent). Rejects like

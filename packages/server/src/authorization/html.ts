@@ -8,8 +8,8 @@ import { tokensFile } from "@svc/console";
 export type Html = { readonly html: string };
 
 /**
- * Returns the HTML of a template (a template tag). Texts are escaped; values of type Html are inserted unchanged; items of a list are
- * joined by line breaks.
+ * Tag for template literals that contain HTML. Values that are texts are escaped. Values of type Html are inserted unchanged. The items of
+ * a list are joined by line breaks.
  */
 export function html(texts: TemplateStringsArray, ...values: readonly (string | Html | readonly Html[])[]): Html {
   const parts = values.map((value) => {

@@ -64,8 +64,8 @@ export function createRegister(options: RegisterOptions): (req: IncomingMessage,
 }
 
 /**
- * Returns a prefix for the client's id that identifies the sender's address without revealing it. So an address that registers many clients
- * displaces only its own clients.
+ * Returns a prefix for the id of a client that registers itself. The prefix identifies the sender's address without revealing it. When
+ * there are too many clients, svc uses the prefix to delete clients of the address that registered the most.
  */
 function senderOf(address: string, sealer: Pick<Sealer, "subkey">): string {
   return createHmac("sha256", sealer.subkey("senders of clients"))

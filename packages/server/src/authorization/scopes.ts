@@ -106,9 +106,9 @@ function mayGive(key: Pick<ApiKey, keyof Binding | "agentTools">, group: AgentTo
 export type Choice = Binding & { readonly agentTools: readonly AgentToolGroup[] };
 
 /**
- * Returns the person's choice. If it is not valid, returns `fault`, a sentence for the person. If the client asked for toolkits (apps), the
- * person must choose at least one: choosing none would otherwise give access to all toolkits, also to a person who rejects the requested
- * ones.
+ * Returns the access that the person chose in the form. If the choice is not valid, returns `fault`, a sentence for the person. If the
+ * client asked for certain toolkits (apps), the person must choose at least one toolkit. An empty choice would mean all toolkits, although
+ * a person who removes all requested toolkits wants to give less.
  */
 export function readChoice(
   form: URLSearchParams,

@@ -38,8 +38,8 @@ export type BodyCharge = {
   /** Charges bytes that have arrived, and returns true. If the budget has no room for them, charges nothing and returns false. */
   take(bytes: number): boolean;
   /**
-   * Marks the body as incomplete, because parts of it still have to arrive. Until `complete` or `release`, svc may call `giveWay` once.
-   * This function must then discard the body, so that memory becomes free for other bodies.
+   * Marks the body as incomplete, because parts of it still have to arrive. From now until `complete` or `release`, the budget may call
+   * `giveWay` once. `giveWay` must then discard the body, so that its memory becomes free for other bodies.
    */
   arrive(giveWay: () => void): void;
   /** Marks the request body as complete. From now on, it is not discarded to free memory for bodies that are arriving. */

@@ -40,8 +40,8 @@ function createPace(schedule: (turn: () => void) => void): BodyPace {
     if (waiting.size > 0) schedule(turn);
   };
   /**
-   * At the end of the current turn of the event loop, Node resumes reading from the connection of the request. So this function pauses the
-   * connection a second time.
+   * Pauses connections again whose reading Node has resumed. Node resumes the reading at the end of the turn of the event loop in which
+   * `yield` paused it.
    */
   const pauseAgain = () => {
     for (const socket of fresh) if (waiting.has(socket)) socket.pause();

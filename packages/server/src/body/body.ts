@@ -106,13 +106,17 @@ export function discardBody(req: IncomingMessage): void {
 
 const discarded = new WeakSet<IncomingMessage>();
 
-/** Number of body bytes that are read per turn of the event loop. */
+/** Number of body bytes after which the reading of a connection pauses, so that other connections are read before it continues. */
 const paceBytes = 16_384;
 /**
- * Cost of reading one piece of a body, expressed in bytes. One read of a connection may contain up to sixty thousand pieces of one byte.
+ * Number of bytes that each piece of a body counts in addition to its length, because each piece costs work. One read of a connection may
+ * contain up to sixty thousand pieces of one byte.
  */
 const pieceBytes = 64;
-/** Maximum number of chunks whose average size is below `pieceBytes`. No normal client sends more. */
+/**
+ * Number of chunks after which their average size is checked. An average below `fineBytes` bytes is too small. No normal client sends so
+ * many such small chunks.
+ */
 const fineChunksMax = 512;
 const fineBytes = 16;
 

@@ -11,11 +11,15 @@ export type Intake = {
   /** Returns a new `BodyCharge`, which counts the bytes of this request's body. The bytes count in the memory budget for all bodies. */
   charge(req: IncomingMessage, share: BodyShare): BodyCharge;
   /**
-   * Returns the result of `lookup` (the lookup of the caller's key). The request's body is not read during the lookup. Body bytes that came
-   * with the headers may exceed the limit for requests without a key. In this case a slow lookup rejects with NODE_OVERLOADED.
+   * Waits for `lookup` (the lookup of the caller's key) and returns its result. Meanwhile, the request's body is not read. A first part of
+   * the body may have arrived together with the headers. If this part is larger than the limit for requests without a key, the wait is
+   * short: a slow lookup then rejects with NODE_OVERLOADED.
    */
   keepBack<Found>(req: IncomingMessage, lookup: Promise<Found>): Promise<Found>;
-  /** Records that the sender of a request has a valid key or signature. */
+  /**
+   * Records that the sender of a request has a valid key or a valid signature. When there are too many connections, svc closes connections
+   * of such senders last.
+   */
   noteKey(req: IncomingMessage): void;
 };
 

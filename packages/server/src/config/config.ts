@@ -31,7 +31,10 @@ export type Config = {
   readonly dataDir: string;
   readonly toolkitFolders: readonly string[];
   readonly deploymentFile: string | undefined;
-  /** The projects that receive webhook events, if the deployment file does not say this. Undefined if the variable is not set. */
+  /**
+   * The projects that receive webhook events, from the environment variable. It applies only if the deployment file does not define this.
+   * Undefined if the variable is not set.
+   */
   readonly webhookAudience: Audience | undefined;
   /**
    * The keys that protect the vault (the encrypted store of credentials). If undefined, the server uses the key file in `dataDir`. If
@@ -106,12 +109,16 @@ export type ConfigFolders = {
   readonly checkout: string;
   readonly isRoot: boolean;
   /**
-   * Home folder of the user, if svc is an installed package: the next version replaces the package's own folder. Undefined in a checkout.
+   * Home folder of the user, if svc is an installed package. The default data folder is then inside this home folder. It cannot be inside
+   * the package's folder, because an installation of the next version replaces that folder. Undefined in a checkout.
    */
   readonly packageHome?: string | undefined;
 };
 
-/** Only `npm run package` compiles the sources to JavaScript. */
+/**
+ * True if svc runs as an installed package, false in a checkout. A package contains JavaScript, because `npm run package` compiles the
+ * sources. A checkout runs the TypeScript sources.
+ */
 const isPackage = import.meta.url.endsWith(".js");
 
 /** The folder that contains this server's `package.json` and the folder `toolkits` (definitions of apps). */
@@ -221,7 +228,10 @@ export function isLoopbackHost(host: string): boolean {
   return host === "localhost" || (!verdict.allowed && verdict.range === "loopback");
 }
 
-/** Checks the rules that concern several variables. */
+/**
+ * Checks rules about the combination of several variables, and reports each violation as a fault. For example, SVC_DATABASE_URL requires
+ * SVC_VAULT_KEY.
+ */
 function checkTogether(config: Config, reader: ConfigReader): void {
   checkApart(config, config.adminListen, reader);
   const isEmbedded = reader.text("SVC_DATABASE_URL") === undefined;

@@ -29,8 +29,9 @@ function faultsOfEnvFile(text: string): string[] {
 }
 
 /**
- * Returns the fault of a quoted value, and the number of lines that the value continues on. Undefined if the value is not quoted. If a
- * quote is not closed, the following lines are checked one by one.
+ * Returns the fault of a value in quotes (an empty text if it has none), and the number of further lines that the value contains. Returns
+ * undefined if the value is not in quotes. If the closing quote is missing, no further lines are taken, so that the caller checks the
+ * following lines one by one.
  */
 function quotedValue(value: string, following: readonly string[]): { fault: string; furtherLines: number } | undefined {
   const [, quote] = /^[ \t]*(["'`])/.exec(value) ?? [];

@@ -70,8 +70,8 @@ export function checkArguments({ args, action, path, given }: ArgumentCheck, sco
 }
 
 /**
- * Returns the message for a faulty value: its kind, and where it comes from. The value itself is shown only if it is written in the program
- * and is not sensitive.
+ * Returns the message about an argument with a wrong value. The message says what kind of value it is, and from which reference it comes.
+ * It shows the value itself only if the value is written in the program and is not sensitive.
  */
 function toldOf(
   message: string,
@@ -102,7 +102,10 @@ function checkConfirm(args: ValueTemplate, { slug }: Action, path: Path, { fault
   return { kind: "object", entries: entries.filter(([name]) => name !== "confirm") };
 }
 
-/** Returns the arguments with an unknown value added for each argument that svc sets at run time, so that it does not count as missing. */
+/**
+ * Adds the required arguments that svc itself sets at run time to the arguments in the program. Their values are placeholders of any type,
+ * so that the check does not report these arguments as missing.
+ */
 function withGiven(args: ValueTemplate, names: readonly string[], { required }: JsonSchema): ValueTemplate {
   const entries = entriesOf(args) ?? [];
   const missing = names.filter((name) => {

@@ -243,7 +243,10 @@ function declaredPaging({ arg, from, query, start = 0, by, size, more }: PagingD
   return path && { kind: "token", arg, from: path, query, more: isMoreAt };
 }
 
-/** Checks that the paths of `page` exist in the tool's output and that their values fit the arguments. Records every fault. */
+/**
+ * Checks the rule by which a step requests further pages. The paths that it reads must exist in the tool's output, and the values there
+ * must fit the arguments that they are copied to. Records every fault.
+ */
 export function checkPage(page: PageSpec, path: Path, action: Action, check: Check): void {
   const { faults } = check;
   if (page.unclear !== undefined) {

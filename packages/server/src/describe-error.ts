@@ -27,8 +27,8 @@ export function describeError(error: unknown, depth = 0): ErrorDescription {
 }
 
 /**
- * Returns the message of a database error without the values that drizzle-orm appends to it (errors.js, DrizzleQueryError). They may be
- * secret.
+ * Returns the message of a database error up to the values that drizzle-orm appends to it (errors.js, DrizzleQueryError). The values are
+ * left out, because they may be secret.
  */
 function withoutParameters(message: string): string {
   const end = message.indexOf("\nparams:");

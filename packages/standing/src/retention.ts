@@ -16,8 +16,8 @@ export type StandingSweepOptions = {
 };
 
 /**
- * Milliseconds for which a dedupe key (which recognizes repeated events) is kept after it has expired. It is needed if svc decides late
- * about an event that arrived before.
+ * Milliseconds for which a dedupe key (which recognizes repeated events) is kept after it has expired. svc may decide late about an event
+ * that arrived while the key was valid, and must then still find the key.
  */
 const seenGraceMs = 86_400_000;
 /**

@@ -8,8 +8,8 @@ import { until } from "@svc/testing/until";
  */
 export type LookClock = TestClock & {
   /**
-   * Pause of the engine between two searches for due work, as in this test. The test clock recognizes the engine's wait by this duration,
-   * because nothing else waits as long.
+   * Pause of the engine between two searches for due work. Nothing else in the test waits for exactly this duration, so the test clock
+   * recognizes the engine's wait by it.
    */
   readonly restMs: number;
   /** Moves the clock to a time. Resolves after the engine of a node has claimed its tasks at this time and waits for its next claim. */

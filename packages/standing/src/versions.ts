@@ -23,7 +23,7 @@ export type LoadedVersion = {
   readonly definition: Definition;
   readonly program: Program;
   readonly next: NextOccurrence;
-  /** Number of characters of the schedule's definition. */
+  /** Number of characters of the schedule's definition. The cache of versions limits the sum of these numbers. */
   readonly size: number;
 };
 

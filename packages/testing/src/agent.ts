@@ -108,8 +108,8 @@ export function createPerson(url: string): TestPerson {
 }
 
 /**
- * For tests: signs a person in with a project key and lets the person grant an agent access. Returns the parameters of the address to which
- * svc redirects the person's browser, which is the agent's own.
+ * For tests: signs a person in with a project key and lets the person grant an agent access. svc then redirects the person's browser to the
+ * agent's address. Returns the query parameters of this address, such as the authorization code.
  */
 export async function letIn(
   { url, key }: { url: string; key: string },

@@ -6,9 +6,10 @@ const memoryFiles = "/dev/shm";
 const memoryNeededBytes = 4 * 2 ** 30;
 
 /**
- * Creates a folder that PostgreSQL can use, even if the tests run as root. The folder is in memory if there is enough space, and otherwise
- * in the system's temporary folder. Memory is preferred because a database has 500 files: for each new file, ext4 searches past all inodes
- * deleted in the last seconds, which took an eighth of the processor time of a run. If a run is killed, its files stay in memory.
+ * Creates a folder that PostgreSQL can use, even if the tests run as root. If there is enough free memory, the folder is in a file system
+ * in memory, and otherwise in the system's temporary folder. A database has 500 files. On ext4, each new file costs a search past all
+ * inodes that were deleted in the last seconds, which took an eighth of the processor time of a run. If a run is killed, its files stay in
+ * memory.
  */
 export async function createTestDataDir(): Promise<string> {
   const isRoomy = process.availableMemory() >= memoryNeededBytes && (await freeBytes(memoryFiles)) >= memoryNeededBytes;

@@ -40,7 +40,7 @@ export type TestBench = {
       memory?: MemoryBounds;
       /** True if the test expects failures, so that they are not printed. */
       quiet?: boolean;
-      /** Receives the cause of each lease (a node's time-limited right to send a delivery) that the engine loses. */
+      /** List to which the bench adds the cause of each lease (a node's time-limited right to run a job) that this engine loses. */
       leasesLost?: string[];
     },
   ): JobEngine & { readonly memory: HeldMemory };
@@ -73,7 +73,10 @@ export type SubmitOptions = {
   idempotencyKey?: string;
   /** The programs of the skills that the job runs, by slug. Each becomes the first version of its skill. */
   skills?: Readonly<Record<string, object>>;
-  /** The engine of the node that receives the submission. Default: the node has no engine of its own and wakes the others. */
+  /**
+   * The engine of the node that receives the submission. Default: none. The job is then stored by a node that runs no jobs, and all engines
+   * of the bench are woken to look for it.
+   */
   engine?: Pick<JobEngine, "reserve" | "wake">;
 };
 

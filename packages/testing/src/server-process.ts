@@ -31,7 +31,10 @@ export const bootstrapKey = "bootstrap-key-of-the-tests-0123456789";
 /** Token of AdminService in every started server. */
 export const adminToken = "admin-token-of-the-tests-0123456789";
 
-/** Settings of the memory allocator that a server otherwise sets by restarting itself. If they are given, it need not start twice. */
+/**
+ * Settings of the memory allocator. A server that starts without them sets them and starts itself again. The tests give the settings, so
+ * that the server starts only once.
+ */
 const allocator = { MALLOC_MMAP_THRESHOLD_: "131072", MALLOC_TRIM_THRESHOLD_: "131072", MALLOC_ARENA_MAX: "2" };
 
 /**

@@ -34,9 +34,9 @@ function hintOf(name: string, known: readonly string[]): string {
 }
 
 /**
- * Returns the faults of the file in SVC_DEPLOYMENT; empty if the variable is not set. A start that fails for other reasons calls this
- * function as well, so that the operator sees the faults of the file at the same time. `loadConfig` does not check the file, because
- * commands that need no catalog also call it.
+ * Returns the faults of the deployment file that SVC_DEPLOYMENT names. Empty if the variable is not set. The function is also called if the
+ * start fails for another reason, so that the operator sees all faults at the same time. `loadConfig` does not check the deployment file,
+ * because it also runs for commands that do not use the file.
  */
 export async function deploymentFaults(environment: Environment): Promise<readonly ConfigFault[]> {
   const path = environment.get("SVC_DEPLOYMENT")?.trim() ?? "";

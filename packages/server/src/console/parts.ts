@@ -71,8 +71,8 @@ type ServingOptions = Omit<PageCallOptions, "origin"> & {
 };
 
 /**
- * Creates the console; undefined if it is disabled. If administration has its own listener, the administrator's token gives no access on
- * this console.
+ * Creates the console; undefined if it is disabled. If administration has its own listener, signing in to this console with the
+ * administrator's token is not possible.
  */
 export function openConsole({ config, console, connections, node, ...parts }: ServingOptions): Console | undefined {
   if (console === undefined) return undefined;

@@ -26,7 +26,10 @@ export type SessionProof = {
   readonly isPortal: boolean;
 };
 
-/** Begins the half of a portal session whose cookie browsers keep in frames of other sites. */
+/**
+ * Prefix of the page's half of the session secret, for portal sessions that may be used in frames of other sites. It shows which kind of
+ * cookie belongs to the session.
+ */
 const framedMark = "framed_";
 
 /** How the console recognizes its own pages and their browsers. */
@@ -104,8 +107,8 @@ function textOf(header: string | string[] | undefined): string | undefined {
 }
 
 /**
- * Returns the value of the last cookie with this name. Browsers send cookies with longer paths first, and a service on another port of the
- * host could set such a cookie. With the first cookie instead, this browser could not sign in any more.
+ * Returns the value of the last cookie with this name. A service on another port of the same host could set a second cookie with this name
+ * and a longer path. Browsers send that cookie first. If svc used the first cookie, this browser could not sign in any more.
  */
 function cookieOf(header: string, name: string): string | undefined {
   let last: string | undefined;

@@ -31,8 +31,8 @@ export async function readConsole(
 }
 
 /**
- * Returns an HTML page in which `base` is set as the base address of its links. The page is compressed here. The compressed files of the
- * build contain another base address.
+ * Returns an HTML page in which `base` is set as the base address of its links. The build contains compressed files of the page too, but
+ * with another base address. So this function compresses the page again.
  */
 function pageOf(html: Buffer, base: string, isSandbox: boolean): StaticFile | undefined {
   const based = withBase(html.toString("utf8"), base);
@@ -40,5 +40,8 @@ function pageOf(html: Buffer, base: string, isSandbox: boolean): StaticFile | un
   return createFile("index.html", { body, br: brotliCompressSync(body), gzip: gzipSync(body) });
 }
 
-/** The console reads this tag (session/base.ts in packages/console). */
+/**
+ * Tag in the console's page that says that the sandbox answers in place of the apps. The console then shows a banner (session/base.ts in
+ * packages/console).
+ */
 const sandboxTag = '<meta name="svc-sandbox" content="on">';

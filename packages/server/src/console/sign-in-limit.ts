@@ -22,8 +22,8 @@ export type SignInLimit = {
 const failuresMax = 10;
 const windowMs = 60_000;
 /**
- * Maximum number of client addresses whose failed sign-ins a node counts. An attacker with more addresses gains little, because so many
- * addresses may make ten attempts each anyway.
+ * Maximum number of client addresses whose failed sign-ins a node counts. Above this number, the node forgets the oldest counts. An
+ * attacker gains little by that: with so many addresses, many attempts are possible even if all are counted.
  */
 const addressesMax = 10_000;
 /** Maximum sign-ins per minute with the same key or link, successful or not. Each sign-in writes rows to the database. */

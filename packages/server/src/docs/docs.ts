@@ -107,7 +107,10 @@ function fileAt({ files }: Site, name: string): StaticFile | undefined {
   return files.get(name) ?? files.get(`${name}.html`);
 }
 
-/** Returns the correct address for an address with an extra slash, a missing slash, or a file extension. Undefined if there is none. */
+/**
+ * Returns the address to which a wrong address of a page is redirected. The address can be wrong because a final slash is missing or is too
+ * much. Undefined if no page is similar.
+ */
 function otherAddress({ files }: Site, name: string | undefined): string | undefined {
   if (name === undefined) return "";
   const plain = name.replace(/\/$/, "");

@@ -101,8 +101,8 @@ function createCalls(parts: ServerParts, { shutdownSignal }: HttpParts): Calls {
 }
 
 /**
- * Returns the objects that the main listener and the administrator's listener need. `door` checks each request before a handler receives
- * it. It is made for each listener separately, because its checks depend on the listener's address.
+ * Returns the objects that the main listener and the administrator's listener both need. Only `door`, which checks each request before a
+ * handler receives it, is made for each listener separately, because its checks depend on the listener's address.
  */
 function sharedOf(
   { config, logger, health, store, tls, connections }: ServerParts,
@@ -153,7 +153,10 @@ function createMain(parts: ServerParts, given: HttpParts, calls: Calls): HttpSer
   });
 }
 
-/** Creates the listener for administration and metrics. It serves nothing that callers, apps or people need. */
+/**
+ * Creates the separate listener for administration and metrics. It serves only AdminService, the health service and the probes. It serves
+ * no other calls, no webhooks, no MCP and no pages.
+ */
 function createAdmin(parts: ServerParts, given: HttpParts, { rpcOf }: Calls, host: string): HttpServer {
   const { health, metrics } = parts;
   return createHttpServer({

@@ -220,8 +220,8 @@ function lifeOf(res: ServerResponse, { timeoutMs = timeoutDefaultMs, shutdownSig
 type Caller = AnsweredPost & { readonly principal: ProjectPrincipal; readonly end: (fault: Fault) => void };
 
 /**
- * Watches a request, so that it can be ended while it waits. It ends if its key or grant (a person's permission for an agent) ends. It also
- * ends if the key that vouches for the grant ends, or if the grant gets a smaller scope.
+ * Watches a request, so that svc can end the request while it waits. The request ends if its key or grant (a person's permission for an
+ * agent) ends. It also ends if the key with which the person gave the grant ends, or if the grant gets a smaller scope.
  */
 function watchCaller(req: IncomingMessage, res: ServerResponse, { door, openCalls, principal, end }: Caller) {
   const reach = reachOf(principal);
@@ -235,7 +235,9 @@ function watchCaller(req: IncomingMessage, res: ServerResponse, { door, openCall
   return watched;
 }
 
-/** Returns the permissions of a caller as a text. Equal permissions give equal texts. */
+/**
+ * Returns the permissions of a caller as a text. Two texts are equal only if the permissions are equal, so a changed permission is noticed.
+ */
 function reachOf(principal: Principal): string {
   if (principal.kind !== "project") return principal.kind;
   const { projectId, keyId, role, binding } = principal;

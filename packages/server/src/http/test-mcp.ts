@@ -48,7 +48,10 @@ export const deleteEvent = {
   entity_id: "ada",
 };
 
-/** The MCP endpoint on a server and database of its own, with the definitions of the deployment. The test itself answers for the app. */
+/**
+ * The MCP endpoint of a test, on its own server and database, with the definitions of the deployment. No real app is called: a function of
+ * the test answers the requests to apps.
+ */
 export type TestMcp = {
   readonly url: string;
   readonly database: TestDatabase;

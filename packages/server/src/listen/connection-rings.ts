@@ -49,8 +49,8 @@ type HttpSocket = Socket & {
 };
 
 /**
- * The connection is stored on its socket, because each request reads it three times. A WeakMap of new objects would burden the garbage
- * collector.
+ * Property of a socket in which svc stores its data about the connection, because each request reads this data three times. A WeakMap would
+ * be the alternative, but its entries would burden the garbage collector.
  */
 const marked = Symbol("connection");
 

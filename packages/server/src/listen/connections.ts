@@ -28,7 +28,10 @@ export type Connections = {
    * the new one.
    */
   accept(socket: Socket, isTls: boolean): void;
-  /** Records that the TLS handshake of a connection is complete. Its requests arrive on `socket`. */
+  /**
+   * Records that the TLS handshake of a connection is complete. `socket`: the TLS socket on which the requests of the connection arrive
+   * from now on.
+   */
   secure(socket: Socket): void;
   /**
    * Records a request whose headers are complete, and returns true. Returns false if the connection has ended, so that no answer is

@@ -44,7 +44,7 @@ export type HttpServerOptions = {
   probes: ReadonlyMap<string, ProbeHandler>;
   /** Pages that a person's browser opens to connect an account. */
   pages: ReadonlyMap<string, PageHandler>;
-  /** Handler of MCP. Undefined on a node without this role. */
+  /** Handler of MCP requests. Undefined if this node takes no API calls (role `worker`). */
   mcp: McpHandler | undefined;
   /** The console. Undefined if the configuration disables it, or if this node's role does not serve it (for example a worker). */
   console: Console | undefined;

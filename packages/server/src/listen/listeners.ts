@@ -41,7 +41,10 @@ export function joinListeners(
     });
     return urlOf(adminListen.host, bound.port);
   };
-  /** Returns the addresses at which the service listens, for a process that does not listen itself. */
+  /**
+   * Returns the addresses of the service for a process with the role `rows`, which opens no listener. The other processes listen at these
+   * addresses.
+   */
   const closedUrls = (shared: SharedPorts | undefined): ListenerUrls => ({
     url: urlOf(host, shared?.main ?? port),
     adminUrl: adminListen && urlOf(adminListen.host, shared?.admin ?? adminListen.port),

@@ -103,8 +103,8 @@ export function createMetrics(sources: MetricsSources): Metrics {
 }
 
 /**
- * Returns `create` with a cache of its results. `create` looks up the counter for given labels in the metrics library, which takes longer
- * than counting.
+ * Returns a function that does the same as `create`, but calls it only once for each combination of labels. `create` searches the metrics
+ * library for the counter with these labels, which takes longer than counting.
  */
 function children<Labels extends string[], Child>(create: (...labels: Labels) => Child): (...labels: Labels) => Child {
   const known = new Map<string, Child>();

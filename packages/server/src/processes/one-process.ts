@@ -34,7 +34,10 @@ export type OneProcess = {
 /** Program of a process. `file`: Node script. `argumentsOf`: returns the arguments for the process with a number. */
 export type ProcessProgram = { readonly file: string; argumentsOf(number: number): readonly string[] };
 
-/** Starts a process and forwards its log lines to `output`. The process ends if this process ends, because it watches the channel. */
+/**
+ * Starts a child process and forwards its log lines to `output`. If the present process ends, the child process notices that the channel
+ * between them is closed, and ends as well.
+ */
 export function startProcess(
   number: number,
   {

@@ -15,7 +15,7 @@ export type ProcessShare = PreparedStore & {
   takePorts(): Promise<SharedPorts>;
   /** Sets the function with which this process returns its metrics when the supervisor asks for them. */
   answerMetrics(read: () => Promise<MetricValues>): void;
-  /** Notifies the other processes that this process has stored due work. This process does not do such work itself. */
+  /** Notifies the other processes of due work, such as long jobs, that this process has stored but does not do itself. */
   tellWorkDue(): void;
   /** Sets the function that is called when another process reports due work. */
   onWorkDue(look: () => void): void;

@@ -83,8 +83,8 @@ async function linkConsole(
 }
 
 /**
- * Returns temporary connections to the database, with which the deployment is prepared. They are closed together with the stack `opened`,
- * before the serving processes open their own connections.
+ * Opens connections to the database that are used only to prepare the deployment. They are closed when the stack `opened` is disposed,
+ * which happens before the serving processes open their own connections.
  */
 async function joinBriefly(
   opened: AsyncDisposableStack,

@@ -161,8 +161,9 @@ class Processes {
   }
 
   /**
-   * Records that a process could not start. During the first start, all processes have the same problem, so it is reported only once.
-   * Later, the problem may concern a single file that became invalid; the other processes then continue.
+   * Records that a process could not start. During the first start, the cause is the same for all processes, so the whole start fails with
+   * this one message. Later, the cause may be a file that became invalid, such as the certificate. Then only this process is missing, and
+   * the other processes continue.
    */
   #noteRefusal({ number }: OneProcess, message: string): void {
     if (this.#isReady) this.#options.logger.error(`process ${number} cannot start: ${message}`);

@@ -95,8 +95,8 @@ function answerHeaders(added: Headers | undefined, isJson: boolean): OutgoingHea
 }
 
 /**
- * Returns the headers with a content length of 0. It is added at this position because Connect's handlers write this header here. `send`
- * replaces the 0 with the true length.
+ * Adds a content length of 0 to the headers and returns them. `send` replaces the 0 with the true length. The header is added here to have
+ * the same order of headers as in answers of Connect's handlers.
  */
 function withLength(header: Headers): Headers {
   header.set("content-length", "0");

@@ -22,13 +22,14 @@ export function exposureText({ host, adminListen, tls, publicUrl, role }: Config
   return `listening on ${exposed.join(" and ")} without TLS: others can read keys and tokens on the network. Set SVC_TLS_CERT and SVC_TLS_KEY, or SVC_PUBLIC_URL to the https address of the proxy that terminates TLS, or listen on a loopback address`;
 }
 
-/** State of a database with regard to a restore: if it was restored from a backup, and when it may send requests again. */
+/** Says if the database was restored from a backup, and when svc may send deliveries and continue jobs after the restore. */
 export type RestoredStore = {
   /** Returns the last restore of the database from a backup that this node knows; undefined if there was none. */
   readonly last: () => Restore | undefined;
   /**
-   * After a restore from a backup, the database sends nothing at first. This promise resolves when an operator resumes it. Undefined if the
-   * database does not wait for this.
+   * Promise that resolves when an operator resumes the service after a restore. Until then, svc sends no delivery and continues no job,
+   * because the original database may have done this work already. Undefined if the database was not restored, or if the service was
+   * already resumed.
    */
   readonly released: Promise<void> | undefined;
   stop(): Promise<void>;
@@ -37,8 +38,9 @@ export type RestoredStore = {
 const lookEveryMs = 1_000;
 
 /**
- * Records that the database was restored after its last start, so that svc sends nothing until an operator allows it. `svc restore` leaves
- * a marker in such a database. For an operator's own database, SVC_RESTORED contains the time up to which the backup has data.
+ * Records in the database that it was restored from a backup, so that svc sends nothing until an operator resumes the service. svc learns
+ * of a restore in two ways. For an embedded database, `svc restore` has left a marker in the data folder. For an operator's own database,
+ * SVC_RESTORED contains the time up to which the backup has data.
  */
 async function noteRestored(config: Config, { db, clock, isEmbedded }: JoinedStore): Promise<void> {
   const note = isEmbedded ? await embeddedNote(config.dataDir) : ownNote(config.restoredFromMs);
@@ -59,8 +61,8 @@ function ownNote(endsAt: number | undefined): RestoreNote | undefined {
 }
 
 /**
- * Returns if the database was restored from a backup. A restored database sends nothing until an operator resumes it. Until then, a loop
- * checks every second if it was resumed.
+ * Finds out if the database was restored from a backup. If it was, and no operator has resumed the service yet, the returned `released` is
+ * pending. A loop then checks every second if an operator has resumed the service.
  */
 export async function openRestored({ db, clock }: JoinedStore, logger: Logger): Promise<RestoredStore> {
   let last = await findRestore(db);

@@ -3,7 +3,10 @@ import type { Executor } from "@svc/db/connect";
 import { ensureVaultCheck } from "@svc/db/projects/repo";
 import { ConfigError } from "../config/environment.ts";
 
-/** Text that is sealed with the current vault key, without a data key. A process that can open it has this vault key. */
+/**
+ * Known text by which a process tests its vault key. It is stored encrypted directly with the current vault key, and not with a data key
+ * like other values. A process that can decrypt it has this vault key.
+ */
 export const vaultCheckText: Buffer = Buffer.from("svc");
 /**
  * Encryption context of the vault check. The vault check is a known text that is stored encrypted. A node that cannot decrypt it has other

@@ -48,8 +48,8 @@ function keyFileOf(dataDir: string): string {
 }
 
 /**
- * Creates the data folder. PostgreSQL's account, which is used instead of root, must be able to open every folder that is created here,
- * whatever the umask is.
+ * Creates the data folder and missing folders above it. PostgreSQL refuses to run as root, so a server that runs as root starts it with
+ * another account. This account must be able to enter every new folder, so the permissions are set whatever the umask is.
  */
 async function createDataDir(dataDir: string): Promise<void> {
   const mode = process.getuid?.() === 0 ? 0o711 : 0o700;

@@ -75,8 +75,8 @@ const names: readonly (readonly [Series, ActivitySeries])[] = [
 const minuteMs = 60_000;
 const hourMs = 3_600_000;
 /**
- * Age in milliseconds up to which the counts per minute are used. They are deleted after 48 hours, so those of the last hour before that
- * may be incomplete.
+ * Age in milliseconds up to which charts use the counts per minute. Older parts of a chart use the counts per hour. Counts per minute are
+ * deleted after 48 hours. The limit is one hour lower, because the deletion may have begun with a part of the last hour.
  */
 const minutesKeptMs = 47 * hourMs;
 const stepsMax = 1_500;
@@ -144,8 +144,8 @@ function readRequest(request: QuerySeriesRequest, nowMs: number): StatsRequest {
 }
 
 /**
- * Returns true if a request that names no series of figures gets the series `name`. A request for a subscription gets only the series of
- * deliveries. A request for a tool gets only the series of calls. Any other request gets all series.
+ * Decides which series a request gets if it names none. Returns true if the series `name` is among them. A request for one subscription
+ * gets the series of deliveries. A request for one tool gets the series of calls. Any other request gets all series.
  */
 function isOfSubject(name: ActivitySeries, { subscriptionId, toolSlug }: QuerySeriesRequest): boolean {
   if (subscriptionId !== "" && toolSlug === "") return name.startsWith("delive");

@@ -12,9 +12,9 @@ const timeSliceMs = 4;
 const pauseMsMax = 100;
 
 /**
- * Encrypts the next batch of rows with the new vault key. Commits the rows together with the position that the rotation has reached.
- * Returns `done` if a whole pass over all tables found no row to encrypt. This pass must have begun long enough after the previous pass, so
- * that no node still uses a value that it read before.
+ * Encrypts the next batch of rows with the new vault key, and commits the rows together with the position that the rotation has reached. A
+ * pass reads all tables from start to end. Returns `done` if a whole pass found no row to encrypt. There is a pause between two passes.
+ * After the pause, no node still writes back a value that it read before the last pass.
  */
 export async function resealPage(context: VaultContext, rotation: VaultRotation): Promise<"more" | "done"> {
   const { db, clock, limits, onFaultPoint } = context;

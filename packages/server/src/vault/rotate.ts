@@ -50,8 +50,9 @@ export async function stepRotation(context: VaultContext): Promise<boolean> {
 }
 
 /**
- * Creates new data keys in place of those that the rotation replaces. Then encrypts every other data key with the new vault key. This
- * changes only few rows, even if the tables are large. Returns true if the next steps can follow immediately.
+ * Creates new data keys in place of those that the rotation replaces. Then encrypts every other data key with the new vault key. Only the
+ * table of data keys changes here, which has few rows; the values in all other tables follow in later steps. Returns true if the next steps
+ * can follow immediately.
  */
 async function makeKeys(context: VaultContext, rotation: VaultRotation): Promise<boolean> {
   const { db, clock, state, onFaultPoint } = context;

@@ -11,7 +11,10 @@ export type PlantedRow = {
   readonly text: string;
 };
 
-/** Prefixes of ids, by table and column. A test writes them before the UUID of a row, in texts that name the row. */
+/**
+ * Prefixes of ids (such as `acc` in `acc_…`), by table and column or by column. Some encrypted values are bound to a text that contains the
+ * id of their row. A test makes this text from the prefix and the row's UUID.
+ */
 const prefixes: Readonly<Record<string, string>> = {
   "connected_accounts.id": "acc",
   "call_hooks.id": "hok",

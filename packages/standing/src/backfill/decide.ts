@@ -48,8 +48,8 @@ export type PreparedBackfill = {
   /** Number of runs that the backfill may start now (`count`), by its pace (runs per minute). */
   readonly allowance: Allowance;
   /**
-   * Time since which no run of the program has been deleted, in epoch milliseconds. If an occurrence was due earlier, svc cannot know if it
-   * had a run.
+   * All runs of the program since this time still exist, in epoch milliseconds. Earlier runs may have been deleted. So svc cannot know if
+   * an occurrence before this time had a run.
    */
   readonly keptFrom: number;
 };
@@ -206,8 +206,8 @@ function stepBackfill(
 }
 
 /**
- * Time that svc adds to the expiry of a backfill's dedupe keys, in milliseconds (30 days). Without it, the keys could expire before the
- * backfill ends.
+ * Time in milliseconds (30 days) that the dedupe keys of a backfill are kept in addition to their normal time. A backfill can take days,
+ * and its keys must not expire before it ends.
  */
 const keptMs = 30 * 86_400_000;
 

@@ -61,7 +61,10 @@ type TriggerSource = Extract<ProgramSource, { kind: "trigger" }>;
 
 /** Maximum number of events that one query returns while svc reads the range of a backfill. */
 const walkedMax = 200;
-/** Returns the first event that a query did not read because it had reached the maximum number of bytes. Deleted events are skipped. */
+/**
+ * Maximum bytes of the events that one query reads while svc reads the range of a backfill. Events that do not fit are read by the next
+ * query.
+ */
 const bytesMax = 8_388_608;
 
 /**

@@ -32,9 +32,12 @@ export type BackfillRequest = {
 /** A backfill that began, or the result of a dry run. `isStored`: false for a dry run. */
 export type BegunBackfill = { readonly record: BackfillRecord; readonly isStored: boolean };
 
-/** Maximum number of events that one query counts. `countMs`: maximum duration of the whole counting, in milliseconds. */
+/** Maximum number of times or events in the range of a backfill. svc refuses a backfill with a larger range. */
 const totalMax = 10_000;
-/** Maximum number of events that one query counts. `countMs`: maximum duration of the whole counting, in milliseconds. */
+/**
+ * Limits for counting the events in a backfill's range. `countedMax`: maximum number of events that one query scans. `countMs`: time in
+ * milliseconds after which the counting ends and the backfill is refused as too large.
+ */
 const countedMax = 50_000;
 const countMs = 5_000;
 /** Limits of a dry run. `ms`: duration in milliseconds. `bytes`: total size of the events for which the dry run evaluates conditions. */

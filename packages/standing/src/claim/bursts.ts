@@ -1,7 +1,10 @@
 import type { ProjectId } from "@svc/core";
 import type { ClaimedDueTask } from "@svc/db/standing/claim";
 
-/** Maximum delay of jobs during a burst, in milliseconds. It applies however many programs are due. */
+/**
+ * Maximum delay of jobs during a burst, in milliseconds. If more programs are due than can start in this time, their jobs begin before all
+ * programs have started.
+ */
 const delayMaxMs = 5_000;
 /**
  * Pace that svc assumes before it has measured one. The pace is the number of programs that start per millisecond, on all nodes together.

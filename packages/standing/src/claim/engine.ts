@@ -131,7 +131,8 @@ export function createStandingEngine(context: StandingContext): StandingEngine {
 
 /**
  * Claims one batch of due tasks and decides which schedules start jobs. Returns true if it found tasks; the caller then claims again at
- * once. This holds even if the batch was not full, because a task that another node was just claiming is left out.
+ * once. It does so even if the batch was not full: a claim leaves out tasks that another node is claiming at this moment, so more tasks may
+ * be due.
  */
 async function claimTasks(context: StandingContext, poller: Poller, bursts: Bursts): Promise<boolean> {
   const { db, clock, limits, nodeId: owner, observer } = context;
@@ -209,8 +210,8 @@ async function decideOrSplit<Item extends { readonly attempt: number }>(
 type EventClaim = { after: ProjectId | undefined };
 
 /**
- * Decides which runs of a batch start. If a run's start fails, decides again for the whole batch, with this run waiting. Returns the
- * decided programs.
+ * Decides which runs of a batch start. If the start of a run fails, nothing is stored. The whole batch is then decided again, and this time
+ * the failed run waits. Returns the decided programs.
  */
 async function decideWithoutFailed(context: StandingContext, batch: DecisionBatch): Promise<readonly DecidedProgram[]> {
   try {
@@ -362,7 +363,10 @@ function detailOf(cause: unknown): string {
   return cause instanceof Fault ? cause.message : "its job could not be created; the log of svc has the reason";
 }
 
-/** Cancels the job of a run, because a newer run has replaced the run. */
+/**
+ * Cancels the job of a run, for example because a newer run has replaced the run, or because a caller has deleted the schedule. The claimed
+ * task names the job.
+ */
 async function cancelJob({ db, clock, starter, observer }: StandingContext, task: ClaimedDueTask): Promise<void> {
   const { ownerId, projectId, subject } = task;
   try {

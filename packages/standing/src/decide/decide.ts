@@ -47,7 +47,7 @@ export async function decideBatch(
   return { decided, held };
 }
 
-/** Texts for people that explain why svc paused a program, by the reason of the pause. */
+/** Texts that say why svc paused a program. People see the text as the detail of the pause reason. */
 const detailOf = {
   key_revoked: (keyId: KeyId) => `the key ${keyId}, which owns its runs, was revoked or has expired`,
   approval: () => "the project's policy requires approval of its plan since the program was created",
@@ -55,7 +55,7 @@ const detailOf = {
 
 /** The results of a program's decisions. */
 type ProgramOutcome = {
-  /** Runs that calls created, in the order of the calls. */
+  /** Runs that callers started through the API, in the order of these API calls. */
   readonly called: readonly NewStandingRun[];
   readonly outcomes: readonly SourceOutcome[];
   /** True if the maximum number of starts (`startsMax`) was reached although more waiting runs could start. */

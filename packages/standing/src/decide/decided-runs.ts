@@ -21,14 +21,17 @@ export class DecidedRuns {
     return [...this.added, ...this.closed.values()];
   }
 
-  /** Returns runs that must wait for a free slot: new runs, and runs that have finished collecting events. */
+  /**
+   * Returns the decided runs that must wait before they start, for example because another run with the same concurrency key is still
+   * running.
+   */
   get queued(): (NewStandingRun | StandingRunRecord)[] {
     return this.decided.filter(({ state }) => state === "queued");
   }
 
   /**
-   * Adds a new run. If the run added before it was skipped for the same reason, no run is added. The count of that earlier run grows
-   * instead.
+   * Adds a new run. If the new run is skipped, and the last added run was skipped for the same reason, no run is added. The count of that
+   * last run is increased instead, so that many skipped times take only one row.
    */
   addOrCount(run: NewStandingRun): void {
     const before = this.added.at(-1);

@@ -246,7 +246,7 @@ export class DecisionContext {
   }
 
   /**
-   * Refuses a waiting run, so that it never starts. A run is refused in two cases. Its version may no longer run, or its start failed too
+   * Refuses a waiting run, so that it never starts. The reason is that its version may no longer run, or that starting the run failed too
    * often.
    */
   decline(run: StandingRunRecord, reason: StandingRunReason, detail: string): void {

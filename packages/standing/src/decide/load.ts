@@ -18,7 +18,8 @@ export type LockedProgram = {
   /** Runs that ended. This transaction adds their results to the program's counts. */
   readonly counted: readonly RunToCount[];
   /**
-   * True if svc must check now which waiting runs of the schedule may start. False if the schedule has due work only of a different kind.
+   * True if this transaction also decides about the waiting runs of the schedule, because its task for this (kind `admit`) is due. False if
+   * it decides only about new due times, events or rows.
    */
   readonly isAdmitted: boolean;
   /** Windows (times in which events are collected for one run) that must close now. */
@@ -35,7 +36,7 @@ export type LoadedBatch = {
   readonly held: readonly DueTaskLease[];
 };
 
-/** Kinds of tasks that need a decision about the program even if none of its sources (schedule, trigger, poll) is due. */
+/** Kinds of tasks after which svc must decide about the task's program even if no time, event or row is due for it. */
 const ownKinds = ["fire", "close", "admit", "backfill"] as const;
 
 /**

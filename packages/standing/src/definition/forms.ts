@@ -97,7 +97,10 @@ export const triggerForm: ObjectForm = {
   examples: [{ slug: "calendar.events_changed" }],
 };
 
-/** Allowed fields of `first` in a poll, if it is an object. */
+/**
+ * Allowed fields of the object form of a poll's `first`. The object says that only the last rows of the list start runs at the first poll,
+ * and how many.
+ */
 export const firstForm: ObjectForm = {
   description: "The last rows of the list.",
   required: { last: wholeSchema("How many.", bounds.last, 10) },

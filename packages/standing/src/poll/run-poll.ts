@@ -199,7 +199,10 @@ async function findPolling(
   return { program, version, drifted: drift === "none" ? undefined : drift.detail };
 }
 
-/** True if a person must confirm calls of a tool, by the rules of a project and a key. A private tool may only claim to read. */
+/**
+ * True if, by the rules of a project and a key, a person must confirm calls of this tool. A tool of a private toolkit may be declared as a
+ * read although its request changes something. Such a tool counts as destructive here.
+ */
 async function isToConfirm(
   { db }: Pick<StandingContext, "db">,
   action: Action,

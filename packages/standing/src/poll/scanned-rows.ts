@@ -104,8 +104,8 @@ export class ScannedRows {
   }
 
   /**
-   * Scans the rows of one page. Returns `unknown`, the number of ids that were not known, and `old`, the number of ids known before the
-   * present reading of the list began. Returns a fault if the rows cannot be read.
+   * Scans the rows of one page. Returns `unknown`, the number of row ids that svc did not know before. Also returns `old`, the number of
+   * row ids that an earlier reading of the list had already found. Returns a fault if the rows cannot be read.
    */
   async take(list: readonly JsonValue[]): Promise<{ unknown: number; old: number } | RowsFault | CursorFault> {
     const { spec, nowMs, startedAt, takesNumbers } = this.#walk;

@@ -28,7 +28,7 @@ export type FinishedPoll = {
   readonly nextAt: number;
   readonly found: readonly FoundRow[];
   readonly remembered: readonly RememberedRow[];
-  /** Number of ids in `remembered` (row ids to store) that svc did not know before this poll. */
+  /** Number of ids in `remembered` that are new. The other ids in `remembered` belong to known rows that have changed. */
   readonly unknown: number;
   readonly refreshed: readonly string[];
   readonly forgetBefore: number | undefined;

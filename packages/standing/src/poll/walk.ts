@@ -16,7 +16,10 @@ export type ReadFault = {
   readonly code: string;
   readonly message: string;
   readonly retryAfterMs?: number | undefined;
-  /** True if a call limit of the project delayed the read. Such a delayed read does not count as a failure of the poll. Default false. */
+  /**
+   * True if a call limit of the project did not allow the read in time. The poll is then repeated later, and this does not count as a
+   * failure of the poll. Default false.
+   */
   readonly isLimited?: boolean;
   /** True if the poll's read of the list failed and would fail again in the same way. Default false. */
   readonly isFinal?: boolean;
@@ -236,8 +239,9 @@ class Walker {
   }
 
   /**
-   * Returns the result of a poll when its reading of the tool's list has ended. `goesOn`: true if the list has more rows to read. Then the
-   * next poll starts at once. It reads the list from a new start value, for example the greatest time that this poll has read.
+   * Returns the result of a poll whose reading of the tool's list has ended. `goesOn`: true if the list has more rows that a new reading
+   * can find. The next poll then starts at once, and reads the list from a new start value, for example the greatest time that this poll
+   * has read.
    */
   #finish(goesOn: boolean): PollResult {
     const { spec, state, nowMs } = this.#asked;

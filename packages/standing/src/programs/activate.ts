@@ -45,8 +45,8 @@ async function subscribe(
 }
 
 /**
- * Ends the subscription of a schedule to its trigger. `reason`: why it ends. It determines if events that arrived before, and are still in
- * the inbox, start runs.
+ * Ends the subscription of a schedule to its trigger. `reason`: why the subscription ends. The reason also decides if events that arrived
+ * before the end, but were not processed yet, still start runs.
  */
 export async function unsubscribe(
   tx: Executor,

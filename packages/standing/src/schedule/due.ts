@@ -4,8 +4,9 @@ import type { ProgramSource } from "../definition/definition.ts";
 import { type NextOccurrence, occurrencesOf } from "./schedule.ts";
 
 /**
- * Returns the delay (jitter) of an occurrence in milliseconds. It is the same on every node and in every preview, and is spread evenly over
- * programs.
+ * Returns the delay (jitter) of an occurrence in milliseconds: a number from 0 up to, but not including, `jitterMs`. It is computed from
+ * the program and the time, so every node and every preview gets the same delay. Programs that are due at the same time get different
+ * delays.
  */
 export function jitterOf(programId: StandingProgramId, occurrenceMs: number, jitterMs: number): number {
   if (jitterMs === 0) return 0;

@@ -62,7 +62,10 @@ function nextOf(timing: Schedule["timing"], timeZone: string, startAt = 0): Next
   }
 }
 
-/** Options of the cron parser. Expressions have five fields; the search itself adds the fields for seconds and years. */
+/**
+ * Options of the cron parser. Authors write expressions with five fields. For the search, svc adds a field for seconds and a field for
+ * years.
+ */
 const reading = { fixedTimeRule: "no-wildcard", paused: true } as const;
 
 /** Throws an Error with the reason if a text is not an expression of five fields. */

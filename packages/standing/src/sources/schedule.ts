@@ -23,7 +23,7 @@ const searchedMax = 100_000;
 /** Pause in milliseconds before svc starts runs for the next missed times of a schedule, after a downtime. */
 const catchUpPauseMs = 1_000;
 
-/** Occurrences of a schedule that are due at a time. */
+/** The decision about the due times of one schedule: `occurrences` start runs now, and `missed` are skipped. */
 type DueTimes = {
   readonly occurrences: readonly Occurrence[];
   readonly missed: CatchUpDecision["missed"];

@@ -212,8 +212,8 @@ function makeJob(
 }
 
 /**
- * Returns the end time of the restored backup (epoch milliseconds) if the original database may already have started the run. Returns null
- * otherwise.
+ * Returns the end time of the restored backup (epoch milliseconds) if the lost part of the original database may already contain this run.
+ * The job of the run then takes care not to repeat writes. Returns null if that is not possible.
  */
 function doubtedFrom(restore: Restore | undefined, { fireAt }: StartedRun["run"]): number | null {
   if (restore === undefined || restore.isNothingSince || restore.resumedAt === null) return null;

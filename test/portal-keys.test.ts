@@ -337,6 +337,8 @@ describe("what the project decides", () => {
     ["UpdateSubscription", { id: "$subscription", pace: { concurrency: 1 } }, "pace"],
     ["UpdateSubscription", { id: "$subscription", format: { kind: "custom", bodyJson: "{}" } }, "format.kind"],
     ["UpdateSubscription", { id: "$subscription", active: false }, "active"],
+    ["UpdateSubscription", { id: "$subscription", updateMask: ["retry.timeoutMs"] }, "retry"],
+    ["UpdateSubscription", { id: "$subscription", updateMask: ["pace.max"] }, "pace"],
   ])("%s %j is refused in the portal", async (method, given, field) => {
     const body = { ...given, ...("id" in given && { id: own["subscription"] }) };
     expect(await asAda(method, body)).toMatchObject({

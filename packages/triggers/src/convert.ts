@@ -64,7 +64,7 @@ export function subscriptionMessage(row: Subscription, nowMs: number, facts: End
 }
 
 /** Returns the parts of a subscription as fields of its message. A part that is not set is absent. */
-function partsOf({ settings, triggerSlugs }: Subscription) {
+export function partsOf({ settings, triggerSlugs }: Pick<Subscription, "settings" | "triggerSlugs">) {
   const { description = "", filter = "", format, retry, pace, credentials } = settings ?? {};
   return {
     ...(retry && { retry: retryMessage(retry) }),

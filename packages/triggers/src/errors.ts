@@ -118,6 +118,19 @@ export const triggerFaults = defineFaults({
     says: (max: number) => text`${field("description")} has more than ${max} characters, or has control characters`,
     help: "Shorten it to one line.",
   },
+  TEST_BODY_INVALID: {
+    code: "failed_precondition",
+    field: "subscriptionId",
+    says: (id: string, trigger: string, fault: string) =>
+      `the body template of the subscription ${formatValue(id)} gives no body for ${trigger === "" ? "an empty payload, because no event type has a sample" : `the sample of ${trigger}`}: ${fault}`,
+    help: text`Add else to the template, or give the event type a sample that has the field with ${call("PutEventType")}. ${call("PreviewSubscription")} shows what is sent for past events.`,
+  },
+  UPDATE_MASK_INVALID: {
+    code: "invalid_argument",
+    field: (path: string) => path,
+    says: (path: string, sent: string) => text`${field(path)} ${formatValue(sent)} names no member of a part`,
+    help: (_path: string, _sent: string, paths: readonly string[]) => `Send some of ${paths.join(", ")}.`,
+  },
   SUBSCRIPTION_FILTER_INVALID: {
     code: "invalid_argument",
     field: (path: string) => path,

@@ -1,5 +1,6 @@
 import { confirmScopes, parseDuration, readTime, systemClock } from "@svc/core";
 import { type Command, InvalidArgumentError, Option } from "commander";
+import { CommandError } from "./error.ts";
 
 /** The option `--json`, with which a command prints the server's answer unchanged. */
 export type JsonOption = { json?: true };
@@ -31,7 +32,12 @@ export function addConfirm(command: Command): Command {
 export function confirmOf({ confirm: person, confirmBy: contact = "", confirmInClient }: ConfirmOptions): {
   readonly confirm?: { readonly person: string; readonly contact: string; readonly elicitation?: boolean };
 } {
-  if (person === undefined) return {};
+  if (person === undefined) {
+    // The service replaces the whole rule, so a part of it alone would change nothing or something else than the user means.
+    const alone = contact === "" ? confirmInClient && "--confirm-in-client" : "--confirm-by";
+    if (alone) throw new CommandError(`${alone} needs --confirm: say which calls a person confirms`, 2);
+    return {};
+  }
   return { confirm: { person, contact, ...(confirmInClient && { elicitation: true }) } };
 }
 

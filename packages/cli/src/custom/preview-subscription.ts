@@ -2,7 +2,7 @@ import { type PreviewedRequest, type PreviewSubscriptionResponse, TriggersServic
 import { call } from "../command/topic.ts";
 import { numberText, plainText } from "../text/plain.ts";
 import { factLines, timeText } from "../text/table.ts";
-import { formatOf, formatOptions, matchOf, matchOptions } from "./subscription-parts.ts";
+import { formatOf, formatOptions, maskOf, matchOf, matchOptions } from "./subscription-parts.ts";
 
 /** The command `svc subscriptions preview`. */
 export const addSubscriptionPreview = call(TriggersService.method.previewSubscription, {
@@ -23,6 +23,7 @@ export const addSubscriptionPreview = call(TriggersService.method.previewSubscri
     return {
       ...(match && { match }),
       ...(format && { format }),
+      updateMask: maskOf(values),
       ...(toolkit === "" && String(trigger).includes(".") && { toolkitSlug }),
     };
   },

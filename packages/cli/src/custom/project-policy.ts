@@ -2,7 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import { quotaNames, unlimited } from "@svc/core";
 import { AdminService, ProjectQuotasSchema, ProjectSchema } from "@svc/gen/admin";
 import { InvalidArgumentError } from "commander";
-import { findProject, findProjectId } from "../command/client.ts";
+import { findProject } from "../command/client.ts";
 import { command, type Run } from "../command/declared.ts";
 import { collectText } from "../command/options.ts";
 import { call } from "../command/topic.ts";
@@ -84,34 +84,36 @@ function wordOf(value: number): string {
 
 type PolicyValues = {
   readonly project: string;
-  readonly redirectUrl: readonly string[];
-  readonly planApproval: string;
+  readonly redirectUrl?: readonly string[];
+  readonly redirects: boolean;
+  readonly planApproval?: string;
   readonly httpHost: readonly string[];
   readonly httpHosts: boolean;
 };
 
-const hostsHelp = `
-Without --confirm, the calls that a person confirms are unchanged; --confirm needs --confirm-by unless it is never.
-All hosts are replaced together; without --http-host and --no-http-hosts they are unchanged. A host does not include its subdomains.
-Quotas are unchanged: \`svc projects quotas\` sets them.`;
+const policyHelp = `
+What no option names stays as it is. --confirm needs --confirm-by unless it is never.
+All redirect URLs are replaced together, and so are all hosts. A host does not include its subdomains.
+\`svc projects quotas\` sets the quotas.`;
 
 /**
  * The command `svc projects policy`, which sets what a project may do: for example its redirect URLs, and which of its calls need
  * confirmation.
  */
 export const addProjectPolicy = call(AdminService.method.setProjectPolicy, {
-  says: "set a project's policy: redirect URLs and plan approval, which return to their defaults if not given; hosts for http steps; calls that a person confirms",
+  says: "change a project's policy: redirect URLs, plan approval, hosts for http steps, calls that a person confirms; the rest stays",
   takes: { "<project>": "id or name of the project" },
   options: [
     [
       "--redirect-url <url>",
       "address that browsers may be sent to after consent, can be repeated",
-      { fills: "redirectUrls", parse: collectUrl, default: [] },
+      { parse: collectUrl as never },
     ],
+    ["--no-redirects", "browsers may be sent only to loopback addresses"],
     [
       "--plan-approval <least>",
       "the least approval that plans of its jobs need",
-      { choices: ["never", "destructive", "always"], default: "never" },
+      { choices: ["never", "destructive", "always"] },
     ],
     [
       "--http-host <host>",
@@ -121,19 +123,25 @@ export const addProjectPolicy = call(AdminService.method.setProjectPolicy, {
     ["--no-http-hosts", "http steps may not send requests to any host"],
   ],
   hasConfirm: true,
-  request: async ({ admin, values: { project, httpHost: hosts, httpHosts } }: Run<PolicyValues>) => ({
-    projectId: await findProjectId(admin(), project),
-    ...(hosts.length > 0 || !httpHosts ? { http: { hosts: [...hosts] } } : {}),
-  }),
+  request: async ({ admin, values }: Run<PolicyValues>) => {
+    const { redirectUrl, redirects, planApproval, httpHost: hosts, httpHosts } = values;
+    const { id: projectId, policy } = await findProject(admin(), values.project);
+    return {
+      projectId,
+      planApproval: planApproval ?? policy?.planApproval ?? "",
+      redirectUrls: [...(redirectUrl ?? (redirects ? (policy?.redirectUrls ?? []) : []))],
+      ...(hosts.length > 0 || !httpHosts ? { http: { hosts: [...hosts] } } : {}),
+    };
+  },
   result: "project",
   json: "the project with its policy as JSON",
-  shows: ({ project }, { values: { redirectUrl, planApproval } }) => [
-    `redirect URLs  ${redirectUrl.join(", ") || "loopback only"}`,
-    `plan approval  ${planApproval}`,
+  shows: ({ project }) => [
+    `redirect URLs  ${project?.policy?.redirectUrls.join(", ") || "loopback only"}`,
+    `plan approval  ${project?.policy?.planApproval || "never"}`,
     `http hosts     ${project?.policy?.http?.hosts.join(", ") || "none"}`,
     `confirm        ${confirmText(project?.policy?.confirm) || "nothing"}`,
   ],
-  more: hostsHelp,
+  more: policyHelp,
   examples: [
     "svc projects policy default --redirect-url https://app.example.com/connected",
     "svc projects policy billing --plan-approval destructive",
@@ -146,7 +154,7 @@ export const addProjectPolicy = call(AdminService.method.setProjectPolicy, {
  * Adds a URL to the URLs that the option had before. Throws InvalidArgumentError if the text is not a URL, because the service would name
  * the URL only by its index.
  */
-function collectUrl(text: string, before: readonly string[]): string[] {
+function collectUrl(text: string, before: readonly string[] = []): string[] {
   if (URL.canParse(text)) return collectText(text, before);
   throw new InvalidArgumentError("expected an absolute URL, such as https://app.example.com/connected");
 }

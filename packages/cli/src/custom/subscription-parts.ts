@@ -48,7 +48,7 @@ export const paceOptions: readonly PartOption[] = [
     "start at most this many attempts in a second, minute or hour, evenly spaced: 10/1s, 60/1m or 500/1h",
     { parse: parseRate as never },
   ],
-  ["--concurrency <count>", "have at most this many attempts in flight, 1 to 256", { parse: parseCount as never }],
+  ["--concurrency <count>", "have at most this many attempts in flight, 1 to 256", { parse: parseInFlight as never }],
 ];
 
 /**
@@ -60,6 +60,11 @@ function parseRate(text: string): { max: number; per: string } {
   const [, max = "", per = ""] = /^(\d{1,9})\/(\w+)$/.exec(text) ?? [];
   if (max === "") throw new InvalidArgumentError("expected a rate such as 10/1s, 60/1m or 500/1h");
   return { max: Number(max), per };
+}
+
+/** Returns the largest number of attempts in flight. An empty text ends this limit. */
+function parseInFlight(text: string): number {
+  return text === "" ? 0 : parseCount(text);
 }
 
 /**
@@ -144,8 +149,31 @@ export function formatOf({ form, body }: Values): { kind: string; bodyJson: stri
  */
 export function matchOf({ triggers, filter }: Values): { triggerSlugs: string[]; filter: string } | undefined {
   if (triggers === undefined && filter === undefined) return undefined;
-  return { triggerSlugs: (triggers as string[] | undefined) ?? [], filter: String(filter ?? "") };
+  const slugs = (triggers as string[] | undefined) ?? [];
+  return { triggerSlugs: slugs.filter((slug) => slug !== ""), filter: String(filter ?? "") };
 }
+
+/**
+ * Returns the request field `updateMask` of a command that changes or previews a subscription: the members of its parts that the user
+ * named by an option. All other members of a part do not change. `--form` replaces the format as a whole, because only the form `custom`
+ * has a body.
+ */
+export function maskOf(values: Values): string[] {
+  const named = Object.entries(membersOfOptions).filter(([option]) => values[option] !== undefined);
+  const isBodyKept = values["form"] === "custom" && values["body"] === undefined;
+  return [...named.flatMap(([, members]) => members), ...(isBodyKept ? ["format.kind"] : [])];
+}
+
+/** The members of a subscription's parts that an option of the command line sets. */
+const membersOfOptions: Readonly<Record<string, readonly string[]>> = {
+  triggers: ["match.triggerSlugs"],
+  filter: ["match.filter"],
+  retry: ["retry.schedule"],
+  giveUpAfter: ["retry.giveUpAfter", "retry.neverGiveUp"],
+  timeout: ["retry.timeoutMs"],
+  pace: ["pace.max", "pace.per"],
+  concurrency: ["pace.concurrency"],
+};
 
 /** Returns the credentials that the options of the command give; undefined if the user gave none of these options. */
 async function readCredentials(

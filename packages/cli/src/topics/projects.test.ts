@@ -39,8 +39,9 @@ async function startAdmin() {
       },
       setProjectPolicy: (request) => {
         policies.push(request);
-        const { http, confirm } = request;
-        return { project: { policy: { http: { hosts: http?.hosts ?? [] }, ...(confirm && { confirm }) } } };
+        const { http, confirm, planApproval, redirectUrls } = request;
+        const changed = { planApproval, redirectUrls, http: { hosts: http?.hosts ?? [] } };
+        return { project: { policy: { ...changed, ...(confirm && { confirm }) } } };
       },
       getProjectUsage: ({ projectId }) => ({
         quotas: [
@@ -107,21 +108,26 @@ test("projects policy sets redirect URLs and plan approval of a project found by
     ],
   });
   expect(policies).toMatchObject([{ projectId: "prj_2", redirectUrls: urls, planApproval: "destructive" }]);
-  const reset = await runTestCommand(["projects", "policy", "prj_1"], variables);
-  expect(reset.printed).toEqual([
-    "redirect URLs  loopback only",
-    "plan approval  never",
-    "http hosts     none",
-    "confirm        nothing",
+  expect([policies[0]?.quotas, policies[0]?.http]).toEqual([undefined, undefined]);
+});
+
+test("projects policy leaves what no option names", async () => {
+  const { server, policies, variables } = await startAdmin();
+  await using _ = server;
+  const change = (...options: string[]) => runTestCommand(["projects", "policy", "billing", ...options], variables);
+  const { printed } = await change("--http-host", "api.example.com");
+  expect(printed.slice(0, 2)).toEqual(["redirect URLs  https://a/", "plan approval  always"]);
+  await change("--plan-approval", "never");
+  await change("--no-redirects");
+  await change();
+  expect(policies.map(({ planApproval, redirectUrls }) => [planApproval, redirectUrls])).toEqual([
+    ["always", ["https://a/"]],
+    ["never", ["https://a/"]],
+    ["always", []],
+    ["always", ["https://a/"]],
   ]);
-  expect(policies[1]).toMatchObject({ projectId: "prj_1", redirectUrls: [], planApproval: "never" });
-  expect(policies.map(({ quotas, http }) => [quotas, http])).toEqual([
-    [undefined, undefined],
-    [undefined, undefined],
-  ]);
-  const help = (await runTestCommand(["projects", "policy", "--help"])).printed.join("\n");
-  expect(help).not.toContain("as a whole");
-  expect(help).toMatch(/Quotas are unchanged: `svc projects quotas`/);
+  const alone = await change("--confirm-by", "lead");
+  expect(alone).toMatchObject({ code: 2, noted: [expect.stringContaining("--confirm-by needs --confirm")] });
 });
 
 test("projects policy sends hosts where they are given, and an empty list where it is told so", async () => {

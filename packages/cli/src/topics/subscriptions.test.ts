@@ -134,6 +134,29 @@ test("subscriptions update moves the endpoint and ends or begins what it receive
   expect(missing).toMatchObject({ code: 1, noted: [expect.stringContaining("SUBSCRIPTION_NOT_FOUND")] });
 });
 
+test("subscriptions update leaves every setting that no option names", async () => {
+  const trigger = "calendar.events_changed";
+  const waits = ["--retry", "10s,1m", "--timeout", "5s", "--pace", "10/1s", "--concurrency", "2"];
+  const id = await subscribe("--triggers", trigger, "--filter", "event.entityId == 'ada'", ...waits);
+  const update = (...options: string[]) => json("subscriptions", "update", id, ...options);
+  const filter = "event.entityId == 'bob'";
+  expect(await update("--filter", filter)).toMatchObject({ match: { triggerSlugs: [trigger], filter } });
+  expect(await update("--filter", "")).toMatchObject({ match: { triggerSlugs: [trigger] } });
+  expect(await update("--filter", filter, "--triggers", "")).toMatchObject({ match: { filter } });
+  expect(await update("--triggers", trigger)).toMatchObject({ match: { triggerSlugs: [trigger], filter } });
+  const retry = { schedule: ["10s", "60s"], giveUpAfter: "7200s", timeoutMs: 5_000 };
+  expect(await update("--give-up-after", "2h")).toMatchObject({ retry });
+  const never = await update("--give-up-after", "never");
+  expect(never.retry).toEqual({ schedule: ["10s", "60s"], neverGiveUp: true, timeoutMs: 5_000 });
+  expect(await update("--pace", "5/1m")).toMatchObject({ pace: { max: 5, per: "1m", concurrency: 2 } });
+  const pace = (await update("--concurrency", "")).pace;
+  expect(pace).toMatchObject({ max: 5, per: "1m" });
+  expect(pace.concurrency ?? 0).toBe(0);
+  expect((await update("--body", '{"a": 1}')).format).toEqual({ kind: "custom", bodyJson: '{"a": 1}' });
+  expect((await update("--form", "custom")).format).toEqual({ kind: "custom", bodyJson: '{"a": 1}' });
+  expect((await update("--form", "standard")).format).toMatchObject({ kind: "standard" });
+});
+
 test("subscriptions test shows what the endpoint answered, and ends with 1 when that was no success", async () => {
   const id = await subscribe();
   const taken = await svc("subscriptions", "test", id);

@@ -9,6 +9,7 @@ import {
   clearingOptions,
   credentialOptions,
   formatOptions,
+  maskOf,
   matchOptions,
   paceOptions,
   partFacts,
@@ -109,7 +110,7 @@ export const addSubscriptionsCommand = topic({
     }),
     update: call(updateSubscription, {
       says: "change a subscription's endpoint or parts, or switch it on or off; the rest stays",
-      more: "\n--triggers and --filter are one part: one of them without the other ends the other. --filter '' ends both.\nSo are --pace and --concurrency: --pace '' ends both.",
+      more: "\nWhat no option names stays as it is. An empty text ends a setting: --filter '', --triggers '', --retry '', --pace '' or\n--concurrency ''.",
       takes: { "<id>": "id of the subscription, sub_…" },
       options: [
         ["--endpoint <url>", "where deliveries are posted from now on", { fills: "endpointUrl" }],
@@ -126,7 +127,7 @@ export const addSubscriptionsCommand = topic({
       request: async ({ values, context }) => {
         requireChange(values);
         const { activate, deactivate } = values;
-        const parts = await partsOf(values, context);
+        const parts = { ...(await partsOf(values, context)), updateMask: maskOf(values) };
         return activate === deactivate ? parts : { ...parts, active: activate === true };
       },
       result: "subscription",

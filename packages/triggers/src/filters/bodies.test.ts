@@ -54,6 +54,35 @@ test("a template that gives no body fails the attempt alone, and a corrected one
   expect(receiver.requests[1]?.body.toString()).toBe('{"text":"a"}');
 });
 
+test("a test event with a template has a sample as its payload, and is refused if the template gives no body", async () => {
+  await using receiver = await startTestReceiver();
+  await using node = createTestNode(cluster, { isStarted: true });
+  const client = node.client(await cluster.project());
+  const schema = { type: "object", required: ["amount"], properties: { amount: { type: "number" } } };
+  await client.putEventType({ name: "a.other" });
+  await client.putEventType({
+    name: "invoice.paid",
+    schemaJson: JSON.stringify(schema),
+    sampleJson: '{"amount":4.50}',
+  });
+  const format = custom({ text: { $text: "{event.type}: {event.payload.amount}" } });
+  const subscribed = async (match: object) =>
+    (await client.createSubscription({ endpointUrl: receiver.url, format, ...match })).subscription?.id ?? "";
+  const paid = await subscribed({ toolkitSlug: "events", triggerSlug: "events.invoice.paid" });
+  const all = await subscribed({});
+  const other = await subscribed({ toolkitSlug: "events", triggerSlug: "events.a.other" });
+  for (const subscriptionId of [paid, all]) {
+    const before = receiver.requests.length;
+    await client.sendTestEvent({ subscriptionId });
+    await until(() => receiver.requests.length > before);
+    expect(receiver.requests.at(-1)?.body.toString()).toBe('{"text":"test: 4.5"}');
+  }
+  const refused = client.sendTestEvent({ subscriptionId: other });
+  await expect(refused).rejects.toThrow(/no body for the sample of events\.a\.other: .*amount/);
+  expect(await refusalOf(refused)).toMatchObject({ code: "FailedPrecondition", reason: "TEST_BODY_INVALID" });
+  expect((await client.listDeliveries({ subscriptionId: other })).deliveries).toEqual([]);
+});
+
 test.each([
   [{ text: { $ref: "payload.amount" } }, "only event"],
   [{ text: { $ref: "event.amount" } }, "event.amount"],

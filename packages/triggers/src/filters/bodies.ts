@@ -21,7 +21,8 @@ export function createBodyRenderer({ turns }: { readonly turns: Pick<Turns, "nex
     const compiled = compile(bodyJson);
     if (typeof compiled === "string") return { fault: compiled };
     const { turn, rest } = createSlices(() => turns.next(`project:${projectId}`));
-    const given = await filteredEvent(event, turn);
+    const filtered = await filteredEvent(event, turn);
+    const given = event.kind === "test" ? { ...filtered, type: "test" } : filtered;
     return compiled.render(given, event.payload.length > filterPayloadBytes, rest);
   };
 }

@@ -19,17 +19,15 @@ import {
   text,
   timeRange,
 } from "@svc/core";
-import type { Executor } from "@svc/db/connect";
 import { enqueueDeliveries } from "@svc/db/deliveries/enqueue";
 import { findDeliveryEndpoints } from "@svc/db/deliveries/read-endpoint-times";
 import { type Delivery, type DeliveryFilter, deliveriesForProject } from "@svc/db/deliveries/repo";
 import { tryDeliveriesNow } from "@svc/db/deliveries/try-now";
 import type { AttemptEntry } from "@svc/db/documents/calls";
 import { countEventMatches, type EventMatch, type EventMatchFilter } from "@svc/db/events/follow";
-import { type NewEvent, recordEvents } from "@svc/db/events/record";
 import { uuidAfterEvent, uuidOfEvent } from "@svc/db/events/repo";
 import { deliveryStates } from "@svc/db/schema/words";
-import { type Subscription, subscriptionsForProject } from "@svc/db/subscriptions/repo";
+import { subscriptionsForProject } from "@svc/db/subscriptions/repo";
 import {
   type DeliveryAttempt as DeliveryAttemptMessage,
   DeliveryAttemptSchema,
@@ -40,12 +38,12 @@ import {
 import { deliveryMessage } from "../convert.ts";
 import { triggerFaults } from "../errors.ts";
 import { acceptedMatches } from "../filters/pairs.ts";
-import type { StoreOptions } from "../store.ts";
 import type { TriggersContext } from "./context.ts";
 import { rangeWarnings } from "./pending-warnings.ts";
 import { findReadableEvent, isReachable, requireSubscription } from "./portal-scope.ts";
 import { largePages, requireActive, requireRoom, requireToolkit, triggerSlugOf } from "./request.ts";
 import { wholeSubscription } from "./subscriptions.ts";
+import { storeTestEvent, testPayload } from "./test-event.ts";
 
 type Methods = Pick<
   ServiceImpl<typeof TriggersService>,
@@ -157,7 +155,8 @@ export function deliveryMethods(context: TriggersContext): Methods {
       const retryAfterMs = portal && countTest(`${projectId} ${portal.entityId}`);
       if (retryAfterMs !== undefined) throw triggerFaults.PORTAL_TESTS_TOO_MANY(portalTestsMax, retryAfterMs);
       await requireRoom(context, principal, 1);
-      const deliveryId = await storeTestEvent(context.store, db, subscription);
+      const payload = await testPayload(context, principal, subscription);
+      const deliveryId = await storeTestEvent(context, subscription, payload);
       dispatcher.wake();
       const delivery = await deliveriesForProject(db, projectId).find(deliveryId);
       if (delivery === undefined) throw triggerFaults.DELIVERY_NOT_FOUND("subscriptionId", deliveryId);
@@ -328,32 +327,4 @@ function attemptMessage(deliveryId: DeliveryId, entry: AttemptEntry): DeliveryAt
     responseBody: entry.responseBody,
     requestUrl: entry.requestUrl,
   });
-}
-
-/**
- * Stores a synthetic event with one delivery, which any node may claim. The event belongs to the entity (customer or user) of the
- * subscription, so it is erased and exported with this entity. Returns the id of the delivery.
- */
-async function storeTestEvent(
-  options: StoreOptions,
-  db: Executor,
-  { projectId, id: subscriptionId, entityId }: Pick<Subscription, "projectId" | "id" | "entityId">,
-): Promise<DeliveryId> {
-  const nowMs = options.clock.now();
-  const delivery = { id: createId("dlv", nowMs), subscriptionId, leased: false };
-  const event: NewEvent = {
-    id: createId("evt", nowMs),
-    projectId,
-    kind: "test",
-    toolkitSlug: "",
-    triggerSlug: "",
-    entityId,
-    payload: "{}",
-    occurredAtMs: nowMs,
-    receivedAtMs: nowMs,
-    dedupeKey: "",
-    deliveries: [delivery],
-  };
-  await recordEvents(db, [event], undefined, { owner: options.nodeId, untilMs: nowMs });
-  return delivery.id;
 }

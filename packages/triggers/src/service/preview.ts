@@ -16,6 +16,7 @@ import {
 import { triggerFaults } from "../errors.ts";
 import type { TriggersContext } from "./context.ts";
 import { askedToolkit, requireEntity, requirePortalFields, subscriptionsOf, viewOf } from "./portal-scope.ts";
+import { withWholeParts } from "./subscription-mask.ts";
 import { requireOneSelection } from "./subscription-match.ts";
 import { changeOfParts } from "./subscription-parts.ts";
 import { subscribedSlugs } from "./subscriptions.ts";
@@ -40,14 +41,16 @@ export function previewMethods(context: TriggersContext): Methods {
       requirePortalFields(caller, req, portalFields);
       const view = await viewOf(context, caller);
       const before = await startOf(context, caller, view, req);
-      const selection = { ...before, ...changeOfParts(view, before, req) };
+      const sent = withWholeParts(before, req);
+      requirePortalFields(caller, sent, portalFields);
+      const selection = { ...before, ...changeOfParts(view, before, sent) };
       return preview(context, caller, view, selection);
     },
   };
 }
 
 /** Fields that a customer may set in the portal. */
-const portalFields = ["id", "toolkitSlug", "triggerSlug", "entityId", "match", "format"];
+const portalFields = ["id", "toolkitSlug", "triggerSlug", "entityId", "match", "format", "updateMask"];
 
 /**
  * Returns the toolkit (app), trigger, entity (customer or user) and settings with which the preview of a subscription begins: those of a

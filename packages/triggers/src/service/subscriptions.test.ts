@@ -180,6 +180,40 @@ test("UpdateSubscription changes what is given and leaves the rest", async () =>
   expect((await client.listSubscriptions({})).subscriptions).toEqual([inactive]);
 });
 
+test("UpdateSubscription changes the members that its mask names, and leaves the others of the same part", async () => {
+  await using cluster = await createTestCluster();
+  const projectId = await cluster.project();
+  await using node = createTestNode(cluster);
+  const client = node.client(projectId);
+  const triggerSlugs = ["code_host.issue_opened", "payments.payment_changed"];
+  const created = await client.createSubscription({
+    ...{ endpointUrl, match: { triggerSlugs, filter: "event.entityId == 'ada'" } },
+    retry: { schedule: [durationFromMs(10_000)], giveUpAfter: durationFromMs(7_200_000), timeoutMs: 5_000 },
+    ...{ pace: { max: 10, per: "1s", concurrency: 2 }, format: { kind: "custom", bodyJson: "{}" } },
+  });
+  const id = created.subscription!.id;
+  const update = async (updateMask: string[], change: object = {}) =>
+    (await client.updateSubscription({ id, ...change, updateMask })).subscription!;
+  const filter = "event.entityId == 'bob'";
+  expect((await update(["match.filter"], { match: { filter } })).match).toMatchObject({ triggerSlugs, filter });
+  // A preview of the stored subscription leaves what the request does not name, too.
+  const preview = (part: object) => client.previewSubscription({ id, ...part });
+  const unknown = { match: { triggerSlugs: ["payments.none"] }, updateMask: ["match.filter"] };
+  expect(await preview(unknown)).toMatchObject({ scanned: 0 });
+  const one = await update(["match.triggerSlugs"], { match: { triggerSlugs: triggerSlugs.slice(0, 1) } });
+  expect(one.match).toMatchObject({ triggerSlugs: triggerSlugs.slice(0, 1), filter });
+  expect((await update(["match.filter"])).match).toMatchObject({ triggerSlugs: triggerSlugs.slice(0, 1), filter: "" });
+  const slower = await update(["retry.timeoutMs", "pace.max", "pace.per"], { retry: { timeoutMs: 9_000 } });
+  expect(slower.retry).toMatchObject({ ...created.subscription!.retry, timeoutMs: 9_000 });
+  expect(slower.pace).toMatchObject({ max: 0, per: "", concurrency: 2 });
+  expect((await update(["format.kind"], { format: { kind: "custom" } })).format).toMatchObject({ bodyJson: "{}" });
+  // Without a mask, a part is replaced as a whole.
+  expect((await update([], { retry: { timeoutMs: 8_000 } })).retry).toMatchObject({ schedule: [], timeoutMs: 8_000 });
+  const refused = await refusalOf(update(["match.filter", "match"], { match: { filter } }));
+  expect(refused).toEqual({ code: "InvalidArgument", reason: "UPDATE_MASK_INVALID", field: "updateMask[1]" });
+  expect(await refusalOf(preview({ updateMask: ["id"] }))).toMatchObject({ reason: "UPDATE_MASK_INVALID" });
+});
+
 test.each([
   [{ endpointUrl: "" }, "ENDPOINT_URL_INVALID"],
   [{ endpointUrl: "http://example.com/" }, "ENDPOINT_URL_NOT_HTTPS"],

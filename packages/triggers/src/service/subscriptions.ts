@@ -30,6 +30,7 @@ import type { TriggersContext } from "./context.ts";
 import { askedToolkit, requireEntity, requirePortalFields, subscriptionsOf, viewOf } from "./portal-scope.ts";
 import { largePages, requireToolkit, triggerSlugOf } from "./request.ts";
 import { changeOfCredentials, changeOfMove } from "./subscription-credentials.ts";
+import { withWholeParts } from "./subscription-mask.ts";
 import { requireOneSelection } from "./subscription-match.ts";
 import { changeOfParts } from "./subscription-parts.ts";
 
@@ -114,9 +115,11 @@ export function subscriptionMethods(context: TriggersContext): Methods {
       const view = await viewOf(context, caller);
       const row = await withTransaction(db, async (tx) => {
         const updated = await subscriptionsOf(tx, caller).update(id, async (known) => {
-          requireChangeable(known, req);
+          const sent = withWholeParts(known, req);
+          requirePortalFields(caller, sent, portalFields.update);
+          requireChangeable(known, sent);
           if (caller.portal !== undefined) requirePortalActivity(known, req);
-          const parts = changeOfParts(view, known, req);
+          const parts = changeOfParts(view, known, sent);
           const settings = "settings" in parts ? (parts.settings ?? null) : known.settings;
           const credentials =
             req.credentials === undefined
@@ -131,7 +134,7 @@ export function subscriptionMethods(context: TriggersContext): Methods {
       if (!row.active) await dispatcher.expire(id);
       else if (req.paused === false || req.active === true) context.wakeReplays();
       // Deliveries that the former pace held back may start now.
-      if (req.pace !== undefined) dispatcher.wake();
+      if (req.pace !== undefined || req.updateMask.length > 0) dispatcher.wake();
       return { subscription: subscriptionMessage(row, clock.now()) };
     },
 
@@ -167,7 +170,7 @@ export async function wholeSubscription(
 /** Fields that a customer may set in the portal. Retries, pace and order belong to the project. */
 const portalFields = {
   create: ["endpointUrl", "toolkitSlug", "triggerSlug", "entityId", "description", "match", "format", "credentials"],
-  update: ["id", "active", "paused", "endpointUrl", "description", "match", "format", "credentials"],
+  update: ["id", "active", "paused", "endpointUrl", "description", "match", "format", "credentials", "updateMask"],
 };
 
 /** Throws PORTAL_FIELD_REFUSED if a customer deactivates a subscription, or activates one that the project deactivated. */

@@ -3,6 +3,7 @@ import { createFaultList, type FaultList } from "../faults.ts";
 import { pathOf } from "../json.ts";
 import { breaksText, translated } from "../read/cel-advice.ts";
 import { celLimits, parseExpression } from "../read/cel-calls.ts";
+import { syntaxMistake } from "../read/cel-mistakes.ts";
 import { childrenOf } from "../read/cel-tree.ts";
 import type { Expression } from "../template.ts";
 import type { CelKind } from "../types/cel-signature.ts";
@@ -90,7 +91,7 @@ function typeOfExpression(expression: Expression, scope: Scope, faults: FaultLis
   if ("fault" in parsed) {
     const source = meant();
     const hint = breaksText(expression.source) ? lineBreaks : source === undefined ? celWords : `write ${source}`;
-    faults.add("PROGRAM_EXPRESSION_INVALID", path, parsed.fault, hint);
+    faults.add("PROGRAM_EXPRESSION_INVALID", path, syntaxMistake(expression.source, parsed.fault), hint);
     return undefined;
   }
   const { tree } = parsed;

@@ -4,10 +4,11 @@ import { checkExpression } from "../check/expression.ts";
 import { createFaultList } from "../faults.ts";
 import { translated } from "../read/cel-advice.ts";
 import { parseExpression } from "../read/cel-calls.ts";
+import { meantField } from "../read/shape-words.ts";
 import { boundInPlaceOf } from "../run/cost.ts";
 import { type Extent, literal, scalar } from "../run/extent.ts";
 import type { Expression } from "../template.ts";
-import { fieldType, typesOf, type ValueType } from "../types/schema-type.ts";
+import { fieldType, namesOf, typesOf, type ValueType } from "../types/schema-type.ts";
 import { firstScope, type Scope } from "../types/scope.ts";
 import { filterPayloadBytes, filterStepsMax } from "./filter.ts";
 
@@ -26,14 +27,13 @@ const eventFields = ["id", "toolkitSlug", "triggerSlug", "type", "entityId", "oc
  */
 export function checkFilter(source: string, payloads: readonly (JsonSchema | undefined)[]): FilterFault | undefined {
   const types = payloads.length === 0 ? [undefined] : payloads;
-  const [first, ...others] = types.map((payload) => faultOf(source, payload));
+  // A mistake in the syntax is the same for every type.
+  const isParsed = !("fault" in parseExpression(source));
+  const [first, ...others] = (isParsed ? types : types.slice(0, 1)).map((payload) => faultOf(source, payload));
   if (first !== undefined && others.every((fault) => fault !== undefined)) {
-    const meant = meantSource(source);
-    const isMeant = meant !== undefined && types.some((payload) => faultOf(meant, payload) === undefined);
-    const hint = asSentence(isMeant ? `write ${meant}` : first.hint);
-    const isOfField = /^event(?:\.| )/.test(first.message);
-    const message = isOfField ? `reads a field that no event has: ${first.message}` : first.message;
-    return { message, hint, isTooExpensive: false };
+    const meant = meantFilter(source, types.slice(0, typesTried));
+    const hint = asSentence(meant === undefined ? first.hint : `write ${meant}`);
+    return { message: nameFault(source, types) ?? first.message, hint, isTooExpensive: false };
   }
   const [only] = types.length === 1 ? types : [];
   return costOfExpression(source, only) <= filterStepsMax.ordinary ? undefined : tooExpensive;
@@ -75,6 +75,115 @@ export function scopeOf(payload: ValueType): Scope {
   return { ...scope, given: new Map([["event", event]]) };
 }
 
+/** Maximum number of event types for which possible corrections of a filter are checked. */
+const typesTried = 3;
+
+/**
+ * Returns the correct filter that the author of a wrong one probably means, or undefined if no correction is known. It puts names in place:
+ * `amount` becomes `event.payload.amount`, a misspelled field becomes the one with a similar name, and a word becomes a text in quotes.
+ */
+function meantFilter(source: string, types: readonly ValueType[]): string | undefined {
+  const asField = meantSource(source) ?? source;
+  const quoted = withQuotes(source);
+  const asText = meantSource(quoted) ?? quoted;
+  const isKnown = types.some((payload) => isObject(payload?.properties));
+  // Without a schema, `status == paid` compares with a text more often than with a field.
+  const ordered = isKnown ? [asField, asText] : [asText, asField];
+  const corrected = types.flatMap((payload) => ordered.map((one) => withKnownFields(one, payload)));
+  const candidates = new Set([...ordered, ...corrected]);
+  candidates.delete(source);
+  const parsed = [...candidates].filter((one) => !("fault" in parseExpression(one)));
+  return parsed.find((one) => types.some((payload) => faultOf(one, payload) === undefined));
+}
+
+/** Returns a filter with quotes around a word, or words, that it compares with by == or !=. */
+function withQuotes(source: string): string {
+  return source.replaceAll(
+    /("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')|(?<=[^=!<>]={1,2}\s*|!=\s*)(?!(?:event|payload|true|false|null|now|size|has)\b)([A-Za-z_][\w.-]*(?:[ \t]+(?!(?:and|or|is|in|not)\b)[A-Za-z_]\w*)*)(?=\s*(?:$|&|\||\)|\?|(?:and|or)\b))/gi,
+    (found, text?: string) => (text === undefined ? JSON.stringify(found) : found),
+  );
+}
+
+/** A field of the payload that a filter reads: its path after `event`, and the index of the path in the filter. */
+type ReadField = { readonly at: number; readonly path: readonly string[] };
+
+/** Returns the paths after `event` that a filter reads, except inside texts. */
+function readFields(source: string): ReadField[] {
+  const paths = /"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|(?<![\w.])event((?:\.[A-Za-z_]\w*)+)(?!\w|\s*\()/g;
+  return [...source.matchAll(paths)].flatMap(({ index, 1: path }) =>
+    path === undefined ? [] : [{ at: index, path: path.slice(1).split(".") }],
+  );
+}
+
+/** The first step of a path that the schema does not have, and the fields that exist there. */
+type Missing = { readonly index: number; readonly names: readonly string[] };
+
+function missingStep(path: readonly string[], payload: ValueType): Missing | undefined {
+  let type: ValueType = eventType(payload);
+  for (const [index, step] of path.entries()) {
+    const field = fieldType(type, step);
+    if ("fault" in field) return { index, names: type === undefined ? [] : namesOf(type) };
+    type = field.type;
+  }
+  return undefined;
+}
+
+/** Returns the missing step that is furthest in the path, with the names of all types there. Undefined if one type has the whole path. */
+function mostComplete(steps: readonly (Missing | undefined)[]): Missing | undefined {
+  const missing = steps.filter((step) => step !== undefined);
+  if (missing.length < steps.length) return undefined;
+  const index = Math.max(...missing.map((step) => step.index));
+  const names = missing.filter((step) => step.index === index).flatMap((step) => step.names);
+  return { index, names: [...new Set(names)].slice(0, 40) };
+}
+
+/** Returns a filter in which each misspelled field is replaced by the field with the most similar name. */
+function withKnownFields(source: string, payload: ValueType): string {
+  let written = source;
+  for (const { at, path } of readFields(source).reverse()) {
+    const missing = missingStep(path, payload);
+    const name = missing && meantField(path[missing.index] ?? "", missing.names);
+    if (missing === undefined || name === undefined) continue;
+    const known = ["event", ...path.with(missing.index, name)].join(".");
+    written = `${written.slice(0, at)}${known}${written.slice(at + ["event", ...path].join(".").length)}`;
+  }
+  return written;
+}
+
+/** Returns why the first unknown name or field of a filter is wrong, and where it is. Undefined if all names are known. */
+function nameFault(source: string, types: readonly ValueType[]): string | undefined {
+  if ("fault" in parseExpression(source)) return undefined;
+  const [unknown] = namesIn(source).filter(({ root }) => root !== "event" && !ownNames.has(root));
+  if (unknown !== undefined)
+    return `names ${JSON.stringify(unknown.root)} at character ${unknown.at + 1}, which does not exist here`;
+  for (const { at, path } of readFields(source)) {
+    const steps = types.map((payload) => missingStep(path, payload));
+    const missing = mostComplete(steps);
+    if (missing === undefined) continue;
+    const [place, field] = [path.slice(0, missing.index), path.slice(0, missing.index + 1)].map((steps) =>
+      ["event", ...steps].join("."),
+    );
+    const fields = missing.names.length === 0 ? "has no fields" : `has only ${missing.names.join(", ")}`;
+    return `reads a field that no event has: ${field} at character ${at + 1}; ${place} ${fields}`;
+  }
+  return undefined;
+}
+
+/** Returns the names in a filter that are not inside texts and are no functions, variables of macros or fields of another name. */
+function namesIn(source: string): { readonly at: number; readonly root: string }[] {
+  const macros = macroVariables(source);
+  return [...source.matchAll(names)].flatMap(({ index, 1: root }) =>
+    root === undefined || macros.includes(root) ? [] : [{ at: index, root }],
+  );
+}
+
+function macroVariables(source: string): (string | undefined)[] {
+  return [...source.matchAll(/\.(?:all|exists|exists_one|filter|map)\(\s*(\w+)\s*,/g)].map(([, name]) => name);
+}
+
+/** Pattern for texts in quotes, and for names with the fields after them. Only a name has groups: its root, and the rest of the path. */
+const names = /"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|(?<![\w.])([A-Za-z_]\w*)((?:\s*\.\s*[A-Za-z_]\w*)*)(?!\w|\s*\()/g;
+
 /** Names that a filter may use without `event.` before them. */
 const ownNames: ReadonlySet<string> = new Set(["event", "true", "false", "null", "in", "now"]);
 
@@ -84,21 +193,18 @@ const ownNames: ReadonlySet<string> = new Set(["event", "true", "false", "null",
  */
 function meantSource(source: string): string | undefined {
   const written = translated(source) ?? source;
-  const macros = [...written.matchAll(/\.(?:all|exists|exists_one|filter|map)\(\s*(\w+)\s*,/g)].map(([, name]) => name);
+  const macros = macroVariables(written);
   const isField = (name: string) => eventFields.some((field) => field === name) || name === "payload";
-  const meant = written.replaceAll(
-    /"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|(?<![\w.])([A-Za-z_]\w*)((?:\s*\.\s*[A-Za-z_]\w*)*)(?!\w|\s*\()/g,
-    (found, root?: string, rest = "") => {
-      if (root === undefined || macros.includes(root)) return found;
-      if (root === "event") {
-        const [, field = ""] = /^\s*\.\s*(\w+)/.exec(rest) ?? [];
-        return field === "" || isField(field) ? found : `event.payload${rest}`;
-      }
-      if (ownNames.has(root)) return found;
-      if (isField(root)) return `event.${found}`;
-      return root === "data" || root === "body" ? `event.payload${rest}` : `event.payload.${found}`;
-    },
-  );
+  const meant = written.replaceAll(names, (found, root?: string, rest = "") => {
+    if (root === undefined || macros.includes(root)) return found;
+    if (root === "event") {
+      const [, field = ""] = /^\s*\.\s*(\w+)/.exec(rest) ?? [];
+      return field === "" || isField(field) ? found : `event.payload${rest}`;
+    }
+    if (ownNames.has(root)) return found;
+    if (isField(root)) return `event.${found}`;
+    return root === "data" || root === "body" ? `event.payload${rest}` : `event.payload.${found}`;
+  });
   return meant === source || "fault" in parseExpression(meant) ? undefined : meant;
 }
 

@@ -109,7 +109,7 @@ test("a filter may name a field that one of several types has", () => {
   const sent = { type: "object", properties: { to: { type: "string" } } };
   expect(checkFilter("event.type == 'sent' && event.payload.to == 'ada'", [paid, sent])).toBeUndefined();
   expect(checkFilter("event.payload.other == 1", [paid, sent])).toMatchObject({
-    message: expect.stringContaining("no such field"),
+    message: expect.stringContaining("event.payload has only amount, to"),
   });
 });
 
@@ -122,4 +122,83 @@ test.each([
   ["status == 'amount'", "Write event.payload.status == 'amount'."],
 ])("%s is refused with the right form", (source, hint) => {
   expect(checkFilter(source, [])).toMatchObject({ hint, isTooExpensive: false });
+});
+
+const order = {
+  type: "object",
+  properties: {
+    ...{ amount: { type: "number" }, status: { type: "string" } },
+    customer: { type: "object", properties: { name: { type: "string" } } },
+  },
+};
+
+test.each([
+  ["event.payload.amount > 1,000", "has 1,000 at character 24", "event.payload.amount > 1000"],
+  ["event.payload.amount > 1,000,000.50", "has 1,000,000.50 at character 24", "event.payload.amount > 1000000.50"],
+  ["event.payload.amount > 1.000,50", "has 1.000,50 at character 24", "event.payload.amount > 1000.50"],
+  ["event.payload.amount > 1 000", "has 1 000 at character 24", "event.payload.amount > 1000"],
+  ["event.payload.amount > 1_000", "has 1_000 at character 24", "event.payload.amount > 1000"],
+  ["event.payload.amount > €1000", "has € at character 24", "event.payload.amount > 1000"],
+  ["event.payload.amount > 1000 EUR", "has 1000 EUR at character 24", "event.payload.amount > 1000"],
+  ["event.payload.status = 'a, b'", "has = at character 22: equal is written ==", "event.payload.status == 'a, b'"],
+  ["event.payload.status === 'a'", "has === at character 22", "event.payload.status == 'a'"],
+  ["event.payload.amount => 5", "has => at character 22", "event.payload.amount >= 5"],
+  [
+    "event.payload.amount > 1 AND event.payload.amount < 5",
+    "has AND at character 26: and is written &&",
+    "event.payload.amount > 1 && event.payload.amount < 5",
+  ],
+  [
+    "event.payload.amount > 1 & event.payload.amount < 5",
+    "has & at character 26",
+    "event.payload.amount > 1 && event.payload.amount < 5",
+  ],
+  [
+    "event.payload.amount between 1 and 5",
+    "has between at character 22",
+    "event.payload.amount >= 1 && event.payload.amount <= 5",
+  ],
+  ["event.payload.status == paid", 'names "paid" at character 25', 'event.payload.status == "paid"'],
+  [
+    "event.payload.status == new york",
+    "has new york at character 25: a text is in quotes",
+    'event.payload.status == "new york"',
+  ],
+  ["event.type == order.created", 'names "order" at character 15', 'event.type == "order.created"'],
+  ["event.payload.status == “paid”", "has “ at character 25", 'event.payload.status == "paid"'],
+  [
+    "event.payload.amont > 1",
+    "event.payload.amont at character 1; event.payload has only amount, status, customer",
+    "event.payload.amount > 1",
+  ],
+  ["event.payload.customer.nam == 'a'", "event.payload.customer has only name", "event.payload.customer.name == 'a'"],
+  [
+    "amont > 1,000 and status = paid",
+    "has 1,000 at character 9",
+    'event.payload.amount > 1000 && event.payload.status == "paid"',
+  ],
+])("%s is refused: what is wrong, where, and what is right", (source, message, right) => {
+  expect(checkFilter(source, [order])).toEqual({
+    message: expect.stringContaining(message),
+    hint: `Write ${right}.`,
+    isTooExpensive: false,
+  });
+  expect(checkFilter(right, [order])).toBeUndefined();
+});
+
+test.each([
+  ["(event.payload.amount > 1", "has ( at character 1, which nothing closes"],
+  ["event.payload.amount > 1)", "has ) at character 25, which nothing opens"],
+  ["event.payload.status == 'paid", "has the quote ' at character 25, which is not closed"],
+  ["event.payload.amount > ", "ends after >, where a value is missing"],
+  ["event.payload.amount > 1 ? 2", "is not CEL at character "],
+])("%s is refused with the place of the mistake", (source, message) => {
+  expect(checkFilter(source, [order])?.message).toContain(message);
+});
+
+test("commas between the items of a list or the arguments of a call are no separators", () => {
+  expect(checkFilter("event.payload.amount in [1,000]", [order])).toBeUndefined();
+  expect(checkFilter("event.payload.amount = 1 && event.payload.amount in [1,000]", [order])?.hint).toContain(
+    "[1,000]",
+  );
 });

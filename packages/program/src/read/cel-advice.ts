@@ -38,6 +38,13 @@ const rewrites: readonly (readonly [RegExp, string])[] = [
   [/^\s*return\s+|;\s*$/g, ""],
   [/\$\{([^{}]*)\}|\{\{([^{}]*)\}\}/g, "$1$2"],
   [/\$\.?(?=[A-Za-z])/g, ""],
+  [/[$€£¥]\s?(?=\d)/g, ""],
+  [/(?<![\w.])(\d+(?:\.\d+)?)\s*(?:EUR|USD|GBP|CHF|JPY|euros?|dollars?|[€£¥%](?=\s*(?:$|&|\||\))))(?![\w(])/gi, "$1"],
+  [/(?<![\w.])(?<count>\d+)k\b/gi, "$<count>000"],
+  [/\{([\w.]+)\}/g, "$1"],
+  [new RegExp(`(${term})\\s+between\\s+(${term})\\s+and\\s+(${term})`, "gi"), "$1 >= $2 && $1 <= $3"],
+  [/=>(?=\s*[-\d\uE000])/g, ">="],
+  [/=</g, "<="],
   [/===/g, "=="],
   [/!==/g, "!="],
   [/<>/g, "!="],
@@ -91,6 +98,39 @@ const rewrites: readonly (readonly [RegExp, string])[] = [
   [/\b(?:item|record|this|self|it|each|element|entry)\.(?=[A-Za-z])/g, "row."],
 ];
 
+/**
+ * Returns an expression in which large numbers are written without separators: `1000` instead of `1,000`, `1_000`, `1 000` or `1.000,00`.
+ * `places`: the numbers that had separators, and their indexes. A comma in a list or between arguments is no separator.
+ */
+export function withoutSeparators(bare: string): {
+  readonly source: string;
+  readonly places: readonly { readonly at: number; readonly text: string }[];
+} {
+  const places: { at: number; text: string }[] = [];
+  const number =
+    /(?<![\w.,\uE000])\d{1,3}(?:(?:,\d{3})+(?:\.\d+)?|(?:_\d{3})+(?:\.\d+)?|(?:\.\d{3})+,\d+|(?: \d{3})+)(?![\w,])/g;
+  const source = bare.replaceAll(number, (text, at: number) => {
+    if (isAmongItems(bare.slice(0, at))) return text;
+    places.push({ at, text });
+    const isPointGrouped = /\.\d{3}.*,/.test(text);
+    return isPointGrouped ? text.replaceAll(".", "").replace(",", ".") : text.replaceAll(/[,_ ]/g, "");
+  });
+  return { source, places };
+}
+
+/** True if the next character after `before` is in a list or among the arguments of a call, where commas separate values. */
+function isAmongItems(before: string): boolean {
+  let depth = 0;
+  for (let at = before.length - 1; at >= 0; at--) {
+    const character = before.charAt(at);
+    if (character === ")" || character === "]") depth++;
+    else if (character !== "(" && character !== "[") continue;
+    else if (depth > 0) depth--;
+    else return character === "[" || /\w$/.test(before.slice(0, at));
+  }
+  return false;
+}
+
 /** Returns the expression with time spans in words, such as `7 days` or `INTERVAL 7 DAY`, in CEL form. */
 function rewriteSpans(source: string): string {
   return source.replaceAll(
@@ -124,7 +164,7 @@ const sourceMax = 1_024;
 export function translated(source: string, sets: readonly string[] = []): string | undefined {
   if (source.length > sourceMax) return undefined;
   const { source: bare, texts } = withoutTexts(withoutPatterns(withoutArrow(source)));
-  let written = bare;
+  let written = withoutSeparators(bare).source;
   for (const [pattern, by] of rewrites) written = written.replaceAll(new RegExp(pattern, flagsOf(pattern)), by);
   const spaced = rewriteCalls(rewriteSpans(written))
     .replaceAll(/\s+\)/g, ")")

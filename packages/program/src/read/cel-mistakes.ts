@@ -1,0 +1,104 @@
+import { withoutSeparators } from "./cel-advice.ts";
+
+/** A mistake in the syntax of an expression. `at`: index of its first character. `says`: what is wrong there. */
+type Mistake = { readonly at: number; readonly says: string };
+
+/** Notations of other languages that CEL does not have. Each has a pattern, and why what it finds is wrong. */
+const notations: readonly (readonly [pattern: RegExp, why: string])[] = [
+  [/[$€£¥](?=\s?\d)/, "a number has no currency sign"],
+  [
+    /(?<![\w.])\d+(?:\.\d+)?\s*(?:%|(?!(?:in|and|or|is|not|like|between)\b)[A-Za-z]\w*)(?![\w(])/i,
+    "a number has no unit",
+  ],
+  [/===/, "equal is written =="],
+  [/!==/, "not equal is written !="],
+  [/<>/, "not equal is written !="],
+  [/=>(?=\s*[-\d\uE000])/, "at least is written >="],
+  [/=</, "at most is written <="],
+  [/(?<![=!<>])=(?![=><])/, "equal is written =="],
+  [/(?<![\w.])between(?!\w)/i, "a range is written as two comparisons"],
+  [/(?<![\w.])and(?!\w)/i, "and is written &&"],
+  [/(?<![\w.])or(?!\w)/i, "or is written ||"],
+  [/(?<![\w.])not(?!\w)/i, "not is written !"],
+  [/(?<![\w.])is(?!\w)/i, "equal is written =="],
+  [/(?<!&)&(?!&)/, "and is written &&"],
+  [/(?<!\|)\|(?!\|)/, "or is written ||"],
+  [/[\u201C\u201D\u2018\u2019]/, 'a text is in straight quotes: "'],
+  [/`/, "a text is in the quotes \" or '"],
+  [/\{(?=[\w.]+\})/, "a value is written without braces"],
+  [/;/, "an expression has no semicolon"],
+  [
+    /(?<=[=!]=\s*)(?!(?:and|or|is|in|not|like|between)\b)[A-Za-z]\w*(?:\s+(?!(?:and|or|is|in|not|like|between)\b)[A-Za-z]\w*)+(?=\s*(?:$|&|\||\)))/i,
+    "a text is in quotes",
+  ],
+];
+
+/**
+ * Returns the first mistake of an expression that cannot be parsed, as a sentence without its subject: what is wrong and at which character
+ * (from 1). `fault`: the message of the parser, which is used if no known mistake is found.
+ */
+export function syntaxMistake(source: string, fault: string): string {
+  const { bare, openQuote } = withMarkedTexts(source);
+  const found = [...notationMistakes(source, bare), ...bracketMistakes(bare), ...endMistakes(bare)];
+  if (openQuote !== undefined)
+    found.push({
+      at: openQuote,
+      says: `has the quote ${source[openQuote]} at character ${openQuote + 1}, which is not closed`,
+    });
+  const [first] = found.sort((a, b) => a.at - b.at);
+  return first?.says ?? plainFault(source, fault);
+}
+
+/** Returns an expression in which the characters of each quoted text are replaced by a private character, so that all places stay. */
+function withMarkedTexts(source: string): { readonly bare: string; readonly openQuote: number | undefined } {
+  const bare = source.replaceAll(/"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'/g, (text) => "\uE000".repeat(text.length));
+  const openQuote = bare.search(/["']/);
+  return { bare, openQuote: openQuote < 0 ? undefined : openQuote };
+}
+
+function notationMistakes(source: string, bare: string): Mistake[] {
+  const separated = withoutSeparators(bare).places.map(({ at, text }) =>
+    mistakeAt(at, text, "a number has no separators"),
+  );
+  const others = notations.flatMap(([pattern, why]) => {
+    const found = pattern.exec(bare);
+    if (found === null) return [];
+    return [mistakeAt(found.index, source.slice(found.index, found.index + found[0].length), why)];
+  });
+  return [...separated, ...others];
+}
+
+function mistakeAt(at: number, text: string, why: string): Mistake {
+  const shown = text.trim();
+  return { at, says: `has ${shown.length > 40 ? `${shown.slice(0, 40)}…` : shown} at character ${at + 1}: ${why}` };
+}
+
+const closing: Readonly<Record<string, string>> = { ")": "(", "]": "[", "}": "{" };
+
+function bracketMistakes(bare: string): Mistake[] {
+  const open: { readonly at: number; readonly bracket: string }[] = [];
+  for (const { index, 0: bracket } of bare.matchAll(/[()[\]{}]/g)) {
+    const opener = closing[bracket];
+    if (opener === undefined) open.push({ at: index, bracket });
+    else if (open.pop()?.bracket !== opener)
+      return [{ at: index, says: `has ${bracket} at character ${index + 1}, which nothing opens` }];
+  }
+  return open
+    .slice(-1)
+    .map(({ at, bracket }) => ({ at, says: `has ${bracket} at character ${at + 1}, which nothing closes` }));
+}
+
+function endMistakes(bare: string): Mistake[] {
+  const found = /(?:&&|\|\||[=!<>]=|[<>+\-*/%!]|(?<![\w.])in)\s*$/.exec(bare);
+  if (found === null) return [];
+  return [{ at: found.index, says: `ends after ${found[0].trim()}, where a value is missing` }];
+}
+
+/** Returns the message of the parser with the place in plain words. */
+function plainFault(source: string, fault: string): string {
+  const [, line = "", column = "", rest = ""] = /^(\d+):(\d+): (.*)$/s.exec(fault) ?? [];
+  if (line === "") return fault;
+  const before = source.split("\n").slice(0, Number(line) - 1);
+  const at = before.reduce((sum, { length }) => sum + length + 1, 0) + Number(column);
+  return `is not CEL at character ${at}: ${rest}`;
+}

@@ -67,8 +67,9 @@ export const serverFaults = defineFaults({
   ENUM_VALUE_UNKNOWN: {
     code: "invalid_argument",
     field: (path: string) => path,
-    says: (path: string, value: number) => text`${field(path)} ${value} is not a value of its enum`,
-    help: (_path: string, _value: number, names: readonly string[]) => `Send one of ${names.join(", ")}.`,
+    says: (path: string, value: number | string) => text`${field(path)} ${value} is not a value of its enum`,
+    help: (_path: string, _value: number | string, names: readonly string[], near?: string) =>
+      `${near === undefined ? "" : `Did you mean ${near}? `}Send one of ${names.join(", ")}.`,
   },
   ORIGIN_REFUSED: {
     code: "permission_denied",

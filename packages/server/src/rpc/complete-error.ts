@@ -1,4 +1,4 @@
-import type { DescMessage, DescMethod, JsonObject } from "@bufbuild/protobuf";
+import type { DescField, DescMessage, DescMethod, JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { errorToJson } from "@connectrpc/connect/protocol-connect";
 import { nearest } from "@svc/catalog/nearest";
 import { Fault, type FaultCode, formatValue } from "@svc/core";
@@ -7,10 +7,38 @@ import { jsonOptions } from "../http/answer.ts";
 import type { Logger } from "../logger.ts";
 import type { CallBody } from "./call-body.ts";
 import { isFaultCode, toConnectError } from "./connect-error.ts";
+import { findValue, parseJsonBody } from "./request-times.ts";
 
 /** Returns the fault for an error of the JSON decoder. It names the field and its correct form, as other faults of this API do. */
-function decodeFault(message: string, input: DescMessage): Fault {
-  return unknownKey(message, input) ?? faultyField(message, input) ?? malformed(message);
+function decodeFault(message: string, input: DescMessage, body: Uint8Array | undefined): Fault {
+  return unknownKey(message, input) ?? unknownEnum(message, input, body) ?? faultyField(message, input) ?? malformed(message);
+}
+
+/**
+ * Returns the fault for a message such as `cannot decode enum svc.v1.Role from JSON: "member"`, which names no field; undefined for other
+ * messages. The field is found in the body of the request.
+ */
+function unknownEnum(message: string, input: DescMessage, body: Uint8Array | undefined): Fault | undefined {
+  if (!message.startsWith("cannot decode enum ") || body === undefined) return undefined;
+  // The body of a stream has one message after five bytes with its length.
+  const value = parseJsonBody(body) ?? parseJsonBody(body.subarray(5));
+  const found = value === undefined ? undefined : findValue(input, value, isUnknownEnum);
+  if (found?.field.enum === undefined) return undefined;
+  const names = found.field.enum.values.map(({ name }) => name);
+  const near = typeof found.given === "string" ? nearestEnum(found.given, names) : undefined;
+  return serverFaults.ENUM_VALUE_UNKNOWN(found.place, formatValue(found.given), names, near);
+}
+
+function isUnknownEnum({ enum: desc }: DescField, given: JsonValue): boolean {
+  if (desc === undefined) return false;
+  if (typeof given === "string") return !desc.values.some(({ name, jsonName }) => name === given || jsonName === given);
+  return !Number.isInteger(given);
+}
+
+/** Returns the name of an enum value that a text probably means: `ROLE_MEMBER` for `member`. Undefined if none is similar. */
+function nearestEnum(text: string, names: readonly string[]): string | undefined {
+  const word = text.trim().toUpperCase().replaceAll(/[\s-]+/g, "_");
+  return names.find((name) => name === word || name.endsWith(`_${word}`)) ?? nearest(word, names);
 }
 
 /** Maximum characters of an unknown name, or of the decoder's message, in a fault. */
@@ -104,7 +132,7 @@ function detailedFault(code: FaultCode, message: string, { method, requestId, bo
   switch (code) {
     case "invalid_argument":
       return message.startsWith("cannot decode")
-        ? decodeFault(message, method.input)
+        ? decodeFault(message, method.input, body.bytes)
         : serverFaults.REQUEST_MALFORMED({ message });
     case "unimplemented":
       return message.startsWith("unknown compression")

@@ -9,10 +9,11 @@ import { serverFaults } from "../errors.ts";
  * duration. Also, its errors name neither the field nor the value.
  */
 export function faultOfTimes(input: DescMessage, body: Uint8Array): Fault | undefined {
-  const value = hasTimes(input) ? parseJson(body) : undefined;
-  const found = value === undefined ? undefined : findFaulty(input, value, "");
+  const value = hasTimes(input) ? parseJsonBody(body) : undefined;
+  const found = value === undefined ? undefined : findValue(input, value, isFaultyTime);
   if (found === undefined) return undefined;
-  const { place, given, isSpan } = found;
+  const { place, given, field } = found;
+  const isSpan = field.message !== undefined && isSpanType(field.message);
   return serverFaults.REQUEST_MALFORMED({
     field: place,
     message: `${place} is not a ${isSpan ? "duration" : "timestamp"}: ${formatValue(given)}`,
@@ -30,36 +31,45 @@ function hasTimes(desc: DescMessage, seen = new Set<DescMessage>()): boolean {
   if (before !== undefined || seen.has(desc)) return before ?? false;
   seen.add(desc);
   const found = desc.fields.some(({ message }) => {
-    return message !== undefined && (isTime(message) || isSpan(message) || hasTimes(message, seen));
+    return message !== undefined && (isTimeType(message) || isSpanType(message) || hasTimes(message, seen));
   });
   if (seen.size === 1 || found) known.set(desc, found);
   return found;
 }
 
-const isTime = ({ typeName }: DescMessage) => typeName === TimestampSchema.typeName;
-const isSpan = ({ typeName }: DescMessage) => typeName === DurationSchema.typeName;
+const isTimeType = ({ typeName }: DescMessage) => typeName === TimestampSchema.typeName;
+const isSpanType = ({ typeName }: DescMessage) => typeName === DurationSchema.typeName;
 
-type InvalidTime = { readonly place: string; readonly given: JsonValue; readonly isSpan: boolean };
+function isFaultyTime({ message }: DescField, given: JsonValue): boolean {
+  if (message === undefined) return false;
+  if (isTimeType(message)) return !isTimestamp(given);
+  return isSpanType(message) && !isDuration(given);
+}
 
-function findFaulty(desc: DescMessage, value: JsonValue, path: string): InvalidTime | undefined {
+/** A value in the JSON of a request: its field, and its place such as `filter.items[2]`. */
+type PlacedValue = { readonly field: DescField; readonly place: string; readonly given: JsonValue };
+
+/** Returns the first value of a request's JSON, also inside its messages, that `isSought` accepts. Undefined if there is none. */
+export function findValue(
+  desc: DescMessage,
+  value: JsonValue,
+  isSought: (field: DescField, given: JsonValue) => boolean,
+  path = "",
+): PlacedValue | undefined {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
   for (const field of desc.fields) {
     const given = value[field.jsonName] ?? value[field.name];
     const items = field.fieldKind === "list" && Array.isArray(given) ? given : [given];
     for (const [index, item] of items.entries()) {
+      if (item === undefined || item === null) continue;
       const place = `${path}${field.jsonName}${field.fieldKind === "list" ? `[${index}]` : ""}`;
-      const found = faultyAt(field, item, place);
+      if (isSought(field, item)) return { field, place, given: item };
+      const { message } = field;
+      const found = message === undefined ? undefined : findValue(message, item, isSought, `${place}.`);
       if (found !== undefined) return found;
     }
   }
   return undefined;
-}
-
-function faultyAt({ message }: DescField, given: JsonValue | undefined, place: string): InvalidTime | undefined {
-  if (message === undefined || given === undefined || given === null) return undefined;
-  if (isTime(message)) return isTimestamp(given) ? undefined : { place, given, isSpan: false };
-  if (isSpan(message)) return isDuration(given) ? undefined : { place, given, isSpan: true };
-  return findFaulty(message, given, `${place}.`);
 }
 
 function isTimestamp(given: JsonValue): boolean {
@@ -80,7 +90,8 @@ function isRead(read: () => unknown): boolean {
   }
 }
 
-function parseJson(body: Uint8Array): JsonValue | undefined {
+/** Returns the JSON value of a request's body. Undefined if the body is not valid JSON. */
+export function parseJsonBody(body: Uint8Array): JsonValue | undefined {
   try {
     const read = readForeignText(body);
     return "text" in read ? (JSON.parse(read.text) as JsonValue) : undefined;

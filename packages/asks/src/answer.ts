@@ -222,7 +222,7 @@ function faultOfOverrides(
 ): string | undefined {
   if (overridesJson === "") return undefined;
   const read = readJson(overridesJson);
-  if (read === undefined) return "is not JSON";
+  if (read === undefined) return "is not JSON, or repeats a name in an object";
   const { value } = read;
   if (continuation !== "retry-with") return `comes with ${continuation}, which takes no overrides`;
   if (answerSchemaJson === "") return "is given, but the point takes no overrides";

@@ -3,12 +3,15 @@ import type { AskRecord } from "@svc/db/asks/repo";
 
 const depthMax = 32;
 
-/** Returns the value of a JSON text with all digits of its numbers, or undefined if the text is not JSON. */
+/**
+ * Returns the value of a JSON text with all digits of its numbers. Returns undefined if the text is not JSON, or if an object in it repeats a
+ * name.
+ */
 export function readJson(text: string): { readonly value: unknown } | undefined {
   try {
-    return { value: parseExactJson(text) };
+    return { value: parseExactJson(text, { hasUniqueNames: true }) };
   } catch {
-    // The parser's own error is dropped. The caller reports that the text is not JSON.
+    // The parser's own error is dropped. The caller reports both reasons.
     return undefined;
   }
 }

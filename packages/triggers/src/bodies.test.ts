@@ -261,6 +261,21 @@ test.each<[string, string, Buffer | string, string | undefined, string]>([
     "application/json; charset=utf-16",
     'The body is not text of the charset "utf-16".',
   ],
+  ["notes_json", "a repeated name", '{"text":"a","mark":{"x":1,"x":2}}', undefined, "The body repeats a name in an object."],
+  [
+    "notes_json",
+    "a repeated name in a long body",
+    `{"text":"a","list":{${Array.from({ length: 3_000 }, (_, at) => `"n${at}":1`)},"n7":1}}`,
+    undefined,
+    "The body repeats a name in an object.",
+  ],
+  [
+    "notes_field",
+    "a repeated name in the field",
+    `payload=${encodeURIComponent('{"text":"a","text":"a"}')}`,
+    formType,
+    "The field payload of the form repeats a name in an object.",
+  ],
   ["notes_field", "a form without the field", "a=1", formType, "The form has no field payload."],
   ["notes_field", "the field twice", "payload=1&payload=2", formType, "The form has more than one field payload."],
   [

@@ -107,7 +107,7 @@ const sampleValues = {
 function readArguments(argsJson: string): ReachArguments {
   if (Buffer.byteLength(argsJson) > argsBytesMax) throw askFaults.REACH_ARGS_INVALID(`exceeds ${argsBytesMax} bytes`);
   const args = readJson(argsJson)?.value;
-  if (!isObject(args)) throw askFaults.REACH_ARGS_INVALID("is not a JSON object");
+  if (!isObject(args)) throw askFaults.REACH_ARGS_INVALID("is not a JSON object, or repeats a name");
   if (!isStorable(args)) throw askFaults.REACH_ARGS_INVALID(unstorable);
   return args as ReachArguments;
 }

@@ -5,6 +5,8 @@ import {
   parseJsonInTurns,
   readForeignText,
   readFormInTurns,
+  repeatsName,
+  repeatsNameInTurns,
 } from "@svc/core";
 import type { BodyRule } from "../model.ts";
 
@@ -109,7 +111,11 @@ async function readJson(
   reading: BodyReading,
 ): Promise<ReadBody> {
   try {
-    return { value: await parse(text, reading) };
+    const value = await parse(text, reading);
+    // If an object repeats a name, readers do not agree on its value, so svc does not choose one.
+    const isRepeated =
+      text.length <= smallLength ? repeatsName(text, value) : await repeatsNameInTurns(text, value, reading.turn);
+    return isRepeated ? { fault: `${subject} repeats a name in an object` } : { value };
   } catch (error) {
     if (error instanceof JsonTooLargeError) return { fault: `${subject}'s ${error.message}` };
     // The parser's own message is not used, because it quotes the body. Short texts are parsed recursively, so deep nesting causes a

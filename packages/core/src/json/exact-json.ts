@@ -1,4 +1,4 @@
-import { measureJson } from "./json-size.ts";
+import { measureJson, repeatsName } from "./json-size.ts";
 import { isExactDouble } from "./number-text.ts";
 import { rawJson } from "./raw-json.ts";
 
@@ -10,16 +10,28 @@ export class JsonTooLargeError extends Error {
   override name = "JsonTooLargeError";
 }
 
+/** A JSON text in which an object has the same name twice, so that its readers would not agree on the value. */
+export class RepeatedNameError extends SyntaxError {
+  override name = "RepeatedNameError";
+  constructor() {
+    super("an object repeats a name");
+  }
+}
+
 /**
  * Limits of parsing. `valuesMax`: maximum number of values in the text (default: no limit). `depthMax`: maximum levels of nesting (default
- * 500).
+ * 500). `hasUniqueNames`: true if an object that repeats a name is an error; otherwise the last value of the name counts.
  */
-export type ExactJsonOptions = { readonly valuesMax?: number; readonly depthMax?: number };
+export type ExactJsonOptions = {
+  readonly valuesMax?: number;
+  readonly depthMax?: number;
+  readonly hasUniqueNames?: true;
+};
 
 /**
  * Parses JSON without losing digits. Numbers that a double cannot hold exactly, numbers beyond 2^53 - 1, and -0 become raw JSON values,
  * which JSON.stringify writes unchanged. Some apps use 64-bit ids and amounts with more digits than a double holds. Throws SyntaxError,
- * also if the nesting is too deep. Throws JsonTooLargeError if there are too many values. With unlimited depth, tens of thousands of levels
+ * also if the nesting is too deep, or RepeatedNameError. Throws JsonTooLargeError if there are too many values. With unlimited depth, tens of thousands of levels
  * may overflow the stack (RangeError).
  */
 export function parseExactJson(text: string, options: ExactJsonOptions = {}): unknown {
@@ -31,6 +43,12 @@ export function parseExactJson(text: string, options: ExactJsonOptions = {}): un
     if (values > valuesMax) throw new JsonTooLargeError(`JSON holds more than ${valuesMax} values`);
     if (depth > depthMax) throw new SyntaxError(`JSON is nested deeper than ${depthMax} levels`);
   }
+  const value = parseKeepingNumbers(text);
+  if (options.hasUniqueNames === true && repeatsName(text, value)) throw new RepeatedNameError();
+  return value;
+}
+
+function parseKeepingNumbers(text: string): unknown {
   // Most texts have no number that must stay raw. They are parsed without a reviver, which would take several times as long.
   if (!mayHoldRawNumber(text)) return JSON.parse(text);
   return JSON.parse(text, (_key, value: unknown, context?: { source?: string }) => {

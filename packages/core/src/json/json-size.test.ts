@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { holdsMoreThan, measureJson } from "./json-size.ts";
+import { parseExactJson, RepeatedNameError } from "./exact-json.ts";
+import { holdsMoreThan, measureJson, repeatsName, repeatsNameInTurns } from "./json-size.ts";
 
 const measure = (text: string) => measureJson(text, Number.POSITIVE_INFINITY);
 
@@ -57,4 +58,32 @@ test("a value with more values or characters than allowed is detected, also if o
       { values: 100, characters: 49_999 },
     ),
   ).toBe(true);
+});
+
+test("a repeated name is found at any depth, in one piece and in turns", async () => {
+  const members = Array.from({ length: 20_000 }, (_, at) => `"n${at}":[${at},{"a":":"}]`).join(",");
+  const texts: [text: string, isRepeated: boolean][] = [
+    ['{"a":1,"b":{"a":"\\"a\\":"}}', false],
+    ['{"a":1,"a":1}', true],
+    ['[{"a":{"b":1,"\\u0062":2}}]', true],
+    ['{"__proto__":1,"toString":2}', false],
+    ['"a:b"', false],
+    [`{${members}}`, false],
+    [`{${members},"n7":1}`, true],
+  ];
+  let turns = 0;
+  for (const [text, isRepeated] of texts) {
+    const value = parseExactJson(text);
+    expect([text.slice(0, 40), repeatsName(text, value)]).toEqual([text.slice(0, 40), isRepeated]);
+    expect(await repeatsNameInTurns(text, value, async () => void turns++)).toBe(isRepeated);
+    expect(() => parseExactJson(text, { hasUniqueNames: true })).toSatisfy((parse: () => void) => {
+      try {
+        parse();
+        return !isRepeated;
+      } catch (error) {
+        return isRepeated && error instanceof RepeatedNameError;
+      }
+    });
+  }
+  expect(turns).toBeGreaterThan(0);
 });

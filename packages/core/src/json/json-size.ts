@@ -1,3 +1,4 @@
+import { createSlices } from "../work/turns.ts";
 import { isRawJson } from "./raw-json.ts";
 
 const quote = 0x22;
@@ -77,19 +78,51 @@ export function holdsMoreThan(value: unknown, bounds: JsonBounds): boolean {
  * text with their number in the value.
  */
 export function repeatsName(text: string, value: unknown): boolean {
+  const steps = countNames(text, value);
+  for (;;) {
+    const { done, value: isRepeated } = steps.next();
+    if (done === true) return isRepeated;
+  }
+}
+
+/** Resolves to the result of `repeatsName`. After every 4 ms it awaits `turn`, so that other work can run. Use it for long texts. */
+export async function repeatsNameInTurns(text: string, value: unknown, turn: () => Promise<void>): Promise<boolean> {
+  const steps = countNames(text, value);
+  const { rest } = createSlices(turn);
+  for (;;) {
+    const { done, value: isRepeated } = steps.next();
+    if (done === true) return isRepeated;
+    await rest();
+  }
+}
+
+/** Characters and values that are counted between two pauses, each about 0.1 ms of work. */
+const countedPerStep = { characters: 32_768, values: 1_024 };
+
+/** Counts the names in a JSON text and in its value, with a pause after each part. Returns true if the text has more names. */
+function* countNames(text: string, value: unknown): Generator<undefined, boolean, undefined> {
   let names = 0;
+  let pauseAt = countedPerStep.characters;
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);
     if (code === quote) at = endOfString(text, at);
     else if (code === colon) names++;
+    if (at < pauseAt) continue;
+    pauseAt = at + countedPerStep.characters;
+    yield;
   }
   const waiting: unknown[] = [value];
+  let counted = 0;
   while (waiting.length > 0) {
     const next = waiting.pop();
     if (typeof next !== "object" || next === null || isRawJson(next)) continue;
     const children = Object.values(next);
     if (!Array.isArray(next)) names -= children.length;
     for (const child of children) if (typeof child === "object") waiting.push(child);
+    counted += 1 + children.length;
+    if (counted < countedPerStep.values) continue;
+    counted = 0;
+    yield;
   }
   return names !== 0;
 }

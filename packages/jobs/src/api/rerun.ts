@@ -9,6 +9,7 @@ import {
   type KeyId,
   type ProjectId,
   parseExactJson,
+  RepeatedNameError,
   quotaFaults,
   type Role,
 } from "@svc/core";
@@ -201,8 +202,9 @@ function readInput(text: string): JsonObject {
     throw jobFaults.PROGRAM_ARGUMENT_INVALID(`exceeds ${inputBytesMax} bytes`);
   let value: unknown;
   try {
-    value = parseExactJson(text);
-  } catch {
+    value = parseExactJson(text, { hasUniqueNames: true });
+  } catch (error) {
+    if (error instanceof RepeatedNameError) throw jobFaults.PROGRAM_ARGUMENT_INVALID("repeats a name in an object");
     value = undefined;
   }
   if (!isObject(value))

@@ -9,6 +9,7 @@ import {
   type JsonObject,
   type JsonValue,
   parseExactJson,
+  RepeatedNameError,
   parseId,
   projectList,
   requireProject,
@@ -150,8 +151,9 @@ function sourceKeyOf(idempotencyKey: string, nowMs: number): string {
 function readInput(text: string): JsonObject {
   let value: JsonValue;
   try {
-    value = parseExactJson(text, { depthMax: 100 }) as JsonValue;
-  } catch {
+    value = parseExactJson(text, { depthMax: 100, hasUniqueNames: true }) as JsonValue;
+  } catch (error) {
+    if (error instanceof RepeatedNameError) throw standingFaults.INPUT_MISMATCH("repeats a name in an object");
     throw standingFaults.INPUT_MISMATCH("is not JSON, or is nested too deep");
   }
   if (!isJsonObject(value)) throw standingFaults.INPUT_MISMATCH("is not a JSON object");

@@ -46,6 +46,12 @@ test("a refusal has the id of the request that it may have meant", () => {
   expect(readMessages({ fault: "is not text" })).toMatchObject({ error: { code: -32_700 } });
 });
 
+test("a message that repeats a name in an object is refused, because its reader would have to choose a value", () => {
+  const body = '{"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":1,"a":2}}';
+  expect(read(body)).toMatchObject({ error: { code: -32_700, message: expect.stringContaining("repeats a name") } });
+  expect(read(body.replace(',"a":2', ""))).toHaveProperty("messages");
+});
+
 test("it throws for no text", () => {
   fc.assert(fc.property(fc.oneof(fc.string(), fc.json()), (body) => void read(body)));
 });

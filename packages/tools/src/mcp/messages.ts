@@ -26,7 +26,7 @@ export function readMessages(body: ForeignText): McpMessages | NoMessages {
   if ("fault" in body) return { error: unreadable(`the body ${body.fault}`) };
   let json: unknown;
   try {
-    json = parseExactJson(body.text, { valuesMax: argumentValuesMax });
+    json = parseExactJson(body.text, { valuesMax: argumentValuesMax, hasUniqueNames: true });
   } catch (error) {
     return { error: unreadable((error as SyntaxError).message) };
   }

@@ -11,6 +11,7 @@ import {
   optionalId,
   type ProjectPrincipal,
   parseExactJson,
+  RepeatedNameError,
 } from "@svc/core";
 import type { CallToolRequest } from "@svc/gen/tools";
 import type { CallAnswer, CallReply } from "../call/call-reply.ts";
@@ -65,8 +66,9 @@ function readArguments(text: string): Readonly<Record<string, unknown>> {
 
 function parse(text: string): unknown {
   try {
-    return parseExactJson(text, { valuesMax: argumentValuesMax });
+    return parseExactJson(text, { valuesMax: argumentValuesMax, hasUniqueNames: true });
   } catch (error) {
+    if (error instanceof RepeatedNameError) throw toolFaults.ARGUMENTS_MALFORMED("repeats a name in an object");
     if (error instanceof JsonTooLargeError) {
       throw toolFaults.ARGUMENTS_MALFORMED(
         `has more than ${argumentValuesMax} values, which is the maximum for a call`,

@@ -1,5 +1,5 @@
 import type { SchemaFault, SchemaValidator } from "@svc/catalog";
-import { isObject, type JsonLimits, jsonDepthMax, parseExactJson, parseJsonInTurns, repeatsName } from "@svc/core";
+import { isObject, type JsonLimits, jsonDepthMax, parseExactJson, parseJsonInTurns, repeatsName, repeatsNameInTurns } from "@svc/core";
 
 /** A payload after it was read: its JSON text, in which numbers keep all their digits, or its faults. */
 export type ReadPayload = { readonly text: string } | { readonly faults: readonly SchemaFault[] };
@@ -23,7 +23,8 @@ export async function readPayload(
   if (!isObject(value)) return faultOf("must be an object");
   const pause = isLong(json) ? turn : async () => {};
   await pause();
-  if (repeatsName(json, value)) return faultOf("must not repeat a name in an object");
+  const isRepeated = isLong(json) ? await repeatsNameInTurns(json, value, turn) : repeatsName(json, value);
+  if (isRepeated) return faultOf("must not repeat a name in an object");
   await pause();
   const faults = validate?.(value) ?? [];
   await pause();

@@ -37,7 +37,7 @@ import { findQuarantinedIds, listHeldQuarantinedPosts, listQuarantinedPosts } fr
 import { findQuarantinedPost, sweepQuarantinedPosts } from "../src/quarantine/repo.ts";
 import { findSecrets } from "../src/secrets/find.ts";
 import { secretsForProject } from "../src/secrets/repo.ts";
-import { webhookSecretsForProject } from "../src/secrets/webhook-secrets.ts";
+import { sweepWebhookSecrets, webhookSecretsForProject } from "../src/secrets/webhook-secrets.ts";
 import { nowMs } from "../src/test-rows.ts";
 import { plan } from "./planner/plan.ts";
 import { seededAt, seededId } from "./planner/seed.ts";
@@ -234,6 +234,7 @@ plan("store the secret of a webhook", (db) =>
 plan("the last secrets of a project's webhooks", (db) =>
   webhookSecretsForProject(db, projectId).listLast(nowMs, nowMs + 3 * 86_400_000),
 );
+plan("sweep_webhook_secrets", (db) => sweepWebhookSecrets(db, [projectId, seededId("prj", 2)], nowMs));
 plan("delete the secret of a webhook", (db) => webhookSecretsForProject(db, projectId).delete(seededId("wsc", 1)));
 plan("a page of projects", (db) => listProjects(db, page), { statistics: ["fresh"] });
 plan("the key of a caller", (db) => findCallerKey(db, Buffer.from("7".padStart(64, "0"), "hex")));

@@ -7,7 +7,14 @@ import { type Dispatcher, eventSweep } from "@svc/delivery";
 import { type Jobs, jobRowSweep, jobSweep } from "@svc/jobs";
 import { type StandingParts, standingSweep } from "@svc/standing";
 import { callPaceSweep, callSweep, vectorSweep } from "@svc/tools";
-import { agentSubscriptionSweep, type Filters, quarantineSealSweep, replaySweep, warningSweep } from "@svc/triggers";
+import {
+  agentSubscriptionSweep,
+  type Filters,
+  quarantineSealSweep,
+  replaySweep,
+  warningSweep,
+  webhookSecretSweep,
+} from "@svc/triggers";
 import type { Apps } from "./apps.ts";
 import { consoleSweep } from "./console-sweep.ts";
 import { deadTaskSweep } from "./dead-tasks.ts";
@@ -120,6 +127,7 @@ function sweepsOf(
     eventSweep({ db, eventRetentionMs: eventsMs }),
     replaySweep({ db, eventRetentionMs: eventsMs }),
     quarantineSealSweep({ db, sealer }),
+    webhookSecretSweep({ db }),
     callSweep({ db, callRetentionMs: callsMs }),
     callPaceSweep({ db }),
     vectorSweep({ db }),

@@ -40,3 +40,4 @@ export { imageTypeOf } from "./service/portal-look.ts";
 export { releasePosts } from "./service/release.ts";
 export { createTriggersService } from "./service.ts";
 export type { StoreOptions } from "./store.ts";
+export { webhookSecretSweep } from "./webhook-secret-sweep.ts";

@@ -1,8 +1,9 @@
 import { Code, ConnectError } from "@connectrpc/connect";
-import { createId, type ProjectId, type QuarantineId, uuidOfId } from "@svc/core";
+import { createId, type ProjectId, type QuarantineId, uuidOfId, type WebhookSecretId } from "@svc/core";
 import { beginErasure } from "@svc/db/erasures/repo";
 import { stepErasure } from "@svc/db/erasures/step";
 import { setProjectPolicy } from "@svc/db/projects/repo";
+import { usageOfProject } from "@svc/db/projects/usage";
 import { CatalogService } from "@svc/gen/catalog";
 import { StandingService } from "@svc/gen/standing";
 import { TriggersService } from "@svc/gen/triggers";
@@ -15,6 +16,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { createTestAgent } from "./agents/test-agent.ts";
 import { createTestCluster, sampleCatalog, sampleSecrets, type TestCluster } from "./test-node.ts";
 import { signedCodePost } from "./test-posts.ts";
+import { webhookSecretSweep } from "./webhook-secret-sweep.ts";
 
 let cluster: TestCluster;
 
@@ -155,6 +157,36 @@ test("of two live secrets either verifies; after one has ended only the other do
   await cluster.clock.advance(500);
   for (const node of [here, there])
     expect(await node.ingest.accept(ticketPost(projectId, "third-secret"))).toMatchObject({ outcome: "secret_unset" });
+});
+
+test("a secret that has ended is removed from the database within a round of the sweep, and no live one is", async () => {
+  await using node = startNode();
+  const projectId = await startDesk(node);
+  const client = triggersOf(node, projectId);
+  const put = await client.putWebhookSecret({ toolkitSlug: "desk", overlap: { seconds: 60n } });
+  const stored = async () => {
+    for await (const _isFull of webhookSecretSweep({ db: cluster.db }).round(cluster.clock.now()));
+    return cluster.db.sql<{ id: string }[]>`select id from webhook_secrets where project_id = ${uuidOfId(projectId)}`;
+  };
+  expect(await stored()).toHaveLength(2);
+  await cluster.clock.advance(60_001);
+  expect(await stored()).toEqual([{ id: uuidOfId(put.secret?.id as WebhookSecretId) }]);
+});
+
+test("quarantined posts of a private toolkit count among the stored bytes of its project", async () => {
+  await using node = startNode();
+  const projectId = await startDesk(node);
+  const measure = () => usageOfProject(cluster.db, projectId).measureStorage();
+  const before = await measure();
+  const subject = "x".repeat(10_000);
+  const post = ticketPost(projectId, secret, { type: "ticket.closed", subject });
+  expect(await node.ingest.accept(post)).toMatchObject({ outcome: "quarantined" });
+  const kept = (await measure()) - before;
+  expect(kept).toBeGreaterThan(post.body.byteLength);
+  expect(kept).toBeLessThan(post.body.byteLength + 2_000);
+  // A released post is stored until its retention ends.
+  await cluster.db.sql`update quarantined_posts set released_at = now() where project_id = ${uuidOfId(projectId)}`;
+  expect((await measure()) - before).toBe(kept);
 });
 
 test("a webhook has at most 5 live secrets, and each fits its definition", async () => {

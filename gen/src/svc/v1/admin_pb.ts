@@ -423,8 +423,8 @@ export type ProjectQuotas = Message<"svc.v1.ProjectQuotas"> & {
   privateToolkits: number;
 
   /**
-   * Stored bytes: event payloads, arguments and results of recorded tool calls (the ledger), and rows of jobs. A whole
-   * number; the measurement may be some minutes old. Default: no limit. Webhook posts are refused as for `posts`.
+   * Stored bytes: event payloads, arguments and results of recorded tool calls (the ledger), rows of jobs, and
+   * quarantined posts to private toolkits. A whole number; the measurement may be some minutes old. Default: no limit. Webhook posts are refused as for `posts`.
    * QUOTA_STORED_BYTES.
    *
    * @generated from field: double stored_bytes = 9;

@@ -93,7 +93,10 @@ const measure = statement<{ bytes: string }>(
      + (select coalesce(sum(r.bytes), 0) from (
           (select id from jobs where project_id = $1::uuid and mode = 'live' and parent_job_id is null and not is_swept offset 0) union all
           (select id from jobs where project_id = $1::uuid and (mode <> 'live' or parent_job_id is not null) and not is_swept offset 0)) j
-        cross join lateral (select octet_length(data) as bytes from job_rows where job_id = j.id offset 0) r) as bytes`,
+        cross join lateral (select octet_length(data) as bytes from job_rows where job_id = j.id offset 0) r)
+     + (select coalesce(sum(octet_length(q.body) + coalesce(octet_length(q.envelope), 0)), 0) from (
+          (select body, envelope from quarantined_posts where project_id = $1::uuid and released_at is null offset 0) union all
+          (select body, envelope from quarantined_posts where project_id = $1::uuid and released_at is not null offset 0)) q) as bytes`,
 );
 
 /** Number at which a count of the project's rows (for example its jobs) stops, if the caller gives no other maximum. */
@@ -111,8 +114,8 @@ export type ProjectUsage = {
   countEntitySubscriptions(): Promise<number>;
   countToolkits(): Promise<number>;
   /**
-   * Returns the size in bytes of the project's event payloads, of the call data in the ledger (stored record of tool calls), and of jobs'
-   * rows. Reads all of these rows.
+   * Returns the size in bytes of the project's event payloads, of the call data in the ledger (stored record of tool calls), of jobs' rows,
+   * and of quarantined posts to the project's private toolkits (apps that it defined itself). Reads all of these rows.
    */
   measureStorage(): Promise<number>;
 };

@@ -1,10 +1,11 @@
-import type { ProjectId, WebhookSecretId } from "@svc/core";
+import { isoTime, type ProjectId, uuidOfId, type WebhookSecretId } from "@svc/core";
 import { and, asc, desc, eq, gt, isNull, lte, ne, notExists, or, sql } from "drizzle-orm";
 import { alias } from "drizzle-orm/pg-core";
 import { touchCatalog } from "../catalog/repo.ts";
 import { type Executor, withTransaction } from "../connect.ts";
 import { privateToolkits, webhookSecrets } from "../schema/index.ts";
 import type { Row } from "../sql/codec.ts";
+import { plainArrayLiteral, statement } from "../sql/statement.ts";
 
 /**
  * A secret of the webhook of a private toolkit (an app that a project defined for itself). `value`: the encrypted secret. `endsAt`: time
@@ -110,4 +111,22 @@ export function webhookSecretsForProject(db: Executor, projectId: ProjectId): We
         return rows.length > 0;
       }),
   };
+}
+
+/** Reads the secrets of each project by webhook_secrets_toolkit. There is no index over the ends, because a project has few secrets. */
+const sweepSecrets = statement<{ id: string }>(
+  "sweep_webhook_secrets",
+  `delete from webhook_secrets where id = any(array(
+     select w.id from unnest($1::uuid[]) as p(id) cross join lateral (
+       select id from webhook_secrets where project_id = p.id and ends_at <= $2::timestamptz offset 0) w))
+   returning id`,
+);
+
+/** Deletes the webhook secrets of these projects that have ended; returns how many. They verify nothing, so no node reads them again. */
+export async function sweepWebhookSecrets(
+  db: Executor,
+  projectIds: readonly ProjectId[],
+  nowMs: number,
+): Promise<number> {
+  return (await sweepSecrets(db, [plainArrayLiteral(projectIds.map(uuidOfId)), isoTime(nowMs)])).length;
 }

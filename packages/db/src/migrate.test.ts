@@ -1,9 +1,12 @@
+import { once } from "node:events";
 import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { type AddressInfo, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createId, uuidOfId } from "@svc/core";
 import { createTestDatabase } from "@svc/testing/database";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { isUnavailable } from "./driver.ts";
 import { recordEvents } from "./events/record.ts";
 import { MigrationRefusedError, migrateDatabase, migrationsFolder } from "./migrate.ts";
 import { newEvent, nowMs } from "./test-rows.ts";
@@ -54,6 +57,30 @@ test("eight nodes may migrate an empty database at once, and again", async () =>
   await migrateDatabase(url);
   expect(await appliedCount()).toBe(applied);
   expect(await db.sql`select to_regclass('public.projects') is not null as exists`).toEqual([{ exists: true }]);
+});
+
+test("a start that waits says at once what it waits for: a server that does not answer, or the migration of another node", async () => {
+  const sockets = new Set<Socket>();
+  const silent = createServer((socket) => void sockets.add(socket.on("error", () => {}))).listen(0, "127.0.0.1");
+  await once(silent, "listening");
+  const waits: string[] = [];
+  const { port } = silent.address() as AddressInfo;
+  const unanswered = migrateDatabase(`postgres://a:b@127.0.0.1:${port}/svc`, migrationsFolder, (text) => {
+    waits.push(text);
+    silent.close();
+    for (const socket of sockets) socket.destroy();
+  });
+  await expect(unanswered).rejects.toSatisfy(isUnavailable);
+  expect(waits).toEqual([expect.stringContaining("the database accepts no connection yet; waiting up to 20 s")]);
+
+  const other = await db.sql.begin(async (lock) => {
+    await lock`select pg_advisory_xact_lock(${0x737663})`;
+    const told = Promise.withResolvers<string>();
+    const waiting = migrateDatabase(url, migrationsFolder, told.resolve);
+    return { text: await told.promise, waiting: waiting.catch((error: unknown) => error) };
+  });
+  expect(other.text).toContain("another svc migrates the database");
+  await other.waiting;
 });
 
 test("a migration dated before the database's last one is reported, not skipped in silence", async () => {

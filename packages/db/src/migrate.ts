@@ -1,4 +1,5 @@
 import { fileURLToPath } from "node:url";
+import { systemClock } from "@svc/core";
 import { type MigrationMeta, readMigrationFiles } from "drizzle-orm/migrator";
 import { drizzle } from "drizzle-orm/postgres-js";
 import { migrate } from "drizzle-orm/postgres-js/migrator";
@@ -16,20 +17,31 @@ export const migrationsFolder = fileURLToPath(new URL("../migrations", import.me
 /**
  * Migrates a database to the schema of this version. It works in one transaction and under a lock, so any number of nodes may call it at
  * the same time. Throws MigrationRefusedError without a change in two cases: the server is older than PostgreSQL 15, or the database has a
- * migration that `folder` lacks.
+ * migration that `folder` lacks. `onWait`: called with a text for the operator if the server does not answer within a second, or if another
+ * node migrates the database.
  */
-export async function migrateDatabase(url: string, folder: string = migrationsFolder): Promise<void> {
+export async function migrateDatabase(
+  url: string,
+  folder: string = migrationsFolder,
+  onWait: (text: string) => void = () => {},
+): Promise<void> {
   const known = readMigrationFiles({ migrationsFolder: folder });
   const sql = openDriver(url, {
     max: 1,
     connect_timeout: 10,
+    // Seconds between two attempts. The driver's own waits grow to 20 seconds, and the operator would learn of a fault only after them.
+    backoff: (attempt: number) => Math.min(0.02 * 2 ** attempt, 1),
     onnotice: () => {},
     connection: { application_name: "svc" },
   });
   try {
-    await assertServerVersion(sql);
+    await withinTime(assertServerVersion(sql), onWait);
     // The lock belongs to the session, so it ends with the connection. If a node dies during a migration, it does not block other nodes.
-    await sql`select pg_advisory_lock(${migrationLock})`;
+    const [tried] = await sql<[{ locked: boolean }]>`select pg_try_advisory_lock(${migrationLock}) as locked`;
+    if (!tried.locked) {
+      onWait("another svc migrates the database; waiting for its end. This start continues by itself.");
+      await sql`select pg_advisory_lock(${migrationLock})`;
+    }
     await assertNotNewer(sql, known);
     await migrate(drizzle(sql), { migrationsFolder: folder });
     await assertComplete(sql, known);
@@ -40,6 +52,32 @@ export async function migrateDatabase(url: string, folder: string = migrationsFo
 
 // Number of the lock: "svc" in ASCII. It can be any number that svc uses for no other lock.
 const migrationLock = 0x737663;
+
+/** Times in milliseconds after which a server that does not answer is reported, and after which svc gives up. */
+const [noticeMs, answerMs] = [1_000, 20_000];
+
+/** Resolves to the result of the first statement on a server. Rejects with the code CONNECT_TIMEOUT if there is none within 20 seconds. */
+async function withinTime<Result>(first: Promise<Result>, onWait: (text: string) => void): Promise<Result> {
+  const ended = new AbortController();
+  const late = (async () => {
+    await systemClock.wait(noticeMs, ended.signal);
+    if (!ended.signal.aborted)
+      onWait(
+        `the database accepts no connection yet; waiting up to ${answerMs / 1_000} s. Check that PostgreSQL runs at the address of SVC_DATABASE_URL, and that it is not starting or stopping.`,
+      );
+    await systemClock.wait(answerMs - noticeMs, ended.signal);
+    if (ended.signal.aborted) return first;
+    throw Object.assign(new Error(`the database did not answer within ${answerMs / 1_000} s`), {
+      code: "CONNECT_TIMEOUT",
+    });
+  })();
+  try {
+    return await Promise.race([first, late]);
+  } finally {
+    ended.abort();
+    late.catch(() => {});
+  }
+}
 
 async function assertServerVersion(sql: postgres.Sql): Promise<void> {
   const [server] = await sql<[{ number: number; name: string }]>`

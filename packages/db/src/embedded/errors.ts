@@ -31,12 +31,23 @@ export function folderBelongsToAnother(folder: string, ownerUid: number, uid: nu
   );
 }
 
+function holderText(pid: number | undefined): string {
+  return pid === undefined ? "" : ` (its PostgreSQL is process ${pid})`;
+}
+
+/** Returns the text for an operator while svc waits up to `waitMs` milliseconds for the end of another service on its data folder. */
+export function waitText(dataDir: string, pid: number | undefined, waitMs: number): string {
+  return (
+    `another svc still uses ${dataDir}${holderText(pid)}; waiting up to ${waitMs / 1_000} s for its end. ` +
+    "If it does not stop by itself, stop it, or set SVC_DATA_DIR to another folder."
+  );
+}
+
 /** Returns the error for data that the PostgreSQL of another service holds. */
 export function anotherServiceRuns(dataDir: string, pid: number | undefined): EmbeddedPostgresError {
-  const holder = pid === undefined ? "" : ` (its PostgreSQL is process ${pid})`;
   return new EmbeddedPostgresError(
-    `another svc is running on ${dataDir}${holder}. Stop it, or set SVC_DATA_DIR to another folder; ` +
-      "several nodes share one database through SVC_DATABASE_URL.",
+    `another svc is running on ${dataDir}${holderText(pid)}, or is still stopping. Wait for its end and start again, ` +
+      "or set SVC_DATA_DIR to another folder. Several nodes share one database through SVC_DATABASE_URL.",
   );
 }
 

@@ -149,8 +149,14 @@ test("a lock whose process number was given to another program does not keep a s
 
 test("a second service on the same data is refused, and the first continues", async () => {
   const first = await start();
-  const refused = start({ clock: hurriedClock });
+  const waits: string[] = [];
+  const refused = start({ clock: hurriedClock, onWait: (text) => waits.push(text) });
   await expect(refused).rejects.toThrow(EmbeddedPostgresError);
+  // The operator learns at once, and once, what the start waits for.
+  expect(waits).toEqual([
+    `another svc still uses ${dataDir} (its PostgreSQL is process ${await serverPid()}); waiting up to 3 s for its end. ` +
+      "If it does not stop by itself, stop it, or set SVC_DATA_DIR to another folder.",
+  ]);
   await expect(refused).rejects.toThrow(
     `another svc is running on ${dataDir} (its PostgreSQL is process ${await serverPid()})`,
   );

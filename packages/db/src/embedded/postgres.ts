@@ -14,7 +14,7 @@ import {
   readLockFile,
   takesConnections,
 } from "./data-folder.ts";
-import { anotherServiceRuns, serverFailed } from "./errors.ts";
+import { anotherServiceRuns, serverFailed, waitText } from "./errors.ts";
 import { embeddedRole, openStore, readPassword, unfinishedPrefix } from "./initialize.ts";
 import { type ServerExit, type ServerProcess, spawnServer } from "./server-process.ts";
 
@@ -108,6 +108,8 @@ export type EmbeddedPostgresOptions = {
   settings?: ServerSettings;
   /** Clock used to wait. Default: the machine's clock. */
   clock?: Clock;
+  /** Called once with a text for the operator if the start waits for the end of another service on the same folder. */
+  onWait?: ((text: string) => void) | undefined;
 };
 
 /** A PostgreSQL server that runs as a child of this process. It ends when this process ends, even if this process is killed. */
@@ -151,6 +153,7 @@ type StartedServer = { server: ServerProcess; url: string; socketUrl: string };
 async function startWhenFree(options: StartOptions): Promise<StartedServer> {
   const clock = options.clock ?? systemClock;
   const firstTryAt = clock.now();
+  let isTold = false;
   for (;;) {
     const started = await tryStart(options, clock);
     if ("url" in started) return started;
@@ -158,6 +161,10 @@ async function startWhenFree(options: StartOptions): Promise<StartedServer> {
     if (!isHeld && !portTakenMessage.test(started.log)) throw serverFailed("did not start", started.log);
     const lock = await readLockFile(options.store.cluster);
     const waitMs = lock !== undefined && takesConnections(lock) ? orphanedMs : stoppingMs;
+    if (isHeld && !isTold) {
+      isTold = true;
+      options.onWait?.(waitText(options.dataDir, lock?.pid, waitMs));
+    }
     if (clock.now() > firstTryAt + waitMs) {
       throw isHeld ? anotherServiceRuns(options.dataDir, lock?.pid) : serverFailed("found no free port", started.log);
     }

@@ -9,7 +9,7 @@ import { createLogger, type Logger } from "../logger.ts";
 import type { Server } from "../server.ts";
 
 /** Returns a message for an error that an operator can correct. Undefined for an error whose stack is needed. */
-export function describeStartFault(error: unknown, { host, port, dataDir }: Config): string | undefined {
+export function describeStartFault(error: unknown, { host, port, dataDir, databaseUrl }: Config): string | undefined {
   if (error instanceof ConfigError || error instanceof DefinitionError) return error.message;
   if (error instanceof EmbeddedPostgresError || error instanceof MigrationRefusedError) return error.message;
   const { code, syscall, path } = error as NodeJS.ErrnoException;
@@ -22,6 +22,9 @@ export function describeStartFault(error: unknown, { host, port, dataDir }: Conf
   }
   if (syscall === "listen" || syscall === "getaddrinfo") {
     return `SVC_HOST, SVC_PORT: cannot listen on ${host}, port ${port} (${code}); free the port, or set others`;
+  }
+  if (isUnavailable(error) && databaseUrl === undefined) {
+    return `the embedded PostgreSQL in ${dataDir} is unavailable (${code}). If another svc used this folder, wait until it has stopped, and start again`;
   }
   if (isUnavailable(error)) {
     return `SVC_DATABASE_URL: the database is unavailable (${code}); check the address, and that the database runs`;

@@ -66,7 +66,7 @@ export async function holdStore(config: Config, logger: Logger): Promise<HeldSto
   const embedded = config.databaseUrl === undefined ? await startEmbedded(config, logger) : undefined;
   const url = config.databaseUrl ?? embedded?.socketUrl ?? "";
   try {
-    await migrateDatabase(url);
+    await migrateDatabase(url, undefined, (text) => logger.warn(text));
   } catch (error) {
     await embedded?.stop();
     throw error;
@@ -106,6 +106,7 @@ function startEmbedded(config: Config, logger: Logger): Promise<Embedded> {
     dataDir: config.dataDir,
     durability: "full",
     onLog: (line) => logger.debug({ line }, "postgres"),
+    onWait: (text) => logger.warn(text),
   });
 }
 

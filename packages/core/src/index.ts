@@ -125,7 +125,13 @@ export {
 } from "./ids/id.ts";
 export { openPageToken, type PageScope, type PageSizeBounds, pageSizeOf, sealPageToken } from "./ids/page-token.ts";
 export { addExactly, isBelow, wholeNumber } from "./json/exact-arithmetic.ts";
-export { type ExactJsonOptions, JsonTooLargeError, jsonDepthMax, parseExactJson, RepeatedNameError } from "./json/exact-json.ts";
+export {
+  type ExactJsonOptions,
+  JsonTooLargeError,
+  jsonDepthMax,
+  parseExactJson,
+  RepeatedNameError,
+} from "./json/exact-json.ts";
 export { isJsonObject, isObject, type JsonObject, type JsonValue, readJsonObject } from "./json/json.ts";
 export { holdsMoreThan, measureJson, repeatsName, repeatsNameInTurns } from "./json/json-size.ts";
 export { isExactDouble } from "./json/number-text.ts";

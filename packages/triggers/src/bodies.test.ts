@@ -261,7 +261,13 @@ test.each<[string, string, Buffer | string, string | undefined, string]>([
     "application/json; charset=utf-16",
     'The body is not text of the charset "utf-16".',
   ],
-  ["notes_json", "a repeated name", '{"text":"a","mark":{"x":1,"x":2}}', undefined, "The body repeats a name in an object."],
+  [
+    "notes_json",
+    "a repeated name",
+    '{"text":"a","mark":{"x":1,"x":2}}',
+    undefined,
+    "The body repeats a name in an object.",
+  ],
   [
     "notes_json",
     "a repeated name in a long body",

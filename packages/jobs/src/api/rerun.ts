@@ -9,8 +9,8 @@ import {
   type KeyId,
   type ProjectId,
   parseExactJson,
-  RepeatedNameError,
   quotaFaults,
+  RepeatedNameError,
   type Role,
 } from "@svc/core";
 import type { ListedJob } from "@svc/db/jobs/find-listed";

@@ -186,16 +186,37 @@ async function watch(path: string, request: object, bearer: string) {
 
 test.each([
   ["svc.v1.CatalogService/ListTools", { kind: "trigger" }, "kind", 'kind "trigger"', "Did you mean TOOL_KIND_TRIGGER?"],
-  ["svc.v1.CatalogService/ListTools", { kind: "TOOL_KIND_TRIGER" }, "kind", '"TOOL_KIND_TRIGER"', "Send one of TOOL_KIND_"],
+  [
+    "svc.v1.CatalogService/ListTools",
+    { kind: "TOOL_KIND_TRIGER" },
+    "kind",
+    '"TOOL_KIND_TRIGER"',
+    "Send one of TOOL_KIND_",
+  ],
   ["svc.v1.CatalogService/ListTools", { kind: 1.5 }, "kind", "kind 1.5", "Send one of TOOL_KIND_"],
-  ["svc.v1.TriggersService/PutEventSettings", { settings: { unknownTypes: "refuse" } }, "settings.unknownTypes", '"refuse"', "Did you mean UNKNOWN_EVENT_TYPES_REFUSE?"],
-  ["svc.v1.StatsService/QuerySeries", { series: ["SERIES_UNSPECIFIED", "posts"] }, "series[1]", 'series[1] "posts"', "Send one of SERIES_"],
-])("%s with %j is refused with the field, the value and the names of the enum", async (path, body, field, says, help) => {
-  const answer = await svc.call(path, body);
-  expect(answer).toMatchObject({ status: 400, reason: "ENUM_VALUE_UNKNOWN", field });
-  expect(answer.json.message).toContain(says);
-  expect(answer.json.details[0].debug.help).toContain(help);
-});
+  [
+    "svc.v1.TriggersService/PutEventSettings",
+    { settings: { unknownTypes: "refuse" } },
+    "settings.unknownTypes",
+    '"refuse"',
+    "Did you mean UNKNOWN_EVENT_TYPES_REFUSE?",
+  ],
+  [
+    "svc.v1.StatsService/QuerySeries",
+    { series: ["SERIES_UNSPECIFIED", "posts"] },
+    "series[1]",
+    'series[1] "posts"',
+    "Send one of SERIES_",
+  ],
+])(
+  "%s with %j is refused with the field, the value and the names of the enum",
+  async (path, body, field, says, help) => {
+    const answer = await svc.call(path, body);
+    expect(answer).toMatchObject({ status: 400, reason: "ENUM_VALUE_UNKNOWN", field });
+    expect(answer.json.message).toContain(says);
+    expect(answer.json.details[0].debug.help).toContain(help);
+  },
+);
 
 test("an enum number without a name is refused, and a name is taken", async () => {
   expect(await svc.call("svc.v1.CatalogService/ListTools", { kind: 99 })).toMatchObject({

@@ -11,7 +11,9 @@ import { findValue, parseJsonBody } from "./request-times.ts";
 
 /** Returns the fault for an error of the JSON decoder. It names the field and its correct form, as other faults of this API do. */
 function decodeFault(message: string, input: DescMessage, body: Uint8Array | undefined): Fault {
-  return unknownKey(message, input) ?? unknownEnum(message, input, body) ?? faultyField(message, input) ?? malformed(message);
+  return (
+    unknownKey(message, input) ?? unknownEnum(message, input, body) ?? faultyField(message, input) ?? malformed(message)
+  );
 }
 
 /**
@@ -37,7 +39,10 @@ function isUnknownEnum({ enum: desc }: DescField, given: JsonValue): boolean {
 
 /** Returns the name of an enum value that a text probably means: `ROLE_MEMBER` for `member`. Undefined if none is similar. */
 function nearestEnum(text: string, names: readonly string[]): string | undefined {
-  const word = text.trim().toUpperCase().replaceAll(/[\s-]+/g, "_");
+  const word = text
+    .trim()
+    .toUpperCase()
+    .replaceAll(/[\s-]+/g, "_");
   return names.find((name) => name === word || name.endsWith(`_${word}`)) ?? nearest(word, names);
 }
 

@@ -9,9 +9,9 @@ import {
   type JsonObject,
   type JsonValue,
   parseExactJson,
-  RepeatedNameError,
   parseId,
   projectList,
+  RepeatedNameError,
   requireProject,
   timeRange,
 } from "@svc/core";

@@ -1,5 +1,13 @@
 import type { SchemaFault, SchemaValidator } from "@svc/catalog";
-import { isObject, type JsonLimits, jsonDepthMax, parseExactJson, parseJsonInTurns, repeatsName, repeatsNameInTurns } from "@svc/core";
+import {
+  isObject,
+  type JsonLimits,
+  jsonDepthMax,
+  parseExactJson,
+  parseJsonInTurns,
+  repeatsName,
+  repeatsNameInTurns,
+} from "@svc/core";
 
 /** A payload after it was read: its JSON text, in which numbers keep all their digits, or its faults. */
 export type ReadPayload = { readonly text: string } | { readonly faults: readonly SchemaFault[] };

@@ -1,11 +1,5 @@
 import { sampleOfSchema, shownSampleMs, type Trigger } from "@svc/catalog";
-import {
-  createId,
-  type DeliveryId,
-  isObject,
-  operationalToolkitSlug,
-  type ProjectPrincipal,
-} from "@svc/core";
+import { createId, type DeliveryId, isObject, operationalToolkitSlug, type ProjectPrincipal } from "@svc/core";
 import { type NewEvent, recordEvents } from "@svc/db/events/record";
 import type { Subscription } from "@svc/db/subscriptions/repo";
 import { triggerFaults } from "../errors.ts";

@@ -34,6 +34,7 @@ const pages: readonly Page[] = [
   { path: "guides/webhooks/start-a-job-from-an-event.md" },
   { path: "guides/webhooks/use-the-api.md", before: `npx svc subscriptions delete $SUBSCRIPTION` },
   { path: "guides/tools/call-tools-from-a-program.md" },
+  { path: "guides/tools/call-the-api-from-another-language.md" },
   { path: "guides/tools/make-repeated-calls-safe.md" },
   { path: "guides/tools/issue-a-key-for-an-agent.md" },
   { path: "guides/tools/give-a-key-more-tools.md" },

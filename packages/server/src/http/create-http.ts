@@ -13,6 +13,7 @@ import { createDoor } from "../listen/door.ts";
 import { createHttpServer, type HttpServer, type HttpTimeouts } from "../listen/http-server.ts";
 import { joinListeners, type Listeners } from "../listen/listeners.ts";
 import { logCall } from "../observer.ts";
+import { createOpenapi } from "../pages/openapi.ts";
 import { publicPath } from "../pages/page-headers.ts";
 import { createPages, type PageHandler } from "../pages/pages.ts";
 import { createProbes } from "../pages/probes.ts";
@@ -39,6 +40,7 @@ function createHome({ version }: { version: string }): ReadonlyMap<string, PageH
       service: "svc",
       version,
       calls: "POST /svc.v1.<Service>/<Call> with a JSON body and Authorization: Bearer <key>; declared in proto/svc/v1",
+      openapi: "GET /openapi.json describes the calls (OpenAPI 3.1)",
       mcp: "POST /mcp with the same key",
       health: "GET /readyz",
       docs: "GET /docs/ in a browser; GET /docs/llms.txt for agents",
@@ -140,6 +142,7 @@ function createMain(parts: ServerParts, given: HttpParts, calls: Calls): HttpSer
       ...createPages({ ...node.apps, publicUrl: parts.publicUrl, intake, logger, audit: parts.audit }),
       ...createSchemas({ program: programSchema, standing: standingSchema }),
       ...createHome({ version }),
+      ...createOpenapi({ logger, createRequestId }),
       ...(isWorker ? [] : openAuthorization({ ...parts, ...store, sealer: parts.vault.sealer, mapError })),
     ]),
     mcp: isWorker

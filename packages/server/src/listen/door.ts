@@ -83,12 +83,14 @@ function comesByAnyName(path: string): boolean {
   return path.startsWith(webhookPrefix) || path === "/healthz" || path === "/readyz" || path.startsWith(healthPrefix);
 }
 
+const openPaths: ReadonlySet<string> = new Set(["/oauth/start", "/oauth/callback", "/openapi.json"]);
+
 /**
  * True if pages of any origin may send requests to a path. Two of these paths are opened by the browser when an app redirects a person, and
- * their data is encrypted. The others are public schemas.
+ * their data is encrypted. The others are public schemas and the description of the calls.
  */
 function comesFromAnyPage(path: string): boolean {
-  return path === "/oauth/start" || path === "/oauth/callback" || path.startsWith("/schemas/");
+  return openPaths.has(path) || path.startsWith("/schemas/");
 }
 
 type Names = Record<"hostFault" | "originFault", (req: IncomingMessage) => Fault | undefined>;

@@ -17,7 +17,8 @@ const services = await readServices();
 
 /** Returns every service of all files into which the contract is compiled. */
 async function readServices(): Promise<Service[]> {
-  const modules = listFiles("gen/src").map((path) => path.replace(/^gen\/src\/.*?([a-z]+)_pb\.ts$/, "@svc/gen/$1"));
+  const generated = listFiles("gen/src").filter((path) => path.endsWith("_pb.ts"));
+  const modules = generated.map((path) => path.replace(/^gen\/src\/.*?([a-z]+)_pb\.ts$/, "@svc/gen/$1"));
   const loaded: Record<string, unknown>[] = await Promise.all(modules.map((module) => import(module)));
   return loaded.flatMap((module) => Object.values(module).filter(isService));
 }

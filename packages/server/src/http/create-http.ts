@@ -18,6 +18,7 @@ import { publicPath } from "../pages/page-headers.ts";
 import { createPages, type PageHandler } from "../pages/pages.ts";
 import { createProbes } from "../pages/probes.ts";
 import { createSchemas } from "../pages/schemas.ts";
+import { createServerCard } from "../pages/server-card.ts";
 import type { ServerParts } from "../parts.ts";
 import { registerServices } from "../register-services.ts";
 import { createRequestIds } from "../rpc/call.ts";
@@ -143,6 +144,7 @@ function createMain(parts: ServerParts, given: HttpParts, calls: Calls): HttpSer
       ...createSchemas({ program: programSchema, standing: standingSchema }),
       ...createHome({ version }),
       ...createOpenapi({ logger, createRequestId }),
+      ...(isWorker ? [] : createServerCard(node.mcp, parts.grants.urlsOf)),
       ...(isWorker ? [] : openAuthorization({ ...parts, ...store, sealer: parts.vault.sealer, mapError })),
     ]),
     mcp: isWorker

@@ -20,7 +20,7 @@ import { createEventStream } from "./event-stream.ts";
 
 /** Dependencies of the HTTP handler that answers MCP (Model Context Protocol) requests. */
 export type McpOptions = {
-  server: McpServer;
+  server: Pick<McpServer, "serve">;
   /** Authenticates agents by a key or a grant (a person's permission for an agent). */
   door: McpDoor;
   /** Ends running requests whose callers lose their permission. */

@@ -4,6 +4,7 @@ import type { Clock, Fault } from "@svc/core";
 import { Health as HealthRpc } from "@svc/gen/health";
 import { serverFaults } from "../errors.ts";
 import type { AnswerHeaders } from "../http/answer.ts";
+import { serverCardPath } from "../http/mcp-path.ts";
 import { webhookPrefix } from "../http/webhooks.ts";
 import type { Logger } from "../logger.ts";
 
@@ -83,11 +84,11 @@ function comesByAnyName(path: string): boolean {
   return path.startsWith(webhookPrefix) || path === "/healthz" || path === "/readyz" || path.startsWith(healthPrefix);
 }
 
-const openPaths: ReadonlySet<string> = new Set(["/oauth/start", "/oauth/callback", "/openapi.json"]);
+const openPaths: ReadonlySet<string> = new Set(["/oauth/start", "/oauth/callback", "/openapi.json", serverCardPath]);
 
 /**
  * True if pages of any origin may send requests to a path. Two of these paths are opened by the browser when an app redirects a person, and
- * their data is encrypted. The others are public schemas and the description of the calls.
+ * their data is encrypted. The others are public schemas, the description of the calls, and the card of the MCP server.
  */
 function comesFromAnyPage(path: string): boolean {
   return openPaths.has(path) || path.startsWith("/schemas/");

@@ -11,6 +11,10 @@ export type StaticFile = {
   readonly gzip: Buffer | undefined;
   /** ETag of a file whose name does not change with its content. Undefined if the name contains a hash of the content. */
   readonly etag: string | undefined;
+  /** Value of the header Cache-Control. Default: clients ask each time if a file with an ETag has changed, and keep others for a year. */
+  readonly cacheControl?: string;
+  /** Request header, in addition to Accept-Encoding, on which the content depends. Default: none. */
+  readonly vary?: string;
 };
 
 const types: Readonly<Record<string, string>> = {
@@ -64,8 +68,9 @@ function etagOf(body: Buffer): string {
 
 /** Answers GET or HEAD with a file. Omits the content if the client already has it. Compresses the content if the client accepts this. */
 export function answerFile(file: StaticFile, req: IncomingMessage, res: ServerResponse): void {
-  res.setHeader("cache-control", file.etag === undefined ? "public, max-age=31536000, immutable" : "no-cache");
-  res.setHeader("vary", "accept-encoding");
+  const fallback = file.etag === undefined ? "public, max-age=31536000, immutable" : "no-cache";
+  res.setHeader("cache-control", file.cacheControl ?? fallback);
+  res.setHeader("vary", file.vary === undefined ? "accept-encoding" : `accept-encoding, ${file.vary}`);
   if (file.etag !== undefined) {
     res.setHeader("etag", file.etag);
     if (isKnown(file.etag, req.headers["if-none-match"])) {

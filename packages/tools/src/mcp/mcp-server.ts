@@ -5,8 +5,8 @@ import type { McpOffer } from "./offer.ts";
 import type { McpAnswer, McpHeaders, McpRequest } from "./request.ts";
 import { olderRevision } from "./revision-2025-11-25.ts";
 import { metaKeys, newerRevision } from "./revision-2026-07-28.ts";
-import { joinOffers, type RevisionCarrier, type ServedProtocol } from "./served.ts";
-import { isNewerVersion, isOlderVersion } from "./versions.ts";
+import { joinOffers, type RevisionCarrier, type ServedProtocol, type ServerInfo, serverInfo } from "./served.ts";
+import { isNewerVersion, isOlderVersion, spokenVersions } from "./versions.ts";
 
 /**
  * True if the newer MCP revision must handle a POST, false if an older one must.
@@ -36,6 +36,10 @@ function claimOf(message: McpMessage): unknown {
 
 /** Serves MCP over Streamable HTTP without sessions: each POST is independent of all others. */
 export type McpServer = {
+  /** Name, title and version of the server, as clients see them. */
+  readonly info: ServerInfo;
+  /** Supported versions of the protocol, the latest first. */
+  readonly versions: readonly string[];
   /** Answers a POST. Rejects with the signal's reason if the signal is aborted, and with `unavailable` if the database is unavailable. */
   serve(request: McpRequest): Promise<McpAnswer>;
 };
@@ -54,6 +58,8 @@ export function createMcpServer({ version, offers }: McpServerOptions): McpServe
   const servedBy = (carrier: RevisionCarrier) => ({ carrier, served: joinOffers(version, offers, carrier) });
   const [newer, older] = [servedBy(newerRevision), servedBy(olderRevision)];
   return {
+    info: serverInfo({ version }),
+    versions: spokenVersions,
     async serve({ body, query, onLabel, ...request }) {
       const read = readMessages(body);
       const { carrier, served } = isNewer(read, request.headers) ? newer : older;

@@ -65,8 +65,11 @@ function joined(capabilities: readonly Params[]): Params {
   return all;
 }
 
+/** Name, title and version of an MCP server. */
+export type ServerInfo = Readonly<Record<"name" | "title" | "version", string>>;
+
 /** Returns the server information for clients. */
-export function serverInfo({ version }: Pick<ServedProtocol, "version">): Params {
+export function serverInfo({ version }: Pick<ServedProtocol, "version">): ServerInfo {
   return { name: "svc", title: "svc tools", version };
 }
 

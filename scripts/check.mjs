@@ -25,7 +25,11 @@ const checks = [
     () => script("check-migrations.mjs"),
     ["packages/db/src/schema", "packages/db/src/documents", "packages/db/migrations", "packages/core"],
   ],
-  ["gen equals proto", () => script("check-gen.mjs"), ["proto", "gen", "buf.yaml", "buf.gen.yaml", "scripts/openapi", "scripts/protoc-gen-openapi.mjs"]],
+  [
+    "gen equals proto",
+    () => script("check-gen.mjs"),
+    ["proto", "gen", "buf.yaml", "buf.gen.yaml", "scripts/openapi", "scripts/protoc-gen-openapi.mjs"],
+  ],
   [
     "definitions are as they were checked",
     () => script("toolkits.mjs", "--check"),

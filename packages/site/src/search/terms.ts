@@ -11,6 +11,55 @@ const stopWords = new Set(
   ve via wasn weren won work worked working works wouldn`.split(/\s+/),
 );
 
+/** Words with the same meaning whose stems differ. The index stores the stem of the word at the left for all of them. */
+const forms: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    keep: "kept",
+    lose: "lost loss losing",
+    send: "sent sends",
+    break: "broken broke",
+    run: "ran",
+    store: "storage",
+    encrypt: "encryption",
+    deliver: "delivery",
+    fail: "failure",
+    recover: "recovery",
+    revoke: "revocation",
+    expire: "expiry expiration",
+    subscribe: "subscription",
+    verify: "verification",
+    respond: "response",
+    grow: "growth grew",
+    hide: "hidden",
+    write: "wrote written",
+    forget: "forgot forgotten",
+    steal: "stolen",
+    choose: "chosen chose",
+    know: "known",
+    identify: "identity",
+    retain: "retention",
+    remove: "removal",
+    erase: "erasure",
+    retry: "retries",
+    decrypt: "decryption",
+    compress: "compression",
+    transform: "transformation",
+    notify: "notification",
+    administrator: "admin administration administrative",
+    authenticate: "authentication auth",
+    authorize: "authorization",
+    database: "db",
+    postgresql: "postgres",
+    kubernetes: "k8s",
+    environment: "env",
+    configure: "configuration config",
+    repository: "repo",
+    document: "documentation docs",
+    temporary: "temporarily",
+    parallel: "parallelism",
+  }).flatMap(([word, others]) => others.split(" ").map((other) => [stemmer(other), stemmer(word)] as const)),
+);
+
 /** Words that readers search for, separated by spaces, with the words that pages use for the same thing. */
 const sameWords: ReadonlyMap<string, readonly string[]> = new Map(
   Object.entries({
@@ -224,10 +273,13 @@ const sameWords: ReadonlyMap<string, readonly string[]> = new Map(
     keep: "retention kept",
     kept: "retention keep",
     "long sooner": "retention",
-  }).flatMap(([words, others]) =>
-    words.split(" ").map((word) => [stemmer(word), others.split(" ").map((other) => stemmer(other))]),
-  ),
+  }).flatMap(([words, others]) => words.split(" ").map((word) => [formOf(word), others.split(" ").map(formOf)])),
 );
+
+function formOf(word: string): string {
+  const stem = stemmer(word);
+  return forms.get(stem) ?? stem;
+}
 
 /** Returns the words of a text. A name such as `SVC_VAULT_KEY` or `CreateApiKey` counts as a word, and each of its parts as well. */
 export function wordsOf(text: string): string[] {
@@ -245,7 +297,7 @@ export function wholeWordsOf(text: string): string[] {
 /** Returns the form in which a word is stored and searched (its stem); undefined for a word without meaning, such as "the". */
 export function termOf(word: string): string | undefined {
   const lower = word.toLowerCase();
-  return stopWords.has(lower) ? undefined : stemmer(lower);
+  return stopWords.has(lower) ? undefined : formOf(lower);
 }
 
 /** Returns the stored forms of all words that mean the same as a term, without the term itself. */

@@ -109,7 +109,7 @@ export class Claimer {
     this.#pause.abort("woken");
   }
 
-  /** Records that deliveries were stored that this node has no capacity to send now. A later claim finds them. */
+  /** Records that the database contains due deliveries that this node has no capacity to send now. A later claim takes them. */
   noteMore(): void {
     this.#live.mayBeMore = true;
     this.#hasNews = true;

@@ -41,7 +41,10 @@ class Engine implements Dispatcher {
   readonly #queues: EndpointQueues;
   readonly #holdings: Holdings;
   readonly #shares: Shares;
-  /** Queues whose replayed deliveries wait only because the project or the node has no free turn (slot for an attempt). */
+  /**
+   * Queues with waiting deliveries of throttled replays that the endpoint could take now. They wait because the project or the node is
+   * sending its maximum number of deliveries.
+   */
   readonly #blocked = new Set<EndpointQueue>();
   /** State of the engine. `draining`: it stops; attempts in flight may still end. `drained`: the attempts that were left were aborted. */
   #state: "created" | "running" | "draining" | "drained" = "created";

@@ -47,7 +47,7 @@ export type Endpoint = {
    * deployment apply.
    */
   retry?: SubscriptionRetry | undefined;
-  /** How fast the endpoint gets deliveries, if that is limited. */
+  /** Limit of the rate at which the endpoint gets deliveries. Undefined if there is no limit. */
   pace?: SubscriptionPace | undefined;
   /** Headers and authentication of deliveries, if the endpoint has any. */
   credentials?: EndpointCredentials | undefined;

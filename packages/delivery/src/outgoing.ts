@@ -116,8 +116,8 @@ export type OutgoingDelivery = {
   messageId: string;
   body: Buffer;
   /**
-   * The event, if the body is made from the subscription's own template when the attempt begins. `body` is then only the event's payload.
-   * Undefined for all other bodies.
+   * The event, if the subscription has its own template for the body. The body is then made when the attempt begins, and `body` contains
+   * only the event's payload. Undefined for all other bodies.
    */
   custom?: DeliveredEvent | undefined;
   /** Headers that belong to the format of the body, as a flat list. Absent if the body is plain JSON. */

@@ -37,7 +37,10 @@ export type EndedAttempt = {
    * for the health of the endpoint. Default false.
    */
   isOwnFault?: boolean;
-  /** Time of failures after which the subscription is deactivated, in milliseconds. Null: never. Undefined: the deployment's limit. */
+  /**
+   * How long the endpoint must fail without a success until svc deactivates the subscription, in milliseconds. Null: svc never deactivates
+   * it. Undefined: the limit of the deployment applies.
+   */
   giveUpAfterMs?: number | null | undefined;
 };
 

@@ -6,9 +6,9 @@ import type { OutgoingDelivery } from "./outgoing.ts";
 type Bounds = Pick<ResolvedLimits, "inFlightMax" | "heldMax" | "heldBytesMax">;
 
 /**
- * Deliveries that one project has on a node. `inFlight`: deliveries that are being sent. `unsent`: these, and deliveries that wait. `held`:
- * these, and deliveries whose results are being stored or that are being returned to the queue. `bytes`: size of the bodies of all held
- * deliveries.
+ * Deliveries that one project has on a node. `inFlight`: deliveries that are being sent. `unsent`: deliveries that are being sent or wait.
+ * `held`: all deliveries, including those whose results are being stored, and those that are being returned to the queue. `bytes`: size of
+ * the bodies of all held deliveries.
  */
 type Usage = { inFlight: number; unsent: number; held: number; bytes: number };
 
@@ -24,8 +24,8 @@ export class Shares {
   readonly #bounds: Bounds;
   readonly #projects = new Map<ProjectId, Usage>();
   /**
-   * Queues that wait only because their project or the node has no free turn (slot for an attempt). The first project, and its first queue,
-   * gets the next free turn.
+   * Queues with waiting deliveries that the endpoint could take now. They wait because their project or the node is sending its maximum
+   * number of deliveries. The first project, and its first queue, gets the next free turn (slot for an attempt).
    */
   readonly #starved = new Map<ProjectId, Set<EndpointQueue>>();
   #active = 0;

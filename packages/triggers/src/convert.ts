@@ -188,7 +188,10 @@ export function deliveryMessage(
   });
 }
 
-/** The time of a read. `isHeld`: true if the database was restored from a backup and svc sends nothing until an operator resumes it. */
+/**
+ * The moment for which the waiting deliveries are described. `isHeld`: true if the database was restored from a backup, and svc sends
+ * nothing until an operator resumes the service.
+ */
 type Moment = { readonly nowMs: number; readonly isHeld: boolean };
 
 /** Returns why a pending delivery waits, and the earliest time of its next attempt. */

@@ -79,10 +79,10 @@ export type Ingest = {
    */
   greetPrivate(method: string, request: PrivatePostHead): Greeting | Promise<Greeting>;
   /**
-   * Verifies a webhook post, converts it into an event, and commits the event. Rejects only if the database fails. Then nothing of the post
-   * is stored, except list elements that were committed before. These elements have dedupe keys, so the app can post the list again without
-   * duplicates. `admitted`: result of `admit` for the same post. If `admit` has verified the sender, `accept` does not verify it again, as
-   * long as the secrets do not change.
+   * Verifies a webhook post, converts it into an event, and commits the event. Rejects only if the database fails. In that case, nothing of
+   * the post is stored, with one exception. If the post is a list, the first elements may already be committed. They have dedupe keys, so
+   * the app can post the list again without duplicates. `admitted`: result of `admit` for the same post. If `admit` has verified the
+   * sender, `accept` does not verify it again, as long as the secrets do not change.
    */
   accept(post: InboundPost, admitted?: AdmittedPost): Promise<IngestOutcome>;
   /** Stores an event that a project publishes, in a batch with webhook posts and other events. Rejects only if the database fails. */

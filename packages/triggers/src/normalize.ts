@@ -52,8 +52,8 @@ type Receiving = Toolkit & { readonly webhook: Webhook };
 export type PostReading = BodyReading & { readonly secrets: readonly WebhookSecret[] };
 
 /**
- * Returns the name of the group in which webhook webhook posts to a toolkit (app) wait to be read. Groups take turns, so that a busy one
- * does not delay the rest. Each shared toolkit has a group. All private toolkits of a project are one group.
+ * Returns the name of the queue in which webhook posts to a toolkit (app) wait to be read. Each shared toolkit has its own queue. All
+ * private toolkits of a project share one queue. The queues take turns, so that a busy queue does not delay the others.
  */
 export function turnGroup({ slug, ownerProjectId }: Toolkit): string {
   return ownerProjectId === "" ? `toolkit:${slug}` : `project:${ownerProjectId}`;

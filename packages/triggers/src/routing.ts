@@ -13,9 +13,10 @@ import {
 } from "@svc/db/subscriptions/routing";
 
 /**
- * The fields of a webhook post that decide which projects receive its event. `to`: the project that published the event itself. For a post
- * of an app: the account that it names, and the audience (all projects, or those that connected the account). `isOffered`: true if the
- * project offers the event's type to its customers. Only then do subscriptions that customers created in the portal receive the event.
+ * The fields of an event that decide which projects receive it. For an event that a project published itself, these are `to` (the project)
+ * and `isOffered`. `isOffered`: true if the project offers the type of the event to its customers; only then do subscriptions that
+ * customers created in the portal receive the event. For a webhook post of an app, these are `account` (the account that the post names)
+ * and `audience` (all projects, or only those that connected the account).
  */
 export type RoutedPost = { toolkitSlug: string; triggerSlug: string } & (
   | { audience: Audience; account: string; to?: undefined; isOffered?: undefined }
@@ -39,8 +40,8 @@ export type Routing = {
    */
   prepare(db: Executor, posts: readonly RoutedPost[]): Promise<RoutingView>;
   /**
-   * Removes cached routing (which subscriptions receive an event) that has changed in the database: that of the deployment, and that of
-   * these projects.
+   * Removes outdated routing (which subscriptions receive an event) from this node's copy, so that the node reads it again: the routing of
+   * the deployment, and the routing of these projects.
    */
   forget(projects: Iterable<ProjectId>): void;
 };
@@ -92,8 +93,8 @@ const entitiesMax = 200_000;
 
 /**
  * Routing data (which projects and accounts receive an event) that the whole deployment shares. `references`: accounts, by the ids that the
- * app uses for them. They are read after `version`, so they are never older than `version`. If they are newer, the database has a newer
- * version, and it refuses to store events with the old one.
+ * app uses for them. `version` is read first. So `references` may be newer than `version`, but never older. If they are newer, the version
+ * in the database has changed, and the database refuses to store events with the old version. The node then reads the routing again.
  */
 type Deployment = { version: number; projects: ProjectId[]; references: References };
 type References = Map<string, AccountReference | undefined>;

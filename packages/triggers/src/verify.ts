@@ -6,9 +6,10 @@ import type { PrivateWebhook } from "./private-webhooks.ts";
 type ReadVariable = (name: string) => string | undefined;
 
 /**
- * Returns the secrets in a variable, which are separated by white space. All of them are valid, so that a secret can be replaced without an
- * interruption. A text that the webhook's definition cannot read as a key is left out. With basic authentication, no secret is returned in
- * this case: the text is probably the rest of a password with a blank, and the part before the blank must not become a secret.
+ * Returns the secrets in a variable. The variable may contain several secrets, separated by white space. All of them are valid, so that a
+ * secret can be replaced without an interruption. A text that the webhook's definition cannot read as a secret is left out. With basic
+ * authentication, one unreadable text means that no secret is returned. The text is probably the rest of a password with a blank, and the
+ * part before the blank must not count as the secret.
  */
 export function secretsOf(webhook: Webhook, value: string | undefined): readonly WebhookSecret[] {
   const read = wordsOf(value).map((text) => webhook.secretOf(text));

@@ -69,7 +69,7 @@ export type Erasure = Message<"svc.v1.Erasure"> & {
   counts: { [key: string]: number };
 
   /**
-   * Number of times that svc has scanned all tables for values to encrypt with the new key, including the current scan.
+   * Number of scans of all tables for data to erase, including the current scan. The last scan finds nothing.
    *
    * @generated from field: uint32 pass = 7;
    */
@@ -141,8 +141,8 @@ export type UnsearchedPlace = Message<"svc.v1.UnsearchedPlace"> & {
   place: string;
 
   /**
-   * Reason that svc does not search this place (such as the receivers of deliveries) for data of the erased entity
-   * (customer or user), and how to remove the data there.
+   * Explains why the erasure does not search this place, such as the receivers of deliveries, and how to remove the
+   * data of the erased entity (customer or user) there.
    *
    * @generated from field: string reason = 2;
    */
@@ -1616,7 +1616,7 @@ export type VaultRotation = Message<"svc.v1.VaultRotation"> & {
   resealed: number;
 
   /**
-   * Number of scans of all tables for data to erase. The last scan finds nothing.
+   * Number of scans of all tables for values to encrypt with the new key, including the current scan.
    *
    * @generated from field: uint32 pass = 6;
    */
@@ -1805,8 +1805,8 @@ export const GetRestoreResponseSchema: GenMessage<GetRestoreResponse> = /*@__PUR
 export type ResumeRestoredRequest = Message<"svc.v1.ResumeRestoredRequest"> & {
   /**
    * True if the original database did nothing after the end of the backup, for example because it was stopped before.
-   * Then svc sends the writes of jobs. If false, such a write may already have been executed. It may then be in doubt,
-   * and a person decides if svc sends it.
+   * svc then sends all writes of jobs that continue. If false, the original database may already have sent such a
+   * write. If the app takes no idempotency key for the write, it is in doubt, and a person decides if svc sends it.
    *
    * @generated from field: bool nothing_since = 1;
    */
@@ -2091,8 +2091,8 @@ export type AuditEvent = Message<"svc.v1.AuditEvent"> & {
   entityDigest: string;
 
   /**
-   * Outcome: `ok` or the code of the error. For `ToolCall.Send`, `sent`. `unknown` if the service stopped during the
-   * action. Empty while the action is in progress.
+   * Outcome of the action: `ok` or the code of the error. For the action `ToolCall.Send`, `sent`. `unknown` if the
+   * service stopped while the action was in progress. Empty while the action is in progress.
    *
    * @generated from field: string outcome = 8;
    */
@@ -2871,8 +2871,8 @@ export const AdminService: GenService<{
     output: typeof ResumeRestoredResponseSchema;
   },
   /**
-   * Lists audited actions with their actors, newest first: calls that change what someone may do, answers, and
-   * destructive tool calls that were sent.
+   * Lists audited actions with their actors, newest first. Audited are calls that change the permissions of people or
+   * programs, answers to questions, and destructive tool calls that were sent.
    *
    * Errors:
    * - invalid_argument ID_MALFORMED: `projectId` is not a project id.

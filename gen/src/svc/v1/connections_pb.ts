@@ -22,7 +22,8 @@ export const file_svc_v1_connections: GenFile = /*@__PURE__*/
  */
 export type ConnectedAccount = Message<"svc.v1.ConnectedAccount"> & {
   /**
-   * Id of the account (`acc_…`). Callers use it instead of a credential.
+   * Id of the account (`acc_…`). Tool calls and other requests name the account by this id, and never contain its
+   * credential.
    *
    * @generated from field: string id = 1;
    */
@@ -725,7 +726,7 @@ export const SetProjectCredentialRequestSchema: GenMessage<SetProjectCredentialR
  */
 export type SetProjectCredentialResponse = Message<"svc.v1.SetProjectCredentialResponse"> & {
   /**
-   * Account with which the project itself calls the tools of a toolkit (app). It has no entity (customer or user)
+   * Account with which the project itself calls the tools of a toolkit (app). The account belongs to no entity
    * (customer or user).
    *
    * @generated from field: svc.v1.ConnectedAccount account = 1;

@@ -50,7 +50,8 @@ export type ConsoleSession = Message<"svc.v1.ConsoleSession"> & {
   usedAt?: Timestamp | undefined;
 
   /**
-   * Time at which the session ends unless it is used before then.
+   * Time at which the session ends if no page uses it before: 12 hours after its last use. At the latest, it ends 7
+   * days after the sign-in.
    *
    * @generated from field: google.protobuf.Timestamp expires_at = 5;
    */

@@ -71,9 +71,9 @@ export type ErrorDetail = Message<"svc.v1.ErrorDetail"> & {
   help: string;
 
   /**
-   * Parts of the error texts that the console or the command line replaces by its own words, in order. For example, the
-   * command line names a command in place of an API call. The first detail has the parts of the error's message. In the
-   * JSON of an error, the parts are only in the field `value` of a detail, and not in its field `debug`.
+   * Parts of the error texts that a client may replace by its own words, in order. For example, the command line names
+   * one of its commands in place of an API call. The first detail has the parts of the error's message. In the JSON of
+   * an error, the parts are only in the field `value` of a detail, and not in its field `debug`.
    *
    * @generated from field: repeated svc.v1.TextPart parts = 4;
    */

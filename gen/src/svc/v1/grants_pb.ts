@@ -81,8 +81,7 @@ export type Grant = Message<"svc.v1.Grant"> & {
   accessClasses: string[];
 
   /**
-   * Slugs of the toolkits (apps) that an agent with the grant (access of an MCP client) may use. Empty if it may use
-   * all toolkits.
+   * Slugs of the toolkits (apps) that an agent with the grant may use. Empty if it may use all toolkits.
    *
    * @generated from field: repeated string toolkit_slugs = 9;
    */
@@ -225,8 +224,8 @@ export type UpdateGrantRequest = Message<"svc.v1.UpdateGrantRequest"> & {
   toolkitSlugs: string[];
 
   /**
-   * Tool groups to keep, from those that the grant (the access that a person gave an MCP client) has: `programs`,
-   * `connect`, `operate`, `repair`. `none` removes all groups. If empty, the groups do not change.
+   * Tool groups to keep, from those that the agent's grant has: `programs`, `connect`, `operate`, `repair`. `none`
+   * removes all groups. If empty, the groups do not change.
    *
    * @generated from field: repeated string agent_tools = 5;
    */

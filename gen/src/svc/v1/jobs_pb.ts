@@ -80,15 +80,16 @@ export type Job = Message<"svc.v1.Job"> & {
   stepReceipts: StepReceipt[];
 
   /**
-   * Receipt of the whole job. Set once, when the job ends. While another attempt runs, it is in `attempts`.
+   * Receipt of the whole job. Set once, when the job ends. If RetryJob starts another attempt, this field is unset
+   * until that attempt ends, and the earlier receipt is in `attempts`.
    *
    * @generated from field: svc.v1.Receipt receipt = 9;
    */
   receipt?: Receipt | undefined;
 
   /**
-   * Last error, or the error that ended the job, starting with a code (`PAGE_LIMIT`, `LIMIT_REACHED`). Empty if there
-   * was none.
+   * The newest error, starting with a code (`PAGE_LIMIT`, `LIMIT_REACHED`). If the job failed, the error that ended it.
+   * Empty if there was none.
    *
    * @generated from field: string last_error = 10;
    */
@@ -768,7 +769,8 @@ export type UndoCounts = Message<"svc.v1.UndoCounts"> & {
   done: number;
 
   /**
-   * Entries whose undo failed permanently, or that a person decided to leave.
+   * Number of undo entries whose call stays done: the undo failed permanently, or a person decided not to undo the
+   * call.
    *
    * @generated from field: uint32 failed = 2;
    */
@@ -925,7 +927,8 @@ export const ReceiptLimitsSchema: GenMessage<ReceiptLimits> = /*@__PURE__*/
  */
 export type JobLimits = Message<"svc.v1.JobLimits"> & {
   /**
-   * Time until the deadline, in seconds. It does not advance while the job waits for a person or is paused.
+   * In `max`: time that the job has until its deadline, in seconds. In `used`: the part of this time that has passed.
+   * The time while the job waits for a person or is paused does not count.
    *
    * @generated from field: uint32 deadline_seconds = 1;
    */
@@ -1477,8 +1480,8 @@ export type AskDecision = Message<"svc.v1.AskDecision"> & {
   keyId: string;
 
   /**
-   * How the answer came: `timeout` for a declared default, the delivery's id for an answer to a delivery of this
-   * question, and `api` for every other way.
+   * Way in which the answer came. `timeout`: no person answered, and svc chose the default answer. The id of a
+   * delivery: the answer named this delivery of the question. `api`: every other way.
    *
    * @generated from field: string surface = 4;
    */
@@ -1988,8 +1991,8 @@ export type ListJobsRequest = Message<"svc.v1.ListJobsRequest"> & {
   mode: string;
 
   /**
-   * Skill of the jobs, submitted by calls of the skill or run by other jobs. If empty, jobs of every origin except
-   * those that other jobs run.
+   * Slug of a skill: the list contains the jobs that calls of this skill submitted, and the jobs that other jobs ran
+   * for this skill. If empty, all jobs except those that other jobs run.
    *
    * @generated from field: string skill_slug = 5;
    */
@@ -2161,8 +2164,8 @@ export type RetryJobRequest = Message<"svc.v1.RetryJobRequest"> & {
   paramsJson: string;
 
   /**
-   * True to send tool calls that write with an unknown outcome again. If false, they stay in doubt, and the job asks
-   * people about them.
+   * True to send the writes whose outcome is unknown again. If false, these writes stay in doubt, and the job asks
+   * people if they were done.
    *
    * @generated from field: bool resend_unknown = 4;
    */
@@ -4182,8 +4185,8 @@ export const JobsService: GenService<{
    * - failed_precondition APPROVAL_NOT_LINKABLE: the ask is an approval.
    * - permission_denied PRINCIPAL_NOT_REACHED: the ask was not sent to the contact `principalId`.
    * - permission_denied CONFIRM_BY_CALLER: the ask confirms a call or a program that this key caused, or that a related
-   *   key caused. Keys are related if one comes from a grant (OAuth access) of the other, or if both come from grants
-   *   of the same key.
+   *   key caused. A grant is a person's permission for an agent. Keys are related if one comes from a grant that was
+   *   given with the other, or if both come from grants that were given with the same key.
    *
    * @generated from rpc svc.v1.JobsService.CreateAnswerLink
    */

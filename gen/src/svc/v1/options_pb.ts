@@ -66,8 +66,8 @@ export const RoleSchema: GenEnum<Role> = /*@__PURE__*/
   enumDesc(file_svc_v1_options, 0);
 
 /**
- * Access that a call gives a scoped key. Such a key is limited to an entity (a customer or user), to access classes of
- * tools (read, write, destructive), or to toolkits (apps).
+ * Rule that says what a scoped key can do with a call. A scoped key is limited to an entity (a customer or user), to
+ * access classes of tools (read, write, destructive), or to toolkits (apps).
  *
  * @generated from enum svc.v1.BoundKey
  */
@@ -97,8 +97,8 @@ export const BoundKey = {
 } as const;
 
 /**
- * Access that a call gives a scoped key. Such a key is limited to an entity (a customer or user), to access classes of
- * tools (read, write, destructive), or to toolkits (apps).
+ * Rule that says what a scoped key can do with a call. A scoped key is limited to an entity (a customer or user), to
+ * access classes of tools (read, write, destructive), or to toolkits (apps).
  *
  * @generated from enum svc.v1.BoundKey
  */

@@ -461,7 +461,8 @@ export type StandingCounts = Message<"svc.v1.StandingCounts"> & {
   skipped: bigint;
 
   /**
-   * Number of times that passed while the service was down and that did not get a run each.
+   * Number of due times that passed while the service was down and that have no run of their own. One later run may
+   * have been started in their place.
    *
    * @generated from field: uint64 missed = 3;
    */
@@ -511,7 +512,7 @@ export const StandingCountsSchema: GenMessage<StandingCounts> = /*@__PURE__*/
   messageDesc(file_svc_v1_standing, 3);
 
 /**
- * Use of calls by a schedule's runs on one day. Calls are counted when their job ends.
+ * Numbers of runs, tool calls and writes of a schedule on one day. The calls of a job are added when the job ends.
  *
  * @generated from message svc.v1.StandingUsage
  */
@@ -659,7 +660,8 @@ export type StandingRun = Message<"svc.v1.StandingRun"> & {
   version: number;
 
   /**
-   * Origin of the run: `schedule`, `event`, `poll`, or `hand` for a call.
+   * Cause of the run: `schedule` (a due time), `event`, `poll` (new rows of a list), or `hand` (a caller started it
+   * with RunStandingProgram).
    *
    * @generated from field: string kind = 4;
    */
@@ -734,8 +736,8 @@ export type StandingRun = Message<"svc.v1.StandingRun"> & {
   detail: string;
 
   /**
-   * Number of occurrences that the run represents. svc keeps one run for consecutive occurrences that were skipped for
-   * the same reason.
+   * Number of due times or events of this run. Usually 1. If several due times or events in a row were skipped for the
+   * same reason, svc keeps only one run for them.
    *
    * @generated from field: uint32 count = 12;
    */
@@ -749,7 +751,8 @@ export type StandingRun = Message<"svc.v1.StandingRun"> & {
   lastAt?: Timestamp | undefined;
 
   /**
-   * Number of earlier due times, missed while the service was down, that this run replaces.
+   * Number of due times that svc missed while the service was down, and that have no run of their own because this run
+   * was started in their place.
    *
    * @generated from field: uint32 missed = 14;
    */
@@ -785,8 +788,8 @@ export type StandingRun = Message<"svc.v1.StandingRun"> & {
   blockingJobId: string;
 
   /**
-   * Earliest start time of a waiting run. For a run that gathers events, the time until which it gathers. If unset,
-   * only the end of an earlier run lets it start.
+   * Earliest time at which a waiting run may start. For a run that gathers events, the time until which it gathers.
+   * Unset if the run waits for the end of an earlier run.
    *
    * @generated from field: google.protobuf.Timestamp not_before = 19;
    */

@@ -128,7 +128,7 @@ export type FoundTool = Message<"svc.v1.FoundTool"> & {
   score: number;
 
   /**
-   * Words of the query that matched the tool, in their indexed form.
+   * Words of the query that matched the tool. Each word is reduced to its stem, as in the search index.
    *
    * @generated from field: repeated string matched_terms = 3;
    */

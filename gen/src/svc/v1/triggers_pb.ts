@@ -38,16 +38,16 @@ export type Subscription = Message<"svc.v1.Subscription"> & {
   endpointUrl: string;
 
   /**
-   * Slug of the toolkit (app) whose events it receives. Empty if it receives events of all toolkits, except operational
-   * events: only a subscription with the toolkit `svc` receives those.
+   * Slug of the toolkit (app) whose events the subscription receives. Empty if the subscription receives events of all
+   * toolkits. Operational events are an exception: only a subscription with the toolkit `svc` receives those.
    *
    * @generated from field: string toolkit_slug = 3;
    */
   toolkitSlug: string;
 
   /**
-   * Slug of the trigger whose events it receives, unique in the catalog (`calendar.events_changed`). Empty if it
-   * receives events of all triggers of the toolkit (app).
+   * Slug of the trigger whose events the subscription receives, unique in the catalog (`calendar.events_changed`).
+   * Empty if the subscription receives events of all triggers of the toolkit (app).
    *
    * @generated from field: string trigger_slug = 4;
    */
@@ -184,9 +184,10 @@ export const SubscriptionSchema: GenMessage<Subscription> = /*@__PURE__*/
  */
 export type SubscriptionMatch = Message<"svc.v1.SubscriptionMatch"> & {
   /**
-   * Slugs of triggers, unique in the catalog (`calendar.events_changed`), at most 100. Events of any of them match.
-   * With `toolkitSlug`, all are of that toolkit (app), and requests may leave it out of the slugs. `triggerSlug` is
-   * then empty. If empty, `triggerSlug` alone decides.
+   * Slugs of triggers, at most 100, unique in the catalog (`calendar.events_changed`). The subscription receives events
+   * of each of these triggers, and its own `triggerSlug` is then empty. If the subscription has a `toolkitSlug`, all
+   * triggers must belong to that toolkit (app), and requests may leave the toolkit out of the slugs. If empty,
+   * `triggerSlug` alone decides.
    *
    * @generated from field: repeated string trigger_slugs = 1;
    */
@@ -318,11 +319,12 @@ export type SubscriptionFormat = Message<"svc.v1.SubscriptionFormat"> & {
   kind: string;
 
   /**
-   * Template of the body in the form `custom`: JSON of at most 64 KiB, in which `{"$ref": "event.payload.amount"}`
-   * stands for a value, `{"$text": "{event.type} of {event.entityId}"}` for a text with values, `{"$cel": "…"}` for a
-   * computed value. `event` is that of `match.filter`. `else` next to `$ref` or `$text` replaces an absent value. svc
-   * fills it in at each attempt, to at most 256 KiB. If it gives no body for an event, the attempt fails with
-   * `body_invalid`, and other deliveries do not wait. Empty for all other forms.
+   * Template of the body in the form `custom`: JSON of at most 64 KiB. In it, `{"$ref": "event.payload.amount"}` stands
+   * for a value, `{"$text": "{event.type} of {event.entityId}"}` for a text with values, and `{"$cel": "…"}` for a
+   * computed value. `event` has the same fields as in `match.filter`. `else` next to `$ref` or `$text` replaces an
+   * absent value. svc fills in the template at each attempt. The body may have at most 256 KiB. If the template gives
+   * no body for an event, the attempt fails with `body_invalid`, and other deliveries do not wait. Empty for all other
+   * forms.
    *
    * @generated from field: string body_json = 2;
    */
@@ -541,8 +543,8 @@ export const SubscriptionCredentialsSchema: GenMessage<SubscriptionCredentials> 
   messageDesc(file_svc_v1_triggers, 10);
 
 /**
- * A subscription of an agent over MCP, with its expiry. Its deliveries have the form of MCP Events. It ends with the
- * key with which it was made.
+ * Details of a subscription that an agent made over MCP. Deliveries of such a subscription have the form of MCP Events.
+ * The subscription ends if the agent does not refresh it, or when the key with which it was made ends.
  *
  * @generated from message svc.v1.AgentSubscription
  */
@@ -868,8 +870,8 @@ export type Delivery = Message<"svc.v1.Delivery"> & {
   lastAttemptAt?: Timestamp | undefined;
 
   /**
-   * Time at which the next attempt is due. While the endpoint fails, not before its `backoffUntil`. Unset if the
-   * delivery is not pending.
+   * Time at which the next attempt is due. If the endpoint fails, this is not earlier than the endpoint's
+   * `backoffUntil`. Unset if the delivery is not pending.
    *
    * @generated from field: google.protobuf.Timestamp next_attempt_at = 8;
    */
@@ -2382,10 +2384,10 @@ export type ReplayEventResponse = Message<"svc.v1.ReplayEventResponse"> & {
   deliveries: Delivery[];
 
   /**
-   * Warnings, each a sentence. Usually empty. There are two:
+   * Warnings, each a sentence. Usually empty. The possible warnings are:
    * - An earlier delivery of the same event to the same subscription is still pending, so the event arrives twice.
-   *   TryNow would send that delivery at once.
-   * - The subscription in the request does not receive the event.
+   *   TryNow sends the pending delivery at once, without a second delivery.
+   * - The subscription in the request does not receive events like this one.
    *
    * @generated from field: repeated string warnings = 2;
    */
@@ -2486,8 +2488,9 @@ export type ReplayEventsResponse = Message<"svc.v1.ReplayEventsResponse"> & {
   deliveries: Delivery[];
 
   /**
-   * Warnings, each a sentence, also in a dry run: the number of events that arrive twice, because an earlier delivery
-   * to the same subscription is pending. `onlyUndelivered` leaves them out. Usually empty.
+   * Warnings, each a sentence. Usually empty. A dry run returns them too. A warning has the number of events that
+   * arrive twice, because an earlier delivery of the same event to the same subscription is still pending. With
+   * `onlyUndelivered`, such events are left out of the replay.
    *
    * @generated from field: repeated string warnings = 3;
    */
@@ -3642,7 +3645,7 @@ export type PutEventTypeResponse = Message<"svc.v1.PutEventTypeResponse"> & {
   failing: number;
 
   /**
-   * The first five events that the schema does not accept, newest first.
+   * The newest events that the schema does not accept, newest first, at most five.
    *
    * @generated from field: repeated svc.v1.FailingEvent failures = 4;
    */
@@ -3996,7 +3999,8 @@ export const PortalLinkSchema: GenMessage<PortalLink> = /*@__PURE__*/
  */
 export type PutEventSettingsRequest = Message<"svc.v1.PutEventSettingsRequest"> & {
   /**
-   * The settings. They replace all earlier ones.
+   * The new settings. They replace all present settings. Only the settings of the portal stay as they are if `portal`
+   * is unset.
    *
    * @generated from field: svc.v1.EventSettings settings = 1;
    */
@@ -4789,11 +4793,11 @@ export const TriggersService: GenService<{
     output: typeof GetDeliveryResponseSchema;
   },
   /**
-   * Lists deliveries, newest first by (createdAt, id): those of an event, of a subscription, of one event to one
-   * subscription, or those since a time that have one state or failed. A delivery must match all filters that are set.
-   * If none matches, for example because the subscription is deleted, the list is empty. With `state` or `onlyFailed`
-   * and without `eventId`, a page scans at most 20,000 deliveries. Such a page can be short or empty and still have a
-   * token: the next page continues from there.
+   * Lists deliveries, newest first by (createdAt, id). The request must name an event or a subscription, or set `since`
+   * together with `state` or `onlyFailed`. A delivery must match all filters that are set. If none matches, for example
+   * because the subscription is deleted, the list is empty. With `state` or `onlyFailed` and without `eventId`, a page
+   * scans at most 20,000 deliveries. Such a page can be short or empty and still have a token: the next page continues
+   * from there.
    *
    * Errors:
    * - invalid_argument FILTER_REQUIRED: `eventId` and `subscriptionId` are both empty, and the request lacks `since`,

@@ -109,7 +109,10 @@ export type SubscriptionFailures = {
   retryAfterMs: number;
   /** Number of 410 answers if the endpoint answered all attempts with 410; otherwise 0. */
   goneCount: number;
-  /** Time of failures after which this subscription is deactivated, in milliseconds. Null: never. Undefined: `failingMaxMs` of the limits. */
+  /**
+   * How long the endpoint must fail without a success until svc deactivates this subscription, in milliseconds. Null: svc never deactivates
+   * it. Undefined: the limit `failingMaxMs` applies.
+   */
   giveUpAfterMs?: number | null | undefined;
 };
 

@@ -82,8 +82,8 @@ export type SubscriptionRepository = {
 };
 
 /**
- * Columns of subscriptions whose change increments the version of the project's routing (which subscriptions receive an event). A document
- * or a secret counts as changed whenever it is set, even to the same value.
+ * Columns of subscriptions whose change increments the version of the project's routing (which subscriptions receive an event). A column
+ * with a document or a secret counts as changed whenever a caller sets it, even to the same value.
  */
 const routed = [
   "active",
@@ -220,8 +220,8 @@ export function subscriptionsForProject(
 const paceOf = (id: SubscriptionId) => eq(subscriptionPaces.subscriptionId, id);
 
 /**
- * Makes the row of subscription_paces agree with the pace of a subscription after a change. `before`: its pace before. A changed
- * pace does not count what was sent before.
+ * Replaces the row of subscription_paces after a change of a subscription's pace. `before`: the old pace. The new row counts no deliveries
+ * that were sent before the change.
  */
 async function writePace(
   tx: Executor,

@@ -206,8 +206,8 @@ export async function endSubscriptionsOfKey(tx: Executor, { projectId, keyId, no
 }
 
 /**
- * Ends those subscriptions of a key that are not to one of the toolkits (apps) `toolkitSlugs`; an empty list ends all. After the commit,
- * svc delivers nothing to them, and the next sweep deletes them.
+ * Ends those subscriptions of a key that receive events of other toolkits (apps) than `toolkitSlugs`. If `toolkitSlugs` is empty, ends all
+ * subscriptions of the key. After the commit, svc delivers nothing to them, and the next sweep deletes them.
  */
 export async function endNarrowedSubscriptions(
   tx: Executor,

@@ -133,7 +133,10 @@ export async function noteVaultNode(db: Executor, node: VaultNode): Promise<void
   await db.orm.insert(vaultNodes).values(node).onConflictDoUpdate({ target: vaultNodes.nodeId, set });
 }
 
-/** Deletes the rows of nodes that no longer run: the node `ended`, and nodes that have not reported since `seenBefore`. */
+/**
+ * Deletes the rows of nodes that no longer run: the node with the id `ended`, and all nodes that last reported before the time
+ * `seenBefore`.
+ */
 export async function forgetVaultNodes(db: Executor, ended: NodeId | undefined, seenBefore: number): Promise<void> {
   const isGone = lt(vaultNodes.seenAt, seenBefore);
   await db.orm.delete(vaultNodes).where(ended === undefined ? isGone : or(eq(vaultNodes.nodeId, ended), isGone));

@@ -49,7 +49,10 @@ export function callData(answer: CallAnswer, { json, warnings }: ShownResult): R
   };
 }
 
-/** Returns the fields without empty, 0, false and absent values. The JSON form of a message omits the same fields. */
+/**
+ * Returns the fields of an object without those that are empty, 0, false or absent. So agents get the same fields as in the JSON form of
+ * API messages, which omits these values as well.
+ */
 function withoutDefaults(fields: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const isSet = (value: unknown) =>
     typeof value === "object" && value !== null ? Object.keys(value).length > 0 : Boolean(value);

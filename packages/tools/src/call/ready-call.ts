@@ -11,8 +11,8 @@ import { type ExecuteContext, type ExecuteOptions, executeCall } from "./send/ex
 /** Result of an executed tool call that is not stored yet. The caller of the function stores it together with its own changes. */
 export type UnrecordedEnd = {
   /**
-   * Complete row in the ledger (record of tool calls) for the call, but without the answer that a repeated call would get. The caller
-   * commits this row together with its own result. So it never needs to repeat the call.
+   * Complete row of the call for the ledger (record of tool calls). The row does not contain the answer for a repeated call. This answer is
+   * not needed: the caller commits the row together with its own result, and so never repeats the call.
    */
   readonly record: CallRecord;
   /**
@@ -110,8 +110,9 @@ type ReadyExecution = ExecuteOptions & {
 };
 
 /**
- * Sends a call. If the call succeeded, its end is not stored here: the caller must commit it. If the call failed, its end is committed
- * here. The caller may wait before it tries again, and a crash during that wait would otherwise make the outcome unknown.
+ * Sends a call. If the call succeeded, its end is not stored here: the caller commits it together with its own changes. If the call failed,
+ * its end is committed here at once. The caller may wait for some time before it tries again. If the node crashed during this wait, the
+ * outcome of the call would otherwise be unknown.
  */
 async function executeReady(
   context: ExecuteReadyContext,

@@ -94,7 +94,10 @@ export type TestNode = {
   rows(projectId: ProjectId): Promise<Record<string, unknown>[]>;
 };
 
-/** Creates a test node on a database that others may share. Its clock moves forward at once when code waits for it. */
+/**
+ * Creates a test node on a database that others may share. If code waits, the node's clock moves forward by the time of the wait, and the
+ * wait ends at once.
+ */
 export function createTestNode(
   db: Database,
   { app = createScriptedApp(), clock = createTestClock(), sealer = testSealer, catalog = testCatalog() } = {},

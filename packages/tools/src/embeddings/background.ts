@@ -64,9 +64,9 @@ export function createVectorKeeper(options: VectorKeeperOptions): VectorKeeper {
   const lines = new ToolkitLines(waitingMax);
   const closing = new AbortController();
   /**
-   * Number of failed requests for the vectors of meaningless texts, and the time of the next request. Meaningless texts describe no tool.
-   * If a query is as similar to such a text as to a tool, the similarity to the tool means nothing. These vectors are requested before
-   * those of the tools.
+   * Number of failed requests for the vectors of meaningless texts, and the time of the next request. Meaningless texts describe no tool. A
+   * query that is as similar to such a text as to a tool does not mean this tool. The vectors of meaningless texts are requested before the
+   * vectors of tools.
    */
   const ownPace: LinePace = { failures: 0, notBeforeMs: 0 };
   let senseless: readonly Vector[] | undefined;

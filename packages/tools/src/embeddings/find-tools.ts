@@ -131,7 +131,7 @@ async function nearnessOf(known: KnownVectors, query: Vector): Promise<Nearness>
 /** Number of toolkits (apps) that are compared before the event loop runs other work. A toolkit has at most 200 tools. */
 const toolkitsAtOnce = 16;
 /**
- * Minimum distance between two similarities to a query: the usual one of meaningless texts, and the one above which a tool counts as
- * similar (the floor).
+ * Minimum distance between the highest similarity of a meaningless text to a query and the similarity above which a tool counts as similar
+ * (the floor). Usually, the distance is the standard deviation of the similarities of meaningless texts, which is greater.
  */
 const spreadMin = 0.05;

@@ -123,8 +123,8 @@ export class ProjectPauses {
   }
 
   /**
-   * After a pause, only one search may ask the embeddings endpoint. Call this if that search ends without any result about the endpoint
-   * (neither success nor failure). The next search may then ask.
+   * Call this if the test search after a pause has ended without asking the embeddings endpoint, so that nothing is known about the
+   * endpoint. The next search of the project then becomes the test.
    */
   withdrew(projectId: ProjectId): void {
     const trouble = this.#troubles.get(projectId);

@@ -35,8 +35,9 @@ export type HookedCall = {
   readonly action: Action;
   readonly isDryRun: boolean;
   /**
-   * True if hooks (URLs of the project that svc asks about calls) may change the arguments. False if the arguments contain secrets of the
-   * project. svc knows only the positions of these secrets in the arguments, and a change could move them.
+   * True if hooks (URLs of the project that svc asks about calls) may change the arguments. False if secrets of the project are filled into
+   * the arguments later. svc knows the places of these secrets only by their paths in the arguments, and a change by a hook could move them
+   * to other paths.
    */
   readonly isEditable: boolean;
   /**

@@ -40,8 +40,8 @@ export function admit({ limiters, holds, isPatient }: WaitingCall, turns: Readon
 }
 
 /**
- * True if the limiter (counter of a call limit) allows one more call to start now. False if it does not, or if it is not among the limiters
- * checked in this round. `holds`: true if the call needs one of the limiter's slots.
+ * True if the limiter (counter of a call limit) allows one more call to start now. False if it does not, or if this round of checks does
+ * not include the limiter (`turn` is undefined). `holds`: true if the call takes one of the limiter's slots while it runs.
  */
 export function hasRoom(turn: LimiterRound | undefined, holds: boolean): boolean {
   return turn !== undefined && turn.room.starts > 0 && (!holds || turn.room.places > 0);

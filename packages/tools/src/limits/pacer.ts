@@ -35,13 +35,13 @@ type Waiter = WaitingCall & {
 /** Maximum number of calls of this node that wait for one limiter. */
 const waitingMax = 64;
 /**
- * Milliseconds after which a refused call may try again, if the exact time is unknown. `held`: all slots are taken. `paused`: the limit is
- * paused. `job`, `pausedJob`: the same for calls of jobs.
+ * Milliseconds after which a refused call may try again, if the exact time is unknown. `held`: for a call that found all slots taken.
+ * `paused`: for a call that found the limit paused. `job`, `pausedJob`: the same two cases for calls of jobs, which may try more often.
  */
 const retryMs = { held: 1_000, paused: 30_000, job: 100, pausedJob: 2_000 };
 /**
- * Milliseconds for which a job's tool call keeps trying to start after the time at which its call limit should allow it. If the call tried
- * only once, calls that arrive later could always be faster.
+ * Milliseconds for which the call of a job keeps trying to start, from the time at which its limit should allow the call. With only one
+ * try, other calls could take each free slot before it, so that the job would never continue.
  */
 const jobPatienceMs = 100;
 /**

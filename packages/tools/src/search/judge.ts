@@ -185,8 +185,8 @@ function isTied([first, second]: readonly ScoredTool[]): boolean {
 }
 
 /**
- * True if too few words of the query match the tool for a confident result. One matching word is too few, because it can name an action or
- * an object, but not both. Two words are enough only if one text of the tool (its name, description or an example phrase) contains both.
+ * True if too few words of the query match the tool for a confident result. With one matching word, only the action or only the object
+ * fits. Two matching words are enough only if both occur in the same text of the tool (its name, its description or one example phrase).
  */
 function isThin({ tool, index, place }: ScoredTool, known: readonly Meaning[]): boolean {
   const telling = known.filter(({ isVague }) => !isVague);

@@ -15,11 +15,11 @@ const before: readonly string[] = vocabulary.beforeKinds.split(", ");
 const articles: ReadonlySet<string> = new Set(vocabulary.articles);
 
 /**
- * Returns a function that gives a factor for the scores of a toolkit's tools. The factor is below 1 if the query names a kind of app (for
- * example `wiki`) that the toolkit does not have, and 1 in all other cases.
+ * Returns a function that gives a factor for the scores of a toolkit's tools. If the query names a kind of app (for example `wiki`), the
+ * factor is below 1 for toolkits of other kinds. In all other cases it is 1.
  * - The query names a kind of app if the kind's name is at the start (`wiki page 12: …`), at the end, or after a preposition (`in the
  *   CRM`), in any supported language.
- * - At every other position, the word only describes the request.
+ * - At every other position, the same word describes what the user wants, and not the app.
  */
 export function kindShareOf(text: string, toolkits: readonly ToolkitIndex[]): (index: ToolkitIndex) => number {
   const words = wordsOf(text).slice(0, wordsMax);

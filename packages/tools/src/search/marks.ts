@@ -87,8 +87,9 @@ function hasOwnObject(after: readonly string[]): boolean {
 }
 
 /**
- * True for the end of a request such as `hello to general`: a message, a preposition, and one word without an article, which is the
- * destination. The words before the preposition must not name an object of an app, unless they are a whole sentence with a verb of its own.
+ * True if the words after a verb are only a message and its destination, as in `hello to general`. They end with a preposition and one word
+ * without an article, which is the destination. The words before the preposition are the message. They must not name an object of an app,
+ * unless they form a sentence with a verb such as `is`.
  */
 function isBare(after: readonly string[]): boolean {
   const [name = "", preposition = "", ...before] = after.toReversed();

@@ -72,9 +72,10 @@ export function phrasePreference(meanings: readonly Meaning[]): (scored: ScoredT
 }
 
 /**
- * Working memory for comparing one phrase after another with a query. Both arrays have one item for each word of the query.
- * - `best`: the highest weight with which the word matches the current phrase. It is reset to 0 before each phrase.
- * - `filled`: the position in the phrase that the word matches.
+ * Working memory for comparing the example phrases of a tool with a query, one phrase after another. Both arrays have one item for each
+ * word of the query.
+ * - `best`: the highest weight with which this word matches a word of the current phrase. It is reset to 0 before each phrase.
+ * - `filled`: the position in the phrase of the word that is matched with that weight.
  */
 type QueryWorths = {
   readonly worths: Worths;

@@ -15,7 +15,7 @@ import type { Filters } from "./filters.ts";
 /** Dependencies of applying filters to stored events. */
 export type FilteringContext = { readonly db: Executor; readonly filters: Pick<Filters, "begin"> };
 
-/** Maximum number of events that one statement reads, and the size of their payloads in bytes. */
+/** Limits of the events that one statement reads: their number, and the total size of their payloads in bytes. */
 const readMax = { events: 200, bytes: 2_097_152 };
 
 /**

@@ -51,8 +51,8 @@ export async function writeEventDocument(
 type Members = readonly [string, string];
 
 /**
- * The parts of an OpenAPI or AsyncAPI document that are the same for all event types, as JSON texts. `first`, `second`: the objects that
- * have one member for each event type.
+ * The parts of an OpenAPI or AsyncAPI document, as JSON texts. `info`: the part that is the same for all event types. `first`, `second`:
+ * the two objects of the document that have one member for each event type.
  */
 type DocumentParts = {
   readonly info: string;

@@ -16,7 +16,7 @@ const everyMs = 600_000;
 const measureMs = 3_600_000;
 const projectsMax = 100;
 const dayMs = 86_400_000;
-/** Part of a quota's limit from which a project is warned. */
+/** Used share of a quota (0.8 is 80 %) from which svc warns the project. */
 const nearShare = 0.8;
 /** Time before the end of a webhook secret from which a project is warned, in milliseconds. */
 const secretNoticeMs = 3 * dayMs;

@@ -137,9 +137,10 @@ const lastUuid = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 const pageBytesMax = 1_048_576;
 
 /**
- * Maximum difference in milliseconds between the time in an event's id and the start of the transaction that stored the event. It includes
- * 1 s in svc (`storePosts`), 2 s between the clocks of nodes, and the time that a statement waits for a connection. `few`: a longer time,
- * used if at most `fewMax` events must be scanned.
+ * Maximum difference in milliseconds between the time in an event's id and the start of the transaction that stored the event. A search
+ * begins this much earlier, so that it finds such events. `many`: the usual value. It includes 1 s in svc (`storePosts`), 2 s between the
+ * clocks of nodes, and the time that a statement waits for a connection. `few`: a longer and safer value, used if a search has to scan at
+ * most `fewMax` events.
  */
 const idAgeMs = { few: settledMs, fewMax: 2_000, many: 10_000 };
 
@@ -222,9 +223,9 @@ function nextAfter(look: Look, wanted: readonly string[], rows: readonly Event[]
 }
 
 /**
- * Returns the position from which the next poll of events continues, after all events up to now were read. Transactions that run now may
- * still store events with lower ids, so the position keeps an earlier start. When all transactions that ran at an earlier search have
- * ended, the start moves to the time of that search.
+ * Returns the position from which the next poll of events continues, after this poll has read all events up to now. Transactions that are
+ * still running may later store events with ids below those already read. So the next search must begin at an earlier id (`fromUuid`).
+ * `fromUuid` moves forward to the time of a search when all transactions that ran during that search have ended.
  */
 function afterLook(
   { store, seen, fromUuid, earlier }: EventPosition,

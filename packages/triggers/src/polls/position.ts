@@ -16,8 +16,9 @@ export type EventPosition = {
   /** Lower limit of the search: the reader has all events with lower ids, and no later transaction can add such an event. */
   readonly fromUuid: string;
   /**
-   * Time of a search for events during which some transactions were still running. They could store events with lower ids later. When they
-   * have ended, `fromUuid` moves to the start of that search. `nextXid`: the next transaction id at that search.
+   * An earlier search for events, during which some transactions were still running. These transactions can still store events with low
+   * ids. When all of them have ended, `fromUuid` moves forward to the time of that search. `atMs`: time of the search. `nextXid`: all
+   * transactions that ran then have an id below this one.
    */
   readonly earlier?: { readonly atMs: number; readonly nextXid: string } | undefined;
   /**

@@ -139,8 +139,8 @@ export async function stepReplay(context: ReplayContext, turn: ReplayTurn): Prom
 }
 
 /**
- * Returns the replay with its pace counted from now, if time was lost. Time is lost if a step failed, or if no node advanced the replay for
- * long. The replay does not make up for lost time, because it would then exceed its pace for seconds.
+ * Returns the replay without its delay, if it is late because a step failed or because no node advanced it for some time. Its pace then
+ * counts from now. Otherwise, the replay would send faster than its pace until it had made up for the lost time.
  */
 function withoutLost(replay: ReplayRecord, nowMs: number): ReplayRecord {
   return { ...replay, pacedAt: Math.max(replay.pacedAt, nowMs - stepPaceOf(replay).pauseMs) };
@@ -350,8 +350,9 @@ function stepOf({ replay, count }: MovedReplay): ReplayStep {
 }
 
 /**
- * Returns how a replay spreads the deliveries of one second over several steps: the pause between steps, and the maximum number of
- * deliveries in a step. If all were queued at once, deliveries of new events would wait for the processor.
+ * Returns over how many steps a replay spreads the deliveries of one second: the pause between two steps, and the maximum number of
+ * deliveries in a step. If all deliveries of a second were queued in one step, deliveries of new events would have to wait until all of
+ * them were sent.
  */
 function stepPaceOf({ perSecond }: Pick<ReplayRecord, "perSecond">): StepPace {
   const steps = Math.min(stepsMax, Math.ceil(perSecond / burst));

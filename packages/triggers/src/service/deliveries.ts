@@ -281,7 +281,7 @@ function readFilter(req: ListDeliveriesRequest, caller: ProjectPrincipal): Deliv
 
 const everyMatch = { toolkitSlug: "", triggerSlug: "", subscriptionId: undefined, onlyUndelivered: false };
 
-/** Stores new deliveries. Returns their number, and the newest deliveries, as many as one response shows. */
+/** Stores new deliveries. Returns the number of all of them. Also returns the newest deliveries, at most as many as the response shows. */
 async function queue(
   context: TriggersContext,
   principal: ProjectPrincipal,

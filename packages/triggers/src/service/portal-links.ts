@@ -11,7 +11,7 @@ import type { TriggersContext } from "./context.ts";
 type Methods = Pick<ServiceImpl<typeof TriggersService>, "createPortalLink" | "listPortalLinks" | "revokePortalLinks">;
 
 const [minuteMs, dayMs] = [60_000, 86_400_000];
-/** Lifetime of a portal link in milliseconds. */
+/** Lifetime of a portal link in milliseconds: the shortest and the longest that a caller may request, and the default. */
 const lifeMs = { least: 5 * minuteMs, default: dayMs, most: 30 * dayMs };
 /** Maximum number of portal links of an entity (customer or user) that have not ended. */
 const linksMax = 1_000;

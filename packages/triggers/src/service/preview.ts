@@ -30,7 +30,7 @@ type Methods = Pick<ServiceImpl<typeof TriggersService>, "previewSubscription">;
 const scanned = { events: 1_000, bytes: 33_554_432, page: 25 };
 const requestsMax = 5;
 
-/** The columns that decide what a subscription receives, and how. */
+/** The columns of a subscription that decide which events it receives, and in which form it receives them. */
 type Selection = Pick<Subscription, "toolkitSlug" | "triggerSlug" | "triggerSlugs" | "entityId" | "settings">;
 
 /** Returns the method PreviewSubscription. */

@@ -41,7 +41,10 @@ type Methods = Pick<
 const perSecondDefault = 50;
 const perSecondMax = 5_000;
 const unfinishedMax = 10;
-/** With so many unfinished replays of the project, customers can start none in the portal. The others are left to the project. */
+/**
+ * Number of unfinished replays of a project from which customers can start no further replay in the portal. So customers cannot use up all
+ * replays that the project itself may start.
+ */
 const portalUnfinishedMax = 5;
 /**
  * Maximum time in milliseconds for which StartReplay counts the deliveries of the replay. If a range is too large for it, the rest is

@@ -39,7 +39,7 @@ export function checkMatch(
   return { triggerSlug, triggerSlugs: slugs, filter: filter || undefined };
 }
 
-/** Throws if a new subscription names its triggers twice. */
+/** Throws if a request to create a subscription selects triggers in two fields at once: in `triggerSlug` and in `match.triggerSlugs`. */
 export function requireOneSelection(triggerSlug: string, match: SentMatch | undefined): void {
   if (triggerSlug === "" || match === undefined || match.triggerSlugs.length === 0) return;
   throw triggerFaults.SUBSCRIPTION_FILTER_INVALID(

@@ -52,8 +52,8 @@ export function readOverlap(given: Duration | undefined): number {
 }
 
 /**
- * Returns the encrypted secrets of a subscription after a change to `secret`. Until `formerUntil`, deliveries are also signed with the
- * present secret. If `secret` equals the present one, nothing changes.
+ * Returns the columns with the signing secrets of a subscription after its secret is changed to `secret`. The previous secret is kept, so
+ * that deliveries are signed with both secrets until `formerUntil`. If `secret` equals the previous secret, the columns stay as they are.
  */
 export function secretsAfter(
   sealer: Sealer,

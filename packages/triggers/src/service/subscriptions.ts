@@ -167,7 +167,10 @@ export async function wholeSubscription(
   return subscriptionMessage(row, clock.now(), { ...progress, ...times.get(row.id) });
 }
 
-/** Fields that a customer may set in the portal. Retries, pace and order belong to the project. */
+/**
+ * Fields of subscription requests that a customer may set in the portal. The fields for retries, pace and order are missing, because only
+ * the project may set them.
+ */
 const portalFields = {
   create: ["endpointUrl", "toolkitSlug", "triggerSlug", "entityId", "description", "match", "format", "credentials"],
   update: ["id", "active", "paused", "endpointUrl", "description", "match", "format", "credentials", "updateMask"],

@@ -33,8 +33,8 @@ class BranchesRun {
   readonly #acting = new Map<number, Promise<void>>();
   readonly #blocked = new Map<number, BlockedBranch>();
   /**
-   * Changes of parallel branches that want to ask a question while the question of another branch is pending. A change is applied when that
-   * question is settled.
+   * Changes of parallel branches that ask a question, by the number of the branch. They wait while the question of another branch is
+   * pending, because a job asks one question at a time. A change is applied when that question is settled.
    */
   readonly #questions = new Map<number, Change>();
   #queue: Promise<unknown> = Promise.resolve();

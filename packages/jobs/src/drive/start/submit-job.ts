@@ -22,8 +22,8 @@ type SubmitContext = NewJobsContext & {
 };
 
 /**
- * A job that was just stored. `isAlone`: true if the job is queued, so that nothing else was stored with it, such as a question or a
- * simulation run. `isDriven`: true if this node has begun to run the job.
+ * A job that was just stored. `isAlone`: true if the job may run as soon as a node has a free slot, because neither a question nor a
+ * simulation run was stored with it. `isDriven`: true if this node has begun to run the job.
  */
 export type SubmittedJob = {
   readonly job: JobRecord;

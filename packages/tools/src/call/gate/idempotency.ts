@@ -50,8 +50,9 @@ export function deriveKey(projectId: string, callerKey: string, callDigest: Buff
 }
 
 /**
- * Returns the SHA-256 of a call: its tool, account and arguments except `confirm`. An idempotency key is valid only for this digest. The
- * digest itself is never stored or shown, because short sensitive values could be guessed from it.
+ * Returns the SHA-256 of a call: its tool, account and arguments except `confirm`. If a caller uses an idempotency key again, the digest
+ * must be the same. The digest is never stored or shown in this form, because short sensitive values could be guessed from it (see
+ * `DigestKeys`).
  */
 export function digestCall(parts: {
   toolSlug: string;

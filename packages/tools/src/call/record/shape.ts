@@ -64,8 +64,9 @@ const whole: Extent = {
 };
 
 /**
- * Returns a result as JSON of at most `bytesMax` bytes (at least 2). If it is too long, all lists are first cut to the same length of one
- * item or more. If that is not enough, texts are cut, then whole lists, then objects. The JSON stays valid.
+ * Returns a result as JSON of at most `bytesMax` bytes (at least 2). The JSON stays valid. A result that is too long is shortened in the
+ * following order, until it fits. First, long lists are cut to a common length of at least one item. Then long texts are cut, then lists
+ * are cut to no item, and last, fields are removed from objects.
  */
 export function fitBytes(value: unknown, bytesMax: number): ShapedResult {
   const json = JSON.stringify(value ?? null);

@@ -14,9 +14,9 @@ import { isObject, isRawJson } from "@svc/core";
 export const masked = "***";
 
 /**
- * Returns a copy of a value in which `***` replaces everything that its schema marks `x-sensitive`, at any depth. A mark counts in every
- * branch of a rule, even if the branch does not apply. If the value has another type than the schema and the schema has sensitive parts,
- * the whole value is masked.
+ * Returns a copy of a value in which `***` replaces everything that its schema marks `x-sensitive`, at any depth. A schema can have
+ * alternatives, such as those of `anyOf`. A mark in any alternative counts, even if the value does not match this alternative. If the value
+ * has another type than the schema, and the schema has sensitive parts, the whole value is masked.
  */
 export function mask(schema: JsonSchema, value: unknown): unknown {
   return maskNode({ root: schema, references: 0 }, schema, value);

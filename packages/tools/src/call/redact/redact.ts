@@ -14,7 +14,8 @@ export type Redactor = {
    */
   readonly spares?: (json: string) => Generator<undefined, boolean>;
   /**
-   * Returns the name of a field without secrets. The function removes only long secrets, because a short secret could be an ordinary word.
+   * Returns the name of a field in an app's answer, with secrets removed. Only long secrets are removed from names: a short secret could be
+   * an ordinary word, and the caller needs the names of fields.
    */
   readonly ofName?: (name: string) => string;
 };

@@ -101,8 +101,9 @@ export function secretFormsOf(text: string): SecretForms {
 }
 
 /**
- * Maximum length that one character of a secret can have after it is escaped twice. `escapedCodeMax`: the same maximum for a character of
- * hexadecimal or base64 text. `reachMax`: upper limit for the length of a secret's longest form, even if the computed length is greater.
+ * Upper limits for the length of a secret in an app's answer. `escapedMax`: maximum number of characters that one character of the secret
+ * takes after it was escaped twice. `escapedCodeMax`: the same for one character of the secret's hexadecimal or base64 form. `reachMax`:
+ * limit for the length of the whole secret, even if the computed length is greater.
  */
 const escapedMax = 24;
 const escapedCodeMax = 3;
@@ -120,9 +121,9 @@ function makeHidden(text: string): SecretForms {
 }
 
 /**
- * Matches sequences of characters that JSON, URLs, forms and HTML never escape. A secret's longest such sequence is called its core. The
- * core occurs in every escaped form of the secret, but not in base64. If a secret has no such sequence, its core is the empty text, which
- * every text contains.
+ * Matches sequences of characters that JSON, URLs, forms and HTML never escape. A secret's longest such sequence is called its core. A text
+ * without the core contains no escaped form of the secret, so it need not be searched further. The base64 form has cores of its own. If a
+ * secret has no such sequence, its core is the empty text. Every text contains the empty text, so every text is searched.
  */
 const sameRuns = /[\w.-]+/g;
 

@@ -95,8 +95,9 @@ function wasSent(answer: AppAnswer): boolean {
 }
 
 /**
- * True if a write was sent a second time with the same idempotency key, and the app's answer shows how the first request ended. False for
- * status 500 and above, and for 401, 403, 408, 409, 425 and 429, because the app did not process the second request.
+ * Says if the answer to a repeated write shows the outcome of the write. The write was sent twice with the same idempotency key, because
+ * the first request got no answer. Returns false for status 500 and above, and for 401, 403, 408, 409, 425 and 429: with these, the app has
+ * not processed the second request, so the first may or may not have been executed.
  */
 function settles(answer: AppAnswer): boolean {
   if (answer.kind === "too_large") return answer.status < 300;

@@ -749,7 +749,7 @@ create table replays (
 );
 CREATE INDEX replays_ended ON public.replays USING btree (ended_at) WHERE (ended_at IS NOT NULL);
 CREATE INDEX replays_project ON public.replays USING btree (project_id, id);
-CREATE INDEX replays_unfinished ON public.replays USING btree (project_id) WHERE (ended_at IS NULL);
+CREATE INDEX replays_unfinished ON public.replays USING btree (project_id, subscription_id) WHERE (ended_at IS NULL);
 
 create table restores (
   key text not null,
@@ -1085,9 +1085,20 @@ CREATE INDEX subscriptions_expires ON public.subscriptions USING btree (expires_
 CREATE INDEX subscriptions_general ON public.subscriptions USING btree (project_id, id) WHERE (entity_id = ''::text);
 CREATE INDEX subscriptions_key ON public.subscriptions USING btree (key_id, id) WHERE (key_id IS NOT NULL);
 CREATE UNIQUE INDEX subscriptions_mcp ON public.subscriptions USING btree (mcp_id) WHERE (mcp_id <> ''::text);
-CREATE INDEX subscriptions_operational ON public.subscriptions USING btree (project_id, id) WHERE ((toolkit_slug = 'svc'::text) OR (event_types <> '{}'::text[]));
+CREATE INDEX subscriptions_operational ON public.subscriptions USING btree (project_id, entity_id, id) WHERE ((toolkit_slug = 'svc'::text) OR (event_types <> '{}'::text[]));
 CREATE INDEX subscriptions_portal ON public.subscriptions USING btree (project_id, entity_id, id) WHERE (origin = 'portal'::text);
 CREATE INDEX subscriptions_project ON public.subscriptions USING btree (project_id, id);
+CREATE INDEX subscriptions_unhealthy ON public.subscriptions USING btree (project_id, active) WHERE 
+CASE
+    WHEN active THEN (failing_since IS NOT NULL)
+    ELSE (inactive_reason = ANY (ARRAY['failing'::text, 'gone'::text]))
+END;
+
+create table sweep_turns (
+  sweep text not null,
+  next_at timestamp(3) with time zone not null,
+  constraint sweep_turns_pkey PRIMARY KEY (sweep)
+);
 
 create table tool_calls (
   id uuid not null,
@@ -1212,7 +1223,10 @@ BEGIN
   IF TG_OP = 'DELETE' THEN
     UPDATE routing_shards SET version = version + 1, subscriptions = subscriptions - 1
     WHERE project_id = OLD.project_id AND shard = routing_shard(OLD.entity_id);
-  ELSE
+  ELSIF TG_OP = 'INSERT' OR current_setting('svc.reseals', true) IS DISTINCT FROM 'on' THEN
+    IF NOT EXISTS (SELECT FROM routing_shards WHERE project_id = NEW.project_id) THEN
+      UPDATE projects SET routing_version = routing_version + 1 WHERE id = NEW.project_id;
+    END IF;
     INSERT INTO routing_shards AS r (project_id, shard, version, subscriptions)
     VALUES (NEW.project_id, routing_shard(NEW.entity_id), 1, (TG_OP = 'INSERT')::int4)
     ON CONFLICT (project_id, shard)

@@ -285,6 +285,7 @@ export const erasedTables: readonly ErasedTable[] = [
   ofDeployment(t.deploymentSecrets, "what the deployment itself sends"),
   ofDeployment(t.vaultCheck, "a known text"),
   ofDeployment(t.restores, "times of backups"),
+  ofDeployment(t.sweepTurns, "times of sweeps"),
   ofDeployment(t.deliveryEpoch, "a number"),
   ofDeployment(t.standingState, "the version of time zones"),
 ];

@@ -36,6 +36,7 @@ export {
   projects,
   restores,
   routingState,
+  sweepTurns,
   vaultCheck,
 } from "./projects.ts";
 export {

@@ -24,6 +24,7 @@ import {
   keyRoles,
   planApprovals,
   type StoredAccessClass,
+  turnedSweeps,
 } from "./words.ts";
 
 /** Number of rows that an erasure deleted, by table. */
@@ -129,6 +130,16 @@ export const routingState = pgTable("routing_state", {
    * version with this setting has started.
    */
   audience: oneOf(audiences)("audience"),
+});
+
+/**
+ * Turns of sweeps (regular passes over stored rows) that only one node of the deployment runs. The node that moves `nextAt` forward runs the
+ * sweep, and the other nodes skip it.
+ */
+export const sweepTurns = pgTable("sweep_turns", {
+  sweep: oneOf(turnedSweeps)("sweep").primaryKey(),
+  /** Earliest time of the next turn. */
+  nextAt: time("next_at").notNull(),
 });
 
 /** A known text, sealed by the first node, in one row. A node that cannot open it has other vault keys and must not run. */

@@ -26,6 +26,13 @@ import {
 export const dedupeDigest = String.raw`(encode(substr(sha256(replace(project_id::text || '/' || trigger_slug || '/' || dedupe_key, '\', '\\')::bytea), 1, 16), 'hex')::uuid)`;
 
 /**
+ * SQL condition that a subscription fails, or that svc has deactivated it because of failures. It has the form of an index condition: a
+ * statement uses the index only if it contains this text.
+ */
+export const isUnhealthy =
+  "(case when active then failing_since is not null else inactive_reason in ('failing', 'gone') end)";
+
+/**
  * Subscriptions: each is an endpoint that receives a project's events. The row also has the endpoint's health as the delivery engine
  * observed it.
  */
@@ -125,8 +132,12 @@ export const subscriptions = pgTable(
     index("subscriptions_asks").on(table.projectId, table.id).where(sql`kind = 'asks'`),
     // The receivers of operational events, which most projects do not have.
     index("subscriptions_operational")
-      .on(table.projectId, table.id)
+      // Those of one entity are found by the entity of an event, because a project may have 100,000 of them.
+      .on(table.projectId, table.entityId, table.id)
       .where(sql`toolkit_slug = 'svc' or event_types <> '{}'`),
+    // Endpoints that fail, or that svc has deactivated for that, so that they can be counted without the healthy ones. No other statement
+    // has this condition, so that PostgreSQL does not use the index for one.
+    index("subscriptions_unhealthy").on(table.projectId, table.active).where(sql.raw(isUnhealthy)),
     // Two indexes divide a project's subscriptions into those of one entity and all others. A project may have 100,000 of the former, so
     // no statement for posts reads over them to find the latter.
     index("subscriptions_entity").on(table.projectId, table.entityId, table.id).where(sql`entity_id <> ''`),
@@ -137,8 +148,9 @@ export const subscriptions = pgTable(
 /**
  * Versions of the subscriptions with an entity. A hash of the entity (the SQL function `routing_shard`) divides the entities of a project
  * into sixteen shards. A node that cached the subscriptions of an entity compares the version of the entity's shard, to check if its cache
- * is current. A database trigger of `subscriptions` writes these rows at the end of each transaction. So no change can be forgotten, also
- * not by a node of an earlier version. A project without such subscriptions has no rows.
+ * is current. A database trigger of `subscriptions` writes these rows at the end of each transaction, so no change can be forgotten. A
+ * project without such subscriptions has no rows. When its first row is added, the project's routing version grows too, so that nodes read
+ * the versions of its shards from then on.
  */
 export const routingShards = pgTable(
   "routing_shards",
@@ -422,7 +434,7 @@ export const replays = pgTable(
   },
   (table) => [
     index("replays_project").on(table.projectId, table.id),
-    index("replays_unfinished").on(table.projectId).where(sql`ended_at is null`),
+    index("replays_unfinished").on(table.projectId, table.subscriptionId).where(sql`ended_at is null`),
     index("replays_ended").on(table.endedAt).where(sql`ended_at is not null`),
   ],
 );

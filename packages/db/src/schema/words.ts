@@ -29,6 +29,12 @@ export type JobStatus = (typeof jobStatuses)[number];
 export const audiences = ["accounts", "projects"] as const;
 
 /**
+ * Sweeps (regular passes over stored rows) of which one node of the deployment runs each turn. `warnings`: warns projects of quotas and
+ * webhook secrets. `stored bytes`: measures the data of projects for such a warning.
+ */
+export const turnedSweeps = ["warnings", "stored bytes"] as const;
+
+/**
  * Mode of a job. `live`: its program runs. `simulate`: its program runs but sends no writes. `rehearse`: its program does not run; the job
  * asks people if a standing program (a schedule) may run it.
  */

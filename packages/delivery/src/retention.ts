@@ -1,4 +1,4 @@
-import { batches, type ProjectId, type Sweep } from "@svc/core";
+import { batches, type EventId, type ProjectId, type Sweep } from "@svc/core";
 import type { Executor } from "@svc/db/connect";
 import { sweepProjectEvents } from "@svc/db/events/sweep";
 import { listProjects } from "@svc/db/projects/repo";
@@ -36,7 +36,12 @@ export function eventSweep({ db, eventRetentionMs, batchMax = 500 }: EventSweepO
         rememberFromMs: nowMs - Math.max(eventRetentionMs, dedupeMinMs),
       };
       for await (const id of projectIds(db)) {
-        yield* batches(batchMax, () => sweepProjectEvents(db, id, retention, batchMax));
+        let after: EventId | undefined;
+        yield* batches(batchMax, async () => {
+          const { count, last } = await sweepProjectEvents(db, id, retention, { limit: batchMax, after });
+          after = last;
+          return count;
+        });
       }
       yield* batches(batchMax, () => sweepQuarantinedPosts(db, retention.beforeMs, batchMax));
     },

@@ -138,7 +138,7 @@ test("a start that fails again and again is refused with its reason; the others 
 /** Deletes the events of a project whose retention would have ended a day ago. Returns the number of events that are left. */
 async function sweepEvents(projectId: ProjectId): Promise<number> {
   const beforeMs = world.now() + 86_400_000;
-  await sweepProjectEvents(database.db, projectId, { beforeMs, rememberFromMs: beforeMs }, 100);
+  await sweepProjectEvents(database.db, projectId, { beforeMs, rememberFromMs: beforeMs }, { limit: 100 });
   const [row] = await database.db.sql<{ count: number }[]>`
     select count(*)::int4 as count from events where project_id = ${uuidOfId(projectId)}`;
   return row?.count ?? 0;

@@ -1,24 +1,47 @@
-import { firstUuidAt, type ProjectId, uuidOfId } from "@svc/core";
+import { type EventId, firstUuidAt, idOfUuid, type ProjectId, uuidOfId } from "@svc/core";
 import { type Executor, withTransaction } from "../connect.ts";
+import { firstUuid } from "../sql/newest-in.ts";
 import { arrayLiteral, statement } from "../sql/statement.ts";
+
+/** Returns the SQL for the positions of those unfinished replays of a project that match a condition on the subscription. */
+const unfinishedReplays = (condition: string) =>
+  `(select position_event_id from replays where project_id = $1::uuid and ${condition} and ended_at is null offset 0)`;
 
 /**
  * Finds a batch of settled events (events without pending work) among a project's oldest events, and locks them with SKIP LOCKED.
  * - A sweep (the deletion of old events) never waits for a lock. A replay waits until the sweep ends (see `enqueue`).
  * - `offset 0` makes PostgreSQL look up three things by key for each event: its deliveries, its row in the inbox of schedules, and the
  *   collect windows that contain it.
- * - An event stays if a throttled replay or a backfill still has to process it. All later events then stay too.
- * - The index replays_unfinished finds the few unfinished replays of a project. The index standing_backfills_unreached finds the backfill
- *   with the oldest position.
+ * - An event stays if a throttled replay or a backfill still has to process it. All later events then stay too. A replay to the subscription
+ *   of one entity (customer or user), for example during a pause of it, keeps only the events of this entity.
+ * - The replay of a subscription that was deleted keeps nothing.
+ * - The index replays_unfinished finds the few unfinished replays of a project. If the project has subscriptions of entities, it finds those
+ *   of each other subscription, and those of the subscriptions of an event's entity: each of 100,000 customers may have paused its own.
+ * - The index standing_backfills_unreached finds the backfill with the oldest position.
  */
 const lockEvents = statement<{ id: string }>(
   "lock_swept_events",
-  `select e.id from events e
-   where e.project_id = $1::uuid and e.id < least($2::uuid, (
-       select min(r.position_event_id::text)::uuid from replays r where r.project_id = $1::uuid and r.ended_at is null), (
+  `with entities as materialized (
+    select exists (select from routing_shards where project_id = $1::uuid and subscriptions > 0) as are_subscribed
+  )
+  select e.id from events e
+   where e.project_id = $1::uuid and e.id > $5::uuid and e.id < least($2::uuid, (
+       select case when are_subscribed then (
+           select min(r.position_event_id::text)::uuid from (
+             ${unfinishedReplays("subscription_id is null")}
+             union all
+             select p.position_event_id from subscriptions s cross join lateral ${unfinishedReplays("subscription_id = s.id")} p
+             where s.project_id = $1::uuid and s.entity_id = '') r)
+         else (
+           select min(r.position_event_id::text)::uuid from replays r where r.project_id = $1::uuid and r.ended_at is null
+             and (r.subscription_id is null or exists (select from subscriptions where id = r.subscription_id offset 0))) end
+       from entities), (
        select b.position_event_id from standing_backfills b
        where b.project_id = $1::uuid and b.ended_at is null and b.position_event_id is not null
        order by b.project_id, b.position_event_id limit 1))
+     and not (e.entity_id <> '' and (select are_subscribed from entities) and exists (
+       select from subscriptions s cross join lateral ${unfinishedReplays("subscription_id = s.id")} r
+       where s.project_id = e.project_id and s.entity_id = e.entity_id and s.entity_id <> '' and r.position_event_id <= e.id offset 0))
      and not (e.kind = 'swept' and e.id >= $4::uuid)
      and not exists (select from deliveries d where d.project_id = e.project_id and d.event_id = e.id and d.state = 'pending' offset 0)
      and not exists (select from standing_arrivals a
@@ -57,18 +80,28 @@ export type EventRetention = {
   rememberFromMs: number;
 };
 
-/** Deletes at most `limit` events of one project. Returns the number of deleted events. */
+/** Events of a project that one batch of a sweep deleted: their number, and the last of them. `last` is undefined if there was none. */
+export type SweptEvents = { readonly count: number; readonly last: EventId | undefined };
+
+/**
+ * Deletes at most `limit` events of one project, oldest first. `after`: the last event of the batch before, so that the events that stay are
+ * not read again by each batch; undefined for the first batch of a round.
+ */
 export async function sweepProjectEvents(
   db: Executor,
   projectId: ProjectId,
   retention: EventRetention,
-  limit: number,
-): Promise<number> {
+  { limit, after }: { readonly limit: number; readonly after?: EventId | undefined },
+): Promise<SweptEvents> {
   const project = uuidOfId(projectId);
   const rememberFrom = firstUuidAt(retention.rememberFromMs);
+  const from = after === undefined ? firstUuid : uuidOfId(after);
   return withTransaction(db, async (tx) => {
-    const locked = await lockEvents(tx, [project, firstUuidAt(retention.beforeMs), limit, rememberFrom]);
-    if (locked.length > 0) await sweepEvents(tx, [project, arrayLiteral(locked.map(({ id }) => id)), rememberFrom]);
-    return locked.length;
+    const locked = await lockEvents(tx, [project, firstUuidAt(retention.beforeMs), limit, rememberFrom, from]);
+    const ids = locked.map(({ id }) => id);
+    const last = ids.at(-1);
+    if (last === undefined) return { count: 0, last };
+    await sweepEvents(tx, [project, arrayLiteral(ids), rememberFrom]);
+    return { count: ids.length, last: idOfUuid("evt", last) };
   });
 }

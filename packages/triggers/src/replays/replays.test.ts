@@ -295,14 +295,14 @@ test("what it has yet to reach outlives its retention, and goes afterwards", asy
   await cluster.db.sql`delete from delivery_tasks`;
   await cluster.db.sql`update deliveries set state = 'delivered'`;
   const retention = { beforeMs: cluster.clock.now() + 86_400_000, rememberFromMs: cluster.clock.now() + 86_400_000 };
-  expect(await sweepProjectEvents(cluster.db, projectId, retention, 100)).toBe(9);
+  expect((await sweepProjectEvents(cluster.db, projectId, retention, { limit: 100 })).count).toBe(9);
   await world.tick(2);
   expect((await client.getReplay({ id })).replay).toMatchObject({ state: ReplayState.RUNNING, queued: 30 });
   await world.tick();
   expect((await client.getReplay({ id })).replay).toMatchObject({ state: ReplayState.DONE, queued: 30, total: 30 });
   await cluster.db.sql`delete from delivery_tasks`;
   await cluster.db.sql`update deliveries set state = 'delivered'`;
-  expect(await sweepProjectEvents(cluster.db, projectId, retention, 100)).toBe(21);
+  expect((await sweepProjectEvents(cluster.db, projectId, retention, { limit: 100 })).count).toBe(21);
 });
 
 test("what it queues stands behind what is live, and is sent where nothing live waits", async () => {
@@ -393,7 +393,7 @@ test("a pause loses nothing: over racing posts, failing steps and a second pause
   expect(before.deliveries).toBeGreaterThanOrEqual(50);
   // The events that the subscription has missed are kept beyond their retention.
   const retention = { beforeMs: clock.now() + 1, rememberFromMs: clock.now() + 1 };
-  expect(await sweepProjectEvents(db, projectId, retention, 10_000)).toBe(0);
+  expect((await sweepProjectEvents(db, projectId, retention, { limit: 10_000 })).count).toBe(0);
 
   const [{ subscription: resumed }] = await Promise.all([pause(false), accept(100)]);
   expect(resumed).toMatchObject({ active: true, inactiveReason: "" });

@@ -78,14 +78,19 @@ type StoredReceiver = Readonly<
 type Receiver = StoredReceiver & { readonly filter: string | null };
 
 /**
- * Receivers of operational events (events about the project itself) in a project. `subscriptions`: the subscriptions that name such events.
- * `triggers`: such events on which schedules start.
+ * Receivers of operational events (events about the project itself) in a project. `subscriptions`: the subscriptions of the whole project
+ * that name such events. `hasEntities`: true if subscriptions of single entities (customers or users) name them too. `triggers`: such events
+ * on which schedules start.
  */
 type Receivers = {
   readonly routingVersion: number;
   readonly triggers: readonly string[];
+  readonly hasEntities: boolean;
   readonly subscriptions: Receiver[];
 };
+
+/** Subscriptions of single entities (customers or users) that name operational events, by `receiverKey`. */
+type EntityReceivers = ReadonlyMap<string, readonly Receiver[]>;
 
 const columns = selectList(
   subscriptions,
@@ -99,30 +104,44 @@ const columns = selectList(
  */
 const isOperational = "trigger_slug >= 'svc.' and trigger_slug < 'svc/'";
 
-type ReceiverRow = RawRow<StoredReceiver> & {
+type FilteredRow = RawRow<StoredReceiver> & { filter: string | null };
+type ReceiverRow = FilteredRow & {
   project_id: string;
   routing_version: string;
   triggers: string[] | null;
-  filter: string | null;
+  has_entities: boolean;
 };
 
 /**
  * Finds the subscriptions and standing programs (schedules) of several projects that receive operational events (events that svc makes
  * about a project). Uses the indexes subscriptions_operational and standing_listeners_trigger. Most projects have no entries in these
- * indexes.
+ * indexes. Of subscriptions with an entity (customer or user), it only finds if there is one, because a project may have 100,000 of them.
  */
 const selectReceivers = compose(
   "find_operational_receivers",
   { wanted: rows(fieldsOf(projects, "id")) },
   ({ wanted }) => query<ReceiverRow>`
-    select p.id as project_id, p.routing_version, l.triggers, s.settings ->> 'filter' as filter, ${columns.text}
+    select p.id as project_id, p.routing_version, l.triggers, e.has_entities, s.settings ->> 'filter' as filter, ${columns.text}
     from ${wanted.from("w")} join projects p on p.id = w.id
+    cross join lateral (
+      select exists (select from subscriptions where project_id = p.id and entity_id > '' and toolkit_slug = 'svc' offset 0) as has_entities
+      offset 0) e
     cross join lateral (
       select array_agg(distinct trigger_slug) as triggers from standing_listeners
       where project_id = p.id and ${isOperational} and until_version is null offset 0) l
     left join lateral (
-      select * from subscriptions where project_id = p.id and (toolkit_slug = 'svc' or event_types <> '{}') offset 0) s on true
-    where s.id is not null or l.triggers is not null`,
+      select * from subscriptions where project_id = p.id and entity_id = '' and (toolkit_slug = 'svc' or event_types <> '{}') offset 0) s on true
+    where s.id is not null or l.triggers is not null or e.has_entities`,
+);
+
+/** Finds the subscriptions of entities (customers or users) that name operational events, by the index subscriptions_operational. */
+const selectEntityReceivers = compose(
+  "find_entity_receivers",
+  { wanted: rows(fieldsOf(subscriptions, "projectId", "entityId")) },
+  ({ wanted }) => query<FilteredRow & { project_id: string }>`
+    select w.project_id, s.settings ->> 'filter' as filter, ${columns.text}
+    from ${wanted.from("w")} cross join lateral (
+      select * from subscriptions where project_id = w.project_id and entity_id = w.entity_id and toolkit_slug = 'svc' offset 0) s`,
 );
 
 /**
@@ -191,9 +210,11 @@ export async function publishOperationalEvents<Fact extends { readonly projectId
   const received = facts.filter(({ projectId }) => byProject.has(projectId));
   if (received.length === 0) return false;
   const made = new Map<string, RoutedEvent>();
-  for (const event of await eventsOf(received)) {
+  const occurred = await eventsOf(received);
+  const ofEntities = await findEntityReceivers(tx, byProject, occurred);
+  for (const event of occurred) {
     const receivers = byProject.get(event.projectId);
-    const routed = receivers && routedEventOf(event, receivers, nowMs);
+    const routed = receivers && routedEventOf(event, receivers, { ofEntities, nowMs });
     const key = `${event.projectId} ${event.name} ${event.occurrence}`;
     if (routed !== undefined && !made.has(key)) made.set(key, routed);
   }
@@ -247,10 +268,10 @@ function deliveriesTo(receiving: readonly Receiver[], nowMs: number): NewEvent["
 async function findReceivers(tx: Executor, ids: ReadonlySet<ProjectId>): Promise<Map<ProjectId, Receivers>> {
   const byProject = new Map<ProjectId, Receivers>();
   for (const row of await selectReceivers(tx, { wanted: [...ids].map((id) => ({ id })) })) {
-    const { project_id, routing_version, triggers, filter, ...subscription } = row;
+    const { project_id, routing_version, triggers, has_entities: hasEntities, filter, ...subscription } = row;
     const projectId = idOfUuid("prj", project_id);
     const receivers = byProject.get(projectId) ?? {
-      routingVersion: Number(routing_version),
+      ...{ routingVersion: Number(routing_version), hasEntities },
       triggers: triggers ?? [],
       subscriptions: [],
     };
@@ -261,18 +282,46 @@ async function findReceivers(tx: Executor, ids: ReadonlySet<ProjectId>): Promise
 }
 
 /**
+ * Returns the subscriptions that receive the operational events of their entity (customer or user) only. Reads those of the entities of
+ * these events, and nothing if no such project has one.
+ */
+async function findEntityReceivers(
+  tx: Executor,
+  byProject: ReadonlyMap<ProjectId, Receivers>,
+  events: readonly OperationalEvent[],
+): Promise<EntityReceivers> {
+  const named = events.filter(({ projectId, entityId }) => entityId !== "" && byProject.get(projectId)?.hasEntities);
+  if (named.length === 0) return new Map();
+  const wanted = new Map(
+    named.map(({ projectId, entityId }) => [receiverKey(projectId, entityId), { projectId, entityId }]),
+  );
+  const found = await selectEntityReceivers(tx, { wanted: [...wanted.values()] });
+  const receivers = found.flatMap(({ project_id, filter, ...row }) =>
+    row.id === null ? [] : [{ projectId: idOfUuid("prj", project_id), receiver: { ...columns.read(row), filter } }],
+  );
+  const byEntity = Map.groupBy(receivers, ({ projectId, receiver }) => receiverKey(projectId, receiver.entityId));
+  return new Map([...byEntity].map(([key, own]) => [key, own.map(({ receiver }) => receiver)]));
+}
+
+function receiverKey(projectId: ProjectId, entityId: string): string {
+  return `${projectId} ${entityId}`;
+}
+
+/**
  * Returns an operational event (an event that svc makes about a project) as it is stored, and the subscriptions that receive it if their
  * filter accepts it. Returns undefined if there is no such subscription, and nothing in the project names the toolkit `svc`
  * (svc's own events).
  */
 function routedEventOf(
   event: OperationalEvent,
-  { routingVersion, triggers, subscriptions: own }: Receivers,
-  nowMs: number,
+  { routingVersion, triggers, hasEntities, subscriptions: own }: Receivers,
+  { ofEntities, nowMs }: { readonly ofEntities: EntityReceivers; readonly nowMs: number },
 ): RoutedEvent | undefined {
   const triggerSlug = operationalTriggerSlug(event.name);
-  const receiving = own.filter((one) => one.active && one.id !== event.about && isReceiver(one, event, nowMs));
-  const isNamed = triggers.length > 0 || own.some(({ toolkitSlug }) => toolkitSlug === operationalToolkitSlug);
+  const all = [...own, ...(ofEntities.get(receiverKey(event.projectId, event.entityId)) ?? [])];
+  const receiving = all.filter((one) => one.active && one.id !== event.about && isReceiver(one, event, nowMs));
+  const isNamed =
+    hasEntities || triggers.length > 0 || own.some(({ toolkitSlug }) => toolkitSlug === operationalToolkitSlug);
   if (!isNamed && receiving.length === 0) return undefined;
   const stored: NewEvent = {
     ...{ id: createId("evt", nowMs), projectId: event.projectId, kind: "event" },

@@ -2,6 +2,7 @@ import { type ProjectId, uuidOfId } from "@svc/core";
 import type { Executor } from "../connect.ts";
 import { liveEpochs } from "../deliveries/epoch.ts";
 import { jobStatuses } from "../schema/words.ts";
+import { firstUuid, lastUuid } from "../sql/newest-in.ts";
 import { statement } from "../sql/statement.ts";
 
 /** Statuses of unfinished jobs: all statuses that precede `succeeded`, the first final status. */
@@ -21,24 +22,33 @@ export function unfinishedJobs(projectId: string): string {
 
 /**
  * Returns the SQL of common table expressions, which precede a query. The last, `queued`, has the ids of those subscriptions of a project
- * that may have queued deliveries: all without an entity (customer or user), and those with an entity that have some. A project may have 100,000 of the
- * latter, so they are found from the queue: one index lookup for each subscription of the deployment that has queued deliveries, and only
- * if the project has subscriptions with an entity. Uses delivery_tasks_lane and subscriptions_general.
+ * that may have queued deliveries: all without an entity (customer or user), and those with an entity that have some.
+ * - A project may have 100,000 of the latter, and the queue may have as many subscriptions of other projects. So `met` goes through both in
+ *   the order of their ids: from a subscription of the project to the next one in the queue, and from there to the next one of the project.
+ *   It makes two index lookups for each step, and no more steps than the smaller of the two numbers.
+ * - A project without subscriptions of entities pays one lookup.
+ * - Uses delivery_tasks_lane, subscriptions_project and subscriptions_general. Compares whole rows in the order of the index, so that
+ *   PostgreSQL cannot use another index.
  */
 export function queuedSubscriptions(projectId: string): string {
-  const next = (epoch: string, after: string) =>
-    `(select t.subscription_id from delivery_tasks t where t.epoch = ${epoch}${after} order by t.subscription_id limit 1)`;
-  return `with recursive queues as (
-    select e.epoch, ${next("e.epoch", "")} as subscription_id from unnest(${liveEpochs}) as e(epoch)
+  const own = (comparison: ">" | ">=", id: string) => `(select s.id from subscriptions s
+      where (s.project_id, s.id) ${comparison} (${projectId}, ${id}) and (s.project_id, s.id) <= (${projectId}, '${lastUuid}'::uuid) and s.entity_id <> ''
+      order by s.project_id, s.id limit 1)`;
+  const next = (from: string) => `(select t.subscription_id from delivery_tasks t
+      where t.epoch = e.epoch and t.subscription_id >= ${from} order by t.epoch, t.subscription_id limit 1)`;
+  return `with recursive met as (
+    select e.epoch, o.id, ${next("o.id")} as queued_id
+    from unnest(${liveEpochs}) as e(epoch) cross join lateral (select ${own(">", `'${firstUuid}'::uuid`)} as id offset 0) o
     where exists (select from routing_shards where project_id = ${projectId} and subscriptions > 0)
     union all
-    select q.epoch, ${next("q.epoch", " and t.subscription_id > q.subscription_id")} from queues q
-    where q.subscription_id is not null
+    select e.epoch, o.id, ${next("o.id")}
+    from met e cross join lateral (
+      select case when e.queued_id = e.id then ${own(">", "e.id")} else ${own(">=", "e.queued_id")} end as id offset 0) o
+    where e.queued_id is not null
   ), queued as (
     select id from subscriptions where project_id = ${projectId} and entity_id = ''
     union all
-    select distinct q.subscription_id from queues q where exists (
-      select from subscriptions s where s.id = q.subscription_id and s.project_id = ${projectId} and s.entity_id <> '' offset 0)
+    select distinct id from met where id = queued_id
   )`;
 }
 

@@ -1,4 +1,4 @@
-import { createId, uuidOfId } from "@svc/core";
+import { createId, type ProjectId, type SubscriptionId, uuidOfId } from "@svc/core";
 import { createTestDatabase } from "@svc/testing/database";
 import { endLeases } from "@svc/testing/leases";
 import { until } from "@svc/testing/until";
@@ -11,7 +11,7 @@ import { settleDeliveries } from "./deliveries/settle.ts";
 import { isUniqueViolation } from "./driver.ts";
 import { recordEvents } from "./events/record.ts";
 import { putJobPrograms } from "./jobs/children.ts";
-import { createFirstProject, createProject } from "./projects/repo.ts";
+import { createFirstProject, createProject, touchSubscriptionRouting } from "./projects/repo.ts";
 import { routingState } from "./schema/index.ts";
 import { sweepStandingRates, writeStandingRates } from "./standing/bounds.ts";
 import { sweepKnownKeys, writeKnownKeys } from "./standing/windows.ts";
@@ -22,7 +22,7 @@ import {
   reportSubscriptionRecoveries,
 } from "./subscriptions/health.ts";
 import { subscriptionsForProject } from "./subscriptions/repo.ts";
-import { endSubscriptionsOfKey } from "./subscriptions/routing.ts";
+import { endSubscriptionsOfKey, readProjectRouting } from "./subscriptions/routing.ts";
 import { deleteEndedSubscriptions, findEndedSubscriptions } from "./subscriptions/sweep.ts";
 import {
   addProject,
@@ -34,6 +34,7 @@ import {
   nowMs,
   settlement,
 } from "./test-rows.ts";
+import { writeResealed } from "./vault/reseal.ts";
 
 // Statements that write the same rows lock them in one order, or skip locked rows. Otherwise two of them deadlock, and PostgreSQL ends one
 // of them (40P01) after a second. The caller of this one then gets the error that the database is unavailable.
@@ -222,6 +223,41 @@ test("subscriptions of several entities that are swept, while those of a key end
   const [counted] = await db.sql`select sum(subscriptions)::int4 as count from routing_shards
     where project_id = ${uuidOfId(projectId)}`;
   expect(counted).toEqual({ count: 5 });
+});
+
+test("subscriptions of two projects that are sealed again, while they fail and while they are changed", async () => {
+  const projects = [await addProject(db), await addProject(db)];
+  const ids: SubscriptionId[] = [];
+  for (const projectId of projects)
+    ids.push(await addSubscription(db, projectId, "a"), await addSubscription(db, projectId));
+  const sealAgain = async () => {
+    const row = (id: SubscriptionId) => ({
+      row: { key: [uuidOfId(id)], values: [{ sealed: Buffer.from("sealed"), context: "" }, undefined, undefined] },
+      sealed: [Buffer.from("other"), undefined, undefined],
+    });
+    await withTransaction(db, (tx) => writeResealed(tx, "subscriptions", ids.toReversed().map(row)));
+  };
+  const limits = { backoffMinMs: 1, backoffMaxMs: 1, failingMaxMs: 0, goneMaxMs: 0, goneMin: 1 };
+  const fail = (atMs: number) => {
+    const reports = ids.map((subscriptionId) => ({ subscriptionId, startedAtMs: atMs, retryAfterMs: 0, goneCount: 0 }));
+    return reportSubscriptionFailures(db, reports, atMs, limits);
+  };
+  await fail(nowMs);
+  const change = (projectId: ProjectId, id: SubscriptionId) =>
+    subscriptionsForProject(db, projectId).update(id, { active: false });
+  const [first, second] = projects;
+  await meet(
+    // A holder of the second project's row, and of no subscription.
+    (tx) => touchSubscriptionRouting(tx, second!, ["a"]),
+    async () => {
+      await sealAgain();
+      await fail(nowMs + 10);
+    },
+    () => change(first!, ids[0]!),
+  );
+  const versions = await readProjectRouting(db, projects);
+  // The deactivation of two subscriptions of each project: one moves the version of the project, and one that of a shard.
+  expect(projects.map((id) => versions.get(id)?.version)).toEqual([4, 4]);
 });
 
 test("paces that nodes claim from, and that a caller changes meanwhile", async () => {

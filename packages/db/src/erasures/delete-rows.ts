@@ -3,7 +3,7 @@ import { getTableName, type SQL, sql } from "drizzle-orm";
 import type { PgColumn, PgTable } from "drizzle-orm/pg-core";
 import { touchCatalog } from "../catalog/repo.ts";
 import type { Executor } from "../connect.ts";
-import { touchProjectRouting, touchRouting } from "../projects/repo.ts";
+import { touchProjectRouting, touchRouting, touchSubscriptionRouting } from "../projects/repo.ts";
 import { type ErasedTable, erasedTables, type RowParent } from "../schema/erased-tables.ts";
 import { jobs, skills } from "../schema/jobs.ts";
 import { erasurePrograms } from "../schema/projects.ts";
@@ -111,7 +111,8 @@ export async function note(batch: DeletionBatch, name: string, count: number): P
   // Increments the catalog's version. Nodes then read the skills of the catalog and the secrets of its webhooks again.
   if ((name === "skills" && erasure.entityId !== "") || name === "webhook_secrets")
     await touchCatalog(tx, erasure.projectId);
-  if (name === "standing_listeners" || name === "subscriptions") await touchProjectRouting(tx, erasure.projectId);
+  if (name === "standing_listeners") await touchProjectRouting(tx, erasure.projectId);
+  if (name === "subscriptions") await touchSubscriptionRouting(tx, erasure.projectId, [erasure.entityId]);
 }
 
 /** Records the programs of rows before these rows are deleted. svc later checks if other rows still use these programs. */

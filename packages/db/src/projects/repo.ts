@@ -145,8 +145,8 @@ export async function touchRouting(tx: Executor): Promise<void> {
 
 /**
  * Increments the routing version of one project and returns the new version. By this counter, nodes notice that the receivers of events
- * have changed. Call this function in every transaction that changes the project's subscriptions, or the subscriptions of its schedules to
- * triggers.
+ * have changed. Call this function in every transaction that changes the project's subscriptions without an entity (customer or user), or
+ * the subscriptions of its schedules to triggers.
  */
 export async function touchProjectRouting(tx: Executor, id: ProjectId): Promise<number> {
   const [moved] = await tx.orm
@@ -155,6 +155,24 @@ export async function touchProjectRouting(tx: Executor, id: ProjectId): Promise<
     .where(eq(projects.id, id))
     .returning({ version: projects.routingVersion });
   return moved?.version ?? 0;
+}
+
+/**
+ * Makes nodes notice that subscriptions of a project have changed. Call it in every transaction that changes subscriptions, before or after
+ * the change. `entityIds`: the entities (customers or users) whose events these subscriptions receive, empty for those of the whole project.
+ * - If one of them is empty, it increments the routing version of the project. Nodes then read all subscriptions of the whole project again.
+ * - Otherwise it only locks the project's row. At its end, the transaction increments the versions of the entities' shards (groups of
+ *   entities), so nodes read only the subscriptions of these shards again. Because of the lock, transactions that change several shards of a
+ *   project run one after the other and cannot deadlock.
+ */
+export async function touchSubscriptionRouting(
+  tx: Executor,
+  id: ProjectId,
+  entityIds: readonly string[],
+): Promise<void> {
+  if (entityIds.includes("")) await touchProjectRouting(tx, id);
+  else if (entityIds.length > 0)
+    await tx.orm.select({ id: projects.id }).from(projects).where(eq(projects.id, id)).for("no key update");
 }
 
 /** Returns the recipients of events (`accounts` or `projects`) that a node last stored. Undefined if no node has stored any. */

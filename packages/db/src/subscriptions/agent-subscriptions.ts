@@ -3,7 +3,7 @@ import { and, count, eq, inArray, sql } from "drizzle-orm";
 import type { Executor } from "../connect.ts";
 import { withTransaction } from "../connect.ts";
 import type { QuotaReached } from "../projects/quotas.ts";
-import { touchProjectRouting } from "../projects/repo.ts";
+import { touchSubscriptionRouting } from "../projects/repo.ts";
 import { apiKeys, grants, subscriptions } from "../schema/index.ts";
 import { filterColumn } from "../sql/filter.ts";
 import { findSubscriptionQuotaReached, freshHealth, type NewSubscription, type Subscription } from "./repo.ts";
@@ -27,8 +27,8 @@ export type AgentSubscriptionChange = Pick<
 export type SubscriptionRefusal = QuotaReached | { readonly keyReached: number } | { readonly keyEnded: true };
 
 /**
- * The subscriptions that agents of one project created over MCP. Every change increments the project's routing version in the same
- * transaction.
+ * The subscriptions that agents of one project created over MCP. Every change makes nodes read the changed subscriptions again, as changes
+ * of `SubscriptionRepository` do.
  */
 export type AgentSubscriptionRepository = {
   /**
@@ -85,11 +85,13 @@ export function agentSubscriptionsForProject(db: Executor, projectId: ProjectId)
         const endsAt = await holdKey(tx, keyId, nowMs);
         if (endsAt === undefined) return { keyEnded: true };
         // This locks the project's row. So if two subscriptions are created at the same time, only one of them can be the last allowed one.
-        await touchProjectRouting(tx, projectId);
+        await touchSubscriptionRouting(tx, projectId, [subscription.entityId]);
         const replaced = await tx.orm
           .delete(subscriptions)
           .where(own(subscription.mcpId))
           .returning({ entityId: subscriptions.entityId });
+        if (subscription.entityId !== "" && replaced.some(({ entityId }) => entityId === ""))
+          await touchSubscriptionRouting(tx, projectId, [""]);
         const freed = replaced.filter(({ entityId }) => entityId !== "").length;
         const [held] = await tx.orm
           .select({ count: count() })
@@ -108,12 +110,12 @@ export function agentSubscriptionsForProject(db: Executor, projectId: ProjectId)
     refresh: (id, { expiresAt, ...change }, nowMs) =>
       withTransaction(db, async (tx) => {
         const [known] = await tx.orm
-          .select({ keyId: subscriptions.keyId })
+          .select({ keyId: subscriptions.keyId, entityId: subscriptions.entityId })
           .from(subscriptions)
           .where(and(eq(subscriptions.projectId, projectId), eq(subscriptions.id, id)));
         const endsAt = known?.keyId ? await holdKey(tx, known.keyId, nowMs) : undefined;
-        if (endsAt === undefined) return undefined;
-        await touchProjectRouting(tx, projectId);
+        if (known === undefined || endsAt === undefined) return undefined;
+        await touchSubscriptionRouting(tx, projectId, [known.entityId]);
         const [row] = await tx.orm
           .update(subscriptions)
           .set({
@@ -130,8 +132,11 @@ export function agentSubscriptionsForProject(db: Executor, projectId: ProjectId)
       }),
     delete: (mcpId) =>
       withTransaction(db, async (tx) => {
-        const [row] = await tx.orm.delete(subscriptions).where(own(mcpId)).returning({ id: subscriptions.id });
-        if (row !== undefined) await touchProjectRouting(tx, projectId);
+        const [row] = await tx.orm
+          .delete(subscriptions)
+          .where(own(mcpId))
+          .returning({ id: subscriptions.id, entityId: subscriptions.entityId });
+        if (row !== undefined) await touchSubscriptionRouting(tx, projectId, [row.entityId]);
         return row?.id;
       }),
   };

@@ -1,6 +1,7 @@
 import { createId, operationalEventTypes, type ProjectId, pendingCountMax, type SubscriptionId } from "@svc/core";
 import { createTestDatabase } from "@svc/testing/database";
 import { afterAll, beforeEach, expect, test } from "vitest";
+import { countFailingEndpoints } from "../activity/backlog.ts";
 import { claimDeliveries } from "../deliveries/claim.ts";
 import { settleDeliveries } from "../deliveries/settle.ts";
 import { recordEvents } from "../events/record.ts";
@@ -44,6 +45,24 @@ async function deliver(projectId: ProjectId, id: SubscriptionId, atMs: number): 
     deliveries.map((one) => settlement(projectId, one, { attempt: { startedAt: atMs } })),
   );
 }
+
+test("failing and given up endpoints are counted, without healthy ones, those that a caller deactivated, and those of others", async () => {
+  const { projectId, id, fail } = await setUp();
+  const counts = () => countFailingEndpoints(db, projectId);
+  const [other, off] = [await addSubscription(db, projectId), await addSubscription(db, projectId, "ada")];
+  await setUp();
+  expect(await counts()).toEqual({ failing: 0, givenUp: 0 });
+  await fail(0);
+  await fail(0, { subscriptionId: other });
+  await fail(0, { subscriptionId: off });
+  await subscriptionsForProject(db, projectId).update(off, { active: false });
+  expect(await counts()).toEqual({ failing: 2, givenUp: 0 });
+  await fail(6 * day, { giveUpAfterMs: day });
+  expect(await counts()).toEqual({ failing: 1, givenUp: 1 });
+  await reportSubscriptionRecoveries(db, [other]);
+  await subscriptionsForProject(db, projectId).update(id, { active: true });
+  expect(await counts()).toEqual({ failing: 0, givenUp: 0 });
+});
 
 test("pending deliveries are counted up to the number that the event svc.subscription_disabled names", async () => {
   const { projectId, id } = await setUp();

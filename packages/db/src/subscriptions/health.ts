@@ -155,11 +155,25 @@ type FailureRow = RawRow<EndpointTurn & Pick<SubscriptionHealth, "inactiveReason
 };
 
 /**
+ * Returns the SQL of common table expressions that make nodes notice the deactivation of those subscriptions in `changed` that match a
+ * condition. They lock the projects of these subscriptions, in the order of their ids. Then they increment the routing versions of projects
+ * with a subscription to the events of the whole project. For a subscription of one entity (customer or user), the end of the transaction
+ * increments the version of the entity's shard.
+ */
+const movedRouting = (condition: string) => `locked_projects as materialized (
+    select id from projects where id = any(array(select distinct project_id from changed where ${condition})) order by id for no key update
+  ), moved as (
+    update projects set routing_version = routing_version + 1
+    where id = any(array(select l.id from locked_projects l
+      where exists (select from changed c where c.project_id = l.id and c.entity_id = '' and ${condition})))
+  )`;
+
+/**
  * Sets the backoff (pause before the next attempt) of failing subscriptions. Deactivates subscriptions that have failed for too long, or
  * whose endpoint has answered 410 too often.
  * - The backoff doubles only for an attempt that began after the backoff was set. So several deliveries that fail together count once.
  * - Before a deactivation, the statement checks deliveries_subscription for a success that another node had in the meantime.
- * - A deactivation increments the project's routing version in the same commit.
+ * - A deactivation increments the project's routing version in the same commit, or that of the entity's shard (see `movedRouting`).
  */
 const recordFailures = compose(
   "record_failures",
@@ -206,10 +220,7 @@ const recordFailures = compose(
       else false end as yes) given_up
     where s.id = i.subscription_id and old.id = s.id
     returning s.*, old.active as was_active, old.active and n.grows and n.is_long as is_failing
-  ), moved as (
-    update projects set routing_version = routing_version + 1
-    where id = any(array(select project_id from changed where was_active and not active))
-  )
+  ), ${movedRouting("was_active and not active")}
   select s.id, s.active, (extract(epoch from s.backoff_until) * 1000)::float8 as backoff_until_ms,
     (extract(epoch from s.failing_since) * 1000)::float8 as failing_since_ms, s.is_failing,
     s.was_active and not s.active as is_disabled, ${turnColumns.text}, ${healthColumns.text} from changed s`,
@@ -229,11 +240,8 @@ const recordOverflows = statement<{ id: string }>(
   ), changed as (
     update subscriptions s set active = false, inactive_reason = 'overflow'
     where s.id = any(array(select id from full_queues order by id)) and s.active and s.kind = 'events'
-    returning s.id, s.project_id
-  ), moved as (
-    update projects set routing_version = routing_version + 1
-    where id = any(array(select distinct project_id from changed order by project_id))
-  )
+    returning s.id, s.project_id, s.entity_id
+  ), ${movedRouting("true")}
   select id from changed`,
 );
 

@@ -5,7 +5,7 @@ import type { Executor } from "../connect.ts";
 import { withTransaction } from "../connect.ts";
 import type { SubscriptionPace } from "../documents/subscriptions.ts";
 import { findQuotaReached, type QuotaReached } from "../projects/quotas.ts";
-import { touchProjectRouting } from "../projects/repo.ts";
+import { touchSubscriptionRouting } from "../projects/repo.ts";
 import { usageOfProject } from "../projects/usage.ts";
 import { subscriptionPaces, subscriptions } from "../schema/index.ts";
 import { statement } from "../sql/statement.ts";
@@ -54,8 +54,9 @@ type EntityFull = { readonly entityFull: { readonly most: number } };
 const ofEntityMax = 50;
 
 /**
- * The subscriptions of one project to events. Every change increments the project's routing version in the same transaction. By this
- * counter, nodes notice that they must read the subscriptions again.
+ * The subscriptions of one project to events. Every change increments the project's routing version in the same transaction, or the version
+ * of the shard (a group of entities) if the subscription has an entity (customer or user). By these counters, nodes notice that they must
+ * read the subscriptions again.
  */
 export type SubscriptionRepository = {
   /**
@@ -82,8 +83,8 @@ export type SubscriptionRepository = {
 };
 
 /**
- * Columns of subscriptions whose change increments the version of the project's routing (which subscriptions receive an event). A column
- * with a document or a secret counts as changed whenever a caller sets it, even to the same value.
+ * Columns of subscriptions whose change increments the version of the routing (which subscriptions receive an event). A column with a
+ * document or a secret counts as changed whenever a caller sets it, even to the same value.
  */
 const routed = [
   "active",
@@ -156,8 +157,8 @@ export function subscriptionsForProject(
     create: (subscription) =>
       withTransaction(db, async (tx) => {
         // This locks the project's row. So if two subscriptions are created at the same time, only one of them can be the last allowed one.
-        await touchProjectRouting(tx, projectId);
         const { entityId = "" } = portal ?? subscription;
+        await touchSubscriptionRouting(tx, projectId, [entityId]);
         const reached = await findSubscriptionQuotaReached(tx, projectId, entityId);
         if (reached !== undefined) return reached;
         if (entityId !== "" && (await countOfEntity(tx, { projectId, entityId })) >= ofEntityMax)
@@ -203,14 +204,14 @@ export function subscriptionsForProject(
         if (Object.keys(set).length === 0) return before;
         const [row] = await tx.orm.update(subscriptions).set(set).where(own(id)).returning();
         const isRoutedAnew = routed.some((name) => change[name] !== undefined && change[name] !== before[name]);
-        if (isRoutedAnew) await touchProjectRouting(tx, projectId);
+        if (isRoutedAnew) await touchSubscriptionRouting(tx, projectId, [before.entityId]);
         if (row !== undefined) await writePace(tx, row, before.settings?.pace);
         return row;
       }),
     delete: (id) =>
       withTransaction(db, async (tx) => {
         const [row] = await tx.orm.delete(subscriptions).where(own(id)).returning();
-        if (row !== undefined) await touchProjectRouting(tx, projectId);
+        if (row !== undefined) await touchSubscriptionRouting(tx, projectId, [row.entityId]);
         if (row?.settings?.pace !== undefined) await tx.orm.delete(subscriptionPaces).where(paceOf(id));
         return row;
       }),

@@ -3,15 +3,18 @@ import { createTestDatabase } from "@svc/testing/database";
 import { afterAll, beforeEach, expect, test } from "vitest";
 import { findAccountReferences, putAccountReferences } from "../account-references/repo.ts";
 import { readPendingBacklog } from "../activity/backlog.ts";
+import { withTransaction } from "../connect.ts";
 import { releaseAccountReferences } from "../connections/references.ts";
 import { isUniqueViolation } from "../driver.ts";
 import { countEventMatches, type EventMatch, type EventMatchFilter, findEventMatches } from "../events/follow.ts";
 import { occurrenceOf } from "../events/operational.ts";
 import { recordEvents } from "../events/record.ts";
 import { readDeploymentRouting } from "../projects/repo.ts";
-import { usageOfProject } from "../projects/usage.ts";
+import { queuedSubscriptions, usageOfProject } from "../projects/usage.ts";
 import { countReplayMatches, findReplayMatches, type ReplayFilter } from "../replays/match.ts";
 import { addProject, addSubscription, eventOf, fillQueue, newEvent, nowMs } from "../test-rows.ts";
+import { writeResealed } from "../vault/reseal.ts";
+import { reportSubscriptionFailures, reportSubscriptionOverflows } from "./health.ts";
 import { type SubscriptionChange, subscriptionsForProject } from "./repo.ts";
 import { readEntityRouting, readProjectRouting } from "./routing.ts";
 
@@ -141,6 +144,54 @@ test("subscriptions with an entity are read by entity, at a version of their sha
   expect(row).toEqual({ subscriptions: 0 });
 });
 
+test("only the first subscription with an entity moves the version of the project; each other change moves its shard alone", async () => {
+  const projectId = await addProject(db);
+  const versionOf = async () => (await readProjectRouting(db, [projectId])).get(projectId)!.version;
+  const sum = async () =>
+    [...((await shardsOf(projectId)) ?? new Map())].reduce((all, [, version]) => all + version, 0);
+  const subscriptions = subscriptionsForProject(db, projectId);
+  const id = await addSubscription(db, projectId, "one");
+  expect([await versionOf(), await sum()]).toEqual([2, 1]);
+  await subscriptions.update(id, { active: false });
+  await subscriptions.update(id, { active: true });
+  for (const entityId of ["two", "three", "four"]) await addSubscription(db, projectId, entityId);
+  expect([await versionOf(), await sum()]).toEqual([2, 6]);
+  const limits = { backoffMinMs: 1, backoffMaxMs: 1, failingMaxMs: 0, goneMaxMs: 0, goneMin: 1 };
+  const failed = { subscriptionId: id, startedAtMs: nowMs, retryAfterMs: 0, goneCount: 0 };
+  for (const atMs of [nowMs, nowMs + 10])
+    await reportSubscriptionFailures(db, [{ ...failed, startedAtMs: atMs }], atMs, limits);
+  expect(await subscriptions.find(id)).toMatchObject({ active: false, inactiveReason: "failing" });
+  await subscriptions.update(id, { active: true });
+  await fillQueue(db, projectId, id, { count: 2 });
+  expect(await reportSubscriptionOverflows(db, [id], 1)).toEqual(new Set([id]));
+  expect([await versionOf(), await sum()]).toEqual([2, 9]);
+  await subscriptions.delete(id);
+  expect([await versionOf(), await sum()]).toEqual([2, 10]);
+  // A subscription to the events of the whole project moves the version of the project.
+  const general = await addSubscription(db, projectId);
+  for (const atMs of [nowMs, nowMs + 10])
+    await reportSubscriptionFailures(db, [{ ...failed, subscriptionId: general, startedAtMs: atMs }], atMs, limits);
+  expect([await versionOf(), await sum()]).toEqual([4, 10]);
+});
+
+test("values that are sealed again move no version", async () => {
+  const projectId = await addProject(db);
+  const ids = [await addSubscription(db, projectId, "one"), await addSubscription(db, projectId, "two")];
+  const before = await shardsOf(projectId);
+  const old = { sealed: Buffer.from("sealed"), context: "" };
+  const rows = ids.map((id) => ({
+    row: { key: [uuidOfId(id)], values: [old, undefined, undefined] },
+    sealed: [Buffer.from("other"), undefined, undefined],
+  }));
+  expect(await withTransaction(db, (tx) => writeResealed(tx, "subscriptions", rows))).toBe(2);
+  expect(await shardsOf(projectId)).toEqual(before);
+  const [entity] = await readEntityRouting(db, [{ projectId, entityId: "one" }]);
+  expect(entity?.subscriptions).toMatchObject([{ signingSecret: Buffer.from("other") }]);
+  // The next transaction of the connection moves versions as usual.
+  for (const id of ids) await subscriptionsForProject(db, projectId).update(id, { signingSecret: Buffer.from("new") });
+  expect(await shardsOf(projectId)).not.toEqual(before);
+});
+
 test("every column that nodes cache moves the version of the shard, unless it never changes", async () => {
   const projectId = await addProject(db);
   await addSubscription(db, projectId, "one");
@@ -188,6 +239,24 @@ test("pending deliveries of subscriptions with an entity count, and no other pro
   expect(await counts(projectId)).toEqual([14, [2, 3, 4, 5]]);
   expect(await counts(other)).toEqual([7, [7]]);
   expect(await usageOfProject(db, projectId).countDeliveries(10)).toBe(10);
+});
+
+test("the search for queues of entities goes through the smaller of the project's subscriptions and the queue", async () => {
+  const [projectId, other] = [await addProject(db), await addProject(db)];
+  const theirs = Array.from({ length: 40 }, () => 0);
+  for (const index of theirs.keys())
+    await fillQueue(db, other, await addSubscription(db, other, `e${index}`), { count: 1 });
+  const own = [await addSubscription(db, projectId, "ada"), await addSubscription(db, projectId, "bob")];
+  for (const index of theirs.keys())
+    await fillQueue(db, other, await addSubscription(db, other, `f${index}`), { count: 1 });
+  await fillQueue(db, projectId, own[1]!, { count: 3 });
+  expect(await usageOfProject(db, projectId).countDeliveries()).toBe(3);
+  expect(await usageOfProject(db, other).countDeliveries()).toBe(80);
+  const [walked] = await db.sql.unsafe<{ steps: number; found: number }[]>(
+    `${queuedSubscriptions(`'${uuidOfId(projectId)}'::uuid`)} select (select count(*)::int4 from met) as steps, (select count(*)::int4 from queued) as found`,
+  );
+  expect(walked?.found).toBe(1);
+  expect(walked?.steps).toBeLessThanOrEqual(3 * (own.length + 1));
 });
 
 test("a subscription is its project's own", async () => {

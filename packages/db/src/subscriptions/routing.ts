@@ -1,7 +1,7 @@
 import { idOfUuid, isoTime, type KeyId, type ProjectId, type Quotas, uuidOfId } from "@svc/core";
 import type { Executor } from "../connect.ts";
 import { quotasDocument } from "../documents/document.ts";
-import { touchProjectRouting } from "../projects/repo.ts";
+import { touchSubscriptionRouting } from "../projects/repo.ts";
 import { subscriptions } from "../schema/triggers.ts";
 import { fieldsOf, type Row } from "../sql/codec.ts";
 import { compose, query } from "../sql/compose.ts";
@@ -170,11 +170,13 @@ export async function readEntityRouting(db: Executor, wanted: readonly RoutedEnt
   });
 }
 
+type EndedSubscription = { readonly entity_id: string };
+
 /**
  * Ends the subscriptions of a key, and of the grants (people's permissions for agents) that were given with this key, because these grants
  * end with it. Finds the key by primary key, grants by grants_project, subscriptions by subscriptions_key.
  */
-const endOfKey = statement<{ id: string }>(
+const endOfKey = statement<EndedSubscription>(
   "end_subscriptions_of_key",
   `with ended as materialized (
     select $1::uuid as id union all
@@ -183,14 +185,14 @@ const endOfKey = statement<{ id: string }>(
     where g.voucher_key_id = $1::uuid
   )
   update subscriptions s set active = false, inactive_reason = 'revoked', expires_at = $2::timestamptz
-  where s.key_id = any(array(select id from ended)) and s.inactive_reason <> 'revoked' returning s.id`,
+  where s.key_id = any(array(select id from ended)) and s.inactive_reason <> 'revoked' returning s.entity_id`,
 );
 
 /** Ends those subscriptions of the key $1 whose toolkit (app) is not in the list $3. Uses the index subscriptions_key. */
-const endNarrowed = statement<{ id: string }>(
+const endNarrowed = statement<EndedSubscription>(
   "end_narrowed_subscriptions",
   `update subscriptions s set active = false, inactive_reason = 'revoked', expires_at = $2::timestamptz
-   where s.key_id = $1::uuid and s.inactive_reason <> 'revoked' and s.toolkit_slug <> all($3::text[]) returning s.id`,
+   where s.key_id = $1::uuid and s.inactive_reason <> 'revoked' and s.toolkit_slug <> all($3::text[]) returning s.entity_id`,
 );
 
 /** A key that ends or is narrowed: its project, its id, and the time in epoch milliseconds. */
@@ -201,8 +203,7 @@ type KeyEnd = { readonly projectId: ProjectId; readonly keyId: KeyId; readonly n
  * After the commit, svc delivers nothing to them, and the next sweep deletes them. Call it in the transaction that ends the key.
  */
 export async function endSubscriptionsOfKey(tx: Executor, { projectId, keyId, nowMs }: KeyEnd): Promise<void> {
-  const ended = await endOfKey(tx, [uuidOfId(keyId), isoTime(nowMs)]);
-  if (ended.length > 0) await touchProjectRouting(tx, projectId);
+  await touchEnded(tx, projectId, await endOfKey(tx, [uuidOfId(keyId), isoTime(nowMs)]));
 }
 
 /**
@@ -214,6 +215,14 @@ export async function endNarrowedSubscriptions(
   { projectId, keyId, nowMs }: KeyEnd,
   toolkitSlugs: readonly string[],
 ): Promise<void> {
-  const ended = await endNarrowed(tx, [uuidOfId(keyId), isoTime(nowMs), arrayLiteral(toolkitSlugs)]);
-  if (ended.length > 0) await touchProjectRouting(tx, projectId);
+  await touchEnded(tx, projectId, await endNarrowed(tx, [uuidOfId(keyId), isoTime(nowMs), arrayLiteral(toolkitSlugs)]));
+}
+
+/** Makes nodes notice that these subscriptions of a project have ended. */
+function touchEnded(tx: Executor, projectId: ProjectId, ended: readonly EndedSubscription[]): Promise<void> {
+  return touchSubscriptionRouting(
+    tx,
+    projectId,
+    ended.map(({ entity_id }) => entity_id),
+  );
 }

@@ -1,7 +1,7 @@
 import { isoTime, type ProjectId, uuidOfId } from "@svc/core";
 import { type SQL, sql } from "drizzle-orm";
 import { type Executor, withTransaction } from "../connect.ts";
-import { touchProjectRouting } from "../projects/repo.ts";
+import { touchSubscriptionRouting } from "../projects/repo.ts";
 import { subscriptions } from "../schema/index.ts";
 import { namesBut, type Row } from "../sql/codec.ts";
 import { type RawRow, selectList } from "../sql/select-list.ts";
@@ -42,7 +42,11 @@ export async function deleteEndedSubscriptions(
 
 function deleteOfProject(db: Executor, projectId: ProjectId, ended: readonly Subscription[], nowMs: number) {
   return withTransaction(db, async (tx) => {
-    await touchProjectRouting(tx, projectId);
+    await touchSubscriptionRouting(
+      tx,
+      projectId,
+      ended.map(({ entityId }) => entityId),
+    );
     const present = await tx.orm.select().from(subscriptions).where(isOneOf(ended)).for("update");
     const over = present.filter(({ expiresAt }) => expiresAt !== null && expiresAt <= nowMs);
     if (over.length > 0) await tx.orm.delete(subscriptions).where(isOneOf(over));

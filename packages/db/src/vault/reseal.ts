@@ -65,6 +65,10 @@ export async function readSealedPage(
 /**
  * Replaces encrypted values by values that are encrypted with the new key. Returns the number of replaced rows. A value that has changed
  * since it was read is left unchanged. So is a row that another transaction has locked. Waiting for the lock could cause a deadlock.
+ *
+ * Sets `svc.reseals` for the rest of the transaction: the database trigger of subscriptions then increments no version of a shard (group of
+ * entities). Nodes need not read the subscriptions again, because the values are the same. And the trigger would lock shards of several
+ * projects without the locks of the projects. So the transaction must change subscriptions in no other way.
  */
 export async function writeResealed(
   db: Executor,
@@ -175,7 +179,9 @@ function writeText({ name, key, columns }: SealedTable): string {
       `"${column}" = case when ${isSame("t", column, index)} then v.n${index} else t."${column}" end`,
   );
   const changes = columns.map(({ column: { name: column } }, index) => `(${isSame("l", column, index)})`);
-  return `with written as (
+  return `with unrouted as materialized (
+    select set_config('svc.reseals', 'on', true) as is_set
+  ), written as (
     update "${name}" t set ${set.join(", ")}
     from (
       select v.*, l.changed from unnest(${parameters.join(", ")}) as v(${names.join(", ")})
@@ -183,7 +189,7 @@ function writeText({ name, key, columns }: SealedTable): string {
         select ${changes.map((change) => `coalesce(${change}, false)::int`).join(" + ")} as changed
         from "${name}" l where ${isRow("l")} for update skip locked
       ) l
-    ) v
+    ) v, unrouted
     where ${isRow("t")} and v.changed > 0
     returning v.changed
   ) select coalesce(sum(changed), 0)::int8 as count from written`;

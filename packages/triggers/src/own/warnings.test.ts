@@ -40,6 +40,12 @@ async function startProject() {
 
 /** Runs one round of the sweep, and returns how often it found deliveries to send. */
 async function round(): Promise<number> {
+  await cluster.db.sql`delete from sweep_turns`;
+  return turn();
+}
+
+/** Runs one round of the sweep as another node would, if its turn is due. Returns how often it found deliveries to send. */
+async function turn(): Promise<number> {
   let due = 0;
   const sweep = warningSweep({ db: cluster.db, filters, onDue: () => due++ });
   for await (const _isFull of sweep.round(cluster.clock.now()));
@@ -75,6 +81,32 @@ test("a project is warned once a day that a quota is nearly used up", async () =
   cluster.clock.advance(dayMs);
   expect(await round()).toBe(1);
   expect(await warnings(project)).toEqual([quota, quota]);
+});
+
+test("of several nodes, one checks in each ten minutes, and another continues if that node stops during its round", async () => {
+  const project = await startProject();
+  await using _node = project.node;
+  await limit(project.projectId, 2);
+  await project.subscribe("svc");
+  await round();
+  await project.subscribe("code_host");
+  expect(await turn()).toBe(0);
+  cluster.clock.advance(599_999);
+  expect(await turn()).toBe(0);
+  cluster.clock.advance(1);
+  const stopped = warningSweep({ db: cluster.db, filters, onDue: () => {} }).round(cluster.clock.now());
+  // A failure of the first statement of the round is as if the node stopped.
+  const statements = cluster.db.sql.unsafe;
+  cluster.db.sql.unsafe = ((...sent: Parameters<typeof statements>) => {
+    if (sent[0].includes("find_operational_projects")) throw new Error("stopped");
+    return statements.apply(cluster.db.sql, sent);
+  }) as typeof statements;
+  await expect(stopped[Symbol.asyncIterator]().next()).rejects.toThrow("stopped");
+  cluster.db.sql.unsafe = statements;
+  expect(await turn()).toBe(0);
+  cluster.clock.advance(600_000);
+  expect(await Promise.all([turn(), turn(), turn()])).toContain(1);
+  expect(await warnings(project)).toHaveLength(1);
 });
 
 test("a project is warned of a webhook secret that ends without a successor, and of no other", async () => {

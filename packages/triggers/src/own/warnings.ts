@@ -10,6 +10,7 @@ import {
 import { findProject, type Project } from "@svc/db/projects/repo";
 import { type ProjectUsage, usageOfProject } from "@svc/db/projects/usage";
 import { webhookSecretsForProject } from "@svc/db/secrets/webhook-secrets";
+import { takeSweepTurn } from "@svc/db/sweep-turns/repo";
 
 const everyMs = 600_000;
 /** Pause between two measurements of stored bytes, in milliseconds. */
@@ -37,16 +38,16 @@ type Check = (db: Database, project: Project, nowMs: number) => Promise<readonly
 /**
  * Returns the sweep that warns projects every ten minutes, at most once a day for each cause: by the operational event `quota_near` of a quota
  * that is nearly used up, and by `secret_expiring` of a webhook secret that ends soon. It checks only projects that receive operational
- * events. A check that fails does not prevent the others; the round then ends with its error.
+ * events. One node of the deployment runs each round, and the others skip theirs. A check that fails does not prevent the others; the round
+ * then ends with its error.
  */
 export function warningSweep({ db, filters, onDue }: WarningOptions): Sweep {
-  let measuredMs = Number.NEGATIVE_INFINITY;
   return {
     what: "quotas and webhook secrets",
     everyMs,
     async *round(nowMs) {
-      const isMeasuring = nowMs - measuredMs >= measureMs;
-      if (isMeasuring) measuredMs = nowMs;
+      if (!(await takeSweepTurn(db, "warnings", { nowMs, everyMs }))) return;
+      const isMeasuring = await takeSweepTurn(db, "stored bytes", { nowMs, everyMs: measureMs });
       const checks = isMeasuring ? [...cheapChecks, storedBytesCheck] : cheapChecks;
       const errors: unknown[] = [];
       let after: ProjectId | undefined;

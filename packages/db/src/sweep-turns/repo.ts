@@ -1,0 +1,29 @@
+import { isoTime } from "@svc/core";
+import type { Executor } from "../connect.ts";
+import type { turnedSweeps } from "../schema/words.ts";
+import { statement } from "../sql/statement.ts";
+
+/** Name of a sweep (a regular pass over stored rows) of which one node of the deployment runs each turn. */
+type TurnedSweep = (typeof turnedSweeps)[number];
+
+/**
+ * Moves the next turn of a sweep (a regular pass over stored rows) forward, if it is due. If two nodes ask at the same moment, the second
+ * one waits for the row of the first one, and then finds a turn that is not due. Uses the primary key.
+ */
+const takeTurn = statement<{ sweep: string }>(
+  "take_sweep_turn",
+  `insert into sweep_turns as t (sweep, next_at) values ($1::text, $3::timestamptz)
+   on conflict (sweep) do update set next_at = excluded.next_at where t.next_at <= $2::timestamptz returning sweep`,
+);
+
+/**
+ * Takes a turn of a sweep (a regular pass over stored rows) for this node. Returns false if the turn is not due: another node, or this one,
+ * has taken a turn less than `everyMs` milliseconds ago. If a node stops during its turn, another node takes the next turn.
+ */
+export async function takeSweepTurn(
+  db: Executor,
+  sweep: TurnedSweep,
+  { nowMs, everyMs }: { readonly nowMs: number; readonly everyMs: number },
+): Promise<boolean> {
+  return (await takeTurn(db, [sweep, isoTime(nowMs), isoTime(nowMs + everyMs)])).length > 0;
+}

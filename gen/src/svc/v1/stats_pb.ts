@@ -70,14 +70,15 @@ export type GetBacklogResponse = Message<"svc.v1.GetBacklogResponse"> & {
   worstSubscriptions: BacklogSubscription[];
 
   /**
-   * Number of active subscriptions whose latest attempt failed.
+   * Number of active subscriptions whose latest attempt failed. Exact up to 10,000; 10,000 also means more.
    *
    * @generated from field: uint32 failing_subscriptions = 5;
    */
   failingSubscriptions: number;
 
   /**
-   * Number of subscriptions that svc deactivated, with the reason `failing` or `gone`.
+   * Number of subscriptions that svc deactivated, with the reason `failing` or `gone`. Exact up to 10,000; 10,000 also
+   * means more.
    *
    * @generated from field: uint32 given_up_subscriptions = 6;
    */

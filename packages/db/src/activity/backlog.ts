@@ -2,6 +2,7 @@ import { firstUuidAt, idOfUuid, isoTime, type ProjectId, type SubscriptionId, ti
 import type { Executor } from "../connect.ts";
 import { liveEpochs } from "../deliveries/epoch.ts";
 import { queuedSubscriptions } from "../projects/usage.ts";
+import { isUnhealthy } from "../schema/triggers.ts";
 import { type JobStatus, jobStatuses } from "../schema/words.ts";
 import { firstUuid, lastUuid } from "../sql/newest-in.ts";
 import { arrayLiteral, statement } from "../sql/statement.ts";
@@ -59,7 +60,7 @@ export async function readPendingBacklog(
   });
 }
 
-/** Counts of a project's endpoints that fail at present or that svc has deactivated. */
+/** Counts of a project's endpoints that fail at present or that svc has deactivated. Each is exact up to 10,000. */
 export type EndpointCounts = {
   readonly failing: number;
   /** Number of endpoints that svc deactivated because of failures. */
@@ -67,19 +68,20 @@ export type EndpointCounts = {
 };
 
 /**
- * Counts the failing subscriptions of a project, and those that were deactivated after failures. Endpoints for questions to people do not
- * count.
+ * Counts the failing subscriptions of a project, and those that were deactivated after failures, each up to $2. Endpoints for questions to
+ * people do not count. Reads the index subscriptions_unhealthy, which has no healthy endpoint.
  */
 const countEndpoints = statement<EndpointCounts>(
   "count_failing_endpoints",
-  `select count(*) filter (where active and failing_since is not null)::int4 as failing,
-     count(*) filter (where inactive_reason in ('failing', 'gone'))::int4 as "givenUp"
-   from subscriptions where project_id = $1::uuid and kind = 'events'`,
+  `select (select count(*)::int4 from (
+       select from subscriptions where project_id = $1::uuid and active and ${isUnhealthy} and kind = 'events' limit $2::int4) f) as failing,
+     (select count(*)::int4 from (
+       select from subscriptions where project_id = $1::uuid and not active and ${isUnhealthy} and kind = 'events' limit $2::int4) g) as "givenUp"`,
 );
 
 /** Returns how many of a project's endpoints fail, and how many svc deactivated. */
 export async function countFailingEndpoints(db: Executor, projectId: ProjectId): Promise<EndpointCounts> {
-  const [row] = await countEndpoints(db, [uuidOfId(projectId)]);
+  const [row] = await countEndpoints(db, [uuidOfId(projectId), backlogMax]);
   return row ?? { failing: 0, givenUp: 0 };
 }
 

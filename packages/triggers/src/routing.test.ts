@@ -284,6 +284,42 @@ test("subscriptions of entities that change on one node while another stores the
   }
 });
 
+test("after a change of an entity's subscription, another node reads this shard again, and not the routing of the project", async () => {
+  await using cluster = await createTestCluster();
+  const projectId = await cluster.project();
+  await using node = createTestNode(cluster);
+  const client = node.client(projectId);
+  await client.putEventType({ name: "paid" });
+  const publish = async () => {
+    await client.publishEvent({ type: "paid", payloadJson: "{}", entityId: "ada" });
+    return cluster.count("deliveries");
+  };
+  // The node has read the project before it has the first subscription with an entity.
+  expect(await publish()).toBe(0);
+  const id = await addSubscription(cluster, projectId, "ada");
+  expect([await publish(), await publish()]).toEqual([1, 2]);
+  const texts: string[] = [];
+  const statements = cluster.db.sql.unsafe;
+  cluster.db.sql.unsafe = ((...sent: Parameters<typeof statements>) => {
+    texts.push(sent[0]);
+    return statements.apply(cluster.db.sql, sent);
+  }) as typeof statements;
+  const reads = async () => {
+    texts.length = 0;
+    await publish();
+    const names = ["read_entity_routing", "read_project_routing", "routing_state", "record_narrowed_events"];
+    return names.map(
+      (name) =>
+        texts.filter((text) => text.includes(name) && (name !== "routing_state" || !text.includes("record_"))).length,
+    );
+  };
+  expect(await reads()).toEqual([0, 0, 0, 1]);
+  await subscriptionsForProject(cluster.db, projectId).update(id, { endpointUrl: "https://example.org/" });
+  expect(await reads()).toEqual([1, 0, 0, 2]);
+  expect(await reads()).toEqual([0, 0, 0, 1]);
+  cluster.db.sql.unsafe = statements;
+});
+
 test("a change that a node of an earlier version makes is seen by the version of the shard alone", async () => {
   await using cluster = await createTestCluster();
   const projectId = await cluster.project();

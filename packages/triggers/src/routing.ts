@@ -44,6 +44,11 @@ export type Routing = {
    * the deployment, and the routing of these projects.
    */
   forget(projects: Iterable<ProjectId>): void;
+  /**
+   * Takes over the present versions of shards (groups of entities) that have changed in the database. The subscriptions of their entities
+   * (customers or users) are then read again; everything else stays in the cache.
+   */
+  moveShards(moved: readonly ShardVersion[]): void;
 };
 
 /**
@@ -175,6 +180,9 @@ export function createRouting(most = entitiesMax): Routing {
     forget(ids) {
       isCurrent = false;
       for (const id of ids) projects.delete(id);
+    },
+    moveShards(moved) {
+      for (const { projectId, shard, version } of moved) projects.get(projectId)?.shards?.set(shard, version);
     },
   };
 }

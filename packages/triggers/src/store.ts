@@ -13,6 +13,7 @@ import {
   inOrderOfDedupe,
   type NewDelivery,
   type NewEvent,
+  type RecordResult,
   type RoutingSnapshot,
   recordEvents,
 } from "@svc/db/events/record";
@@ -141,12 +142,13 @@ async function tryToStore(options: StoreOptions, db: Executor, batch: Batch): Pr
     ...[...refused.keys()].flatMap((post) => routing.receivers(post).map(({ projectId }) => projectId)),
   ]);
   const leaseUntilMs = options.clock.now() + options.dispatcher.leaseMs;
-  const duplicates = await recordAll(db, plan.events, routing.seen(projects), {
+  const recorded = await recordAll(db, plan.events, routing.seen(projects), {
     owner: options.nodeId,
     untilMs: leaseUntilMs,
   });
-  if (duplicates !== undefined) return { plan, refused, duplicates, leaseUntilMs };
-  options.routing.forget(projects);
+  if (!recorded.stale) return { plan, refused, duplicates: recorded.duplicates, leaseUntilMs };
+  if (recorded.moved === undefined) options.routing.forget(projects);
+  else options.routing.moveShards(recorded.moved);
   return undefined;
 }
 
@@ -170,41 +172,45 @@ function storeOnHeldRouting(options: StoreOptions, db: Executor, batch: Batch): 
 }
 
 /**
- * Stores events with as many statements as the size of their payloads requires. It stores all events or none. Returns undefined if the
- * routing (which subscriptions receive an event) has changed in the database.
+ * Stores events with as many statements as the size of their payloads requires. It stores all events or none. Stores none if the routing
+ * (which subscriptions receive an event) has changed in the database.
  */
 async function recordAll(
   db: Executor,
   events: readonly NewEvent[],
   routing: RoutingSnapshot,
   lease: { owner: NodeId; untilMs: number },
-): Promise<ReadonlySet<string> | undefined> {
+): Promise<RecordResult> {
   const [first = [], ...others] = chunksOf(inOrderOfDedupe(events));
-  if (others.length === 0) {
-    const outcome = await recordEvents(db, first, routing, lease);
-    return outcome.stale ? undefined : outcome.duplicates;
-  }
+  if (others.length === 0) return recordEvents(db, first, routing, lease);
   const duplicates = new Set<string>();
   try {
     await withTransaction(db, async (tx) => {
       for (const chunk of [first, ...others]) {
         const outcome = await recordEvents(tx, chunk, routing, lease);
-        if (outcome.stale) throw new StaleRouting();
+        if (outcome.stale) throw new StaleRouting(outcome);
         for (const id of outcome.duplicates) duplicates.add(id);
       }
     });
   } catch (error) {
-    if (error instanceof StaleRouting) return undefined;
+    if (error instanceof StaleRouting) return error.outcome;
     throw error;
   }
-  return duplicates;
+  return { stale: false, duplicates };
 }
 
 /**
  * Thrown if a statement finds that the routing (which subscriptions receive which webhook post) has changed, so that the statements before
  * it are rolled back.
  */
-class StaleRouting extends Error {}
+class StaleRouting extends Error {
+  readonly outcome: RecordResult;
+
+  constructor(outcome: RecordResult) {
+    super("the routing has changed");
+    this.outcome = outcome;
+  }
+}
 
 function chunksOf(events: readonly NewEvent[]): NewEvent[][] {
   const chunks: NewEvent[][] = [];

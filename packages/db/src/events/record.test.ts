@@ -119,6 +119,21 @@ test("nothing is stored on subscriptions of an entity that the store has moved o
   expect(counted).toEqual({ count: await count("events") });
 });
 
+test("if only shards have changed, the answer has their present versions, so that nothing else is read again", async () => {
+  const projectId = await addProject(db);
+  const id = await addSubscription(db, projectId, "ada");
+  await addSubscription(db, projectId, "bob");
+  const entities = ["ada", "bob"].map((entityId) => ({ projectId, entityId }));
+  const shards = (await readEntityRouting(db, entities)).map(({ shard, version }) => ({ projectId, shard, version }));
+  const seen = { ...(await routingNow([projectId])), shards };
+  const store = () => recordEvents(db, [newEvent(projectId, [], { entityId: "ada" })], seen, lease);
+  expect(await store()).toMatchObject({ stale: false });
+  await subscriptionsForProject(db, projectId).update(id, { active: false });
+  expect(await store()).toEqual({ stale: true, moved: [{ ...shards[0], version: 2 }] });
+  await addSubscription(db, projectId);
+  expect(await store()).toEqual({ stale: true, moved: undefined });
+});
+
 test("a known key is reported, and nothing of that event is stored", async () => {
   const projectId = await addProject(db);
   const subscription = await addSubscription(db, projectId);

@@ -1,4 +1,12 @@
-import { type DeliveryId, type EventId, type NodeId, type ProjectId, type SubscriptionId, uuidOfId } from "@svc/core";
+import {
+  type DeliveryId,
+  type EventId,
+  idOfUuid,
+  type NodeId,
+  type ProjectId,
+  type SubscriptionId,
+  uuidOfId,
+} from "@svc/core";
 import type { Executor } from "../connect.ts";
 import { currentEpoch } from "../deliveries/epoch.ts";
 import { projects } from "../schema/projects.ts";
@@ -65,9 +73,13 @@ export type ShardVersion = Row<typeof routingShards, "projectId" | "shard" | "ve
 
 /**
  * Result of storing events. `stale` true: subscriptions, projects or accounts have changed, so nothing was stored and the caller must read
- * the routing (which receives what) again. `stale` false: all events are stored, except those whose ids are in `duplicates`.
+ * the routing (which receives what) again. `moved`: if only subscriptions of entities (customers or users) have changed, the present
+ * versions of the shards (groups of entities) that have changed; the rest of the routing is current. Otherwise undefined. `stale` false: all
+ * events are stored, except those whose ids are in `duplicates`.
  */
-export type RecordResult = { stale: true } | { stale: false; duplicates: ReadonlySet<string> };
+export type RecordResult =
+  | { stale: true; moved: readonly ShardVersion[] | undefined }
+  | { stale: false; duplicates: ReadonlySet<string> };
 
 const { occurredAt: occurredAtMs, receivedAt: receivedAtMs, ...eventFields } = fieldsBut(events);
 
@@ -80,7 +92,14 @@ const parts = {
 const subscribedParts = { heard: rows(fieldsOf(standingArrivals, "eventId", "triggerSlug", "routingVersion")) };
 const narrowedParts = { ...subscribedParts, shards: rows(fieldsOf(routingShards, "projectId", "shard", "version")) };
 
-type RecordRow = { fresh: boolean; duplicates: string[] | null };
+type RecordRow = { fresh: boolean; duplicates: string[] | null; moved?: MovedRow[] | null };
+type MovedRow = { readonly project_id: string; readonly shard: number; readonly version: string };
+
+/**
+ * Parts of the statement that also compares the shards (groups of entities). `isCurrent`: the condition that they have not changed. `moved`:
+ * a query for the present versions of those that have changed.
+ */
+type ShardsText = { readonly isCurrent: string; readonly moved: string };
 
 /**
  * Returns the SQL that stores a batch of events with their deliveries and tasks in one statement. So there is one commit and one round
@@ -93,22 +112,22 @@ type RecordRow = { fresh: boolean; duplicates: string[] | null };
  *   committed.
  * - The arrays of one group of parameters have equal lengths and are read with unnest. So the SQL text and its plan are the same for every
  *   batch.
- * - `also`: SQL of further parts that use the part `stored`. They come before the last part. `alsoSeen`: a further condition that the
- *   routing is current.
+ * - `also`: SQL of further parts that use the part `stored`. They come before the last part. `shards`: SQL that compares the versions of
+ *   shards; absent if the statement compares none.
  * - Indexes: the routing is read by primary keys. New entries go to the end of (project_id, id) and similar indexes, but to random
  *   positions in the index of dedupe digests.
  */
 const textOf = (
   { seen, posted, fresh, by }: PartNames<typeof parts>,
   also: string,
-  alsoSeen = "",
-) => query<RecordRow>`with routing as materialized (
+  shards?: ShardsText,
+) => query<RecordRow>`with ${shards === undefined ? "routing" : "others"} as materialized (
     select ${by.version} is null or (select s.version from routing_state s) = ${by.version}
        and not exists (
          select from ${seen.from("seen")}
          left join projects p on p.id = seen.id
-         where p.routing_version is distinct from seen.routing_version)${alsoSeen} as fresh
-  ), input as materialized (
+         where p.routing_version is distinct from seen.routing_version) as fresh
+  )${shards === undefined ? "" : `, routing as materialized (select fresh and ${shards.isCurrent} as fresh from others)`}, input as materialized (
     select * from ${posted.from("i")} where (select fresh from routing)
   ), stored as materialized (
     insert into events (${posted.columns}) select ${posted.columns} from input
@@ -128,7 +147,12 @@ const textOf = (
   )${also}
   select (select fresh from routing) as fresh,
     case when (select count(*) from input) > (select count(*) from stored)
-      then array(select i.id::text from input i where not exists (select from stored s where s.id = i.id)) end as duplicates`;
+      then array(select i.id::text from input i where not exists (select from stored s where s.id = i.id)) end as duplicates${
+        shards === undefined
+          ? ""
+          : `,
+    case when (select o.fresh and not r.fresh from others o, routing r) then (select json_agg(m) from (${shards.moved}) m) end as moved`
+      }`;
 
 const record = compose("record_events", parts, (names) => textOf(names, ""));
 
@@ -148,16 +172,20 @@ const recordSubscribed = compose("record_heard_events", { ...parts, ...subscribe
 const recordNarrowed = compose(
   "record_narrowed_events",
   { ...parts, ...narrowedParts },
-  ({ heard, shards, ...names }) =>
-    textOf(
-      names,
-      arrivedOf(heard),
-      ` and not exists (
-         select from ${shards.from("met")}
-         left join routing_shards r on r.project_id = met.project_id and r.shard = met.shard
-         where coalesce(r.version, 0) <> met.version)`,
-    ),
+  ({ heard, shards, ...names }) => textOf(names, arrivedOf(heard), shardsTextOf(shards)),
 );
+
+function shardsTextOf(shards: PartNames<typeof narrowedParts>["shards"]): ShardsText {
+  const changed = `from ${shards.from("met")}
+         left join routing_shards r on r.project_id = met.project_id and r.shard = met.shard
+         where coalesce(r.version, 0) <> met.version`;
+  return {
+    isCurrent: `not exists (
+         select ${changed})`,
+    moved: `
+         select met.project_id, met.shard, coalesce(r.version, 0)::text as version ${changed}`,
+  };
+}
 
 function arrivedOf(heard: PartNames<typeof subscribedParts>["heard"]): string {
   return `, arrived as (
@@ -199,10 +227,14 @@ export async function recordEvents(
     return routingVersion === undefined ? [] : [{ eventId, triggerSlug, routingVersion }];
   });
   const [row] = await runRichest(db, { ...given, heard, shards: routing?.shards ?? [] });
-  if (row === undefined || !row.fresh) return { stale: true };
+  if (row === undefined || !row.fresh) return { stale: true, moved: row?.moved?.map(movedShard) };
   const duplicates = new Set(row.duplicates ?? []);
   if (duplicates.size === 0) return { stale: false, duplicates };
   return { stale: false, duplicates: new Set(posted.map(({ id }) => id).filter((id) => duplicates.has(uuidOfId(id)))) };
+}
+
+function movedShard({ project_id, shard, version }: MovedRow): ShardVersion {
+  return { projectId: idOfUuid("prj", project_id), shard, version: Number(version) };
 }
 
 /**

@@ -13,6 +13,7 @@ import {
 } from "../src/activity/changes.ts";
 import { queryActivity } from "../src/activity/query.ts";
 import { addActivityHours, addActivityMinutes, sweepActivity } from "../src/activity/write.ts";
+import { takeSweepTurn } from "../src/sweep-turns/repo.ts";
 import { nowMs } from "../src/test-rows.ts";
 import { plan } from "./planner/plan.ts";
 import { seededAt, seededId } from "./planner/seed.ts";
@@ -38,6 +39,9 @@ plan("sweep_activity_minutes", (db) => sweepActivity(db, "minutes", seededAt(100
 plan("sweep_activity_hours", (db) => sweepActivity(db, "hours", seededAt(100), 50));
 plan("read_pending_backlog", (db) => readPendingBacklog(db, projectId, nowMs), {
   rowsMax: { delivery_tasks: 10_000 },
+});
+plan("take_sweep_turn", async (db) => {
+  for (const everyMs of [0, 1]) await takeSweepTurn(db, "warnings", { nowMs, everyMs });
 });
 plan("count_failing_endpoints", (db) => countFailingEndpoints(db, projectId));
 plan("count_jobs_by_status", (db) => countJobsByStatus(db, projectId));

@@ -119,11 +119,12 @@ plan("find_matches", (db) => findEventMatches(db, projectId, matchFilter, 500));
 plan("count_matches", (db) => countEventMatches(db, projectId, matchFilter));
 plan(
   "lock_swept_events",
-  (db) => sweepProjectEvents(db, projectId, { beforeMs: seededAt(5_000), rememberFromMs: seededAt(5_000) }, 100),
+  (db) =>
+    sweepProjectEvents(db, projectId, { beforeMs: seededAt(5_000), rememberFromMs: seededAt(5_000) }, { limit: 100 }),
   { rowsMax: { events: 200 } },
 );
 plan("sweep_events", (db) =>
-  sweepProjectEvents(db, projectId, { beforeMs: seededAt(5_000), rememberFromMs: seededAt(5_000) }, 100),
+  sweepProjectEvents(db, projectId, { beforeMs: seededAt(5_000), rememberFromMs: seededAt(5_000) }, { limit: 100 }),
 );
 plan("visit_lanes", (db) => claimDeliveries(db, claimRequest(owner)), { rowsMax: { delivery_tasks: 260 } });
 plan("promote_deliveries", (db) => promoteDeliveries(db, nowMs, 100), {
@@ -275,6 +276,16 @@ plan("find_operational_receivers", (db) => {
   const filters = { begin: () => async () => new Map(), countFaults: () => {} };
   const facts = [{ projectId }, { projectId: seededId("prj", 700) }];
   return publishOperationalEvents(db, facts, () => [], { filters, nowMs });
+});
+plan("find_entity_receivers", async (db) => {
+  const filters = { begin: () => async () => new Map(), countFaults: () => {} };
+  const of = { projectId, entityId: "entity-0" };
+  const endpoint = { endpointUrl: "https://example.com/", signingSecret: Buffer.from("sealed"), createdAt: nowMs };
+  const operational = { ...endpoint, id: seededId("sub", 500_001), toolkitSlug: "svc", triggerSlug: "" };
+  await subscriptionsForProject(db, projectId).create({ ...operational, entityId: of.entityId });
+  const payload = { quota: "jobs", used: 1, limit: 1 };
+  const event = { ...of, name: "quota_near" as const, occurrence: "o", payload };
+  await publishOperationalEvents(db, [of], () => [event], { filters, nowMs });
 });
 plan("find_operational_projects", (db) => findOperationalProjects(db, undefined, 100), { isSlow: true });
 plan("find_operational_listeners", (db) => startsOnOperationalEvents(db, [seededId("stp", 9)]));

@@ -160,13 +160,14 @@ type FailureRow = RawRow<EndpointTurn & Pick<SubscriptionHealth, "inactiveReason
  * with a subscription to the events of the whole project. For a subscription of one entity (customer or user), the end of the transaction
  * increments the version of the entity's shard.
  */
-const movedRouting = (condition: string) => `locked_projects as materialized (
-    select id from projects where id = any(array(select distinct project_id from changed where ${condition})) order by id for no key update
-  ), moved as (
-    update projects set routing_version = routing_version + 1
-    where id = any(array(select l.id from locked_projects l
-      where exists (select from changed c where c.project_id = l.id and c.entity_id = '' and ${condition})))
-  )`;
+const movedRouting = (condition: string) => {
+  const projectIds = `select distinct project_id from changed where ${condition}`;
+  const locked = `select id from projects where id = any(array(${projectIds})) order by id for no key update`;
+  const isGeneral = `select from changed c where c.project_id = l.id and c.entity_id = '' and ${condition}`;
+  const moved = `update projects set routing_version = routing_version + 1
+    where id = any(array(select l.id from locked_projects l where exists (${isGeneral})))`;
+  return `locked_projects as materialized (${locked}), moved as (${moved})`;
+};
 
 /**
  * Sets the backoff (pause before the next attempt) of failing subscriptions. Deactivates subscriptions that have failed for too long, or

@@ -737,8 +737,8 @@ export const StatsService: GenService<{
   /**
    * Returns counts over time, one per step. The counts come from counters that every node keeps in memory and writes to
    * the database every 10 seconds and when it stops. So the newest counts may be missing for 10 seconds, and a killed
-   * node loses the counts that it has not yet written. Calls that list rows are exact. Counters per minute are kept for
-   * 48 hours, and counters per hour for as long as events.
+   * node loses the counts that it has not yet written. Lists such as ListDeliveries have no such delay. Counters per
+   * minute are kept for 48 hours, and counters per hour for as long as events.
    *
    * Errors:
    * - invalid_argument TIME_RANGE_INVALID: `since` is later than `until`.

@@ -5080,8 +5080,8 @@ export const TriggersService: GenService<{
     output: typeof ListQuarantinedPostsResponseSchema;
   },
   /**
-   * Returns one quarantined webhook post (which svc could not turn into an event) to a private toolkit (an own app
-   * definition) of the project, with its body.
+   * Returns one quarantined webhook post (which svc could not turn into an event) with its body. The post was sent to a
+   * private toolkit (an app that the project defined itself).
    *
    * Errors:
    * - not_found QUARANTINED_POST_NOT_FOUND: the project has no quarantined post with this `id`, or its retention time

@@ -35,7 +35,10 @@ function holderText(pid: number | undefined): string {
   return pid === undefined ? "" : ` (its PostgreSQL is process ${pid})`;
 }
 
-/** Returns the text for an operator while svc waits up to `waitMs` milliseconds for the end of another service on its data folder. */
+/**
+ * Returns the text for an operator while svc waits, at most `waitMs` milliseconds, until another svc process that uses the same data folder
+ * has ended.
+ */
 export function waitText(dataDir: string, pid: number | undefined, waitMs: number): string {
   return (
     `another svc still uses ${dataDir}${holderText(pid)}; waiting up to ${waitMs / 1_000} s for its end. ` +

@@ -108,7 +108,7 @@ export type EmbeddedPostgresOptions = {
   settings?: ServerSettings;
   /** Clock used to wait. Default: the machine's clock. */
   clock?: Clock;
-  /** Called once with a text for the operator if the start waits for the end of another service on the same folder. */
+  /** Called once, with a text for the operator, if the start waits until another svc process that uses the same data folder has ended. */
   onWait?: ((text: string) => void) | undefined;
 };
 

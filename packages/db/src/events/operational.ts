@@ -282,8 +282,8 @@ async function findReceivers(tx: Executor, ids: ReadonlySet<ProjectId>): Promise
 }
 
 /**
- * Returns the subscriptions that receive the operational events of their entity (customer or user) only. Reads those of the entities of
- * these events, and nothing if no such project has one.
+ * Returns the subscriptions that receive only the operational events of their own entity (customer or user), for the entities of the given
+ * events. Sends no statement if the projects of these events have no such subscription.
  */
 async function findEntityReceivers(
   tx: Executor,

@@ -15,8 +15,9 @@ const unfinishedReplays = (condition: string) =>
  * - An event stays if a throttled replay or a backfill still has to process it. All later events then stay too. A replay to the subscription
  *   of one entity (customer or user), for example during a pause of it, keeps only the events of this entity.
  * - The replay of a subscription that was deleted keeps nothing.
- * - The index replays_unfinished finds the few unfinished replays of a project. If the project has subscriptions of entities, it finds those
- *   of each other subscription, and those of the subscriptions of an event's entity: each of 100,000 customers may have paused its own.
+ * - The index replays_unfinished finds the few unfinished replays of a project. A project with subscriptions of entities may have 100,000
+ *   of them, one for each customer that has paused its subscription. Then the statement reads only replays that may concern the event:
+ *   replays to all subscriptions, to a subscription without an entity, and to a subscription of the event's entity.
  * - The index standing_backfills_unreached finds the backfill with the oldest position.
  */
 const lockEvents = statement<{ id: string }>(

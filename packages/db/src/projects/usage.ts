@@ -124,8 +124,8 @@ export type ProjectUsage = {
   countEntitySubscriptions(): Promise<number>;
   countToolkits(): Promise<number>;
   /**
-   * Returns the size in bytes of the project's event payloads, of the call data in the ledger (stored record of tool calls), of jobs' rows,
-   * and of quarantined posts to the project's private toolkits (apps that it defined itself). Reads all of these rows.
+   * Returns the total size in bytes of four kinds of data of the project: payloads of events, call data in the ledger (record of tool
+   * calls), rows of jobs, and quarantined posts to private toolkits (apps that the project defined itself). Reads all of these rows.
    */
   measureStorage(): Promise<number>;
 };

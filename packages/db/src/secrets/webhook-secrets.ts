@@ -113,7 +113,10 @@ export function webhookSecretsForProject(db: Executor, projectId: ProjectId): We
   };
 }
 
-/** Reads the secrets of each project by webhook_secrets_toolkit. There is no index over the ends, because a project has few secrets. */
+/**
+ * Deletes the secrets of some projects that have ended. Reads all secrets of each project by the index webhook_secrets_toolkit. A project
+ * has few secrets, so there is no index by the time at which a secret ends.
+ */
 const sweepSecrets = statement<{ id: string }>(
   "sweep_webhook_secrets",
   `delete from webhook_secrets where id = any(array(

@@ -128,7 +128,10 @@ function missingStep(path: readonly string[], payload: ValueType): Missing | und
   return undefined;
 }
 
-/** Returns the missing step that is furthest in the path, with the names of all types there. Undefined if one type has the whole path. */
+/**
+ * Returns the last place up to which a path exists in at least one event type. `steps`: for each type, the first step of the path that the
+ * type does not have. `names` of the result: the fields at this place in all types that have it. Undefined if a type has the whole path.
+ */
 function mostComplete(steps: readonly (Missing | undefined)[]): Missing | undefined {
   const missing = steps.filter((step) => step !== undefined);
   if (missing.length < steps.length) return undefined;
@@ -169,7 +172,10 @@ function nameFault(source: string, types: readonly ValueType[]): string | undefi
   return undefined;
 }
 
-/** Returns the names in a filter that are not inside texts and are no functions, variables of macros or fields of another name. */
+/**
+ * Returns the names that a filter uses as values, each with its index. Names inside quoted texts, names of functions, variables of macros,
+ * and fields after a point are left out.
+ */
 function namesIn(source: string): { readonly at: number; readonly root: string }[] {
   const macros = macroVariables(source);
   return [...source.matchAll(names)].flatMap(({ index, 1: root }) =>

@@ -100,7 +100,7 @@ const rewrites: readonly (readonly [RegExp, string])[] = [
 
 /**
  * Returns an expression in which large numbers are written without separators: `1000` instead of `1,000`, `1_000`, `1 000` or `1.000,00`.
- * `places`: the numbers that had separators, and their indexes. A comma in a list or between arguments is no separator.
+ * `places`: the numbers that had separators, and their indexes. A comma in a list or between arguments stays.
  */
 export function withoutSeparators(bare: string): {
   readonly source: string;

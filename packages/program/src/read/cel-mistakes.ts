@@ -3,7 +3,7 @@ import { withoutSeparators } from "./cel-advice.ts";
 /** A mistake in the syntax of an expression. `at`: index of its first character. `says`: what is wrong there. */
 type Mistake = { readonly at: number; readonly says: string };
 
-/** Notations of other languages that CEL does not have. Each has a pattern, and why what it finds is wrong. */
+/** Notations of other languages that CEL does not have. Each has a pattern that finds it, and a text that says what is wrong. */
 const notations: readonly (readonly [pattern: RegExp, why: string])[] = [
   [/[$€£¥](?=\s?\d)/, "a number has no currency sign"],
   [
@@ -49,7 +49,10 @@ export function syntaxMistake(source: string, fault: string): string {
   return first?.says ?? plainFault(source, fault);
 }
 
-/** Returns an expression in which the characters of each quoted text are replaced by a private character, so that all places stay. */
+/**
+ * Returns an expression in which each character of a quoted text is replaced by a character that no expression contains. So searches find
+ * nothing inside texts, and the indexes of all other characters stay the same. `openQuote`: index of a quote that is not closed.
+ */
 function withMarkedTexts(source: string): { readonly bare: string; readonly openQuote: number | undefined } {
   const bare = source.replaceAll(/"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'/g, (text) => "\uE000".repeat(text.length));
   const openQuote = bare.search(/["']/);
@@ -94,7 +97,7 @@ function endMistakes(bare: string): Mistake[] {
   return [{ at: found.index, says: `ends after ${found[0].trim()}, where a value is missing` }];
 }
 
-/** Returns the message of the parser with the place in plain words. */
+/** Returns the message of the parser. Its line and column are replaced by the number of the character in the expression. */
 function plainFault(source: string, fault: string): string {
   const [, line = "", column = "", rest = ""] = /^(\d+):(\d+): (.*)$/s.exec(fault) ?? [];
   if (line === "") return fault;

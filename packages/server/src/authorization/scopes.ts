@@ -31,9 +31,9 @@ export function scopeText(granted: Omit<Binding, "entityId">): string {
 }
 
 /**
- * Returns the OAuth scopes that a tool needs, by the access of the caller. The list of tools and the challenge of a refused call both use
- * this function. A scope of a toolkit (app) is needed only by a caller that is limited to some toolkits. Another caller would lose the
- * toolkits that it does not name.
+ * Returns the OAuth scopes that a caller needs for a tool. The list of tools and the challenge of a refused call both use this function.
+ * Scopes of toolkits (apps) are included only if the caller is limited to some toolkits. A caller without this limit must not request such
+ * a scope, because it would then be limited to the requested toolkits.
  */
 export function scopesOfTool(
   { accessClasses: needed, toolkitSlugs }: Omit<Binding, "entityId">,

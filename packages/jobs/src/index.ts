@@ -1,3 +1,4 @@
+export { guide as programGuide } from "./agents/guide.ts";
 export { toEstimate } from "./api/convert-receipts.ts";
 export { type Drift, shownProgram } from "./api/drift.ts";
 export { type JobHints, toNotes } from "./api/notes.ts";

@@ -12,6 +12,7 @@ import {
   createAvailabilityFinder,
   createConnectAccountTool,
   createMcpServer,
+  createSkillsOffer,
   createToolsOffer,
   type ListedTool,
   type McpServer,
@@ -20,6 +21,7 @@ import {
   type ToolFinder,
 } from "@svc/tools";
 import { createEventsOffer, type Quarantine, replayEvent, type TriggersContext, triggerFaults } from "@svc/triggers";
+import { agentGuides } from "./agent-guides.ts";
 import { isOnlyProject, type OperatorContext } from "./operators/parts.ts";
 import type { NodeParts } from "./parts.ts";
 
@@ -222,6 +224,7 @@ export function createAgents(
     createToolsOffer({ db, clock, views, caller, findAvailability, finder, agentTools }),
     jobs.tasksOffer,
     createEventsOffer(triggers),
+    createSkillsOffer({ views, guides: agentGuides }),
   ];
   return createMcpServer({ version: parts.version, offers: parts.mcpOffers?.(offers) ?? offers });
 }

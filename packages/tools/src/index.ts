@@ -3,6 +3,7 @@ export { answered, canAskUser, type ToolAnswer, toolResult } from "./agents/answ
 export { createConnectAccountTool } from "./agents/connect-account-tool.ts";
 export type { ListedTool } from "./agents/meta-tools.ts";
 export { createToolsOffer } from "./agents/offer.ts";
+export { type AgentGuide, createSkillsOffer } from "./agents/skills-offer.ts";
 export { spoken, spokenFault, spokenText } from "./agents/words.ts";
 export type { CodeAnswer, CodeCall, CodeCaller, CodeFinder } from "./call/call-code.ts";
 export type { CallAnswer, CallReply } from "./call/call-reply.ts";

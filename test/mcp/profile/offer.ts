@@ -10,7 +10,8 @@ const always = (result: Readonly<Record<string, unknown>>): McpMethod["answer"] 
 };
 
 /**
- * Adds everything that the official conformance suite needs to the offer of a node. svc itself has no prompts, resources or completions.
+ * Adds everything that the official conformance suite needs to the offer of a node. svc itself has no prompts or completions. The
+ * suite's resources take the place of svc's skills.
  */
 export function withProfile(own: readonly McpOffer[]): readonly McpOffer[] {
   return [...own.map(withTools), profile, olderProfile];

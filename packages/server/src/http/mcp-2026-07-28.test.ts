@@ -34,7 +34,10 @@ test("a client learns of the server before it asks for anything, and may keep th
   expect(result).toEqual({
     resultType: "complete",
     supportedVersions: ["2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05", "2024-10-07"],
-    capabilities: { tools: {}, events: {}, extensions: { "io.modelcontextprotocol/tasks": {} } },
+    capabilities: {
+      ...{ tools: {}, events: {}, resources: {} },
+      extensions: { "io.modelcontextprotocol/tasks": {}, "io.modelcontextprotocol/skills": {} },
+    },
     instructions: expect.stringContaining("search_tools"),
     ttlMs: 300_000,
     cacheScope: "private",

@@ -121,7 +121,10 @@ export const jobs = pgTable(
      * contains them.
      */
     position: integer("position").notNull().default(0),
-    /** Sealed state of the current step, for example the page token from which it continues. */
+    /**
+     * Sealed state of the current step, for example the page token from which it continues. Empty bytes, which need no encryption, if the
+     * step has just begun and nothing else is in progress. Null if no step has begun.
+     */
     progress: bytes("progress"),
     keyId: idColumn("key")("key_id").notNull(),
     /** Scope of the key that submitted the job. It also limits all attempts and child jobs. Null for no limit. */

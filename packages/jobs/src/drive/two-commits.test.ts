@@ -42,6 +42,19 @@ async function transactionsOf({ db }: TestBench, jobId: Id<"job">) {
   return { names: rows.map(({ name }) => name).sort(), count: new Set(rows.map(({ xmin }) => xmin)).size };
 }
 
+/** Returns for each column in which a job's data is encrypted the sizes of its values in bytes. A column without values has an empty list. */
+async function sealedSizesOf({ db }: TestBench, jobId: Id<"job">) {
+  const [row] = await db.sql.unsafe<Record<string, number[]>[]>(
+    `select array(select octet_length(progress) from jobs where id = $1 and progress is not null) as progress,
+       array(select octet_length(output) from job_steps where job_id = $1 and output is not null) as outputs,
+       array(select octet_length(arguments) from tool_calls where job_id = $1) as arguments,
+       array(select octet_length(coalesce(result, sealed_message)) from tool_calls
+         where job_id = $1 and coalesce(result, sealed_message) is not null) as results`,
+    [uuidOfId(jobId)],
+  );
+  return row;
+}
+
 async function outcomesOf({ db }: TestBench, jobId: Id<"job">): Promise<string[]> {
   const rows = await db.sql.unsafe<{ outcome: string }[]>("select outcome from tool_calls where job_id = $1", [
     uuidOfId(jobId),
@@ -67,6 +80,18 @@ test.each([undefined, "k"])(
     expect(await transactionsOf(bench, id)).toEqual({ names: ["call ok", "job", "log", "step"], count: 1 });
   },
 );
+
+test("a job of one write encrypts one value: the output of its step", async () => {
+  const { world, letGo } = heldWorld();
+  const bench = await benches.bench(world);
+  const id = await bench.submit({ steps: [note] }, { engine: bench.engine() });
+  await until(() => world.seen.length === 1);
+  expect(await sealedSizesOf(bench, id)).toEqual({ progress: [0], outputs: [], arguments: [0], results: [] });
+  letGo();
+  await bench.reach(id, "succeeded");
+  const ended = { progress: [], outputs: [expect.any(Number)], arguments: [0], results: [] };
+  expect(await sealedSizesOf(bench, id)).toEqual(ended);
+});
 
 test("between two writes the end of the first and the beginning of the second are one commit", async () => {
   const { world, letGo } = heldWorld();

@@ -1,8 +1,8 @@
 import type { JobRecord, JobStepRecord } from "@svc/db/jobs/record";
 import type { JsonObject, JsonValue } from "@svc/program";
 import type { LoadedProgram, Position, StoredOverrides, StoredState } from "./job.ts";
-import { noProgress, type Progress } from "./progress.ts";
-import { readProgress } from "./stored-progress.ts";
+import type { Progress } from "./progress.ts";
+import { openProgress } from "./stored-progress.ts";
 
 /** Decrypts parts of a job. `place`: names the column and the row for which a part was encrypted. */
 export type Opener = {
@@ -31,9 +31,9 @@ export function openState(
 ): StoredState {
   const { status, saga } = job;
   const { flow } = loaded;
-  const owner = { status, saga, index: job.position, flow };
+  const owner = { status, saga, index: job.position, flow, steps };
   const principalChain = chainOf(job);
-  const underway = job.progress === null ? noProgress : readProgress(open("progress", job.progress), owner);
+  const underway = openProgress(job.progress, owner, open);
   const overrides = job.overrides === null ? undefined : (openObject("overrides", job.overrides) as StoredOverrides);
   return {
     id: job.id,

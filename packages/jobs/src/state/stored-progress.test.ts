@@ -1,13 +1,14 @@
 import { expect, test } from "vitest";
 import { flatten } from "./flow.ts";
 import { noProgress } from "./progress.ts";
-import { type ProgressOwner, readProgress, storedProgress } from "./stored-progress.ts";
+import { openProgress, type ProgressOwner, readProgress, sealProgress, storedProgress } from "./stored-progress.ts";
 
 const owner: ProgressOwner = {
   status: "running",
   saga: { state: "none", entries: 0, done: 0, failed: 0 },
   index: 0,
   flow: flatten([], {} as never),
+  steps: [],
 };
 const step = { kind: "filter", stepId: "large", next: 500 } as const;
 const positions = [{ index: 0, progress: step }];
@@ -89,17 +90,43 @@ test("progress that was stored without it reads as never logged", () => {
   });
 });
 
-test("a step that has only begun is stored without words, and anything more in full", () => {
+test("a step that has only begun is stored as empty bytes, anything more encrypted, and every earlier form is read", () => {
   const flow = { instructions: [{ kind: "step", step: { id: "note", kind: "call" } }], indexOf: new Map() } as never;
-  const begun = { kind: "call", stepId: "note" } as const;
-  const at = { ...noProgress, positions: [{ index: 0, progress: begun }] };
-  expect(storedProgress(at, flow)).toEqual({ version: 3 });
-  expect(readProgress({ version: 3 }, { ...owner, flow })).toEqual({ ...noProgress, step: begun });
+  const step = { kind: "call", stepId: "note", now: 7_000 } as const;
+  const at = { ...noProgress, positions: [{ index: 0, progress: step }] };
+  const receipt = { startedAt: 7_000 } as never;
+  const begun = { loaded: { flow }, steps: new Map([["note", { receipt }]]) };
+  const owned = { ...owner, flow, steps: [{ stepId: "note", receipt }] };
+  const seal = (place: string, value: unknown) => Buffer.from(JSON.stringify({ [place]: value }));
+  const open = (place: string, sealed: Uint8Array) => JSON.parse(Buffer.from(sealed).toString())[place];
+  const short = sealProgress(at, seal, begun);
+  expect(short).toEqual(Buffer.alloc(0));
+  expect(openProgress(short, owned, open)).toEqual({ ...noProgress, step });
   const others = [
     { ...at, rowsMade: 1 },
-    { ...at, positions: [{ index: 0, progress: { ...begun, isInDoubt: true as const } }] },
-    { ...at, positions: [{ index: 0, progress: begun, generation: 2 }] },
-    { ...at, positions: [{ index: 0, progress: { kind: "call", stepId: "other" } as const }] },
+    { ...at, positions: [{ index: 0, progress: { ...step, isInDoubt: true as const } }] },
+    { ...at, positions: [{ index: 0, progress: { ...step, now: 7_001 } }] },
+    { ...at, positions: [{ index: 0, progress: { kind: "call", stepId: "note" } as const }] },
   ];
-  for (const other of others) expect(storedProgress(other, flow)).toMatchObject({ version: 2 });
+  for (const other of others) {
+    const {
+      positions: [position],
+      rowsMade,
+    } = other;
+    const stored = sealProgress(other, seal, begun);
+    expect(stored?.byteLength).toBeGreaterThan(0);
+    expect(openProgress(stored, owned, open)).toEqual({ ...noProgress, rowsMade, step: position?.progress });
+  }
+  const inOther = { index: 0, progress: { ...step, stepId: "other" } };
+  for (const position of [inOther, { index: 0, progress: step, generation: 2 }]) {
+    expect(sealProgress({ ...at, positions: [position] }, seal, begun)?.byteLength).toBeGreaterThan(0);
+  }
+  expect(sealProgress(at, seal)?.byteLength).toBeGreaterThan(0);
+  const { now: _now, ...withoutTime } = step;
+  expect(openProgress(seal("progress", { version: 3 }), owned, open)).toEqual({ ...noProgress, step: withoutTime });
+  expect([sealProgress({ ...at, positions: [] }, seal, begun), openProgress(null, owned, open)]).toEqual([
+    null,
+    noProgress,
+  ]);
+  expect(() => openProgress(short, { ...owned, steps: [] }, open)).toThrow("has no receipt");
 });

@@ -1,4 +1,5 @@
 import type { SagaDocument } from "@svc/db/documents/programs";
+import type { JobStepRecord } from "@svc/db/jobs/record";
 import type { JsonValue, Step } from "@svc/program";
 import type { Flow } from "./flow.ts";
 import {
@@ -35,8 +36,14 @@ type StoredProgress = {
   readonly simulated?: SimulatedCalls;
 };
 
-/** Short form of a job's progress. It is stored if the job has one position, its step has just begun, and nothing else is in progress. */
+/** Progress of a job whose step had just begun, as some versions before 0.2 stored it. It lacks the time when the step began. */
 type BegunProgress = { readonly version: 3 };
+
+/**
+ * Empty bytes: the stored progress of a job with one position, whose step has just begun, and with nothing else in progress. The job's
+ * other columns and the step's receipt say the rest. Most commits store this form, and its encryption would cost more than the rest of it.
+ */
+const begunBytes = Buffer.alloc(0);
 
 /** Progress as version 0.1 stored it: one record for any kind of work, without the kind. */
 type LegacyProgress = {
@@ -64,7 +71,26 @@ export type ProgressOwner = {
   readonly saga: SagaDocument;
   readonly index: number;
   readonly flow: Flow;
+  /** The stored steps of the job, with their receipts. */
+  readonly steps: readonly Pick<JobStepRecord, "stepId" | "receipt">[];
 };
+
+/**
+ * Returns a job's progress from the column `jobs.progress`. `open`: decrypts a value of the job that is encrypted for the column. Throws an
+ * Error if a newer version of svc stored the value.
+ */
+export function openProgress(
+  stored: Uint8Array | null,
+  owner: ProgressOwner,
+  open: (place: string, sealed: Uint8Array) => JsonValue,
+): Progress {
+  if (stored === null) return noProgress;
+  if (stored.byteLength > 0) return readProgress(open("progress", stored), owner);
+  const step = begunStep(owner.flow, owner.index);
+  const receipt = owner.steps.find(({ stepId }) => stepId === step?.stepId)?.receipt;
+  if (step === undefined || receipt === undefined) throw new Error("the step that a job has begun has no receipt");
+  return { ...noProgress, step: { ...step, now: receipt.startedAt } };
+}
 
 /** Returns a job's progress from its stored form of any earlier version. Throws an Error if a newer version of svc stored it. */
 export function readProgress(stored: JsonValue, owner: ProgressOwner): Progress {
@@ -98,11 +124,29 @@ function begunStep({ instructions }: Flow, index: number): StepProgress | undefi
   return { kind: instruction.step.kind, stepId: instruction.step.id } as StepProgress;
 }
 
+/** The program and the steps of a job, from which `openProgress` can read again what `sealProgress` leaves out. */
+type BegunJob = {
+  readonly loaded: { readonly flow: Flow };
+  readonly steps: ReadonlyMap<string, Pick<JobStepRecord, "receipt">>;
+};
+
 /**
- * Returns a job's progress in the form in which it is stored. Undefined if nothing is in progress and nothing must be kept. `flow`: the
- * program's list of instructions, with which a shorter form (`BegunProgress`) can be stored. Without it, the full form is returned.
+ * Returns a job's progress as bytes for the column `jobs.progress`; null if nothing is in progress and nothing must be kept. `seal`:
+ * encrypts a value of the job for the column. `begun`: given if the job may have begun a step, so that the short form can be stored.
  */
-export function storedProgress(underway: StoredPosition, flow?: Flow): StoredProgress | BegunProgress | undefined {
+export function sealProgress(
+  underway: StoredPosition,
+  seal: (place: string, value: unknown) => Buffer,
+  begun?: BegunJob,
+): Buffer | null {
+  const progress = storedProgress(underway);
+  if (progress === undefined) return null;
+  const isShort = begun !== undefined && Object.keys(progress).length === 2 && isOnlyBegun(underway, begun);
+  return isShort ? begunBytes : seal("progress", progress);
+}
+
+/** Returns a job's progress in its full form. Undefined if nothing is in progress and nothing must be kept. */
+export function storedProgress(underway: StoredPosition): StoredProgress | undefined {
   const { positions, blocks, plan, undo, progressLoggedAt, rowsMade, simulated } = underway;
   const begun = positions.flatMap(({ index, progress, generation }) => {
     if (progress === undefined && positions.length === 1) return [];
@@ -118,17 +162,20 @@ export function storedProgress(underway: StoredPosition, flow?: Flow): StoredPro
     ...(rowsMade > 0 && { rowsMade }),
     ...(Object.keys(simulated).length > 0 && { simulated }),
   } as const;
-  if (Object.keys(document).length > 2) return document;
-  if (begun.length === 0) return undefined;
-  return flow !== undefined && isOnlyBegun(underway, flow) ? { version: 3 } : document;
+  return begun.length === 0 && Object.keys(document).length === 2 ? undefined : document;
 }
 
-function isOnlyBegun({ positions }: StoredPosition, flow: Flow): boolean {
+/**
+ * True if a job has one position, and the program and the step's receipt say everything about the progress there. A step that begins again
+ * keeps the start time of its receipt, so `now` of its expressions differs from it.
+ */
+function isOnlyBegun({ positions }: StoredPosition, { loaded: { flow }, steps }: BegunJob): boolean {
   const [position, ...others] = positions;
   if (position?.progress === undefined || position.generation !== undefined || others.length > 0) return false;
-  const { kind, stepId, ...rest } = position.progress;
+  const { kind, stepId, now, ...rest } = position.progress;
   const begun = begunStep(flow, position.index);
-  return begun?.kind === kind && begun.stepId === stepId && Object.values(rest).every((value) => value === undefined);
+  if (begun?.kind !== kind || begun.stepId !== stepId || now === undefined) return false;
+  return steps.get(stepId)?.receipt.startedAt === now && Object.values(rest).every((value) => value === undefined);
 }
 
 function readLegacy(legacy: LegacyProgress, { status, saga, index, flow }: ProgressOwner): Progress {

@@ -7,7 +7,7 @@ import { isConfirmed, unchangedConfirmation } from "../../state/confirmed.ts";
 import { noUse } from "../../state/counts.ts";
 import type { JobState } from "../../state/job.ts";
 import { noProgress } from "../../state/progress.ts";
-import { storedProgress } from "../../state/stored-progress.ts";
+import { sealProgress } from "../../state/stored-progress.ts";
 import { type JobSeals, jobSeals } from "../store/seals.ts";
 
 /** Returns the row, log entry and task of a child job that runs a skill. They are stored in a commit of the parent job. */
@@ -67,8 +67,7 @@ export function childJob(
 function confirmedWith(parent: JobState, { seal }: JobSeals): Buffer | null {
   if (!isConfirmed(parent)) return null;
   const plan = { confirmed: unchangedConfirmation };
-  const progress = storedProgress({ ...noProgress, positions: [], plan });
-  return progress === undefined ? null : Buffer.from(seal("progress", progress));
+  return sealProgress({ ...noProgress, positions: [], plan }, seal);
 }
 
 /**

@@ -21,7 +21,7 @@ import { noUse } from "../../state/counts.ts";
 import type { StoredOverrides } from "../../state/job.ts";
 import { noProgress, type PlanProgress } from "../../state/progress.ts";
 import type { JobStatus } from "../../state/statuses.ts";
-import { storedProgress } from "../../state/stored-progress.ts";
+import { sealProgress } from "../../state/stored-progress.ts";
 import { destructiveOf } from "../../steps/plan-text.ts";
 import { confirmQuestion, planQuestion } from "../../steps/questions.ts";
 import { parkOn } from "../ask/put-question.ts";
@@ -128,7 +128,6 @@ export async function newJob(context: NewJobsContext, submission: NewJobFacts, r
   const { deadlineMs } = program.limits;
   const seals = jobSeals(context.sealer, submission.projectId, id);
   const plan = planOf(submission, prepared);
-  const progress = storedProgress({ ...noProgress, positions: [], plan });
   const base = baseRow(submission, submission);
   return {
     job: {
@@ -137,7 +136,7 @@ export async function newJob(context: NewJobsContext, submission: NewJobFacts, r
       status,
       planApprovalId: prepared?.approvalId || submission.grantedId || "",
       park: prepared && question ? parkOn(question, { requestId: prepared.id, nowMs }) : null,
-      progress: progress === undefined ? null : seals.seal("progress", progress),
+      progress: sealProgress({ ...noProgress, positions: [], plan }, seals.seal),
       overrides: sealedOverrides(submission, seals),
       idempotencyKey: submission.idempotencyKey ?? null,
       deadlineAt: status === "queued" ? nowMs + deadlineMs : null,

@@ -11,7 +11,7 @@ import { type EndedStandingRun, endStandingRun } from "@svc/db/standing/end";
 import { committedWork, type WorkingJob } from "../../state/apply.ts";
 import { stepOf } from "../../state/flow.ts";
 import { type JobState, overridesOf } from "../../state/job.ts";
-import { storedProgress } from "../../state/stored-progress.ts";
+import { sealProgress } from "../../state/stored-progress.ts";
 import type { DryRunEnd, EngineContext } from "../context.ts";
 import type { EndedJob, EngineObserver } from "../observer.ts";
 import { type CommitParts, type CommittedWork, LeaseLostError, type Port } from "../port.ts";
@@ -177,12 +177,11 @@ export function changeOf(
   const overrides = hasNewOverrides(work) ? overridesOf(state) : undefined;
   const job = { ...drivenJob(work), receipt };
   const gotOn = isProgress(work, parts);
-  const progress = storedProgress(state, state.loaded.flow);
   const rows = pending.rows.length === 0 ? [] : sealRows(pending.rows, sealText);
   return {
     job: {
       ...job,
-      progress: progress === undefined ? null : seal("progress", progress),
+      progress: sealProgress(state, seal, state),
       ...(overrides && { params: {}, stepArgs: {}, overrides: seal("overrides", overrides) }),
     },
     events: pending.events,

@@ -18,6 +18,7 @@ import { latency } from "./cases/latency.ts";
 import { nodes } from "./cases/nodes.ts";
 import { publish } from "./cases/publish.ts";
 import { replay } from "./cases/replay.ts";
+import { roles } from "./cases/roles.ts";
 import { rows } from "./cases/rows.ts";
 import { rpc } from "./cases/rpc.ts";
 import { search } from "./cases/search.ts";
@@ -38,6 +39,7 @@ const cases: readonly BenchCase[] = [
   publish,
   entities,
   latency,
+  roles,
   backlog,
   rpc,
   catalog,
@@ -68,7 +70,7 @@ ${cases.map(({ name, about }) => `  ${name.padEnd(11)} ${about}`).join("\n")}
 
 Options:
   --rounds <n>       rounds of each case (default 3; variants take turns)
-  --seconds <n>      seconds of posting in each round (default 6; latency 60, snapshot 600, its peers half of that; BENCH_SECONDS sets
+  --seconds <n>      seconds of posting in each round (default 6; latency 60, roles 10, snapshot 600, its peers half of that; BENCH_SECONDS sets
                      it too)
   --connections <n>  connections of the load generator (default 64)
   --events <n>       events of the largest store of growth (default 1,000,000; 5,000,000 take 10 GB); of replay, and of the storm and

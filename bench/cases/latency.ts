@@ -1,12 +1,12 @@
-import { callRequest } from "../call-request.ts";
 import type { BenchCase, BenchContext, CaseReport, Figure } from "../case.ts";
 import { startChild } from "../child.ts";
 import { type Costs, costCells, costColumns, costsNote } from "../costs.ts";
 import type { LatencySummary } from "../histogram.ts";
 import { rowsEach, whileMapsRun } from "../jobs/busy.ts";
-import { deliveringJobServer, entityId, readCall } from "../jobs/setting.ts";
-import { type LoopFigures, loopCells, loopColumns, watchLoops } from "../loops.ts";
-import { type CpuShares, measure, warmUpSeconds, withSystem } from "../measure.ts";
+import { deliveringJobServer } from "../jobs/setting.ts";
+import { callSteadily, postSteadily } from "../jobs/steady.ts";
+import { type LoopFigures, loopCells, loopColumns } from "../loops.ts";
+import { type CpuShares, warmUpSeconds, withSystem } from "../measure.ts";
 import type { PostKindName } from "../post-kinds.ts";
 import type { providerCommands } from "../provider.ts";
 import { cpuCells, cpuColumns, latencyCells, latencyColumns } from "../report.ts";
@@ -54,45 +54,35 @@ function secondsOf({ settings }: BenchContext): { alone: number; beside: number 
 
 async function measureSpans(ctx: BenchContext, system: System, post: PostKindName): Promise<Span[]> {
   const { alone, beside } = secondsOf(ctx);
-  await postSteadily(ctx, system, { post, seconds: warmUpSeconds, beside: "" });
-  await callSteadily(ctx, system, warmUpSeconds);
-  const found = await postSteadily(ctx, system, { post, seconds: alone, beside: "" });
+  await timePosts(ctx, system, { post, seconds: warmUpSeconds, beside: "" });
+  await timeCalls(ctx, system, warmUpSeconds);
+  const found = await timePosts(ctx, system, { post, seconds: alone, beside: "" });
   return whileMapsRun(system, jobsBeside, async () => {
-    found.push(...(await postSteadily(ctx, system, { post, seconds: beside, beside: besideJobs })));
-    found.push(await callSteadily(ctx, system, beside));
+    found.push(...(await timePosts(ctx, system, { post, seconds: beside, beside: besideJobs })));
+    found.push(await timeCalls(ctx, system, beside));
     return found;
   });
 }
 
 const besideJobs = `, beside ${jobsBeside} jobs`;
 
-type Steady = { readonly post: PostKindName; readonly seconds: number; readonly beside: string };
+type Posts = { readonly post: PostKindName; readonly seconds: number; readonly beside: string };
 
-async function postSteadily(ctx: BenchContext, system: System, { post, seconds, beside }: Steady): Promise<Span[]> {
+async function timePosts(ctx: BenchContext, system: System, { post, seconds, beside }: Posts): Promise<Span[]> {
   ctx.progress(`${ratePerSecond} events a second for ${seconds} s${beside}`);
-  const { connections } = ctx.settings;
-  const { result, loops } = await watchLoops(system, () =>
-    measure(ctx, system, { post, connections, ratePerSecond, seconds }),
-  );
-  const { load, cpu, costs } = result;
-  const receipts = await ctx.sink.ask("report", null);
+  const { answers, receipts, cpu, costs, loops } = await postSteadily(ctx, system, { post, ratePerSecond, seconds });
   // Next to jobs, the cost of a post cannot be told apart from theirs, so only the processor time is reported.
   const own = beside === "" ? { cpu, costs } : { cpu };
   return [
-    { name: `post to receipt${beside}`, latency: receipts.latency, ...own, loops, isJudged: true },
-    { name: `post to 202${beside}`, latency: load.latency, loops, isJudged: beside !== "" },
+    { name: `post to receipt${beside}`, latency: receipts, ...own, loops, isJudged: true },
+    { name: `post to 202${beside}`, latency: answers, loops, isJudged: beside !== "" },
   ];
 }
 
-async function callSteadily(ctx: BenchContext, system: System, seconds: number): Promise<Span> {
+async function timeCalls(ctx: BenchContext, system: System, seconds: number): Promise<Span> {
   ctx.progress(`${ratePerSecond} calls a second for ${seconds} s`);
-  const { connections } = ctx.settings;
-  const message = { toolSlug: readCall.tool, argumentsJson: JSON.stringify({ item_id: "i1" }), entityId };
-  const request = callRequest("svc.v1.ToolsService/CallTool", message);
-  const load = { port: system.port, post: { request }, connections, ratePerSecond, seconds };
-  const { result: found, loops } = await watchLoops(system, () => ctx.load.ask("run", load));
-  if (found.refused > 0) throw new Error(`${found.refused} calls failed: ${found.firstRefusal}`);
-  return { name: `CallTool, a read${besideJobs}`, latency: found.latency, loops, isJudged: true };
+  const found = await callSteadily(ctx, system, { ratePerSecond, seconds });
+  return { name: `CallTool, a read${besideJobs}`, ...found, isJudged: true };
 }
 
 function report(spans: readonly Span[], seconds: { alone: number; beside: number }): CaseReport {

@@ -71,10 +71,17 @@ export function jobServer(settings: BenchSettings, origin: string): Variant {
   };
 }
 
-/** Returns the server with an account of the app and a subscription of the sink to the post's trigger. Its results are deliveries. */
-export function deliveringJobServer(settings: BenchSettings, origin: string): Variant {
+/**
+ * Returns the server with an account of the app and a subscription of the sink to the post's trigger. Its results are deliveries.
+ * `environment`: further environment variables of the server.
+ */
+export function deliveringJobServer(
+  settings: BenchSettings,
+  origin: string,
+  { name = "svc", environment = {} }: { name?: string; environment?: Readonly<Record<string, string>> } = {},
+): Variant {
   return {
-    name: "svc",
+    name,
     start: (setup) => {
       const { toolkitSlug, triggerSlug } = postKind(setup.post);
       return startServer(setup, {
@@ -82,7 +89,7 @@ export function deliveringJobServer(settings: BenchSettings, origin: string): Va
         subscriptions: [{ endpointUrl: setup.endpointUrl, toolkitSlug, triggerSlug }],
         counts: "delivered",
         nodeOptions: [...profilerOptions(settings), ...loopProbe.nodeOptions],
-        environment: loopProbe.environment,
+        environment: { ...loopProbe.environment, ...environment },
       });
     },
   };

@@ -16,8 +16,9 @@ if (Number(process.versions.node.split(".")[0]) === required) {
   quickenImports(fileURLToPath(new URL("../../../.cache/node", import.meta.url)));
   // Imports the program only after the check of the Node version. Otherwise an old version of Node would fail at newer syntax instead of
   // reporting its version.
-  const { run } = await import("./program.ts");
-  await run(process.argv.slice(2));
+  const argv = process.argv.slice(2);
+  if (argv[0] === "serve") await (await import("./serve-program.ts")).runServe(argv);
+  else await (await import("./program.ts")).run(argv);
 } else {
   process.stderr.write(
     `svc needs Node ${required}, and this is ${process.version}. "npm start" brings its own on Linux (x64, arm64); elsewhere install Node ${required}.\n`,

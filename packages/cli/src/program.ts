@@ -1,12 +1,11 @@
-import { readFileSync } from "node:fs";
 import { nearest } from "@svc/catalog/nearest";
-import { Command, CommanderError, Help, type Option } from "commander";
+import type { Command } from "commander";
 import { nameCommands } from "./command/api-names.ts";
 import { originOf } from "./command/client.ts";
 import { type CommandHelp, helpOf } from "./command/command-help.ts";
 import { type CommandContext, processContext } from "./command/context.ts";
 import { type CommandMaker, optionsByField } from "./command/declared.ts";
-import { CommandError, failureText, type RanCommand } from "./command/error.ts";
+import { failureText, type RanCommand } from "./command/error.ts";
 import { addExamples } from "./command/options.ts";
 import { addAnswerCommand } from "./custom/answer.ts";
 import { addBackupCommand, addRestoreCommand } from "./custom/backup.ts";
@@ -18,10 +17,10 @@ import { addListenCommand } from "./custom/listen/listen.ts";
 import { addPublishCommand } from "./custom/publish.ts";
 import { addReplayCommand } from "./custom/replays/replay.ts";
 import { addResumeCommand } from "./custom/resume.ts";
-import { addServeCommand } from "./custom/serve.ts";
 import { addStatsCommand } from "./custom/stats.ts";
 import { addTriggerCommand } from "./custom/trigger/trigger.ts";
 import { addWatchCommand } from "./custom/watch.ts";
+import { createServeProgram, exitCodeOf } from "./serve-program.ts";
 import { addAgentKeysCommand } from "./topics/agent-keys.ts";
 import { addAskEndpointsCommand } from "./topics/ask-endpoints.ts";
 import { addAsksCommand } from "./topics/asks.ts";
@@ -67,28 +66,20 @@ export async function run(argv: string[]): Promise<void> {
  */
 export async function runCommand(argv: readonly string[], context: CommandContext): Promise<number> {
   let running: RanCommand | undefined;
-  try {
+  const parse = async () => {
     const program = createProgram(context).hook("preAction", (_, action) => {
       running = { path: pathOf(action), options: optionsByField(action) };
     });
     refuseUnknownCommand(program, argv);
     await program.parseAsync(argv, { from: "user" });
-    return 0;
-  } catch (err) {
-    // commander has already printed the error or the requested help.
-    if (err instanceof CommanderError) return err.exitCode === 0 ? 0 : 2;
-    context.note(`svc: ${failureText(err, originOf(context), running)}`);
-    return err instanceof CommandError ? err.exitCode : 1;
-  }
+  };
+  return exitCodeOf(parse, context, (error) => failureText(error, originOf(context), running));
 }
 
 /** Returns a command as the user types it (for example `svc jobs park`). */
 function pathOf(command: Command): string {
   return command.parent === null ? command.name() : `${pathOf(command.parent)} ${command.name()}`;
 }
-
-/** The version of this command line, from its package.json. */
-const version: string = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")).version;
 
 /** All commands except `serve`, in the order of the help. */
 const commands: Readonly<Record<string, CommandMaker>> = {
@@ -167,25 +158,8 @@ export function commandHelp(): readonly CommandHelp[] {
   return createProgram(processContext()).commands.map((command) => helpOf(command));
 }
 
-/**
- * Returns the description of an option as the help prints it. Leaves out a default that is an empty list, because it gives no information.
- */
-function describeOption(option: Option): string {
-  return new Help().optionDescription(option).replace(/ \(default: (?:\[\]|\{\})\)$/, "");
-}
-
 function createProgram(context: CommandContext): Command {
-  const program = new Command("svc")
-    .description("Tools of many apps for agents, and signed webhooks, in one process with one PostgreSQL.")
-    .version(version, "--version", "print the version")
-    .exitOverride()
-    .configureOutput({
-      writeOut: (text) => context.print(text.trimEnd()),
-      writeErr: (text) => context.note(text.trimEnd()),
-    })
-    .configureHelp({ optionDescription: describeOption })
-    .showHelpAfterError("(add --help for its options and examples)");
-  addServeCommand(program);
+  const program = createServeProgram(context);
   for (const [name, add] of Object.entries(commands)) add(program, context, name);
   program.addHelpText("after", "\nIn a checkout, `npx svc <command>` runs a command, and `npm start` is `svc serve`.");
   addExamples(program, [

@@ -4,7 +4,6 @@ import type { ConnectedAccount } from "@svc/db/connections/account";
 import { connectedAccountsForProject } from "@svc/db/connections/repo";
 import { restoreConsoleLink, spendConsoleLink } from "@svc/db/console/links";
 import { isUniqueViolation } from "@svc/db/driver";
-import { calculatePKCECodeChallenge, generateRandomState } from "oauth4webapi";
 import { activate } from "./activate-account.ts";
 import { type Credential, openCredential } from "./credential.ts";
 import { findToolkit } from "./definition.ts";
@@ -82,6 +81,8 @@ async function start(context: Context, url: URL): Promise<OauthAnswer> {
   if (client === undefined || address === null || scheme?.type !== "oauth2" || !("code_verifier" in credential)) {
     return page(400, "This app cannot be connected now", "The service holds no registration with the app.");
   }
+  // Loaded at the first consent, because many nodes never connect an account by OAuth.
+  const { calculatePKCECodeChallenge, generateRandomState } = await import("oauth4webapi");
   const browser = generateRandomState();
   const parameters = {
     response_type: "code",

@@ -1,23 +1,5 @@
 import { isObject, isReadableForm, LeastRecentlyUsed, readForeignText } from "@svc/core";
-import {
-  type AuthorizationServer,
-  allowInsecureRequests,
-  authorizationCodeGrantRequest,
-  type ClientAuth,
-  ClientSecretBasic,
-  ClientSecretPost,
-  clientCredentialsGrantRequest,
-  customFetch,
-  processAuthorizationCodeResponse,
-  processClientCredentialsResponse,
-  processRefreshTokenResponse,
-  ResponseBodyError,
-  refreshTokenGrantRequest,
-  skipStateCheck,
-  type TokenEndpointResponse,
-  UnsupportedOperationError,
-  validateAuthResponse,
-} from "oauth4webapi";
+import type { AuthorizationServer, ClientAuth, ResponseBodyError, TokenEndpointResponse } from "oauth4webapi";
 import { errorWords } from "./error-words.ts";
 import type { TokenFetch } from "./token-fetch.ts";
 
@@ -138,6 +120,9 @@ const passing =
  */
 const postClients = new LeastRecentlyUsed<string, true>(10_000);
 
+/** The OAuth library. It is loaded at the first token request, because many nodes have no account that needs it. */
+type OauthLibrary = typeof import("oauth4webapi");
+
 /** Sends a token request. Never rejects. */
 export async function requestToken(
   client: OauthClient,
@@ -165,38 +150,41 @@ async function requestOnce(
   fetch: TokenFetch,
   method: "basic" | "post",
 ): Promise<TokenEndpointAnswer> {
-  const authentication = method === "basic" ? ClientSecretBasic : ClientSecretPost;
+  const library = await import("oauth4webapi");
+  const authentication = method === "basic" ? library.ClientSecretBasic : library.ClientSecretPost;
   try {
-    return toAnswer(await exchange(client, request, fetch, authentication(client.clientSecret)));
+    return toAnswer(
+      await exchange(library, client, request, { fetch, authentication: authentication(client.clientSecret) }),
+    );
   } catch (error) {
-    return toFailure(error, secretsOf(client, request));
+    return toFailure(library, error, secretsOf(client, request));
   }
 }
 
 function exchange(
+  library: OauthLibrary,
   { clientId, tokenUrl }: OauthClient,
   request: TokenRequest,
-  fetch: TokenFetch,
-  authentication: ClientAuth,
+  { fetch, authentication }: { readonly fetch: TokenFetch; readonly authentication: ClientAuth },
 ): Promise<TokenEndpointResponse> {
   const server: AuthorizationServer = { issuer: new URL(tokenUrl).origin, token_endpoint: tokenUrl };
   const client = { client_id: clientId };
   const options = {
     // Allows http in the library. The catalog and the deployment file already allow http for loopback addresses only.
-    [allowInsecureRequests]: true,
-    [customFetch]: (url: string, init: Parameters<TokenFetch>[1]) => fetchLeniently(fetch, url, init),
+    [library.allowInsecureRequests]: true,
+    [library.customFetch]: (url: string, init: Parameters<TokenFetch>[1]) => fetchLeniently(fetch, url, init),
   };
   switch (request.grant) {
     case "code": {
       // The library's check of the OAuth parameter `state` is skipped here. The caller has already checked the parameter by decrypting it.
-      const parameters = validateAuthResponse(
+      const parameters = library.validateAuthResponse(
         server,
         client,
         new URLSearchParams({ code: request.code }),
-        skipStateCheck,
+        library.skipStateCheck,
       );
       const { redirectUri, codeVerifier } = request;
-      const asked = authorizationCodeGrantRequest(
+      const asked = library.authorizationCodeGrantRequest(
         server,
         client,
         authentication,
@@ -205,11 +193,11 @@ function exchange(
         codeVerifier,
         options,
       );
-      return asked.then((response) => processAuthorizationCodeResponse(server, client, response));
+      return asked.then((response) => library.processAuthorizationCodeResponse(server, client, response));
     }
     case "refresh": {
-      const asked = refreshTokenGrantRequest(server, client, authentication, request.refreshToken, options);
-      return asked.then((response) => processRefreshTokenResponse(server, client, response));
+      const asked = library.refreshTokenGrantRequest(server, client, authentication, request.refreshToken, options);
+      return asked.then((response) => library.processRefreshTokenResponse(server, client, response));
     }
     case "client": {
       const { scopes, audience = "" } = request;
@@ -217,8 +205,8 @@ function exchange(
         ...(scopes.length > 0 && { scope: scopes.join(" ") }),
         ...(audience !== "" && { audience }),
       };
-      const asked = clientCredentialsGrantRequest(server, client, authentication, parameters, options);
-      return asked.then((response) => processClientCredentialsResponse(server, client, response));
+      const asked = library.clientCredentialsGrantRequest(server, client, authentication, parameters, options);
+      return asked.then((response) => library.processClientCredentialsResponse(server, client, response));
     }
   }
 }
@@ -291,13 +279,13 @@ function formEncoded(text: string): string {
     .replaceAll(/[-_.!~*'()]/g, hex);
 }
 
-function toFailure(error: unknown, secrets: readonly string[]): TokenEndpointAnswer {
-  if (error instanceof ResponseBodyError) {
+function toFailure(library: OauthLibrary, error: unknown, secrets: readonly string[]): TokenEndpointAnswer {
+  if (error instanceof library.ResponseBodyError) {
     const words = errorWords(error.error, secrets, error.error_description);
     if (isRefusal(error)) return { kind: "refused", error: error.error, message: `the app answered ${words}` };
     return { kind: "failed", message: `the app answered ${error.status} with ${words}` };
   }
-  if (error instanceof UnsupportedOperationError)
+  if (error instanceof library.UnsupportedOperationError)
     return { kind: "failed", message: "the app gave a token of a type that signs requests, which is not supported" };
   const cause = error instanceof Error && "cause" in error ? error.cause : undefined;
   if (cause instanceof Response) return { kind: "failed", message: `the app answered ${cause.status}` };

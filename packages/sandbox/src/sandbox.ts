@@ -7,7 +7,7 @@ import { type ConsentPage, consentPage, errorPage } from "./oauth/consent-page.t
 import type { SandboxOauth } from "./oauth/oauth.ts";
 import type { AuthorizationRequest, Sealed, SealedApp, TokenSeals } from "./oauth/seals.ts";
 import { createTokenEndpoint } from "./oauth/token.ts";
-import { createSandboxTransport, type TransportOptions } from "./transport.ts";
+import type { TransportOptions } from "./transport.ts";
 
 /** Dependencies of the authorization endpoint. `nameOf` returns the name of a toolkit (app) for the consent page. */
 type AuthorizeOptions = {
@@ -81,9 +81,23 @@ export function createSandbox({
     objectsPerProjectMax: seenPerProjectMax,
     charactersMax: seenCharactersMax,
   });
+  const transport = loadedLater(async () => {
+    const { createSandboxTransport } = await import("./transport.ts");
+    return createSandboxTransport({ clock: options.clock, store, seen, baseMs, acceptsToken, turns, findWhole });
+  });
+  return { transport, oauth };
+}
+
+/** Returns a transport that `load` makes at the first call. A node that calls no app then does not load the emulator. */
+function loadedLater(load: () => Promise<AppTransport>): AppTransport {
+  let loading: Promise<AppTransport> | undefined;
+  let loaded: AppTransport | undefined;
   return {
-    transport: createSandboxTransport({ clock: options.clock, store, seen, baseMs, acceptsToken, turns, findWhole }),
-    oauth,
+    async send(request, call, options) {
+      loading ??= load();
+      loaded ??= await loading;
+      return loaded.send(request, call, options);
+    },
   };
 }
 

@@ -18,7 +18,6 @@ import {
   type InitiateConnectionResponse,
   InitiateConnectionResponseSchema,
 } from "@svc/gen/connections";
-import { generateRandomCodeVerifier } from "oauth4webapi";
 import { checkVariables } from "../check-variables.ts";
 import { toConnectedAccount } from "../convert.ts";
 import { type Credential, sealCredential } from "../credential.ts";
@@ -191,6 +190,7 @@ async function keepPending(
   const definition = definitionOf(toolkit, isSandbox);
   const nowMs = clock.now();
   const id = createId("acc", nowMs);
+  const { generateRandomCodeVerifier } = await import("oauth4webapi");
   const credential: Credential = { scheme: "oauth2", code_verifier: generateRandomCodeVerifier() };
   const row = {
     ...definition,

@@ -133,7 +133,7 @@ export {
   RepeatedNameError,
 } from "./json/exact-json.ts";
 export { isJsonObject, isObject, type JsonObject, type JsonValue, readJsonObject } from "./json/json.ts";
-export { holdsMoreThan, measureJson, repeatsName, repeatsNameInTurns } from "./json/json-size.ts";
+export { holdsMoreThan, measureJson, repeatsName } from "./json/json-size.ts";
 export { isExactDouble } from "./json/number-text.ts";
 export {
   isJsonNumber,
@@ -146,7 +146,7 @@ export {
   scalarText,
   withPlainNumbers,
 } from "./json/raw-json.ts";
-export { type JsonLimits, parseJsonInTurns } from "./json/sliced-json.ts";
+export { type JsonLimits, parseJsonInTurns, repeatsNameInTurns } from "./json/sliced-json.ts";
 export { adminList, byId, byText, type Page, projectList } from "./list.ts";
 export { LeastRecentlyUsed } from "./lru.ts";
 export { createMinuteCount, type MinuteCount } from "./minute-count.ts";

@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { parseExactJson, RepeatedNameError } from "./exact-json.ts";
-import { holdsMoreThan, measureJson, repeatsName, repeatsNameInTurns } from "./json-size.ts";
+import { holdsMoreThan, measureJson, repeatsName } from "./json-size.ts";
+import { repeatsNameInTurns } from "./sliced-json.ts";
 
 const measure = (text: string) => measureJson(text, Number.POSITIVE_INFINITY);
 

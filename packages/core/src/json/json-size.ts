@@ -1,4 +1,3 @@
-import { createSlices } from "../work/turns.ts";
 import { isRawJson } from "./raw-json.ts";
 
 const quote = 0x22;
@@ -85,22 +84,11 @@ export function repeatsName(text: string, value: unknown): boolean {
   }
 }
 
-/** Resolves to the result of `repeatsName`. After every 4 ms it awaits `turn`, so that other work can run. Use it for long texts. */
-export async function repeatsNameInTurns(text: string, value: unknown, turn: () => Promise<void>): Promise<boolean> {
-  const steps = countNames(text, value);
-  const { rest } = createSlices(turn);
-  for (;;) {
-    const { done, value: isRepeated } = steps.next();
-    if (done === true) return isRepeated;
-    await rest();
-  }
-}
-
 /** Characters and values that are counted between two pauses, each about 0.1 ms of work. */
 const countedPerStep = { characters: 32_768, values: 1_024 };
 
 /** Counts the names in a JSON text and in its value, with a pause after each part. Returns true if the text has more names. */
-function* countNames(text: string, value: unknown): Generator<undefined, boolean, undefined> {
+export function* countNames(text: string, value: unknown): Generator<undefined, boolean, undefined> {
   let names = 0;
   let pauseAt = countedPerStep.characters;
   for (let at = 0; at < text.length; at++) {

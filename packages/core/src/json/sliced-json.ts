@@ -1,5 +1,6 @@
 import { createSlices } from "../work/turns.ts";
 import { isRaw, JsonTooLargeError } from "./exact-json.ts";
+import { countNames } from "./json-size.ts";
 import { rawJson } from "./raw-json.ts";
 
 /**
@@ -33,6 +34,17 @@ export async function parseJsonInTurns(
     if (done === true) return value;
     const pause = rest();
     if (pause !== undefined) await pause;
+  }
+}
+
+/** Resolves to the result of `repeatsName`. After every 4 ms it awaits `turn`, so that other work can run. Use it for long texts. */
+export async function repeatsNameInTurns(text: string, value: unknown, turn: () => Promise<void>): Promise<boolean> {
+  const steps = countNames(text, value);
+  const { rest } = createSlices(turn);
+  for (;;) {
+    const { done, value: isRepeated } = steps.next();
+    if (done === true) return isRepeated;
+    await rest();
   }
 }
 

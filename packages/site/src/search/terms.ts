@@ -11,53 +11,24 @@ const stopWords = new Set(
   ve via wasn weren won work worked working works wouldn`.split(/\s+/),
 );
 
-/** Words with the same meaning whose stems differ. The index stores the stem of the word at the left for all of them. */
+/** Words with the same meaning whose stems differ. The index stores the stem of a group's first word for all of the group. */
 const forms: ReadonlyMap<string, string> = new Map(
-  Object.entries({
-    keep: "kept",
-    lose: "lost loss losing",
-    send: "sent sends",
-    break: "broken broke",
-    run: "ran",
-    store: "storage",
-    encrypt: "encryption",
-    deliver: "delivery",
-    fail: "failure",
-    recover: "recovery",
-    revoke: "revocation",
-    expire: "expiry expiration",
-    subscribe: "subscription",
-    verify: "verification",
-    respond: "response",
-    grow: "growth grew",
-    hide: "hidden",
-    write: "wrote written",
-    forget: "forgot forgotten",
-    steal: "stolen",
-    choose: "chosen chose",
-    know: "known",
-    identify: "identity",
-    retain: "retention",
-    remove: "removal",
-    erase: "erasure",
-    retry: "retries",
-    decrypt: "decryption",
-    compress: "compression",
-    transform: "transformation",
-    notify: "notification",
-    administrator: "admin administration administrative",
-    authenticate: "authentication auth",
-    authorize: "authorization",
-    database: "db",
-    postgresql: "postgres",
-    kubernetes: "k8s",
-    environment: "env",
-    configure: "configuration config",
-    repository: "repo",
-    document: "documentation docs",
-    temporary: "temporarily",
-    parallel: "parallelism",
-  }).flatMap(([word, others]) => others.split(" ").map((other) => [stemmer(other), stemmer(word)] as const)),
+  [
+    "keep kept, lose lost loss losing, send sent sends, break broken broke, run ran, store storage",
+    "encrypt encryption, deliver delivery, fail failure, recover recovery, revoke revocation",
+    "expire expiry expiration, subscribe subscription, verify verification, respond response, grow growth grew",
+    "hide hidden, write wrote written, forget forgot forgotten, steal stolen, choose chosen chose, know known",
+    "identify identity, retain retention, remove removal, erase erasure, retry retries, decrypt decryption",
+    "compress compression, transform transformation, notify notification",
+    "administrator admin administration administrative, authenticate authentication auth, authorize authorization",
+    "database db, postgresql postgres, kubernetes k8s, environment env, configure configuration config",
+    "repository repo, document documentation docs, temporary temporarily, parallel parallelism",
+  ].flatMap((groups) =>
+    groups.split(", ").flatMap((group) => {
+      const [first = "", ...others] = group.split(" ").map((word) => stemmer(word));
+      return others.map((other) => [other, first] as const);
+    }),
+  ),
 );
 
 /** Words that readers search for, separated by spaces, with the words that pages use for the same thing. */

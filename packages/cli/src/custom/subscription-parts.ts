@@ -104,14 +104,14 @@ function retryOf({ retry, giveUpAfter, timeout }: Values) {
 /** The options that set the credentials of an endpoint. No option takes a secret itself, because it would stay in the shell's history. */
 export const credentialOptions: readonly PartOption[] = [
   ["--credentials-stdin", "read headers and authentication of deliveries as JSON from standard input"],
-  ["--credentials-env <name>", "read them from this environment variable"],
+  ["--credentials-env <name>", "read headers and authentication from this environment variable"],
 ];
 
 /** The options that remove a part of a subscription, such as its format. */
 export const clearingOptions: readonly PartOption[] = [
   [
     "--clear-credentials",
-    "end --credentials-stdin: send no headers and no authentication",
+    "remove the stored headers and authentication of deliveries",
     { conflicts: "credentialsStdin" },
   ],
 ];

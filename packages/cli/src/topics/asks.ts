@@ -30,7 +30,7 @@ export const addAsksCommand = topic({
         ],
         [
           "--principal <id>",
-          "only questions that this contact holds, or held when they were settled",
+          "only questions that wait for this contact, and settled ones that waited for it last",
           { fills: "principalId" },
         ],
         ["--job <id>", "only questions that this contact has now, or had when they were settled", { fills: "jobId" }],

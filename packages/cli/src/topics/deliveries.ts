@@ -44,7 +44,7 @@ export const addDeliveriesCommand = topic({
         ["--event <id>", "delivered event, evt_…", { fills: "eventId" }],
         ["--subscription <id>", "receiving subscription, sub_…", { fills: "subscriptionId" }],
         ["--state <state>", "only deliveries in this state", { choices: ["pending", "delivered", "dead_letter"] }],
-        ["--failed", "only deliveries with attempts that have not arrived", { fills: "onlyFailed" }],
+        ["--failed", "only deliveries that were attempted and have not succeeded", { fills: "onlyFailed" }],
         [
           "--since <when>",
           "only deliveries queued at or after this time: 2h for two hours ago, or 2026-03-14T09:00:00Z",

@@ -20,7 +20,7 @@ export const addAskShow = command(
   {
     says: "show one question: its escalation, its decision, and the commands that answer it",
     takes: { "<id>": "id of the question, ask_…" },
-    options: [["--job <id>", "its job, job_…: saves a search for it"]],
+    options: [["--job <id>", "job of the question, job_…; without it, the command searches for the job"]],
     json: "the question as JSON",
     examples: [
       "svc asks show ask_01h455vb4pex5vsknk084sn02q",

@@ -59,7 +59,7 @@ export const addJobRerun = command(
         { fills: "paramsJson" },
       ],
       ["--repin", "use today's definitions instead of those of the job"],
-      ["--idempotency-key <text>", "make it safe to repeat: with the same key it is the same new job"],
+      ["--idempotency-key <text>", "make the command safe to repeat: with the same key, svc returns the same new job"],
       ["--watch", "show its progress until it ends"],
     ],
     ...watchParts,

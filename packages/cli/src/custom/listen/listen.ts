@@ -20,7 +20,7 @@ export const addListenCommand = command(
     options: [
       [
         "--forward <url>",
-        "forward every delivery to this address, with its headers; its status is the answer to svc",
+        "send every delivery on to this address, with its headers; svc receives the status of its answer",
         { parse: parseUrl },
       ],
       ["--toolkit <slug>", "only events of this toolkit (default: all)"],

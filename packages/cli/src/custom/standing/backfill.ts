@@ -109,9 +109,9 @@ export const addStandingBackfill = command(
     says: "create runs for times or events of the past; or show, watch or end a backfill",
     takes: { "<program>": ["slug or id of the program; or id of a backfill, bkf_…", { fills: "id" }] },
     options: [
-      ["--since <when>", "first time to cover: 2h for two hours ago, or 2026-03-14T09:00:00Z"],
-      ["--until <when>", "first time not to cover (default: now)"],
-      ["--again", "also times and events that have a run; for a program that polls, all rows of the list"],
+      ["--since <when>", "start of the time range: 2h for two hours ago, or 2026-03-14T09:00:00Z"],
+      ["--until <when>", "end of the time range, not included (default: now)"],
+      ["--again", "start them also if they ran before; for a program that polls, all rows of the list"],
       ["--rate <count>", "most runs that start in a minute (default: 60)", { fills: "perMinute", parse: parseCount }],
       ["--policy <policy>", "overlap policy if other runs are active: skip, queueAll, allow, …"],
       ["--dry-run", "only count the runs"],

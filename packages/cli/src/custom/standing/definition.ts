@@ -54,7 +54,7 @@ export const addStandingUpdate = command(
       "<definition>": "file of the definition, or - for standard input",
     },
     options: [
-      ["--expect <version>", "refuse if the present version differs", { fills: "expectedVersion", parse: parseCount }],
+      ["--expect <version>", "refuse if its current version differs", { fills: "expectedVersion", parse: parseCount }],
       ["--simulate", "if people must approve it: simulate it first, so that they see what it would do"],
     ],
     json: "the program as JSON",

@@ -62,7 +62,7 @@ export const addStandingRun = command(
     options: [
       ["--input <file>", "file of the input, or - for standard input (default: the input that the definition makes)"],
       ["--event <id>", "event of its trigger, evt_…, from which the definition makes the input", { fills: "eventId" }],
-      ["--idempotency-key <text>", "make it safe to repeat: with the same key it is the same run"],
+      ["--idempotency-key <text>", "make the command safe to repeat: with the same key, svc returns the same run"],
       ["--watch", "show the progress of its job until it ends"],
     ],
     ...watchParts,

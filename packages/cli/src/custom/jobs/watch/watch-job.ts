@@ -36,7 +36,7 @@ export const watchParts = {
   json: "the job as JSON instead of its result",
   lastOptions: [
     ["--wait", "if the job asks a person, wait for the answer (default at a terminal)"],
-    ["--no-wait", "if the job asks a person, end with 3 (default otherwise)"],
+    ["--no-wait", "if the job asks a person, end with exit status 3 (default otherwise)"],
   ],
   more: watchNotes,
 } as const;

@@ -67,11 +67,11 @@ browserTest("a store that was restored tells that it is held, and goes on when i
   await page.getByText("was restored from a backup and is held").waitFor();
   await page.getByText("0 deliveries and 0 jobs wait").waitFor();
   await lookAt(page, "admin-held-store");
-  await page.getByRole("button", { name: "Let it go on" }).click();
-  const dialog = page.getByRole("dialog", { name: "Let the restored store go on?" });
-  await dialog.getByRole("checkbox", { name: "The old store did nothing after the backup's end" }).check();
+  await page.getByRole("button", { name: "Resume" }).click();
+  const dialog = page.getByRole("dialog", { name: "Resume the restored service?" });
+  await dialog.getByRole("checkbox", { name: "The old service did nothing after the end of the backup" }).check();
   await lookAt(page, "admin-resume-store");
-  await dialog.getByRole("button", { name: "Send and go on" }).click();
+  await dialog.getByRole("button", { name: "Resume" }).click();
   await page.getByText("was restored from a backup and is held").waitFor({ state: "detached" });
   const { restore } = (await consoles.svc.admin("GetRestore")).json;
   expect(restore).toMatchObject({ nothingSince: true, resumedAt: expect.any(String) });

@@ -67,13 +67,13 @@ browserTest(
     const times = await next.getByRole("listitem").allTextContents();
     expect(times).toHaveLength(5);
     for (const time of times) expect(time).toMatch(/^Mon \d{4}-\d\d-\d\d 09:00:00$/);
-    await keys.tabTo(page.getByRole("button", { name: "Let it stand" }));
+    await keys.tabTo(page.getByRole("button", { name: "Create the schedule" }));
     await keys.press("Enter");
     await says("Send a name such as tell-sales.");
     await lookAt(page, "schedule-new");
     await keys.tabTo(field("Name"));
     await write(page, keys, "tell-team");
-    await keys.tabTo(page.getByRole("button", { name: "Let it stand" }));
+    await keys.tabTo(page.getByRole("button", { name: "Create the schedule" }));
     await keys.press("Enter");
     await page.getByRole("heading", { name: announcingProgram.title, level: 1 }).waitFor();
     await page.getByText("active", { exact: true }).waitFor();
@@ -96,7 +96,7 @@ browserTest("a schedule is changed, paused, resumed, started once and deleted by
   const stands = async () => (await standing("GetStandingProgram", { id })).standingProgram;
   await press("link", "Change");
   await page.getByRole("heading", { name: "Change Tell the team each year", level: 1 }).waitFor();
-  await page.getByText("Stays as it is: drift, schedule.jitter.").waitFor();
+  await page.getByText("Unchanged: drift, schedule.jitter.").waitFor();
   await keys.tabTo(page.getByLabel("While another run is under way"));
   await keys.type("allow");
   await keys.tabTo(page.getByLabel("Runs at once"));
@@ -162,7 +162,7 @@ browserTest("a skill is run by each event of a trigger, after it was told how ma
   await page.getByLabel("Trigger", { exact: true }).selectOption("calendar.events_changed");
   await page.getByLabel("Name", { exact: true }).fill("tell-of-changes");
   await page.getByText("1 of the last 1 events would have started it.").waitFor();
-  await page.getByRole("button", { name: "Let it stand", disabled: false }).click();
+  await page.getByRole("button", { name: "Create the schedule", disabled: false }).click();
   await page.getByText("It has not run yet.").waitFor();
   await postCalendar(consoles.svc);
   await page.getByRole("region", { name: "Runs" }).getByText("event", { exact: true }).waitFor();

@@ -218,7 +218,7 @@ const cases: Record<string, Pressed> = {
     search: /skill=announce/,
     shows: async (page) => {
       await page.getByRole("textbox", { name: "Program" }).getByText('"skills.announce"').waitFor();
-      await page.getByRole("button", { name: "Let it stand", disabled: false }).waitFor();
+      await page.getByRole("button", { name: "Create the schedule", disabled: false }).waitFor();
     },
   },
   "a schedule: runs of a reason": {

@@ -65,7 +65,7 @@ function QuestionForm({
             />
           </Suspense>
         )}
-        <AreaField label="Note (optional)" value={note} onChange={setNote} hint="It is kept with your answer." />
+        <AreaField label="Note (optional)" value={note} onChange={setNote} hint="svc stores it with your answer." />
         <PlainButton
           kind="primary"
           type="submit"

@@ -44,7 +44,7 @@ function EndpointFields({
   const known = types.data?.eventTypes.map(({ name }) => typeSlug(name)) ?? [];
   return (
     <Stack>
-      <AddressFields form={form} hint="The address of your server to which events are posted, such as https://…" />
+      <AddressFields form={form} hint="The address of your server that receives the events, such as https://…" />
       <TypesField form={form} known={known} all="All event types" wordsOf={typeName} />
       <FilterField form={form} />
       <Part title="Format" isOpen={form.draft.format !== "svc"}>

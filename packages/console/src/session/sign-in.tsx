@@ -100,7 +100,7 @@ function SignInForm({
         mono
         value={key}
         onChange={setKey}
-        hint="A key of a project, or the administrator's token. It is sent once and not kept here."
+        hint="A key of a project, or the administrator's token. The browser sends it once and does not store it."
       />
       <Button kind="primary" type="submit" icon="key" busy={isBusy ? "Signing in" : undefined}>
         Sign in
@@ -118,5 +118,5 @@ function seatRefusal(projectId: string): PageRefusal | undefined {
   if (seatFor(currentSession(), projectId) !== undefined) return undefined;
   const [message, reason, field] = ["That key is of another project.", "SEAT_MISSING", ""];
   const wanted = projectId === "admin" ? "the administrator's token" : `a key of project ${projectId}`;
-  return { message, help: `Sign in with ${wanted}. The other project is signed in, too.`, reason, field };
+  return { message, help: `Sign in with ${wanted}. You stay signed in to the other project.`, reason, field };
 }

@@ -36,7 +36,7 @@ export function KeysDialog({ open, onClose, projectId }: { open: boolean; onClos
         label="Single letters are shortcuts"
         checked={shortcuts}
         onChange={(on) => setPreferences({ shortcuts: on })}
-        hint="Turn them off where you speak to the page rather than type."
+        hint="Turn them off if you control the page by voice."
       />
     </Dialog>
   );

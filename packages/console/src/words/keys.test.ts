@@ -28,7 +28,7 @@ test("a key says what it is bound to, and nothing where it is bound to nothing",
 
 test("what is given beside the tools of apps is said, and nothing where nothing is", () => {
   expect(agentToolsText({ agentTools: [] })).toBeUndefined();
-  expect(agentToolsText({ agentTools: ["programs", "connect"] })).toBe("Beside the tools of apps: programs, connect.");
+  expect(agentToolsText({ agentTools: ["programs", "connect"] })).toBe("Further abilities: programs, connect.");
 });
 
 test("which calls wait for whom is said, and nothing where none do", () => {

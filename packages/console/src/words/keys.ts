@@ -109,7 +109,7 @@ export function asStrict(person: string): readonly Choice[] {
  * Returns undefined if there are none.
  */
 export function agentToolsText({ agentTools }: Pick<ApiKey, "agentTools">): string | undefined {
-  return agentTools.length === 0 ? undefined : `Beside the tools of apps: ${agentTools.join(", ")}.`;
+  return agentTools.length === 0 ? undefined : `Further abilities: ${agentTools.join(", ")}.`;
 }
 
 /**

@@ -94,34 +94,34 @@ export const startedByOptions: readonly { value: string; words: string; says: st
 
 /** The choices for the rows that the first poll of a schedule finds. `value`: the JSON text for the schedule's definition. */
 export const firstPolls: readonly { value: string; words: string }[] = [
-  { value: "", words: "nothing, as where nothing is said" },
+  { value: "", words: "nothing (default)" },
   { value: '"all"', words: "all that is there" },
   { value: '{\n  "last": 10\n}', words: "the last 10 rows" },
 ];
 
 /** The choices for which rows one run of a polling schedule gets: all rows of a poll, or one row. */
 export const pollRuns: readonly { value: string; words: string }[] = [
-  { value: "", words: "all rows that a poll finds, as where nothing is said" },
+  { value: "", words: "all rows that a poll finds (default)" },
   { value: "row", words: "each row" },
 ];
 
 const overlaps: Readonly<Record<string, string>> = {
-  skip: "it is left out",
-  queueOne: "it waits, in place of one that waited before",
-  queueAll: "it waits behind the others",
-  cancelRunning: "it waits, and the jobs under way are cancelled",
-  allow: "it starts beside them",
+  skip: "it is skipped",
+  queueOne: "it waits, and replaces a run that waited before",
+  queueAll: "it waits until the others have ended",
+  cancelRunning: "it waits, and the running jobs are cancelled",
+  allow: "it starts at once",
 };
 
 /** Returns what happens by default to a run that becomes due while other runs are in progress. `by`: what starts the schedule. */
-export function overlapDefault(by: string): string {
+function overlapDefault(by: string): string {
   return overlaps[by === "trigger" || by === "poll" ? "queueAll" : "skip"] ?? "";
 }
 
 /** Returns the choices for a run that becomes due while other runs are in progress. `by`: what starts the schedule. */
 export function overlapOptions(by: string): { value: string; words: string }[] {
   const named = Object.entries(overlaps).map(([value, words]) => ({ value, words: `${value}: ${words}` }));
-  return [{ value: "", words: `as where nothing is said: ${overlapDefault(by)}` }, ...named];
+  return [{ value: "", words: `default: ${overlapDefault(by)}` }, ...named];
 }
 
 const days = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"];

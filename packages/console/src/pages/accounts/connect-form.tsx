@@ -88,7 +88,7 @@ function SpecForm({
         label="Entity"
         value={input.entityId}
         onChange={(entityId) => change({ entityId })}
-        hint="Whose account it is, in your own words: the id of your user, such as ada."
+        hint="The user or customer who owns the account, by your own id, such as ada."
         isRequired
         autoComplete="off"
       />
@@ -162,7 +162,7 @@ function CredentialFields({
         label="API key"
         value={input.apiKey}
         onChange={(apiKey) => onChange({ apiKey })}
-        hint={`Sealed at once, and never shown again.${isSandbox ? " The sandbox takes any." : ""}`}
+        hint={`svc encrypts the key, and never shows it again.${isSandbox ? " The sandbox accepts any key." : ""}`}
       />
     );
   }

@@ -90,7 +90,7 @@ function CredentialForm({
         type="password"
         value={input.clientSecret}
         onChange={(clientSecret) => setInput({ ...input, clientSecret })}
-        hint="Sealed at once, and never shown again."
+        hint="svc encrypts it, and never shows it again."
         isRequired
         autoComplete="off"
       />

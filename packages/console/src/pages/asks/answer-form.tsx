@@ -84,7 +84,7 @@ export function AnswerForm({ ask, job, projectId }: { ask: Ask; job: Job | undef
           <OverridesForm fields={fields} typed={typed} faults={faults} onChange={setTyped} />
         </fieldset>
       )}
-      <AreaField label="Note" value={note} onChange={setNote} hint="Kept with the decision. Not needed." />
+      <AreaField label="Note" value={note} onChange={setNote} hint="Optional. svc stores it with your answer." />
       <div className={styles["answers"]}>
         {offered.map((continuation) => (
           <AnswerButton

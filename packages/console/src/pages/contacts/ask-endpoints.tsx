@@ -37,7 +37,7 @@ export function AskEndpoints({ why }: { why: string | undefined }) {
           type="url"
           value={endpointUrl}
           onChange={setEndpointUrl}
-          hint="Every hop of every ask is posted there, signed. HTTPS, except for loopback."
+          hint="svc posts each question here, signed, and again if it asks the next contact. The URL must use https, except on the own machine."
         />
         <Line>
           <Button

@@ -17,7 +17,7 @@ import { prettyJson } from "../../words/pretty-json.ts";
 import type { Word } from "../../words/word.ts";
 import { sampleArguments } from "./sample-question.ts";
 
-const approver: Word = { word: "approver", tone: "info", icon: "lock", says: "Approvals may be decided in this name." };
+const approver: Word = { word: "approver", tone: "info", icon: "lock", says: "The contact may answer approvals." };
 
 /** Draws one contact: its contact channels, and the buttons that change it. */
 export function ContactItem({

@@ -103,15 +103,15 @@ function ContactDialog({
       method={ContactsService.method.putContact}
       title={contact === undefined ? "New contact" : `Change ${principalId}`}
       fields={{
-        principalId: { text: "Id", readOnly: contact !== undefined, hint: "What programs name, such as lead." },
+        principalId: { text: "Id", readOnly: contact !== undefined, hint: "Programs use this id, such as lead." },
         name: { text: "Name" },
-        approver: { check: "Approver", hint: "Approvals may be decided in this name." },
-        toolSlug: { text: "Reached by tool", mono: true, hint: "Left empty, the contact is told of no question." },
+        approver: { check: "Approver", hint: "The contact may answer approvals." },
+        toolSlug: { text: "Reached by tool", mono: true, hint: "The tool that sends questions. Empty for none." },
         entityId: { text: "As entity", when: isReached },
         argsJson: {
           area: "Arguments",
           mono: true,
-          hint: "JSON; {question}, {jobId}, {requestId} and {link} are filled in.",
+          hint: "Arguments of the tool, as a JSON object. svc replaces {question}, {jobId}, {requestId} and {link}.",
           when: isReached,
         },
       }}

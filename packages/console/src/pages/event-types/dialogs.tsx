@@ -36,7 +36,7 @@ export function EventTypeDialog({
           mono: true,
           hint: "JSON Schema of the payload. Leave it empty to accept every JSON object.",
         },
-        sampleJson: { area: "Sample", mono: true, hint: "A payload as JSON. Leave it empty, and svc makes one." },
+        sampleJson: { area: "Sample", mono: true, hint: "An example, as JSON. If it is empty, svc makes one." },
         offered: { check: "Offered to customers" },
         breaking: {
           check: "Accept that stored events may not match the schema",

@@ -29,7 +29,7 @@ const events = listPage({
         <TriggerChoice toolkit={toolkit} trigger={trigger} onChange={(to) => change({ trigger: to })} />
       ),
     entity: { typed: "Entity", short: true },
-    text: { typed: "Text of the payload", placeholder: "Text of the payload, letter for letter" },
+    text: { typed: "Text of the payload", placeholder: "Exact text in the payload" },
     range: { span: "Received" },
     live: { switch: "Live", off: "off" },
   },

@@ -72,12 +72,12 @@ export function WebhookSecrets({ endpoint: { toolkitSlug, projectId, secrets } }
               type: "password",
               autoComplete: "new-password",
               mono: true,
-              hint: "As the app shows it, 8 to 512 characters. Leave it empty, and svc makes one.",
+              hint: "The secret that the app shows, 8 to 512 characters. If you leave it empty, svc generates one.",
             },
             overlap: {
               select: "The present secrets also verify posts for",
               options: secretOverlaps,
-              hint: "In this time, enter the new secret in the app.",
+              hint: "Enter the new secret in the app before this time ends.",
               when: () => secrets.length > 0,
             },
           }}

@@ -124,7 +124,7 @@ function PromoteDialog({ job, onClose }: { job: Job; onClose: () => void }) {
           mono: true,
           hint: ({ slug }) => `Lower-case letters, digits and underscores. Called as skills.${slug || "<name>"}.`,
         },
-        description: { area: "What it does", hint: "Written for a model that must choose." },
+        description: { area: "What it does", hint: "A language model reads this text to decide if it uses the skill." },
         newVersion: { check: "The next version of a skill that exists" },
       }}
       request={(values) => ({ jobId: job.id, ...values })}

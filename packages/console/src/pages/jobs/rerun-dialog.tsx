@@ -57,7 +57,7 @@ export default function RerunDialog({ job, projectId, onClose }: { job: Job; pro
     <Dialog open onClose={onClose} title="Run this program again?" hideOnInteractOutside={false} wide actions={actions}>
       {made === undefined ? (
         <>
-          <p>A new job of the same program, by the rules of any submission.</p>
+          <p>svc submits the same program as a new job. The usual checks and approvals apply.</p>
           {has("inputSchema") && (
             <AreaField
               label="Other input"
@@ -65,7 +65,7 @@ export default function RerunDialog({ job, projectId, onClose }: { job: Job; pro
               value={inputJson}
               onChange={changing(setInputJson)}
               fault={at.inputJson}
-              hint="As a JSON object; empty for that of this job."
+              hint="A JSON object. Leave it empty for the input of this job."
             />
           )}
           {has("params") && (
@@ -75,14 +75,14 @@ export default function RerunDialog({ job, projectId, onClose }: { job: Job; pro
               value={paramsJson}
               onChange={changing(setParamsJson)}
               fault={at.paramsJson}
-              hint="As a JSON object; empty for the program's own."
+              hint="A JSON object. Leave it empty for the params of the program."
             />
           )}
           <CheckField
-            label="On the definitions of today"
+            label="Use the newest versions of the tools"
             checked={repin}
             onChange={changing(setRepin)}
-            hint="Otherwise on those that this job ran on."
+            hint="If you do not check this, the new job uses the versions of the tools that this job used."
           />
           <FaultNotice error={rest} />
         </>

@@ -27,12 +27,12 @@ export function RetryDialog({ job, onClose }: { job: Job; onClose: () => void })
         paramsJson: {
           area: "Other params",
           mono: true,
-          hint: `As a JSON object; those left out stay. The program has ${params}`,
+          hint: `A JSON object with the values to change. All others stay the same. The program has ${params}`,
           when: () => params !== "",
         },
         resendUnknown: {
           check: "Send writes in doubt again",
-          hint: `${unknown} were sent, and whether they were carried out is not known. Otherwise people are asked.`,
+          hint: `${unknown} were sent, but the app did not confirm them. If you send them again, the app may do them twice. Otherwise svc asks a person.`,
           when: () => unknown > 0,
         },
       }}

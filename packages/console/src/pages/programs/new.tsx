@@ -52,7 +52,7 @@ function ProgramEditor({ initial, projectId }: { initial: string; projectId: str
         <SubmitButtons
           text={text}
           projectId={projectId}
-          why={!isCurrent ? "The program is being checked" : faults.length > 0 ? "Mend what is wrong first" : undefined}
+          why={!isCurrent ? "The program is being checked" : faults.length > 0 ? "Fix the problems first" : undefined}
         />
         <FaultNotice error={check.error} onRetry={() => void check.refetch()} />
         {check.data !== undefined && (

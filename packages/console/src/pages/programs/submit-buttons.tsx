@@ -56,7 +56,7 @@ export function SubmitButtons({ text, projectId, why }: { text: string; projectI
         label="Simulate before it runs"
         checked={simulateFirst}
         onChange={setSimulateFirst}
-        hint="Reads are made and writes are not sent; whoever approves sees what came of it."
+        hint="svc first runs the program without sending writes. The approver sees the result."
       />
       <FaultNotice error={submit.error} />
     </Stack>

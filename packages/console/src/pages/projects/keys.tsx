@@ -75,7 +75,7 @@ function CreateKeyDialog({ projectId, onClose }: { projectId: string; onClose: (
           autoComplete="off"
           value={name}
           onChange={setName}
-          hint="What it is for, 1 to 100 characters."
+          hint="The purpose of the key, 1 to 100 characters."
         />
         <OptionsField label="Role" value={role} options={roles} onChange={setRole} />
         <SelectField label="It expires" value={days} options={lives} onChange={setDays} />
@@ -88,7 +88,7 @@ function CreateKeyDialog({ projectId, onClose }: { projectId: string; onClose: (
               toolkitsHint="Slugs with commas between, such as calendar,notes_wiki. Empty: of all."
             />
             <TicksField
-              label="Beside the tools of apps its agent may use"
+              label="Further abilities of the agent"
               options={agentToolChoices}
               chosen={agentTools}
               onChange={setAgentTools}

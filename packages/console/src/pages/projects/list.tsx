@@ -77,7 +77,7 @@ function CreateProjectDialog({ onClose }: { onClose: () => void }) {
           text: "Name",
           required: true,
           autoComplete: "off",
-          hint: "1 to 100 characters, unique in the deployment. It begins with the default policy and a contact named owner.",
+          hint: "1 to 100 characters. No other project may have the name. The new project has the default policy and a contact named owner.",
         },
       }}
       request={(values) => values}
@@ -107,11 +107,12 @@ function HeldStore() {
       <Notice
         tone="warn"
         icon="pause"
-        title="The store was restored from a backup and is held: nothing is sent by itself"
-        actions={<Button onPress={() => setAsked(true)}>Let it go on</Button>}
+        title="The database was restored from a backup and is held: svc sends nothing by itself"
+        actions={<Button onPress={() => setAsked(true)}>Resume</Button>}
       >
         <p>
-          It has all until <Time at={restore.backupEndsAt} />. Posts and calls are taken; {waiting(restore)} wait.
+          It has everything until <Time at={restore.backupEndsAt} />. svc accepts posts and calls; {waiting(restore)}{" "}
+          wait.
         </p>
       </Notice>
       {isAsked && <ResumeDialog restore={restore} onClose={() => setAsked(false)} />}
@@ -124,16 +125,16 @@ function ResumeDialog({ restore, onClose }: { restore: Restore; onClose: () => v
   return (
     <WriteDialog
       method={AdminService.method.resumeRestored}
-      title="Let the restored store go on?"
+      title="Resume the restored service?"
       fields={{
         nothingSince: {
-          check: "The old store did nothing after the backup's end",
-          hint: "It was stopped before. Else what a job from before would write may have been sent already: such writes are in doubt, and somebody is asked.",
+          check: "The old service did nothing after the end of the backup",
+          hint: "Check this only if the old service was stopped before the backup ended. Otherwise it may have sent writes that the backup does not show. Then svc asks a person about each of them.",
         },
       }}
       request={(values) => values}
       keep="Cancel"
-      act="Send and go on"
+      act="Resume"
       busy="Resuming"
       kind="danger"
       onClose={onClose}

@@ -74,14 +74,14 @@ function Allowed({ typed, onChange }: Part) {
           mono
           value={typed.redirectUrls}
           onChange={(redirectUrls) => onChange({ redirectUrls })}
-          hint="Where people may be sent after connecting an account: one https URL a line. Loopback is always allowed."
+          hint="Addresses to which svc may send people after they connected an account. One https URL per line. Addresses on the own machine are always allowed."
         />
         <AreaField
           label="Hosts of http steps"
           mono
           value={typed.hosts}
           onChange={(hosts) => onChange({ hosts })}
-          hint="Where programs may send requests: one host a line, such as api.example.com or api.example.com:8443. Empty: none."
+          hint="Hosts to which programs may send requests, such as api.example.com or api.example.com:8443. One per line. Leave it empty to allow none."
         />
       </Stack>
     </Section>
@@ -91,7 +91,7 @@ function Allowed({ typed, onChange }: Part) {
 function Quotas({ typed, onChange }: Part) {
   return (
     <Section title="Quotas">
-      <p>Empty for the default, -1 for no bound. The tab Usage shows what each comes to.</p>
+      <p>Leave a field empty for the default, or enter -1 for no limit. The tab Usage shows how much is used.</p>
       <Stack>
         {quotaNames.map((name) => (
           <TextField

@@ -103,7 +103,7 @@ function NewSchedule({ projectId, programText }: { projectId: string; programTex
           value={slug}
           onChange={setSlug}
           fault={at.slug}
-          hint="It is called by it: a lower-case letter, then lower-case letters, digits, - and _."
+          hint="Name for commands and calls: a lower-case letter, then lower-case letters, digits, - and _."
         />
       }
     >
@@ -119,21 +119,21 @@ function NewSchedule({ projectId, programText }: { projectId: string; programTex
                 create.send({ slug: slug.trim(), definitionJson, paused, simulate: needsApproval && simulate })
               }
             >
-              Let it stand
+              Create the schedule
             </Button>
           </Line>
           <CheckField
-            label="Paused at first"
+            label="Create it paused"
             checked={paused}
             onChange={setPaused}
-            hint="It starts nothing until it is resumed on its page."
+            hint="The schedule starts no run until you resume it on its page."
           />
           {needsApproval && (
             <CheckField
-              label="Simulate before it is asked about"
+              label="Simulate before the approval"
               checked={simulate}
               onChange={setSimulate}
-              hint="Reads are made and writes are not sent; whoever approves sees what came of it."
+              hint="svc first runs the program without sending writes. The approver sees the result."
             />
           )}
           <FaultNotice error={rest} />

@@ -88,7 +88,7 @@ function DeleteSchedule({
     <WriteDialog
       method={StandingService.method.deleteStandingProgram}
       title={`Delete the schedule ${slug}?`}
-      fields={{ cancelRunning: { check: "Cancel its jobs under way", hint: "Otherwise they go on." } }}
+      fields={{ cancelRunning: { check: "Cancel its running jobs", hint: "Otherwise the jobs continue." } }}
       request={({ cancelRunning }) => ({ id, cancelRunning })}
       keep="Keep it"
       act="Delete it"

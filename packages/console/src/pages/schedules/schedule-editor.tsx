@@ -15,7 +15,7 @@ import { Section } from "../../ui/layout/section.tsx";
 import { Stack } from "../../ui/layout/stack.tsx";
 import { Skeleton } from "../../ui/notice/empty.tsx";
 import { FaultNotice } from "../../ui/notice/fault.tsx";
-import { overlapDefault, overlapOptions } from "../../words/standing.ts";
+import { overlapOptions } from "../../words/standing.ts";
 import { definitionText } from "./definition-text.ts";
 import { type Draft, keptParts } from "./draft.ts";
 import { placeDefinitionFaults } from "./draft-faults.ts";
@@ -77,7 +77,7 @@ export function ScheduleEditor({
         <Section title="Schedule">
           <Stack>
             {naming}
-            <TextField {...form.fieldOf("title", "Title")} hint="What it is for. Empty: the title of its program." />
+            <TextField {...form.fieldOf("title", "Title")} hint="Its purpose. If empty, the title of its program." />
             <SourceFields form={form} />
           </Stack>
         </Section>
@@ -88,13 +88,13 @@ export function ScheduleEditor({
         </Section>
         <Section title="Overlap and limits">
           <LimitFields form={form} />
-          {others.length > 0 && <p>Stays as it is: {others.join(", ")}.</p>}
+          {others.length > 0 && <p>Unchanged: {others.join(", ")}.</p>}
         </Section>
       </Stack>
       <Stack>
         {children({
           ...{ definitionJson: check.definitionJson, needsApproval: check.preview?.needsApproval ?? false },
-          why: !isCurrent ? "It is being checked" : isFaulty ? "Mend what is wrong first" : undefined,
+          why: !isCurrent ? "It is being checked" : isFaulty ? "Fix the problems first" : undefined,
         })}
         <FaultNotice error={check.error} onRetry={check.retry} />
         <ScheduleVerdict check={check} draft={draft} onGoTo={(offset) => editor.current?.goTo(offset)} />
@@ -114,46 +114,46 @@ function LimitFields({ form: { draft, fieldOf } }: { form: DraftForm }) {
       <SelectField
         {...fieldOf("policy", "While another run is under way")}
         options={overlapOptions(draft.by)}
-        hint={`Where nothing is said: ${overlapDefault(draft.by)}.`}
+        hint="What svc does with a run that is due while another run is active."
       />
       {isMade && (
         <TextField
           {...fieldOf("overlapMax", "Runs at once")}
           inputMode="numeric"
-          hint={draft.policy === "allow" ? "1 to 100. Empty: 100." : "1 to 100. Empty: 1."}
+          hint={draft.policy === "allow" ? "1 to 100. Leave it empty for 100." : "1 to 100. Leave it empty for 1."}
         />
       )}
       <FieldGroup label="Rate">
         <TextField
           {...fieldOf("rateMax", "Runs that start in a time")}
           inputMode="numeric"
-          hint="What is over it waits. Empty: any number."
+          hint="Most runs that may start in the period below. Further runs wait. Leave it empty for no limit."
         />
-        <TextField {...fieldOf("ratePer", "That time")} mono hint="Such as 1m or 1h, where a number is given." />
+        <TextField {...fieldOf("ratePer", "That time")} mono hint="Length of the period, such as 1m or 1h." />
       </FieldGroup>
       <FieldGroup label="Budget of a day">
         <TextField
           {...fieldOf("runs", "Runs on a day")}
           inputMode="numeric"
-          hint="What is over it waits for the next day. Empty: any number."
+          hint="Most runs in a day. Further runs wait for the next day. Leave it empty for no limit."
         />
-        <TextField {...fieldOf("toolCalls", "Tool calls on a day")} inputMode="numeric" hint="Empty: any number." />
-        <TextField {...fieldOf("writes", "Calls that write on a day")} inputMode="numeric" hint="Empty: any number." />
+        <TextField {...fieldOf("toolCalls", "Tool calls on a day")} inputMode="numeric" hint="Empty: no limit." />
+        <TextField {...fieldOf("writes", "Calls that write on a day")} inputMode="numeric" hint="Empty: no limit." />
       </FieldGroup>
       <TextField
         {...fieldOf("pauseAfter", "Pauses after failures in a row")}
         inputMode="numeric"
-        hint="Jobs that fail or expire, and starts that are refused. Empty: 10. 0: never."
+        hint="svc pauses the schedule after so many jobs in a row that fail, expire or are refused. Leave it empty for 10. 0: never."
       />
       <TextField
         {...fieldOf("when", "Only when")}
         mono
-        hint="CEL over fire, event or row, and params, such as has(event.payload.severity). Empty: always."
+        hint="A condition in CEL over fire, event, row and params, such as has(event.payload.severity). Leave it empty to always run."
       />
       <AreaField
         {...fieldOf("input", "Input of each run")}
         mono
-        hint='JSON of what is given, such as {"day": {"$ref": "fire.localDate"}}, for a program that declares an inputSchema. Empty: the program&apos;s own.'
+        hint='A JSON object for a program that has an inputSchema, such as {"day": {"$ref": "fire.localDate"}}. Leave it empty for the defaults of the program.'
       />
     </Stack>
   );

@@ -25,25 +25,25 @@ export function SourceFields({ form }: { form: DraftForm }) {
         <AreaField
           {...fieldOf("cron", "Cron expressions")}
           mono
-          hint="Of five fields, one a line; their union is due. 0 9 * * 1-5 is nine o'clock on working days."
+          hint="Five fields, such as 0 9 * * 1-5: nine o'clock on working days. Write one expression per line; a run starts at the times of each."
         />
       )}
       {draft.by === "every" && (
         <TextField
           {...fieldOf("every", "Every")}
           mono
-          hint="Such as 15m, 6h or 14d; a minute at least. It knows no wall clock."
+          hint="Time between two runs, such as 15m, 6h or 14d. At least 1m. For a fixed time of day, use a cron expression."
         />
       )}
       {draft.by === "at" && (
-        <AreaField {...fieldOf("at", "Instants")} mono hint="Such as 2027-01-01T09:00:00Z, one a line, up to 100." />
+        <AreaField {...fieldOf("at", "Instants")} mono hint="Such as 2027-01-01T09:00:00Z. One per line, up to 100." />
       )}
       {draft.by === "trigger" && <TriggerFields form={form} />}
       {draft.by === "poll" && <PollFields form={form} />}
       <SuggestField
         {...fieldOf("timeZone", "Time zone")}
         suggestions={zones}
-        hint="Of cron expressions, of local times and of the budget's days. Empty: UTC."
+        hint="Time zone of the cron expressions, the dates and the days of the budget. Leave it empty for UTC."
       />
     </Stack>
   );
@@ -63,13 +63,13 @@ function TriggerFields({ form: { draft, change, fieldOf } }: { form: DraftForm }
         value={draft.toolkit}
         options={[choose("choose a toolkit"), ...options(toolkits, draft.toolkit)]}
         onChange={(toolkit) => change({ toolkit, trigger: "" })}
-        hint="What its app posts. events: your own events. svc: what svc reports, such as a failing endpoint."
+        hint="The app whose events start a run. events: events that you publish. svc: events about this project, such as a failing endpoint."
       />
       <SelectField
         {...fieldOf("trigger", "Trigger")}
         options={[choose("choose a trigger"), ...options(triggers, draft.trigger)]}
       />
-      <TextField {...fieldOf("entity", "Entity")} hint="Only events about the account of this entity. Empty: of any." />
+      <TextField {...fieldOf("entity", "Entity")} hint="Only events of this user. Leave it empty for all." />
     </>
   );
 }
@@ -77,10 +77,10 @@ function TriggerFields({ form: { draft, change, fieldOf } }: { form: DraftForm }
 function PollFields({ form: { fieldOf } }: { form: DraftForm }) {
   return (
     <>
-      <TextField {...fieldOf("call", "Tool that lists")} mono hint="Of class read, such as sales_crm.list_deals." />
-      <TextField {...fieldOf("pollEntity", "Entity")} hint="Whose account of the app is read." />
-      <TextField {...fieldOf("pollEvery", "Every")} mono hint="How often it is read, such as 5m; a minute at least." />
-      <AreaField {...fieldOf("args", "Its arguments")} mono hint="A JSON object, the same each time. Empty: none." />
+      <TextField {...fieldOf("call", "Tool that lists")} mono hint="Only reads, such as sales_crm.list_deals." />
+      <TextField {...fieldOf("pollEntity", "Entity")} hint="The user or customer whose account is read." />
+      <TextField {...fieldOf("pollEvery", "Every")} mono hint="How often to read it, such as 5m. At least 1m." />
+      <AreaField {...fieldOf("args", "Its arguments")} mono hint="A JSON object, the same for each read, or empty." />
       <SelectField {...fieldOf("first", "What the first poll finds")} options={firstPolls} />
       <SelectField {...fieldOf("per", "A run for")} options={pollRuns} />
     </>

@@ -63,7 +63,7 @@ function AgentKeyDialog({ onClose }: { onClose: () => void }) {
           autoComplete="off"
           value={name}
           onChange={setName}
-          hint="What it is for, 1 to 100 characters."
+          hint="The purpose of the key, 1 to 100 characters."
         />
         <SelectField label="It expires" value={hours} options={lives} onChange={setHours} />
         <ScopeFields

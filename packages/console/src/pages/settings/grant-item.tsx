@@ -152,12 +152,12 @@ function NarrowDialog({ grant, onClose }: { grant: Grant; onClose: () => void })
           mono
           value={kept.typed}
           onChange={(typed) => setKept({ ...kept, typed })}
-          hint="Slugs with commas between, such as calendar,notes_wiki. Empty: all, as now."
+          hint="Short names of toolkits, separated by commas, such as calendar,notes_wiki. Leave it empty to keep all."
         />
       )}
       {grant.agentTools.length > 0 && (
         <TicksField
-          label="Beside the tools of apps it keeps"
+          label="Further abilities that it keeps"
           options={agentToolChoices.filter(({ value }) => grant.agentTools.includes(value))}
           chosen={kept.agentTools}
           onChange={(agentTools) => setKept({ ...kept, agentTools })}

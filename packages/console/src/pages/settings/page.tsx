@@ -64,7 +64,7 @@ function BrowserSettings() {
           label="Single letters are shortcuts"
           checked={shortcuts}
           onChange={(on) => setPreferences({ shortcuts: on })}
-          hint="Turn them off where you speak to the page rather than type. ? shows them all."
+          hint="Turn them off if you control the page by voice. The key ? shows all shortcuts."
         />
       </Stack>
     </Section>

@@ -111,7 +111,7 @@ function SecretDialog({ name, onClose }: { name: string; onClose: () => void }) 
           mono: true,
           required: true,
           autoComplete: "off",
-          hint: "A lower-case letter, then lower-case letters, digits, - and _: billing_token",
+          hint: "A lower-case letter, then lower-case letters, digits, - and _, such as billing_token.",
           when: () => name === "",
         },
         value: {
@@ -120,7 +120,7 @@ function SecretDialog({ name, onClose }: { name: string; onClose: () => void }) 
           mono: true,
           required: true,
           autoComplete: "off",
-          hint: "8 to 8,192 characters, as it is to be sent. It is sealed, and no call reads it back.",
+          hint: "8 to 8,192 characters. svc sends the value as you enter it. It encrypts the value, and never shows it again.",
         },
       }}
       start={{ name }}

@@ -140,7 +140,7 @@ function DeleteSkill({ slug, version, projectId }: { slug: string; version: numb
           </>
         }
       >
-        <p>Jobs under way go on. Who calls it gets the newest version that is left, or that there is none.</p>
+        <p>Running jobs continue. Later calls get the newest version left, or are refused if there is none.</p>
         <FaultNotice error={remove.error} />
       </Dialog>
     </>

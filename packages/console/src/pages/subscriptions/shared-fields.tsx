@@ -141,7 +141,7 @@ export function CredentialFields({
             label="Replace what is stored"
             checked={draft.replacesCredentials}
             onChange={(replacesCredentials) => change({ replacesCredentials })}
-            hint="Without headers and authentication below, this removes what is stored. A new address on another server removes it, too."
+            hint="If you enter no headers and no authentication below, svc removes the stored ones. It also removes them if the new address is on another server."
           />
         </>
       )}
@@ -207,7 +207,11 @@ function AuthFields({ form }: { form: SubscriptionForm }) {
       );
     case "bearer":
       return (
-        <TextField {...inputOf(form, "token", "Token", "credentials.bearer")} {...secret} hint="Without “Bearer”." />
+        <TextField
+          {...inputOf(form, "token", "Token", "credentials.bearer")}
+          {...secret}
+          hint="Without the word Bearer."
+        />
       );
     case "oauth2":
       return (

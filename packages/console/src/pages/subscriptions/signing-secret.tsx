@@ -76,14 +76,14 @@ function RotateDialog({
         overlap: {
           select: "The former secret also signs for",
           options: secretOverlaps,
-          hint: "Until then, a delivery has both signatures, and your server can know either secret.",
+          hint: "Until then, svc signs each delivery with both secrets. Your server can use either of them.",
         },
         secret: {
           text: "New secret",
           type: "password",
           autoComplete: "new-password",
           mono: true,
-          hint: "whsec_ and the base64 of 24 to 64 bytes. Leave it empty, and svc makes one.",
+          hint: "whsec_, followed by 24 to 64 bytes in base64. If you leave it empty, svc generates one.",
         },
       }}
       start={{ overlap: "86400" }}

@@ -123,11 +123,7 @@ function DefinitionEditor({ projectId, why }: { projectId: string; why: string |
           projectId={projectId}
           why={
             why ??
-            (!isCurrent
-              ? "The definition is being checked"
-              : faults.length > 0
-                ? "Mend what is wrong first"
-                : undefined)
+            (!isCurrent ? "The definition is being checked" : faults.length > 0 ? "Fix the problems first" : undefined)
           }
         />
         <FaultNotice error={check.error} onRetry={() => void check.refetch()} />

@@ -102,7 +102,7 @@ export function ConfirmFields({
           autoComplete="off"
           value={contact}
           onChange={(to) => onChange({ contact: to })}
-          hint="Id of a contact of the project, as its page Contacts lists it. Without an answer within ten minutes the call is refused."
+          hint="Id of a contact of the project (page Contacts). If the contact does not answer within ten minutes, svc refuses the call."
         />
       )}
     </>

@@ -52,6 +52,7 @@ const emptyEverything = [
   "contacts",
   "due_tasks",
   "replays",
+  "sweep_turns",
   "projects",
 ]
   .map((table) => `delete from ${table};`)

@@ -258,8 +258,12 @@ export type Action = ToolDefinition & {
     readonly headers: TemplateTree;
     /** Template of the request body. Undefined if the definition of the tool declares no request body. */
     readonly body: TemplateTree | undefined;
+    /** Form of the body. `form`: `application/x-www-form-urlencoded` with names such as `a[b][0]`. Undefined for JSON. */
+    readonly encoding?: "form" | undefined;
   };
   readonly response: {
+    /** `text` if the app's answer is not JSON. The result is then an object with the member `text`. Undefined for JSON. */
+    readonly as?: "text" | undefined;
     /** Path of the result in the app's answer. Empty if the whole answer is the result. */
     readonly unwrap: string;
     /** Field name under which svc returns a result that is a list or a single value. Empty if the result is returned as it is. */

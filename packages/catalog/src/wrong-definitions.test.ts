@@ -213,14 +213,6 @@ const cases: [name: string, damage: Damage, path: string, line: string, reason: 
     "say how the two differ",
   ],
   [
-    "a GET that writes",
-    [me, "class: read", "class: write"],
-    "class",
-    "class: write",
-    "is write, and the call is a GET",
-    "write read, or correct the method",
-  ],
-  [
     "a DELETE that reads",
     [me, "method: GET", "method: DELETE"],
     "class",
@@ -441,7 +433,7 @@ test("a folder with many faults reports all of them at once, in the order of its
   const { faults, message } = await loadDamaged(
     [toolkit, "category: communication", "category: post"],
     [toolkit, "path: user.id", "path: user.uuid"],
-    [me, "class: read", "class: write"],
+    [me, "class: read", "class: safe"],
     [me, "unwrap: data.result", "unwrap: a b"],
     [send, "| each(address)", "| every(address)"],
     [send, "{{params.tags | json}}", "{{params.tags}}"],
@@ -449,7 +441,7 @@ test("a folder with many faults reports all of them at once, in the order of its
   );
   expect(faults.map(({ file, path }) => `${file} ${path}`)).toEqual([
     "toolkit.yaml category",
-    "toolkit.yaml identify.tool",
+    "toolkit.yaml identify.path",
     "tools/read_me.yaml class",
     "tools/read_me.yaml response.unwrap",
     "tools/send_message.yaml request.body.to",

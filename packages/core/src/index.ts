@@ -193,7 +193,7 @@ export { isShared, shareMessage } from "./shared-message.ts";
 export { batches, type Sweep } from "./sweep.ts";
 export { formatDuration, parseDuration } from "./text/duration.ts";
 export { displayText, type ForeignText, isReadableForm, readForeignText, requireText } from "./text/foreign-text.ts";
-export { readFormInTurns } from "./text/form.ts";
+export { formFieldsOf, readFormInTurns } from "./text/form.ts";
 export {
   type Placeholder,
   parseTemplate,

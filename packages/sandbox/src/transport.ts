@@ -3,6 +3,7 @@ import type { AppAnswer, AppCall, AppRequest, AppTransport } from "@svc/connecti
 import {
   assertExhaustive,
   type Clock,
+  isObject,
   LeastRecentlyUsed,
   type Template,
   type TemplateTree,
@@ -153,7 +154,10 @@ async function play(
 ): Promise<AppAnswer> {
   const act = (pages?: number): AppAnswer => {
     const answered = answerCall(call, matched, { store, seen, pages, nowMs: clock.now(), baseMs });
-    return "result" in answered ? reply(replyWith(call.action, answered.result)) : refuse(answered);
+    if (!("result" in answered)) return refuse(answered);
+    return call.action.response.as === "text"
+      ? textReply(answered.result)
+      : reply(replyWith(call.action, answered.result));
   };
   switch (scenario.name) {
     case "usual":
@@ -187,6 +191,12 @@ function unknownScenario(entityId: string): AppRefusal {
 
 function refuse({ status, headers = {}, faults }: AppRefusal): AppAnswer {
   return answer(status, headers, { error: { message: faults.join("; "), details: faults } });
+}
+
+/** Returns the answer of a tool whose app answers a text. The result of the tool has the text as its member `text`. */
+function textReply(result: unknown): AppAnswer {
+  const text = isObject(result) && typeof result["text"] === "string" ? result["text"] : "";
+  return { kind: "answer", status: 200, headers: { "content-type": "text/plain" }, body: Buffer.from(text, "utf8") };
 }
 
 function reply({ status, body }: AppReply): AppAnswer {

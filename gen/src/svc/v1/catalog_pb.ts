@@ -673,7 +673,7 @@ export const GetToolkitConnectSpecResponseSchema: GenMessage<GetToolkitConnectSp
 export type PublishToolkitRequest = Message<"svc.v1.PublishToolkitRequest"> & {
   /**
    * Toolkit definition (one app's tools and webhooks) as JSON text: `{"toolkit": {…}, "tools": {"<tool>": {…}}}`. The
-   * parts have the form of the YAML files toolkit.yaml and tools/<tool>.yaml. At most 512 KiB and 200 tools.
+   * parts have the form of the YAML files toolkit.yaml and tools/<tool>.yaml. At most 4 MiB and 1,500 tools.
    *
    * @generated from field: string definition_json = 1;
    */

@@ -158,7 +158,7 @@ function buildDefinition(toolkit: ToolkitDocument, name: string, document: ToolD
     ownerProjectId,
     scopes: (document.scopes ?? []).map((scope) => fillInDeployment(scope, values)),
     description: document.description.trim(),
-    intents: document.intents,
+    intents: document.intents ?? [],
     outputSchema: document.output,
   } satisfies Partial<ToolDefinition>;
 }
@@ -180,8 +180,10 @@ function buildAction(toolkit: ToolkitDocument, name: string, document: ActionDoc
       query: parseTemplateTree(request.query ?? {}),
       headers: parseTemplateTree(request.headers ?? {}),
       body: request.body === undefined ? undefined : parseTemplateTree(request.body),
+      ...(request.encoding === "form" && { encoding: request.encoding }),
     },
     response: {
+      ...(response.as !== undefined && { as: response.as }),
       unwrap: response.unwrap ?? "",
       under: response.under ?? "",
       empty: response.empty,

@@ -1,7 +1,9 @@
 import {
   formatValue,
+  formFieldsOf,
   isObject,
   methodOverrideOf,
+  placeholdersOf,
   renderTemplate,
   renderTemplateTree,
   scalarText,
@@ -20,8 +22,10 @@ export type RenderedRequest = {
   readonly path: string;
   readonly query: readonly (readonly [name: string, value: string])[];
   readonly headers: Readonly<Record<string, string>>;
-  /** JSON body; undefined if the call has none. */
+  /** JSON value of the body; undefined if the call has none. */
   readonly body: unknown;
+  /** True if the body is sent as a form instead of as JSON. The body is then an object. */
+  readonly isForm: boolean;
 };
 
 /** Error for an argument that satisfies its schema but cannot be part of the request. Its message is written for the caller of the tool. */
@@ -45,7 +49,11 @@ export function renderRequest(
       query: [...renderQuery(toolkit.always.query, request.query, scope)],
       headers: renderHeaders([toolkit.always.headers, request.headers], scope),
       body: renderBody(toolkit.always.body, request.body, scope),
+      isForm: request.encoding === "form",
     };
+    if (rendered.isForm && rendered.body !== undefined && !isObject(rendered.body)) {
+      throw new RequestValueError(`the body is ${formatValue(rendered.body)}; a form takes an object`);
+    }
     assertMethod(rendered);
     return rendered;
   } catch (error) {
@@ -107,11 +115,23 @@ function isDotSegment(text: string): boolean {
 
 function* renderQuery(always: Tree, own: Tree, scope: TemplateScope): Generator<readonly [string, string]> {
   for (const [name, value] of Object.entries(fieldsOf([always, own], scope))) {
+    if (isDeepField(own, name)) {
+      if (value !== null) yield* formFieldsOf(name, value);
+      continue;
+    }
     for (const item of Array.isArray(value) ? value : [value]) {
       if (item === null) continue;
       yield [name, requireScalar(`query parameter ${name}`, item)];
     }
   }
+}
+
+/** True if the value of a query parameter is written as one parameter for each of its members, such as `filter[state]`. */
+export function isDeepField(query: Tree, name: string): boolean {
+  if (query.kind !== "object") return false;
+  const tree = query.entries.find(([key]) => key === name)?.[1];
+  if (tree?.kind !== "text") return false;
+  return placeholdersOf(tree.template).some(({ filters }) => filters.some((filter) => filter.name === "deep"));
 }
 
 function renderHeaders(trees: readonly Tree[], scope: TemplateScope): Record<string, string> {

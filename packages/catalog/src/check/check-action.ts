@@ -67,8 +67,10 @@ function checkMethod(file: DefinitionFile, { request, class: access }: Partial<A
   if (request?.method === "DELETE" && access === "read") {
     file.fault(["class"], "is read, and the call is a DELETE", "write destructive (or write, when nothing is lost)");
   }
-  if (request?.method === "GET" && (access === "write" || access === "destructive")) {
-    file.fault(["class"], `is ${access}, and the call is a GET`, "write read, or correct the method");
+  if (request?.encoding === "form" && (request.body === undefined || Array.isArray(request.body))) {
+    const reason =
+      request.body === undefined ? "is form, and the request has no body" : "is form, and the body is a list";
+    file.fault(["request", "encoding"], reason, "remove encoding, or write an object as the body");
   }
   if (request?.method === "GET" && request.body !== undefined) {
     file.fault(["request", "body"], "is in a GET", "move it to query, or change the method");

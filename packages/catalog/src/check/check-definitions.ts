@@ -166,6 +166,9 @@ function checkShared({ toolkit, tools }: ToolkitFiles): void {
     toolkit.fault(["webhook", "secretEnv"], "is missing", cure);
   }
   for (const file of tools.values()) {
+    const isTool = isObject(file.value) && (file.value["kind"] === "action" || file.value["kind"] === "trigger");
+    if (isTool && !declares(file, "intents"))
+      file.fault(["intents"], "is missing", "add it: 3 to 6 short phrases as people ask for it");
     if (isObject(file.value) && Object.hasOwn(file.value, "entity"))
       file.fault(
         ["entity"],

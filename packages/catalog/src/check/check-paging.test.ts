@@ -146,3 +146,14 @@ test("an overlay that removes a field used for paging removes the paging, unless
     from: "gone",
   });
 });
+
+test("a token may be the id of the last row, and only a token", async () => {
+  expect(await faultsOf({ arg: "cursor", from: "orders[-1].id", more: "has_more" })).toEqual([]);
+  expect(await faultsOf({ arg: "cursor", from: "orders[-2].id" })).toEqual([expect.stringContaining("is not a path")]);
+  expect(await faultsOf({ arg: "cursor", from: "orders[-1].url", query: "cursor" })).toEqual([
+    expect.stringContaining("is not a path"),
+  ]);
+  expect(await faultsOf({ arg: "cursor", from: "next", more: "orders[-1].more" })).toEqual([
+    expect.stringContaining("is not a path"),
+  ]);
+});

@@ -81,7 +81,7 @@ function takesNumbers(schema: unknown): boolean {
 function faultsOfPaths({ from, query, more }: PagingDocument, output: JsonSchema): PagingFault[] {
   const faults: PagingFault[] = [];
   const look = (key: string, path: string, wanted: readonly string[], cure: string) => {
-    const fault = faultOfOutputPath(output, path, wanted);
+    const fault = faultOfOutputPath(output, path, wanted, { mayBeLast: key === "from" && query === undefined });
     if (fault !== undefined) faults.push([["paging", key], `"${path}" ${fault}`, cure]);
   };
   if (from !== undefined && query === undefined) {

@@ -66,11 +66,20 @@ function checkType(place: PlaceInFile, schema: JsonSchema): void {
   }
   const value = filteredSchema(place, found);
   if (value === undefined) return;
+  if (isDeep(placeholder) && (path[1] !== "query" || path.length !== 3 || !place.isWhole)) {
+    file.fault(path, `{{${placeholder.text}}} has | deep outside of a query parameter`, "remove | deep");
+    return;
+  }
   if (path[1] !== "path") {
     checkPlaceOfType(place, value);
   } else if (!typesOf(value)?.every((type) => ["string", "integer", "number"].includes(type))) {
     file.fault(path, `{{${placeholder.text}}} is not a string or number`, "a path segment is one text or number");
   }
+}
+
+/** True if a filter of the placeholder writes an object as several query parameters. */
+function isDeep({ filters }: Placeholder): boolean {
+  return filters.some(({ name }) => name === "deep");
 }
 
 /** For each filter of templates, the schema of its result for valid values. */
@@ -80,6 +89,7 @@ const filterResults: Readonly<Record<Filter, JsonSchema>> = {
   csv: { type: "string" },
   segment: { type: "string" },
   each: { type: "array", items: { type: "object" } },
+  deep: {},
 };
 
 /**
@@ -118,6 +128,9 @@ function faultOfFilter(name: Filter, schema: JsonSchema): readonly [reason: stri
   if (name === "int" && !isOnly("string", "integer", "number")) {
     return ["makes an integer, and the argument is not a text or number", "remove | int"];
   }
+  if (name === "deep" && !isOnly("object", "array")) {
+    return ["writes the members of an object, and the argument is no object or list", "remove | deep"];
+  }
   if (name === "segment" && !isOnly("string")) {
     return ["takes a segment of an address, and the argument is not a text", "remove | segment"];
   }
@@ -136,7 +149,11 @@ function checkPlaceOfType({ file, path, placeholder, isWhole }: PlaceInFile, sch
     else if (types.includes("array"))
       fault("is a list inside a text", "write | csv or | json, or use the placeholder alone");
   } else if (path[1] === "query" || path[1] === "headers") {
-    if (types.includes("object") || holdsLists(schema)) fault(`is an object in ${path[1]}`, "write | json");
+    if (types.includes("object") || holdsLists(schema))
+      fault(
+        `is an object in ${path[1]}`,
+        path[1] === "query" ? "write | json, or | deep for name[member]=value" : "write | json",
+      );
   }
 }
 

@@ -6,9 +6,16 @@ import type { ActionDocument, JsonSchema } from "../read/documents.ts";
 /** A path into JSON as definitions write it: `data.items[0].id`. */
 const jsonPath = /^[\w$@-]+(?:\.[\w$@-]+|\[\d{1,6}\])*$/;
 
+/** A path into JSON that may take the last item of a list: `data[-1].id`. */
+const tokenPath = /^[\w$@-]+(?:\.[\w$@-]+|\[(?:\d{1,6}|-1)\])*$/;
+
 /** Checks the rules for reading an action's answer. Records every error. */
 export function checkResponse(file: DefinitionFile, { response, output }: Partial<ActionDocument>): void {
   const { unwrap = "", under, empty, error = {} } = response ?? {};
+  for (const key of ["unwrap", "under", "error"] as const) {
+    if (response?.as === undefined || response[key] === undefined) continue;
+    file.fault(["response", key], "is for JSON, and the answer is a text", `remove ${key}, or remove as`);
+  }
   if (unwrap !== "") checkPath(file, ["response", "unwrap"], unwrap);
   for (const [key, text] of Object.entries(error)) checkPath(file, ["response", "error", key], text);
   if (!isObject(output?.properties)) return;
@@ -33,16 +40,17 @@ function checkPath(file: DefinitionFile, path: readonly string[], text: string):
 
 /**
  * Checks the value at a path in a tool's output. Returns a reason if, by the output schema, this value can never have one of the types
- * `wanted`. Returns undefined if it can.
+ * `wanted`. Returns undefined if it can. `mayBeLast`: true if the path may name the last item of a list with `[-1]`.
  */
 export function faultOfOutputPath(
   output: JsonSchema,
   text: string,
   wanted: readonly string[] = ["string", "integer", "number", "boolean"],
+  { mayBeLast = false }: { readonly mayBeLast?: boolean } = {},
 ): string | undefined {
-  if (!jsonPath.test(text)) return "is not a path";
+  if (!(mayBeLast ? tokenPath : jsonPath).test(text)) return "is not a path";
   let node: unknown = output;
-  for (const [, index, name = ""] of text.matchAll(/\[(\d+)\]|([\w$@-]+)/g)) {
+  for (const [, index, name = ""] of text.matchAll(/\[(-?\d+)\]|([\w$@-]+)/g)) {
     if (!isObject(node)) return undefined;
     const group = index === undefined ? node.properties : undefined;
     // svc keeps an object without declared properties, or a list without declared items, as a whole. So it may contain anything.

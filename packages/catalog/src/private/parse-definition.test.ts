@@ -2,6 +2,7 @@ import { createId } from "@svc/core";
 import { deskDefinition } from "@svc/testing/private-webhook";
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { classToConfirm } from "../build/class-to-confirm.ts";
 import { DefinitionError, type FileFault } from "../read/definition-file.ts";
 import { parsePrivateToolkit } from "./parse-definition.ts";
 import { privateDefinition, privateSource } from "./test-definitions.ts";
@@ -72,9 +73,9 @@ test.each([
   ]);
 });
 
-test("texts above 512 KiB are refused before they are parsed, and more than 200 tools are", async () => {
-  expect((await faultsOf(`{${" ".repeat(524_288)}`))[0]?.reason).toBe("has 524289 bytes");
-  const tools = Object.fromEntries(Array.from({ length: 201 }, (_, index) => [`t${index}`, {}]));
+test("texts above 4 MiB are refused before they are parsed, and more than 1,500 tools are", async () => {
+  expect((await faultsOf(`{${" ".repeat(4_194_304)}`))[0]?.reason).toBe("has 4194305 bytes");
+  const tools = Object.fromEntries(Array.from({ length: 1_501 }, (_, index) => [`t${index}`, {}]));
   expect(await placesOf(JSON.stringify({ toolkit: {}, tools }))).toEqual(["definition:tools"]);
 });
 
@@ -447,4 +448,39 @@ test("property: any JSON in any place is a toolkit or a DefinitionError, nothing
     }),
     { numRuns: 150 },
   );
+});
+
+test("a private tool needs no intents, and may change something by a GET", async () => {
+  const source = privateSource({
+    tool: { class: "destructive", request: { method: "GET", path: "/cancel" }, input: emptyInput },
+  });
+  const { intents: _, ...bare } = source.tools.read_order as Record<string, unknown>;
+  const toolkit = await parsePrivateToolkit(JSON.stringify({ ...source, tools: { read_order: bare } }), projectId);
+  expect(toolkit.actions).toMatchObject([{ intents: [], class: "destructive" }]);
+  expect(toolkit.actions.map(classToConfirm)).toEqual(["destructive"]);
+});
+
+const emptyInput = { type: "object", additionalProperties: false, properties: {} };
+
+test.each([
+  ["a form without a body", { method: "POST", path: "/x", encoding: "form" }, "request.encoding"],
+  ["a form of a list", { method: "POST", path: "/x", encoding: "form", body: [1] }, "request.encoding"],
+  ["deep in a body", { method: "POST", path: "/x", body: { a: "{{params.a | deep}}" } }, "request.body.a"],
+  ["deep inside a text", { method: "POST", path: "/x", query: { a: "x{{params.a | deep}}" } }, "request.query.a"],
+])("%s is refused", async (_what, request, path) => {
+  const input = { ...emptyInput, properties: { a: { type: "object", description: "An object." } } };
+  const faults = await placesOf(privateDefinition({ tool: { input, request } }));
+  expect(faults).toContain(`tools.read_order:${path}`);
+});
+
+test("deep, form and text are parts of a private definition", async () => {
+  const input = { ...emptyInput, properties: { a: { type: "object", description: "An object." } } };
+  const request = { method: "POST", path: "/x", query: { a: "{{params.a | deep}}" }, body: { b: 1 }, encoding: "form" };
+  const output = { type: "object", properties: { text: { type: "string" } } };
+  const definition = privateDefinition({ tool: { class: "write", input, output, request, response: { as: "text" } } });
+  expect(await placesOf(definition)).toEqual([]);
+  const unwrapped = privateDefinition({
+    tool: { class: "write", input, output, request, response: { as: "text", unwrap: "a" } },
+  });
+  expect(await placesOf(unwrapped)).toEqual(["tools.read_order:response.unwrap"]);
 });

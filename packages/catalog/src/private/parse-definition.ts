@@ -1,5 +1,13 @@
 import { setImmediate } from "node:timers/promises";
-import { formatValue, isObject, type ProjectId, parseExactJson, replaceRawNumbers } from "@svc/core";
+import {
+  createSlices,
+  formatValue,
+  isObject,
+  JsonTooLargeError,
+  type ProjectId,
+  parseJsonInTurns,
+  replaceRawNumbers,
+} from "@svc/core";
 import { faultOfBaseUrl } from "../build/base-url.ts";
 import { buildToolkit } from "../build/build.ts";
 import { checkInSteps } from "../check/check-definitions.ts";
@@ -26,6 +34,11 @@ const lengthMax = 500;
  * once. The error goes to the file that exceeds the limit.
  */
 export function checkPatternCost(files: readonly DefinitionFile[]): void {
+  for (const _ of checkPatternsInSteps(files));
+}
+
+/** Does the check of `checkPatternCost`, and yields after each file. */
+function* checkPatternsInSteps(files: readonly DefinitionFile[]): Generator<void> {
   const seen = new Set<string>();
   let total = 0;
   for (const file of files) {
@@ -35,6 +48,7 @@ export function checkPatternCost(files: readonly DefinitionFile[]): void {
       total += pattern.length > lengthMax ? sizeMax + 1 : patternSize(pattern);
       if (total > sizeMax) break;
     }
+    yield;
     if (total <= sizeMax) continue;
     const reason = `brings the definition's patterns to more than ${sizeMax} steps, or has one of more than ${lengthMax} characters`;
     file.fault([], reason, "shorten them or their repetitions: x{100} is a hundred steps");
@@ -58,11 +72,7 @@ function* patternsOf(value: unknown): Generator<string> {
  * checks of two parts, other work of the node can run.
  */
 export async function parsePrivateToolkit(definitionJson: string, ownerProjectId: ProjectId): Promise<Toolkit> {
-  const files = readFiles(definitionJson);
-  for (const file of filesOf(files)) checkTenantSize(file);
-  throwFaults(files);
-  checkPatternCost(filesOf(files));
-  throwFaults(files);
+  const files = await readFiles(definitionJson);
   for (const _ of checkInSteps(files)) await setImmediate();
   checkTriggerCount(files.toolkit, files.tools.values());
   for (const file of filesOf(files)) {
@@ -83,11 +93,7 @@ export async function parsePrivateToolkit(definitionJson: string, ownerProjectId
  * Repeats only the cheap checks: form, request addresses and request content. Rejects like parsePrivateToolkit.
  */
 export async function parseKeptToolkit(definitionJson: string, ownerProjectId: ProjectId): Promise<Toolkit> {
-  const files = readFiles(definitionJson);
-  for (const file of filesOf(files)) checkTenantSize(file);
-  throwFaults(files);
-  checkPatternCost(filesOf(files));
-  throwFaults(files);
+  const files = await readFiles(definitionJson);
   for (const _ of checkKept(files)) await setImmediate();
   throwFaults(files);
   return build(files, ownerProjectId);
@@ -128,13 +134,33 @@ function* checkKept({ toolkit, tools }: ToolkitFiles): Generator<void> {
  * Maximum number of tools of a private toolkit (the tools of one app, published by a project). The next constant, `bytesMax`, is the
  * maximum number of bytes of its whole definition.
  */
-const toolsMax = 200;
-const bytesMax = 524_288;
+const toolsMax = 1_500;
+const bytesMax = 4_194_304;
 
-function readFiles(definitionJson: string): ToolkitFiles {
+/** Numbers with more digits than a double holds that are read before the first of them is reported. */
+const rawMax = 10;
+
+/**
+ * Returns the parts of a definition as files, each of an allowed size, with patterns that compile fast. Other work of the node can run
+ * while svc reads a large definition. Rejects with DefinitionError.
+ */
+async function readFiles(definitionJson: string): Promise<ToolkitFiles> {
   const size = Buffer.byteLength(definitionJson);
   if (size > bytesMax) throw wholeFault(`has ${size} bytes`, `shorten it to ${bytesMax}`);
-  const document = parse(definitionJson);
+  const files = filesOfDocument(await parseJson(definitionJson));
+  const { rest } = createSlices(setImmediate);
+  for (const file of filesOf(files)) {
+    refuseInexact(file.value);
+    checkTenantSize(file);
+    await rest();
+  }
+  throwFaults(files);
+  for (const _ of checkPatternsInSteps(filesOf(files))) await rest();
+  throwFaults(files);
+  return files;
+}
+
+function filesOfDocument(document: unknown): ToolkitFiles {
   const whole = createDefinitionFile("definition", document);
   if (!isObject(document) || !isObject(document.toolkit) || !isObject(document.tools)) {
     whole.fault([], "is not an object with toolkit and tools", 'write {"toolkit": {…}, "tools": {"<tool>": {…}}}');
@@ -155,22 +181,23 @@ function readFiles(definitionJson: string): ToolkitFiles {
   };
 }
 
-function parse(text: string): unknown {
-  const value = parseJson(text);
+/** Throws DefinitionError if a value contains a number that a double cannot represent. */
+function refuseInexact(value: unknown): void {
   replaceRawNumbers(value, (raw) => {
     throw wholeFault(
       `has the number ${formatValue(JSON.stringify(raw))}, which a double cannot represent`,
       inexactCure,
     );
   });
-  return value;
 }
 
-function parseJson(text: string): unknown {
+async function parseJson(text: string): Promise<unknown> {
+  // The depth has no limit here, because later checks report excessive nesting for each file.
+  const bounds = { values: bytesMax, members: bytesMax, raw: rawMax, digits: bytesMax };
   try {
-    // Limits no depth, because later checks report excessive nesting for each file.
-    return parseExactJson(text, { depthMax: Number.POSITIVE_INFINITY });
+    return await parseJsonInTurns(text, { bounds, turn: setImmediate });
   } catch (error) {
+    if (error instanceof JsonTooLargeError) throw wholeFault(`has more than ${rawMax} inexact numbers`, inexactCure);
     throw wholeFault(`is not JSON (${(error as SyntaxError).message})`, "send JSON text");
   }
 }

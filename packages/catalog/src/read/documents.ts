@@ -107,10 +107,12 @@ type RequestDocument = {
   readonly query?: Readonly<Record<string, unknown>>;
   readonly headers?: Readonly<Record<string, unknown>>;
   readonly body?: unknown;
+  readonly encoding?: "json" | "form";
 };
 
 /** How svc reads an action's answer, as in schemas/tool.schema.json. */
 type ResponseDocument = {
+  readonly as?: "text";
   readonly unwrap?: string;
   readonly under?: string;
   readonly empty?: unknown;
@@ -171,7 +173,8 @@ export type ActionDocument = {
   readonly class: AccessClass;
   readonly scopes?: readonly string[];
   readonly description: string;
-  readonly intents: readonly string[];
+  /** Phrases by which searches find the tool. Absent only in private definitions. */
+  readonly intents?: readonly string[];
   readonly callable?: boolean;
   readonly uncallableReason?: string;
   readonly replacedBy?: string;
@@ -189,7 +192,8 @@ export type TriggerDocument = {
   readonly kind: "trigger";
   readonly scopes?: readonly string[];
   readonly description: string;
-  readonly intents: readonly string[];
+  /** Phrases by which searches find the trigger. Absent only in private definitions. */
+  readonly intents?: readonly string[];
   readonly output: JsonSchema;
   readonly match: MatchDocument;
   readonly account?: string;

@@ -1,4 +1,5 @@
 import { Buffer } from "node:buffer";
+import { isRawJson, scalarText } from "../json/raw-json.ts";
 import { createSlices } from "../work/turns.ts";
 import { asciiForm, type ForeignText } from "./foreign-text.ts";
 
@@ -122,4 +123,17 @@ function digitOf(code = 0): number {
   if (code >= 48 && code <= 57) return code - 48;
   const letter = code | 32;
   return letter >= 97 && letter <= 102 ? letter - 87 : -1;
+}
+
+/**
+ * Yields the fields of a form that carry a JSON value. `name`: name of the whole value. Members of objects and items of lists are written
+ * as `name[member]` and `name[0]`. null is an empty text. Empty objects and lists have no field.
+ */
+export function* formFieldsOf(name: string, value: unknown): Generator<readonly [name: string, value: string]> {
+  if (value === null) yield [name, ""];
+  else if (Array.isArray(value)) {
+    for (const [index, item] of value.entries()) yield* formFieldsOf(`${name}[${index}]`, item);
+  } else if (typeof value === "object" && !isRawJson(value)) {
+    for (const [member, child] of Object.entries(value)) yield* formFieldsOf(`${name}[${member}]`, child);
+  } else if (value !== undefined) yield [name, scalarText(value) ?? ""];
 }

@@ -7,7 +7,7 @@ export type TemplateScope = Readonly<Record<string, unknown>>;
 
 /** A filter of the template language, with its argument if the filter has one. */
 export type TemplateFilter =
-  | { readonly name: "int" | "json" | "csv" }
+  | { readonly name: "int" | "json" | "csv" | "deep" }
   | { readonly name: "each" | "segment"; readonly argument: string };
 
 /** A placeholder `{{root.path | filter}}`. `text`: its source text, for messages. */
@@ -54,7 +54,7 @@ export class TemplateValueError extends Error {
 }
 
 const placeholderPattern = /^([A-Za-z][\w-]*)((?:\.[\w$@-]+|\[\d{1,6}\]|\["[^"|{}]{1,100}"\])*)$/;
-const filterPattern = /^(?:(int|json|csv)|(each|segment)\(([\w$@-]+)\))$/;
+const filterPattern = /^(?:(int|json|csv|deep)|(each|segment)\(([\w$@-]+)\))$/;
 
 /**
  * Returns the template of a text with placeholders such as `{{params.id}}` or `{{headers.x-count | int}}`. A name with other characters is
@@ -105,11 +105,14 @@ function readStep(step: string): string | number {
 function parseFilter(source: string, position: number): TemplateFilter {
   const match = filterPattern.exec(source);
   const [, plain, named, argument] = match ?? [];
-  if (plain !== undefined) return { name: plain as "int" | "json" | "csv" };
+  if (plain !== undefined) return { name: plain as "int" | "json" | "csv" | "deep" };
   if (named !== undefined && argument !== undefined && argument !== "__proto__") {
     return { name: named as "each" | "segment", argument };
   }
-  throw new TemplateSyntaxError(`"${source}" is not a filter: int, json, csv, each(name), segment(after)`, position);
+  throw new TemplateSyntaxError(
+    `"${source}" is not a filter: int, json, csv, deep, each(name), segment(after)`,
+    position,
+  );
 }
 
 /** Returns the placeholders of a template, in order. */
@@ -176,6 +179,9 @@ function applyFilter(filter: TemplateFilter, value: unknown, placeholder: Placeh
       return JSON.stringify(value);
     case "csv":
       return toCommaSeparated(value, placeholder);
+    // The value stays an object. The code that writes the query writes each of its members as a parameter.
+    case "deep":
+      return value;
     case "each":
       return toObjects(value, filter.argument, placeholder);
     case "segment":

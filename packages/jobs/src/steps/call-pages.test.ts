@@ -2,6 +2,7 @@ import { createWorld, type World } from "@svc/testing/desk";
 import type { JobReading } from "@svc/testing/job-bench";
 import { createBenches } from "@svc/testing/job-benches";
 import { afterAll, afterEach, expect, test } from "vitest";
+import { turnPage } from "./call-pages.ts";
 
 const benches = createBenches();
 afterEach(benches.stop);
@@ -160,4 +161,14 @@ test("a link without the parameter that asks for the next page fails the step, a
   expect(job.lastError).toBe(
     "PAGE_LINK_INVALID: step items: the value at links.next is not a link with a query parameter cursor",
   );
+});
+
+test("the next page of a list may follow its last row", async () => {
+  const action = { inputSchema: {} } as Parameters<typeof turnPage>[0]["action"];
+  const paging = { kind: "token", arg: "after", from: ["data", -1, "id"], query: undefined, more: ["more"] } as const;
+  const turn = (data: { id: string }[], more: boolean) =>
+    turnPage({ paging, action, args: {}, page: undefined, answer: { data, more }, list: data }, 9);
+  expect(await turn([{ id: "a" }, { id: "b" }], true)).toMatchObject({ kind: "next", page: { token: "b" } });
+  expect(await turn([{ id: "a" }], false)).toBeUndefined();
+  expect(await turn([], true)).toMatchObject({ kind: "fault", fault: { code: "PAGE_TOKEN_MISSING" } });
 });

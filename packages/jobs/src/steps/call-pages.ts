@@ -100,7 +100,7 @@ type TokenPaging = Extract<Paging, { kind: "token" }>;
 type CountedPaging = Exclude<Paging, { kind: "token" }>;
 
 function afterToken({ arg, from, query }: TokenPaging, { action, answer }: FetchedPage): AfterPage {
-  const given = valueAt(answer, from);
+  const given = tokenAt(answer, from);
   if (given === undefined || given === null || given === "") return { kind: "end" };
   if (query === undefined) return { kind: "next", token: given };
   const link = typeof given === "string" ? URL.parse(given, "https://app.invalid/") : null;
@@ -112,6 +112,14 @@ function afterToken({ arg, from, query }: TokenPaging, { action, answer }: Fetch
   const types = typesOf(argumentSchema(action, arg));
   const isNumber = types?.has("number") === true && !types.has("string") && /^\d{1,15}$/.test(text);
   return { kind: "next", token: isNumber ? Number(text) : text };
+}
+
+/** Returns the value at a path of an answer. The step -1 of the path is the last item of a list. */
+function tokenAt(answer: JsonValue, [...path]: TokenPaging["from"]): JsonValue | undefined {
+  const last = path.indexOf(-1);
+  if (last < 0) return valueAt(answer, path);
+  const list = valueAt(answer, path.slice(0, last));
+  return Array.isArray(list) ? tokenAt(list.at(-1) ?? null, path.slice(last + 1)) : undefined;
 }
 
 /**

@@ -26,6 +26,19 @@ export const referenceRoots: ReadonlySet<string> = new Set([
 
 const pathPattern = /^[^.[\]{}\s"]+(?:\.[^.[\]{}\s"]+|\[\d{1,6}\])*$/;
 
+/**
+ * Returns the members of a path to the value for the next page of a list, such as `data[-1].id`. -1 is the last item of a list. Undefined
+ * if the text is not such a path.
+ */
+export function parseTokenPath(text: string): Path | undefined {
+  const plain = text.replaceAll("[-1]", "[0]");
+  const path = parsePath(plain);
+  if (path === undefined || plain === text) return path;
+  return (text.match(/[^.[\]]+|\[-?\d+\]/g) ?? []).map((step) =>
+    step.startsWith("[") ? Number(step.slice(1, -1)) : step,
+  );
+}
+
 /** Returns the members of a path such as `items[0].id`, or undefined if the text is not a path. */
 export function parsePath(text: string): Path | undefined {
   if (text.length > 512 || !pathPattern.test(text)) return undefined;

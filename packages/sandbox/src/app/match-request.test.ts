@@ -179,3 +179,47 @@ test("a name that objects are born with is an argument like any other", () => {
   ]);
   expect(read(tool, { constructor: "x" })).toMatchObject({ args: { constructor: "x" } });
 });
+
+test("forms and deep parameters are read back with the types of the schema", () => {
+  const described = (schema: object) => ({ description: "A member.", ...schema });
+  const a = {
+    type: "object",
+    properties: {
+      n: described({ type: "integer" }),
+      on: described({ type: "boolean" }),
+      tags: described({ type: "array", items: { type: "string" } }),
+    },
+  };
+  const request = {
+    method: "POST",
+    path: "/forms",
+    encoding: "form",
+    query: { filter: "{{params.q | deep}}" },
+    body: { a: "{{params.a}}", kind: "x" },
+  };
+  const tool = toolOf(request, { a, q: a });
+  const args = { a: { n: 3, on: true, tags: ["x", "y"] }, q: { n: 4, tags: ["z"] } };
+  const { query, headers, body } = renderRequest(tool.toolkit, tool.action, {
+    params: args,
+    account: { tenant: "acme" },
+  });
+  expect(query).toEqual([
+    ["locale", "en"],
+    ["filter[n]", "4"],
+    ["filter[tags][0]", "z"],
+  ]);
+  const search = new URLSearchParams([...query].map(([name, value]) => [name, value]));
+  const sent = {
+    method: "POST",
+    url: `https://forms.example.com/acme/v1/forms?${search}`,
+    headers: { ...headers, "content-type": "application/x-www-form-urlencoded" },
+    body: "a%5Bn%5D=3&a%5Bon%5D=true&a%5Btags%5D%5B0%5D=x&a%5Btags%5D%5B1%5D=y&kind=x",
+  };
+  expect(body).toEqual({ a: args.a, kind: "x" });
+  expect(matchRequest(tool.toolkit, tool.action, sent, { credentialQuery: undefined })).toMatchObject({ args });
+  const wrong = { ...sent, body: "a%5Bn%5D=3&kind=y&more=1" };
+  expect(matchRequest(tool.toolkit, tool.action, wrong, { credentialQuery: undefined })).toMatchObject({
+    status: 400,
+    faults: ["body.more is not known here", 'body.kind must be "x"'],
+  });
+});

@@ -1,7 +1,7 @@
-import type { Action, Toolkit } from "@svc/catalog";
+import { type Action, isDeepField, type Toolkit } from "@svc/catalog";
 import type { AppRequest } from "@svc/connections";
 import { isObject, parseExactJson, parseTemplate, type Template, type TemplateTree } from "@svc/core";
-import { type AppRefusal, badRequest, notFound } from "./refusal.ts";
+import { type AnyObject, type AppRefusal, badRequest, notFound } from "./refusal.ts";
 import { Unifier } from "./unify.ts";
 
 /** The contents of a request. `args`: the arguments from which the request was made. `body`: its JSON body. */
@@ -116,10 +116,17 @@ function matchQuery(
   unifier: Unifier,
 ): void {
   const fields = fieldsOf(trees);
+  const deep = trees.flatMap((tree) => [...fields.keys()].filter((name) => isDeepField(tree, name)));
+  const nested = readNestedForm([...query].filter(([name]) => deep.some((field) => name.startsWith(`${field}[`))));
   for (const name of new Set(query.keys())) {
-    if (!fields.has(name) && name !== credentialQuery) unifier.faults.push(`query parameter ${name} is not known here`);
+    const isMember = deep.some((field) => name.startsWith(`${field}[`));
+    if (!fields.has(name) && !isMember && name !== credentialQuery)
+      unifier.faults.push(`query parameter ${name} is not known here`);
   }
-  for (const [name, tree] of fields) unifier.texts(tree, query.getAll(name), `query parameter ${name}`);
+  for (const [name, tree] of fields) {
+    if (deep.includes(name)) unifier.form(tree, nested[name], `query parameter ${name}`);
+    else unifier.texts(tree, query.getAll(name), `query parameter ${name}`);
+  }
 }
 
 function matchHeaders(trees: readonly TemplateTree[], headers: AppRequest["headers"], unifier: Unifier): void {
@@ -150,6 +157,13 @@ function matchBody(toolkit: Toolkit, action: Action, { headers, body }: AppReque
     return undefined;
   }
   const type = headerOf(headers, "content-type") ?? "none";
+  if (action.request.encoding === "form") {
+    if (!/^application\/x-www-form-urlencoded\s*(?:;|$)/i.test(type))
+      unifier.faults.push(`content-type must be application/x-www-form-urlencoded, not ${type.slice(0, 80)}`);
+    const fields = readNestedForm([...new URLSearchParams(body)]);
+    unifier.form(wholeBody(always, own), fields, "body");
+    return fields;
+  }
   if (!/^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i.test(type)) {
     unifier.faults.push(`content-type must be application/json, not ${type.slice(0, 80)}`);
   }
@@ -157,6 +171,33 @@ function matchBody(toolkit: Toolkit, action: Action, { headers, body }: AppReque
   if (value === undefined) unifier.faults.push("body is not JSON");
   else unifier.json(wholeBody(always, own), emptied(own, value), "body");
   return value;
+}
+
+/** Returns the value that form fields with names such as `a[b][0]` describe. Every value in it is a text. */
+function readNestedForm(fields: readonly (readonly [name: string, value: string])[]): AnyObject {
+  const whole: Nested = new Map();
+  for (const [name, value] of fields) {
+    const [first = "", ...others] = name.split(/\]?\[|\]$/);
+    const steps = [first, ...(name.endsWith("]") ? others.slice(0, -1) : others)];
+    let node = whole;
+    for (const step of steps.slice(0, -1)) {
+      const held = node.get(step);
+      const next: Nested = held instanceof Map ? held : new Map();
+      node.set(step, next);
+      node = next;
+    }
+    node.set(steps.at(-1) ?? "", value);
+  }
+  return Object.fromEntries([...whole].map(([name, value]) => [name, plainOf(value)]));
+}
+
+type Nested = Map<string, string | Nested>;
+
+function plainOf(value: string | Nested): unknown {
+  if (typeof value === "string") return value;
+  const isList = [...value.keys()].every((key, index) => key === String(index));
+  if (isList) return [...value.values()].map(plainOf);
+  return Object.fromEntries([...value].map(([name, child]) => [name, plainOf(child)]));
 }
 
 function parseBody(body: string): unknown {

@@ -48,6 +48,26 @@ export class Unifier {
   }
 
   /**
+   * Reads a value that arrived as fields of a form, so every scalar in it is a text. `place`: name of the value in fault texts. `value` is
+   * undefined if the value is missing.
+   */
+  form(tree: TemplateTree, value: unknown, place: string): void {
+    if (value === undefined) this.#absent(tree, place);
+    else if (tree.kind === "text") this.#text(tree.template, value, place, false);
+    else if (tree.kind === "constant" && String(tree.value) !== value) {
+      this.#fault(place, `must be ${JSON.stringify(tree.value)}`);
+    } else if (tree.kind === "object" || tree.kind === "list") {
+      const trees =
+        tree.kind === "object" ? tree.entries : tree.items.map((item, index) => [String(index), item] as const);
+      const given = isObject(value) || Array.isArray(value) ? Object.entries(value) : [];
+      for (const [key] of given.filter(([name]) => trees.every(([known]) => known !== name)))
+        this.#fault(placeOf(place, key), "is not known here");
+      const fields = new Map(given);
+      for (const [key, item] of trees) this.form(item, fields.get(key), placeOf(place, key));
+    }
+  }
+
+  /**
    * Reads the texts that a request contains for one query parameter or header, and compares them with its template. Each text is one value.
    * Records a fault if the texts do not fit the template.
    */
@@ -167,7 +187,7 @@ export class Unifier {
   #undo(placeholder: Placeholder, value: unknown): unknown {
     const schema = this.#schemaOf(placeholder);
     const filters = placeholder.filters.toReversed();
-    if (filters.length === 0) return typeof value === "string" ? readScalar(value, schema) : value;
+    if (filters.length === 0) return readTyped(value, schema);
     return filters.reduce((held, filter) => undoFilter(filter, held, schema), value);
   }
 
@@ -232,11 +252,24 @@ function undoFilter(filter: TemplateFilter, value: unknown, schema: JsonSchema):
           return item[filter.argument];
         return wrong(`must hold objects with ${filter.argument} alone`);
       });
+    case "deep":
+      return readTyped(value, schema);
     case "segment":
       // The filter `segment` keeps only one part between the slashes of an argument. The original argument cannot be found, because the
       // rest of it is lost.
       return value;
   }
+}
+
+/** Returns a value of a form with its texts converted to the types that the schema names. */
+function readTyped(value: unknown, schema: JsonSchema): unknown {
+  if (typeof value === "string") return readScalar(value, schema);
+  if (Array.isArray(value)) return value.map((item) => readTyped(item, itemsOf(schema)));
+  if (!isObject(value)) return value;
+  const properties = new Map(propertiesOf(schema));
+  return Object.fromEntries(
+    Object.entries(value).map(([name, child]) => [name, readTyped(child, properties.get(name) ?? {})]),
+  );
 }
 
 function readInteger(value: unknown): unknown {

@@ -102,6 +102,16 @@ export function isPageArgument(action: Action, name: string): boolean {
 }
 
 /**
+ * The list of which a page is taken. `count`: returns the number of items. `pages`: the number of full pages. `startAfter`: returns the
+ * index after the row with an id, among the first `total` rows.
+ */
+type PageSource = {
+  readonly count: (usual: number) => number;
+  readonly pages: number | undefined;
+  readonly startAfter: (id: string, total: number) => number;
+};
+
+/**
  * Returns the part of a list that a call asks for. `count`: returns the number of items in the list, and gets the number of items that a
  * list usually has. The usual number is three, or fewer if the call asks for fewer. `pages`: number of full pages, in the scenario with
  * many pages. A tool without an argument for the next page has only one page.
@@ -110,14 +120,16 @@ export function pageOf(
   toolkit: Toolkit,
   action: Action,
   args: AnyObject,
-  { count, pages }: { count: (usual: number) => number; pages: number | undefined },
+  { count, pages, startAfter }: PageSource,
 ): ListSlice {
   const names = pageArgumentsOf(action);
   const asked = sizeOf(action, args, names.size);
   const size = asked ?? (pages === undefined ? pageSizeMax : pageSizeUsual);
   const isPaged = names.offset !== undefined || names.page !== undefined || takesToken(toolkit, action);
   const total = pages === undefined ? count(Math.min(size, itemsUsual)) : (isPaged ? pages : 1) * size;
-  const start = Math.max(0, startOf(args, names, size, action));
+  const after = action.paging?.from?.includes("[-1]") === true ? args[action.paging.arg] : undefined;
+  const start =
+    after === undefined ? Math.max(0, startOf(args, names, size, action)) : startAfter(String(after), total);
   return { start, end: Math.min(start + size, total), total, size, number: Math.floor(start / size) + 1 };
 }
 

@@ -41,7 +41,10 @@ export function listPlan(work: ListWork, pages: number | undefined): Pick<Result
   const { list } = layout;
   if (list === undefined) return { items: undefined, page: () => undefined, facts };
   const listing = pages === undefined ? usualRows(work) : fullPages(work);
-  const page = pageOf(call.toolkit, call.action, args, { count: listing.count, pages });
+  const page = pageOf(call.toolkit, call.action, args, {
+    ...{ count: listing.count, pages },
+    startAfter: (id, total) => listing.rows(0, total).findIndex((row) => String(row.id) === id) + 1,
+  });
   const items = listing.rows(page.start, page.end);
   return { items, page: pageFields(call.toolkit, call.action, page, list.place), facts };
 }

@@ -128,7 +128,7 @@ async function nearnessOf(known: KnownVectors, query: Vector): Promise<Nearness>
   };
 }
 
-/** Number of toolkits (apps) that are compared before the event loop runs other work. A toolkit has at most 200 tools. */
+/** Number of toolkits (apps) that are compared before the event loop runs other work. A toolkit has at most 1,500 tools. */
 const toolkitsAtOnce = 16;
 /**
  * Minimum distance between the highest similarity of a meaningless text to a query and the similarity above which a tool counts as similar

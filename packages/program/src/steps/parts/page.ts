@@ -4,7 +4,7 @@ import type { Check } from "../../check/context.ts";
 import type { FaultList } from "../../faults.ts";
 import type { Path } from "../../json.ts";
 import { type ObjectForm, wholeSchema } from "../../read/form.ts";
-import { parsePath } from "../../read/reference.ts";
+import { parsePath, parseTokenPath } from "../../read/reference.ts";
 import type { ShapeFields, ShapeNode, ShapeReader } from "../../read/shape.ts";
 import { fieldType, namesOf, typesOf, walkType } from "../../types/schema-type.ts";
 
@@ -41,6 +41,7 @@ export type PageSpec = { readonly max: number; readonly paging: Paging | undefin
 const pageCount = { min: 1, max: 1000 };
 const startNumber = { min: 0, max: 1_000_000 };
 
+const tokenPattern = String.raw`^[^.\[\]{}\s"]+(\.[^.\[\]{}\s"]+|\[(\d{1,6}|-1)\])*$`;
 const pathPattern = String.raw`^[^.\[\]{}\s"]+(\.[^.\[\]{}\s"]+|\[\d{1,6}\])*$`;
 
 /** The required and optional fields of `page`, with their schemas. The object says how the pages of a list are read. */
@@ -61,7 +62,7 @@ export const pageForm: ObjectForm = {
       type: "string",
       minLength: 1,
       maxLength: 512,
-      pattern: pathPattern,
+      pattern: tokenPattern,
       examples: ["nextPageToken"],
     },
     query: {
@@ -218,7 +219,8 @@ function checkWay({ path }: ShapeNode, fields: ShapeFields, { faults }: ShapeRea
 function readPath(node: ShapeNode, example: string, reader: ShapeReader): Path | undefined {
   const hint = `write the path of a field of the answer, such as ${example}`;
   const text = reader.text(node, { max: 512, hint });
-  const path = text === undefined ? undefined : parsePath(text);
+  const parse = example === "nextPageToken" ? parseTokenPath : parsePath;
+  const path = text === undefined ? undefined : parse(text);
   if (text !== undefined && path === undefined) {
     reader.faults.add("PROGRAM_MALFORMED", node.path, "is not a path", hint);
   }
@@ -239,7 +241,7 @@ export function argumentOfPage(page: PageSpec | undefined, tool: Tool | undefine
 function declaredPaging({ arg, from, query, start = 0, by, size, more }: PagingDocument): Paging | undefined {
   const isMoreAt = more === undefined ? undefined : parsePath(more);
   if (from === undefined) return { kind: by ?? "number", arg, start, size, more: isMoreAt };
-  const path = parsePath(from);
+  const path = parseTokenPath(from);
   return path && { kind: "token", arg, from: path, query, more: isMoreAt };
 }
 

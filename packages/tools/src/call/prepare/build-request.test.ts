@@ -117,3 +117,62 @@ test("an account's variable makes the host; in the sandbox every host leads nowh
     "https://unplaced.sandbox.invalid/tickets/1",
   );
 });
+
+const object = { type: "object", description: "An object." };
+
+/** Returns the toolkit of the test app, in which `add_note` takes objects and sends them with this request. */
+function withObjects(request: object, response?: object): ToolkitSource {
+  const own = deskToolkit.tools["add_note"];
+  const input = { type: "object", additionalProperties: false, properties: { a: object, b: object } };
+  return {
+    ...deskToolkit,
+    tools: { add_note: { ...own, input, request, ...(response && { response }) } as typeof own & object },
+  };
+}
+
+test("a form body writes nested values as a[b][0], and null as an empty value", () => {
+  const source = withObjects({
+    method: "POST",
+    path: "/t",
+    encoding: "form",
+    body: { data: "{{params.a}}", other: { b: "{{params.b}}" }, kind: "x" },
+  });
+  const a = { "b c": [1, { d: true }], e: null, f: "&=é", g: [], big: JSON.parse("12") };
+  expect(built(source, "add_note", { a })).toEqual({
+    method: "POST",
+    url: "https://desk.example.com/api/t",
+    headers: {
+      accept: "application/json",
+      "content-type": "application/x-www-form-urlencoded",
+      "user-agent": "svc/0.1",
+    },
+    body: "data%5Bb%20c%5D%5B0%5D=1&data%5Bb%20c%5D%5B1%5D%5Bd%5D=true&data%5Be%5D=&data%5Bf%5D=%26%3D%C3%A9&data%5Bbig%5D=12&kind=x",
+  });
+  expect(built(source, "add_note", { b: { x: "\ud800" } })).toEqual({
+    outcome: "invalid_arguments",
+    message: expect.stringMatching(/^form field other\[b\]\[x\] is .*not well-formed Unicode$/),
+  });
+  expect(built(source, "add_note", { b: { "x\ud800": 1 } })).toMatchObject({ outcome: "invalid_arguments" });
+});
+
+test("| deep writes an object of the query as one parameter for each member", () => {
+  const source = withObjects({
+    method: "POST",
+    path: "/t",
+    query: { filter: "{{params.a | deep}}", sort: "{{params.b | json}}" },
+    body: {},
+  });
+  const url = (params: Record<string, unknown>) => (built(source, "add_note", params) as { url: string }).url;
+  expect(url({ a: { state: "open", tags: ["x", "y"], made: { gte: 7 } } })).toBe(
+    "https://desk.example.com/api/t?filter%5Bstate%5D=open&filter%5Btags%5D%5B0%5D=x&filter%5Btags%5D%5B1%5D=y&filter%5Bmade%5D%5Bgte%5D=7",
+  );
+  expect(url({ b: { a: 1 } })).toBe("https://desk.example.com/api/t?sort=%7B%22a%22%3A1%7D");
+});
+
+test("a tool whose answer is a text accepts every media type", () => {
+  const source = withObjects(
+    { method: "POST", path: "/t", body: { a: "{{params.a}}", b: "{{params.b}}" } },
+    { as: "text" },
+  );
+  expect(built(source, "add_note", {})).toHaveProperty("headers.accept", "*/*");
+});

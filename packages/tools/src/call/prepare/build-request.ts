@@ -8,7 +8,7 @@ import {
   type Toolkit,
 } from "@svc/catalog";
 import type { AppRequest, CallableAccount } from "@svc/connections";
-import { formatValue } from "@svc/core";
+import { formatValue, formFieldsOf, isObject } from "@svc/core";
 import type { CallOutcome } from "../../outcome.ts";
 
 /** Reason why the request of a tool call cannot be built. `outcome`: the outcome with which the tool call ends. */
@@ -39,7 +39,7 @@ export function buildRequest(
   const base = baseUrlOf(toolkit, scope, isSandbox);
   if (typeof base !== "string") return base;
   try {
-    return complete(base, renderRequest(toolkit, action, scope));
+    return complete(base, renderRequest(toolkit, action, scope), action);
   } catch (error) {
     if (error instanceof RequestValueError) return { outcome: "invalid_arguments", message: error.message };
     throw error;
@@ -64,23 +64,36 @@ function baseUrlOf(
   return { outcome: isArgument ? "invalid_arguments" : "account_unusable", message: bound.fault };
 }
 
-function complete(base: string, { method, path, query, headers, body }: RenderedRequest): AppRequest | RequestFault {
-  const broken = query.find(([, value]) => !value.isWellFormed());
-  if (broken !== undefined) {
-    const message = `query parameter ${broken[0]} is ${formatValue(broken[1])}, which is not well-formed Unicode`;
-    return { outcome: "invalid_arguments", message };
-  }
-  const search = query.map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`).join("&");
+function complete(base: string, rendered: RenderedRequest, action: Action): AppRequest | RequestFault {
+  const { method, path, query, headers, body, isForm } = rendered;
+  const search = formText(query, "query parameter");
+  if (typeof search !== "string") return search;
+  const content = isForm ? formText(fieldsOfForm(body), "form field") : JSON.stringify(body);
+  if (typeof content === "object") return content;
   const declared = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
   return {
     method,
     url: `${base}${path}${search === "" ? "" : `?${search}`}`,
     headers: {
-      accept: "application/json",
-      ...(body !== undefined && { "content-type": "application/json" }),
+      accept: action.response.as === "text" ? "*/*" : "application/json",
+      ...(body !== undefined && { "content-type": isForm ? formType : "application/json" }),
       ...declared,
       "user-agent": userAgent,
     },
-    body: body === undefined ? undefined : JSON.stringify(body),
+    body: body === undefined ? undefined : content,
   };
+}
+
+const formType = "application/x-www-form-urlencoded";
+
+function fieldsOfForm(body: unknown): (readonly [name: string, value: string])[] {
+  return Object.entries(isObject(body) ? body : {}).flatMap(([name, value]) => [...formFieldsOf(name, value)]);
+}
+
+/** Returns names and values as the text of a query or form. If one of them cannot be sent, returns the fault. `what`: kind of a field. */
+function formText(fields: readonly (readonly [name: string, value: string])[], what: string): string | RequestFault {
+  const broken = fields.find((field) => !field.every((text) => text.isWellFormed()));
+  if (broken === undefined) return fields.map((field) => field.map(encodeURIComponent).join("=")).join("&");
+  const message = `${what} ${broken[0].toWellFormed()} is ${formatValue(broken[1])}, which is not well-formed Unicode`;
+  return { outcome: "invalid_arguments", message };
 }

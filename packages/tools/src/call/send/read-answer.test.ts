@@ -288,3 +288,17 @@ test("a bare value where an object of one property was expected is that property
   expect(answered(action, JSON.stringify('{"id":"1","more":2}')).value).toEqual({ id: "1" });
   expect(answered(read, '"77"')).toMatchObject({ value: "77", warnings: [expect.stringContaining("output_mismatch")] });
 });
+
+test("an answer that the definition reads as text becomes {text}, also if it is JSON or empty", () => {
+  const action = deskAction("read_ticket", {
+    output: { type: "object", properties: { text: { type: "string" } } },
+    response: { as: "text" },
+  });
+  for (const text of ["id,name\n1,Ada\n", '{"id": "t1"}', "", "  "]) {
+    expect(answered(action, text)).toMatchObject({ outcome: "ok", value: { text }, warnings: [] });
+  }
+  expect(answered(action, "x".repeat(1_048_577))).toMatchObject({
+    outcome: "provider_error",
+    message: expect.stringContaining("a text of more than 1,048,576 characters"),
+  });
+});

@@ -174,6 +174,15 @@ export function unread(action: Action, status: number, what: string): CallResult
   });
 }
 
+/** Maximum characters of a text answer that becomes a result. */
+const textMax = 1_048_576;
+
+/** Returns the body of an answer that is not JSON as an object with the member `text`. */
+function textBody(text: string): ReadBody | { fault: string } {
+  if (text.length <= textMax) return { value: { text: text.toWellFormed() }, text: JSON.stringify({ text }) };
+  return { fault: `with a text of more than ${textMax.toLocaleString("en")} characters; ask it for less` };
+}
+
 /** The value of a body; undefined for an empty body. `text`: the JSON text of the body. */
 type ReadBody = { readonly value: unknown; readonly text: string };
 
@@ -183,6 +192,7 @@ function parseBody(action: Action, answer: Answer, redact: Redactor): ReadBody |
   const contentType = headers["content-type"];
   const read = readForeignText(body, contentType);
   if ("fault" in read) return { fault: `with a body that ${read.fault}` };
+  if (action.response.as === "text") return textBody(read.text);
   if (read.text.trim() === "") return { value: undefined, text: "" };
   try {
     return { value: parseExactJson(read.text, { valuesMax: answerValuesMax }), text: read.text };

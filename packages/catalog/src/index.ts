@@ -50,6 +50,7 @@ export type {
   OwnEventType,
   Post,
   SamplePost,
+  SecretPlace,
   Tool,
   ToolDefinition,
   Toolkit,

@@ -63,9 +63,16 @@ export type AuthScheme =
       readonly name: string;
       readonly value: TemplateTree;
     }
-  | { readonly type: "basic" }
+  | {
+      readonly type: "basic";
+      /** Headers and query parameters that carry the two secrets. Undefined for HTTP Basic authentication. */
+      readonly place?: readonly SecretPlace[] | undefined;
+    }
   | { readonly type: "none" }
   | { readonly type: "client_credentials"; readonly tokenUrl: string; readonly defaultScopes: readonly string[] };
+
+/** A header or query parameter that carries one of two secrets. */
+export type SecretPlace = { readonly in: "header" | "query"; readonly name: string; readonly value: TemplateTree };
 
 /**
  * A value that the person enters when connecting an account. `decidesOrigin`: true if the value can change the registrable domain, host or

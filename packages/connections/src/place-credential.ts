@@ -1,13 +1,10 @@
-import type { AuthScheme, Toolkit } from "@svc/catalog";
-import { renderTemplateTree } from "@svc/core";
+import type { AuthScheme, SecretPlace, Toolkit } from "@svc/catalog";
+import { renderTemplateTree, type TemplateScope } from "@svc/core";
 import type { AppRequest } from "./app-transport.ts";
 import { type Credential, tokenOf } from "./credential.ts";
 
-/**
- * The part of a request that carries the credential: a header or a query parameter. Undefined if the authentication scheme adds nothing to
- * the request.
- */
-type Placement = { readonly in: "header" | "query"; readonly name: string; readonly value: string } | undefined;
+/** A part of a request that carries the credential, or one of its two secrets: a header or a query parameter. */
+type Placement = { readonly in: "header" | "query"; readonly name: string; readonly value: string };
 
 /** The reason why a credential cannot be part of a request. */
 export type PlacementFault = { readonly fault: string };
@@ -27,15 +24,15 @@ export function placeCredential(
   variables: Readonly<Record<string, string>>,
   request: AppRequest,
 ): AppRequest | PlacementFault {
-  const placement = placementOf(scheme, credential, variables);
-  if (placement === undefined) return request;
-  if ("fault" in placement) return placement;
-  // Allowed characters of a header value (RFC 9110, 5.5): visible ASCII, spaces and tabs. A line break would begin another header.
-  const form = placement.in === "header" ? /^[\x20-\x7e\t]*$/ : /^\P{Cc}*$/u;
-  if (!form.test(placement.value) || !placement.value.isWellFormed()) {
+  const placements = placementsOf(scheme, credential, variables);
+  if ("fault" in placements) return placements;
+  for (const placement of placements) {
+    // Allowed characters of a header value (RFC 9110, 5.5): visible ASCII, spaces and tabs. A line break would begin another header.
+    const form = placement.in === "header" ? /^[\x20-\x7e\t]*$/ : /^\P{Cc}*$/u;
+    if (form.test(placement.value) && placement.value.isWellFormed()) continue;
     return { fault: `the credential holds characters that a ${placement.in} cannot carry` };
   }
-  return place(placement, request);
+  return placements.reduce((placed, placement) => place(placement, placed), request);
 }
 
 /** Returns the request with `***` in the place of the credential. */
@@ -44,40 +41,45 @@ export function placeMask(
   variables: Readonly<Record<string, string>>,
   request: AppRequest,
 ): AppRequest {
+  const masked = (credential: Credential): AppRequest => {
+    const placed = placeCredential(scheme, credential, variables, request);
+    return "fault" in placed ? request : placed;
+  };
   switch (scheme.type) {
     case "none":
       return request;
     case "basic":
-      return place({ in: "header", name: "authorization", value: "Basic ***" }, request);
-    case "api_key": {
-      const placed = placeCredential(scheme, { scheme: "api_key", key: "***" }, variables, request);
-      return "fault" in placed ? request : placed;
-    }
+      if (scheme.place === undefined)
+        return place({ in: "header", name: "authorization", value: "Basic ***" }, request);
+      return masked({ scheme: "basic", username: "***", password: "***" });
+    case "api_key":
+      return masked({ scheme: "api_key", key: "***" });
     case "oauth2":
     case "client_credentials":
       return place({ in: "header", name: "authorization", value: "Bearer ***" }, request);
   }
 }
 
-function placementOf(
+function placementsOf(
   scheme: AuthScheme,
   credential: Credential,
-  variables: Readonly<Record<string, string>>,
-): Placement | PlacementFault {
+  account: Readonly<Record<string, string>>,
+): readonly Placement[] | PlacementFault {
   if (credential.scheme !== scheme.type) return { fault: `the credential is not one for ${scheme.type}` };
-  const header = (value: string): Placement => ({ in: "header", name: "authorization", value });
+  const header = (value: string): readonly Placement[] => [{ in: "header", name: "authorization", value }];
   switch (scheme.type) {
     case "none":
-      return undefined;
+      return [];
     case "basic": {
-      if (credential.scheme !== "basic") return undefined;
-      return header(`Basic ${Buffer.from(`${credential.username}:${credential.password}`).toString("base64")}`);
+      if (credential.scheme !== "basic") return [];
+      const { username, password } = credential;
+      if (scheme.place !== undefined) return rendered(scheme.place, { credential: { username, password }, account });
+      return header(`Basic ${Buffer.from(`${username}:${password}`).toString("base64")}`);
     }
     case "api_key": {
-      if (credential.scheme !== "api_key") return undefined;
-      const value = renderTemplateTree(scheme.value, { credential: { key: credential.key }, account: variables });
-      if (typeof value !== "string") return { fault: "the credential makes no value for the request" };
-      return { in: scheme.placement, name: scheme.name, value };
+      if (credential.scheme !== "api_key") return [];
+      const { placement, name, value } = scheme;
+      return rendered([{ in: placement, name, value }], { credential: { key: credential.key }, account });
     }
     case "oauth2":
     case "client_credentials": {
@@ -87,7 +89,17 @@ function placementOf(
   }
 }
 
-function place(placement: NonNullable<Placement>, request: AppRequest): AppRequest {
+function rendered(places: readonly SecretPlace[], scope: TemplateScope): readonly Placement[] | PlacementFault {
+  const made: Placement[] = [];
+  for (const { in: part, name, value } of places) {
+    const text = renderTemplateTree(value, scope);
+    if (typeof text !== "string") return { fault: "the credential makes no value for the request" };
+    made.push({ in: part, name, value: text });
+  }
+  return made;
+}
+
+function place(placement: Placement, request: AppRequest): AppRequest {
   const { name, value } = placement;
   if (placement.in === "query") return { ...request, url: withQuery(request.url, name, value) };
   const others = Object.entries(request.headers).filter(([other]) => other.toLowerCase() !== name.toLowerCase());

@@ -1,4 +1,4 @@
-import type { AuthScheme, Toolkit } from "@svc/catalog";
+import type { AuthScheme, SecretPlace, Toolkit } from "@svc/catalog";
 import type { AppAnswer, AppCall, AppRequest, AppTransport } from "@svc/connections";
 import {
   assertExhaustive,
@@ -101,7 +101,7 @@ async function send(
   timeoutMs: number,
 ): Promise<AppAnswer> {
   const scheme = schemeOf(call);
-  const credentialQuery = scheme?.type === "api_key" && scheme.placement === "query" ? scheme.name : undefined;
+  const credentialQuery = placesOf(scheme).flatMap((place) => (place.in === "query" ? [place.name] : []));
   const scenario = scenarioOf(call.entityId);
   if (scenario === undefined) return refuse(unknownScenario(call.entityId));
   const matched = matchRequest(call.toolkit, call.action, request, { credentialQuery });
@@ -225,26 +225,34 @@ function refuseCredential(request: AppRequest, call: AppCall, acceptsToken: Acce
     case "none":
       return undefined;
     case "api_key":
-      return refuseKey(request, scheme);
+      return refusePlaces(request, placesOf(scheme));
     case "basic":
-      return refuseBasic(headerOf(request.headers, "authorization"));
+      return scheme.place === undefined
+        ? refuseBasic(headerOf(request.headers, "authorization"))
+        : refusePlaces(request, scheme.place);
     case "oauth2":
     case "client_credentials":
       return refuseToken(headerOf(request.headers, "authorization"), (token) => acceptsToken(token, call.toolkit.slug));
   }
 }
 
-function refuseKey(
-  request: AppRequest,
-  { placement, name, value }: AuthScheme & { type: "api_key" },
-): AppRefusal | undefined {
-  const place = placement === "header" ? `header ${name}` : `query parameter ${name}`;
-  const given =
-    placement === "header"
-      ? headerOf(request.headers, name)
-      : (URL.parse(request.url)?.searchParams.get(name) ?? undefined);
-  if (given === undefined) return unauthorized(`the key is missing: it must be in ${place}`);
-  return hasForm(given, value) ? undefined : unauthorized(`${place} must have the form ${formOf(value)}`);
+/** Returns the headers and query parameters that carry a key, or two secrets, of a scheme. */
+function placesOf(scheme: AuthScheme | undefined): readonly SecretPlace[] {
+  if (scheme?.type === "api_key") return [{ in: scheme.placement, name: scheme.name, value: scheme.value }];
+  return scheme?.type === "basic" ? (scheme.place ?? []) : [];
+}
+
+function refusePlaces(request: AppRequest, places: readonly SecretPlace[]): AppRefusal | undefined {
+  for (const { in: part, name, value } of places) {
+    const place = part === "header" ? `header ${name}` : `query parameter ${name}`;
+    const given =
+      part === "header"
+        ? headerOf(request.headers, name)
+        : (URL.parse(request.url)?.searchParams.get(name) ?? undefined);
+    if (given === undefined) return unauthorized(`the key is missing: it must be in ${place}`);
+    if (!hasForm(given, value)) return unauthorized(`${place} must have the form ${formOf(value)}`);
+  }
+  return undefined;
 }
 
 /**

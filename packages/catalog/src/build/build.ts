@@ -121,6 +121,13 @@ function buildAuthScheme(scheme: AuthDocument, values: DeploymentValues): AuthSc
       };
     case "api_key":
       return { ...scheme, value: parseTemplateTree(scheme.value) };
+    case "basic":
+      return {
+        type: scheme.type,
+        ...(scheme.place && {
+          place: scheme.place.map((place) => ({ ...place, value: parseTemplateTree(place.value) })),
+        }),
+      };
     case "client_credentials":
       return {
         type: scheme.type,

@@ -129,7 +129,7 @@ function faultOfFilter(name: Filter, schema: JsonSchema): readonly [reason: stri
     return ["makes an integer, and the argument is not a text or number", "remove | int"];
   }
   if (name === "deep" && !isOnly("object", "array")) {
-    return ["writes the members of an object, and the argument is no object or list", "remove | deep"];
+    return ["writes the members of an object, and the argument is a single value", "remove | deep"];
   }
   if (name === "segment" && !isOnly("string")) {
     return ["takes a segment of an address, and the argument is not a text", "remove | segment"];

@@ -1,6 +1,6 @@
 import { formatValue, isObject, parseDuration } from "@svc/core";
 import { faultOfBaseUrl } from "../build/base-url.ts";
-import type { DefinitionFile } from "../read/definition-file.ts";
+import type { DefinitionFile, FaultPath } from "../read/definition-file.ts";
 import type { AuthDocument, ToolkitDocument } from "../read/documents.ts";
 import { isShortEnough, parseLinearRegExp } from "../schema/linear-reg-exp.ts";
 import { checkTemplates, deploymentNamespace, type Namespaces } from "./check-response.ts";
@@ -97,12 +97,32 @@ function checkAuth(file: DefinitionFile, document: Partial<ToolkitDocument>): vo
     const credential = new Set(credentialFields[scheme.type]);
     if (scheme.type === "api_key") {
       checkTemplates(file, [...path, "value"], scheme.value, { credential, account });
-      const fault = scheme.placement === "header" ? faultOfHeaderName(scheme.name) : faultOfQueryName(scheme.name);
-      if (fault !== undefined) file.fault([...path, "name"], ...fault);
+      checkPlaceName(file, [...path, "name"], scheme.placement, scheme.name);
+    } else if (scheme.type === "basic") {
+      scheme.place?.forEach((place, at) => {
+        checkTemplates(file, [...path, "place", at, "value"], place.value, { credential, account });
+        checkPlaceName(file, [...path, "place", at, "name"], place.in, place.name);
+      });
+      checkBothPlaced(file, path, scheme);
     } else if (scheme.type === "oauth2" || scheme.type === "client_credentials") {
       checkOAuth(file, path, scheme);
     }
   });
+}
+
+function checkPlaceName(file: DefinitionFile, path: FaultPath, place: "header" | "query", name: string): void {
+  const fault = place === "header" ? faultOfHeaderName(name) : faultOfQueryName(name);
+  if (fault !== undefined) file.fault(path, ...fault);
+}
+
+function checkBothPlaced(file: DefinitionFile, path: FaultPath, { place }: AuthDocument & { type: "basic" }): void {
+  if (place === undefined) return;
+  for (const name of ["username", "password"]) {
+    if (place.some(({ value }) => new RegExp(`\\{\\{\\s*credential\\.${name}\\b`).test(value))) continue;
+    file.fault([...path, "place"], `does not send {{credential.${name}}}`, "add an entry for it");
+  }
+  const names = place.map((entry) => `${entry.in} ${entry.name.toLowerCase()}`);
+  if (new Set(names).size < names.length) file.fault([...path, "place"], "names a place twice", "keep one of the two");
 }
 
 /**

@@ -484,3 +484,34 @@ test("deep, form and text are parts of a private definition", async () => {
   });
   expect(await placesOf(unwrapped)).toEqual(["tools.read_order:response.unwrap"]);
 });
+
+test.each([
+  ["one secret only", [{ in: "header", name: "X-A", value: "{{credential.username}}" }], "auth[0].place"],
+  [
+    "the same place twice",
+    [
+      { in: "header", name: "X-A", value: "{{credential.username}}" },
+      { in: "header", name: "x-a", value: "{{credential.password}}" },
+    ],
+    "auth[0].place",
+  ],
+  [
+    "a header of the transport",
+    [
+      { in: "header", name: "Host", value: "{{credential.username}}" },
+      { in: "query", name: "k", value: "{{credential.password}}" },
+    ],
+    "auth[0].place[0].name",
+  ],
+  [
+    "another value",
+    [
+      { in: "header", name: "X-A", value: "{{credential.username}}{{credential.key}}" },
+      { in: "query", name: "k", value: "{{credential.password}}" },
+    ],
+    "auth[0].place[0].value",
+  ],
+])("places of two secrets with %s are refused", async (_what, place, path) => {
+  const definition = privateDefinition({ toolkit: { auth: [{ type: "basic", place }] } });
+  expect(await placesOf(definition)).toEqual([`toolkit:${path}`]);
+});

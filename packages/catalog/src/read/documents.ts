@@ -27,7 +27,7 @@ export type MatchDocument = {
 export type AuthDocument =
   | { type: "oauth2"; authorizeUrl: string; tokenUrl: string; defaultScopes: string[]; refresh: boolean }
   | { type: "api_key"; placement: "header" | "query"; name: string; value: string }
-  | { type: "basic" }
+  | { type: "basic"; place?: readonly { in: "header" | "query"; name: string; value: string }[] }
   | { type: "none" }
   | { type: "client_credentials"; tokenUrl: string; defaultScopes?: string[] };
 

@@ -60,7 +60,7 @@ function read({ toolkit, action }: Tool, args: Body, change: Change = {}) {
     body: rendered.body === undefined ? undefined : JSON.stringify(rendered.body),
     ...change,
   };
-  return matchRequest(toolkit, action, request, { credentialQuery: undefined });
+  return matchRequest(toolkit, action, request, { credentialQuery: [] });
 }
 
 const everyForm = toolOf(
@@ -208,7 +208,7 @@ test("forms and deep parameters are read back with the types of the schema", () 
     ["filter[n]", "4"],
     ["filter[tags][0]", "z"],
   ]);
-  const search = new URLSearchParams([...query].map(([name, value]) => [name, value]));
+  const search = new URLSearchParams(query.map(([name, value]): [string, string] => [name, value]));
   const sent = {
     method: "POST",
     url: `https://forms.example.com/acme/v1/forms?${search}`,
@@ -216,9 +216,9 @@ test("forms and deep parameters are read back with the types of the schema", () 
     body: "a%5Bn%5D=3&a%5Bon%5D=true&a%5Btags%5D%5B0%5D=x&a%5Btags%5D%5B1%5D=y&kind=x",
   };
   expect(body).toEqual({ a: args.a, kind: "x" });
-  expect(matchRequest(tool.toolkit, tool.action, sent, { credentialQuery: undefined })).toMatchObject({ args });
+  expect(matchRequest(tool.toolkit, tool.action, sent, { credentialQuery: [] })).toMatchObject({ args });
   const wrong = { ...sent, body: "a%5Bn%5D=3&kind=y&more=1" };
-  expect(matchRequest(tool.toolkit, tool.action, wrong, { credentialQuery: undefined })).toMatchObject({
+  expect(matchRequest(tool.toolkit, tool.action, wrong, { credentialQuery: [] })).toMatchObject({
     status: 400,
     faults: ["body.more is not known here", 'body.kind must be "x"'],
   });

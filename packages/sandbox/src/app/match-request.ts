@@ -10,13 +10,13 @@ export type MatchedRequest = { readonly args: Readonly<Record<string, unknown>>;
 /**
  * Compares a request with the tool's definition: path, method, query, headers and JSON body. Each field must be in its declared place, and
  * undeclared fields are not allowed. Returns the arguments from which the request was made, or the error that the app would answer. It does
- * not check the credential. `credentialQuery`: the query parameter that contains the credential.
+ * not check the credential. `credentialQuery`: the query parameters that contain the credential.
  */
 export function matchRequest(
   toolkit: Toolkit,
   action: Action,
   request: AppRequest,
-  { credentialQuery }: { credentialQuery: string | undefined },
+  { credentialQuery }: { credentialQuery: readonly string[] },
 ): MatchedRequest | AppRefusal {
   const url = URL.parse(request.url);
   if (url === null) return badRequest([`${request.url.slice(0, 80)} is not an address`]);
@@ -112,7 +112,7 @@ function fieldsOf(trees: readonly TemplateTree[]): Map<string, TemplateTree> {
 function matchQuery(
   trees: readonly TemplateTree[],
   query: URLSearchParams,
-  credentialQuery: string | undefined,
+  credentialQuery: readonly string[],
   unifier: Unifier,
 ): void {
   const fields = fieldsOf(trees);
@@ -120,7 +120,7 @@ function matchQuery(
   const nested = readNestedForm([...query].filter(([name]) => deep.some((field) => name.startsWith(`${field}[`))));
   for (const name of new Set(query.keys())) {
     const isMember = deep.some((field) => name.startsWith(`${field}[`));
-    if (!fields.has(name) && !isMember && name !== credentialQuery)
+    if (!fields.has(name) && !isMember && !credentialQuery.includes(name))
       unifier.faults.push(`query parameter ${name} is not known here`);
   }
   for (const [name, tree] of fields) {

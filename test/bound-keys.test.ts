@@ -153,6 +153,7 @@ const table: Readonly<Record<string, readonly Row[]>> = {
   "CatalogService/GetTool": [[{ slug: "sales_crm.list_deals" }, "ok"]],
   "CatalogService/GetToolkitConnectSpec": [[{ slug: "sales_crm" }, "ok"]],
   "CatalogService/PublishToolkit": refused,
+  "CatalogService/ImportToolkit": refused,
   "CatalogService/DeleteToolkit": refused,
   "ConnectionsService/InitiateConnection": [[{ toolkitSlug: "sales_crm", entityId: "bob" }, bound]],
   "ConnectionsService/CreateConnectLink": [[{ toolkitSlug: "sales_crm", entityId: "bob" }, bound]],

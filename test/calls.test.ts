@@ -616,10 +616,41 @@ const catalog: Case[] = [
   ],
   ["PublishToolkit", { definitionJson: "{" }, "invalid_argument DEFINITION_INVALID"],
   ["PublishToolkit", {}, "invalid_argument DEFINITION_INVALID"],
+  ["ImportToolkit", {}, "invalid_argument SOURCE_INVALID"],
+  ["ImportToolkit", { openapi: { url: "http://example.com/x" } }, "invalid_argument SOURCE_URL_REFUSED"],
+  ["ImportToolkit", { openapi: { document: "[]" } }, "invalid_argument OPENAPI_UNREADABLE"],
+  [
+    "ImportToolkit",
+    { openapi: { document: openapiDocument("Shop"), server: "2" } },
+    "invalid_argument BASE_URL_NEEDED",
+  ],
+  ["ImportToolkit", { openapi: { document: openapiDocument("Shop") } }, "already_exists TOOLKIT_SLUG_TAKEN"],
+  [
+    "ImportToolkit",
+    { openapi: { document: openapiDocument("Shop") }, slug: "stall", only: ["none"] },
+    "invalid_argument OPENAPI_NOTHING_SELECTED",
+  ],
+  [
+    "ImportToolkit",
+    { openapi: { document: openapiDocument("Shop") }, slug: "stall", overrides: [{ match: "none" }] },
+    "invalid_argument OVERRIDE_UNKNOWN",
+  ],
+  [
+    "ImportToolkit",
+    { openapi: { document: openapiDocument("Shop") }, slug: "stall", dryRun: true },
+    "ok toolkit,report",
+  ],
   ["DeleteToolkit", { slug: "nope" }, "not_found PRIVATE_TOOLKIT_NOT_FOUND"],
   ["DeleteToolkit", { slug: "calendar" }, "not_found PRIVATE_TOOLKIT_NOT_FOUND"],
   ["DeleteToolkit", { slug: "shop" }, "ok "],
 ];
+
+/** Returns an OpenAPI document with one operation. */
+function openapiDocument(title: string): string {
+  const get = { operationId: "getOrder", summary: "Get an order", responses: {} };
+  const servers = [{ url: "https://shop.example.com" }];
+  return JSON.stringify({ openapi: "3.1.0", info: { title, version: "1" }, servers, paths: { "/order": { get } } });
+}
 
 /** Returns a definition that a project may publish. Its tools call the server itself. */
 function privateToolkit(slug: string): string {
@@ -1257,6 +1288,7 @@ test("every call of the services stands in the tables", () => {
 const missingKey = "unauthenticated API_KEY_INVALID";
 const approverCalls: [DescService, string, JsonObject][] = [
   [CatalogService, "PublishToolkit", { definitionJson: "{}" }],
+  [CatalogService, "ImportToolkit", { openapi: { document: "{}" } }],
   [CatalogService, "DeleteToolkit", { slug: "own_shop" }],
   [ConnectionsService, "SetAccountReferences", { id: "$theiraccount" }],
   [ConnectionsService, "SetProjectCredential", { toolkitSlug: "own_shop" }],

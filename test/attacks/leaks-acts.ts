@@ -42,6 +42,13 @@ export async function useKeys({ call, server, secrets }: Playing): Promise<void>
     const definitionJson = JSON.stringify(ownToolkit(slug, auth));
     await call("CatalogService/PublishToolkit", { definitionJson });
   }
+  const document = JSON.stringify({
+    openapi: "3.1.0",
+    info: { title: "Own import" },
+    servers: [{ url: "https://own.example.com" }],
+    paths: { "/order": { get: { responses: {} } } },
+  });
+  await call("CatalogService/ImportToolkit", { slug: "own_import", openapi: { document } });
   const basic = { username: secrets["username"], password: secrets["password"] };
   await call("ConnectionsService/InitiateConnection", {
     toolkitSlug: "own_basic",

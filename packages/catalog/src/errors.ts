@@ -5,6 +5,11 @@ import type { DefinitionError } from "./read/definition-file.ts";
 
 const messageMax = 4000;
 
+/** Returns the declaration of an error about an imported document. The import writes its texts. */
+function ofImport<Code extends "invalid_argument" | "resource_exhausted">(code: Code) {
+  return { code, says: (problem: string) => problem, help: (_problem: string, advice: string) => advice };
+}
+
 /** Errors that calls about the catalog return. */
 export const catalogFaults = defineFaults({
   PROJECT_NOT_FOUND: {
@@ -45,6 +50,31 @@ export const catalogFaults = defineFaults({
         field: path === "" ? `definitionJson.${file}` : `definitionJson.${file}.${path}`,
         help: `${reason}; ${cure}`,
       })),
+  },
+  SOURCE_INVALID: ofImport("invalid_argument"),
+  OPENAPI_UNREADABLE: ofImport("invalid_argument"),
+  OPENAPI_NOTHING_SELECTED: ofImport("invalid_argument"),
+  BASE_URL_NEEDED: ofImport("invalid_argument"),
+  TOOLKIT_TOO_LARGE: ofImport("invalid_argument"),
+  OVERRIDE_UNKNOWN: ofImport("invalid_argument"),
+  IMPORT_TOO_COSTLY: ofImport("resource_exhausted"),
+  SOURCE_URL_REFUSED: {
+    code: "invalid_argument",
+    field: "openapi.url",
+    says: (url: string, why: string) => `svc does not read ${formatValue(url)}: ${why}`,
+    help: "Send the text of the document instead of its address.",
+  },
+  SOURCE_UNREACHABLE: {
+    code: "unavailable",
+    field: "openapi.url",
+    says: (url: string, why: string) => `${formatValue(url)} could not be read: ${why}`,
+    help: "Check the address, or send the text of the document instead of it.",
+  },
+  TOOLKIT_SLUG_TAKEN: {
+    code: "already_exists",
+    field: "slug",
+    says: (slug: string) => `the slug ${formatValue(slug)} belongs to a toolkit that the project sees`,
+    help: text`Choose another slug, or set ${field("replace")}.`,
   },
   /** The project has no toolkit of its own (an app's tools and webhooks) with this slug. A shared toolkit cannot be deleted. */
   PRIVATE_TOOLKIT_NOT_FOUND: {

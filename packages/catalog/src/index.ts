@@ -36,6 +36,13 @@ export {
   schemaPlace,
 } from "./check/sensitivity.ts";
 export { catalogFaults } from "./errors.ts";
+export {
+  createToolkitImporter,
+  importMemoryMib,
+  importThread,
+  type ReadSource,
+  type ToolkitImporter,
+} from "./import/import-toolkit.ts";
 export type {
   AccountVariable,
   Action,

@@ -23,6 +23,8 @@ import {
 import { classToConfirm } from "./build/class-to-confirm.ts";
 import { catalogPageMax, toolsInView, toolsOfKind } from "./convert-catalog.ts";
 import { catalogFaults } from "./errors.ts";
+import { importSource, reportMessage } from "./import/convert-import.ts";
+import type { ToolkitImporter } from "./import/import-toolkit.ts";
 import type { AuthScheme, Tool, Toolkit } from "./model.ts";
 import { parsePrivateToolkit } from "./private/parse-definition.ts";
 import type { CatalogViews } from "./private/private-toolkits.ts";
@@ -39,6 +41,8 @@ export type CatalogServiceOptions = {
   readonly sealer: Sealer;
   /** True if the deployment has an OAuth client for the toolkit's app. */
   readonly isOauthRegistered: (toolkit: Toolkit) => boolean;
+  /** Makes toolkits (each the tools of one app) from documents. */
+  readonly importer: ToolkitImporter;
 };
 
 /**
@@ -46,7 +50,7 @@ export type CatalogServiceOptions = {
  * once, so GetTool is only a lookup.
  */
 export function createCatalogService(options: CatalogServiceOptions): ServiceImpl<typeof CatalogService> {
-  const { views, sealer, isOauthRegistered } = options;
+  const { views, sealer, isOauthRegistered, importer } = options;
   const inTurn = createTurns();
   const toolkitMessage = (toolkit: Toolkit): ToolkitMessage => toToolkitMessage(toolkit, isOauthRegistered(toolkit));
   /**
@@ -56,6 +60,13 @@ export function createCatalogService(options: CatalogServiceOptions): ServiceImp
   const viewFor = async (projectId: string, caller: ProjectPrincipal): Promise<CatalogView> => {
     if (projectId !== "" && projectId !== caller.projectId) throw catalogFaults.PROJECT_NOT_FOUND(projectId);
     return projectId === "" ? views.shared : views.forProject(caller.projectId);
+  };
+  /** Stores a checked toolkit (the tools of one app) for a project, or with `dryRun` only checks it against the project's catalog. */
+  const publish = async (projectId: ProjectId, made: PublishedToolkit, dryRun: boolean): Promise<void> => {
+    const lowered = [...faultsOfLowered(made.toolkit, views.shared), ...faultsOfIdentify(made.toolkit)];
+    if (lowered.length > 0) throw catalogFaults.DEFINITION_INVALID(new DefinitionError(lowered));
+    const reached = dryRun ? undefined : await views.publish(projectId, made.toolkit, made.definitionJson);
+    if (reached !== undefined) throw quotaFaults[reached.quota](reached.quotaReached);
   };
   const listPart = projectList(sealer, {
     ...{ call: "ListTools", order: bySlug, sizes: wholeLists },
@@ -110,12 +121,19 @@ export function createCatalogService(options: CatalogServiceOptions): ServiceImp
     async publishToolkit({ definitionJson, dryRun }, ctx) {
       const { projectId } = requireProject(ctx);
       const toolkit = await inTurn(projectId, () => parseDefinition(definitionJson, projectId));
-      const lowered = [...faultsOfLowered(toolkit, views.shared), ...faultsOfIdentify(toolkit)];
-      if (lowered.length > 0) throw catalogFaults.DEFINITION_INVALID(new DefinitionError(lowered));
-      const reached = dryRun ? undefined : await views.publish(projectId, toolkit, definitionJson);
-      if (reached !== undefined) throw quotaFaults.privateToolkits(reached.quotaReached);
+      await publish(projectId, { toolkit, definitionJson }, dryRun);
       const toolSlugs = [...toolkit.actions, ...toolkit.triggers].map(({ slug }) => slug);
       return { toolkit: toolkitMessage(toolkit), toolSlugs };
+    },
+    async importToolkit(request, ctx) {
+      const { projectId } = requireProject(ctx);
+      const source = importSource(request);
+      const { report, ...made } = await inTurn(projectId, () => importer(source, projectId));
+      const { slug } = made.toolkit;
+      const { toolkits } = await views.forProject(projectId);
+      if (!request.replace && toolkits.has(slug)) throw catalogFaults.TOOLKIT_SLUG_TAKEN(slug);
+      await publish(projectId, made, request.dryRun);
+      return { toolkit: toolkitMessage(made.toolkit), report: reportMessage(report) };
     },
     async deleteToolkit({ slug }, ctx) {
       const { projectId } = requireProject(ctx);
@@ -124,6 +142,9 @@ export function createCatalogService(options: CatalogServiceOptions): ServiceImp
     },
   };
 }
+
+/** A toolkit (the tools of one app) and its definition as JSON text. */
+type PublishedToolkit = { readonly toolkit: Toolkit; readonly definitionJson: string };
 
 const ranks = { read: 0, write: 1, destructive: 2 };
 

@@ -46,7 +46,8 @@ export function createTestNode(db: Database, options: CatalogNodeOptions = {}): 
   const registerOwn = (router: ConnectRouter) => {
     const { sealer } = parts;
     if (isOauthRegistered === undefined) register(router);
-    else router.service(CatalogService, createCatalogService({ views, sealer, isOauthRegistered }));
+    else
+      router.service(CatalogService, createCatalogService({ views, sealer, isOauthRegistered, importer: notImported }));
   };
   return {
     views,
@@ -54,6 +55,8 @@ export function createTestNode(db: Database, options: CatalogNodeOptions = {}): 
     clientOf: (projectId) => createProjectClient(CatalogService, registerOwn, { projectId, role: "member" }),
   };
 }
+
+const notImported = () => Promise.reject(new Error("this test imports nothing"));
 
 /** For tests: returns the code, the reason and the field of the error that a call returned. */
 export async function refusalOf(call: Promise<unknown>): Promise<[Code, string | undefined, string | undefined]> {

@@ -98,6 +98,8 @@ class OriginAgents {
 /** The transport for requests over the network. It also sends requests to token endpoints, with the same connection pools. */
 export type NetworkTransport = AppTransport & {
   readonly fetch: PartyFetch;
+  /** Reads the document at an address with a GET for a project, like a call of the project's private toolkits (its own apps). */
+  read(url: string, projectId: ProjectId): Promise<AppAnswer>;
   /** Returns the number of connection pools, and the number of bytes of answers that the node holds in memory. */
   stats(): { readonly agents: number; readonly answerBytes: number };
   /** Closes every connection. */
@@ -188,6 +190,10 @@ export function createAppTransport(options: {
   return {
     send: (request, call, { timeoutMs }) => sendInTurn(parts, request, call, timeoutMs),
     fetch: createPartyFetch((request, party, timeoutMs) => sendInTurn(parts, request, party, timeoutMs)),
+    read: (url, projectId) => {
+      const request = { method: "GET", url, headers: documentHeaders, body: undefined };
+      return sendInTurn(parts, request, { projectId, toolkit: { ownerProjectId: projectId } }, documentTimeoutMs);
+    },
     stats: () => ({ agents: parts.agents.size, answerBytes: parts.budget.held }),
     async close() {
       parts.slots.close();
@@ -196,11 +202,18 @@ export function createAppTransport(options: {
   };
 }
 
+/** Maximum time to read a document, milliseconds. */
+const documentTimeoutMs = 30_000;
+const documentHeaders = { accept: "application/json, application/yaml;q=0.9, */*;q=0.5", "user-agent": "svc/0.1" };
+
 /** Waits until the project may send one more request to the app's server (its origin), and then sends the request. */
 async function sendInTurn(
   { limits, slots, agents, budget, decoder }: Parts,
   request: AppRequest,
-  { projectId, toolkit }: AppParty,
+  {
+    projectId,
+    toolkit,
+  }: Pick<AppParty, "projectId"> & { readonly toolkit: Pick<AppParty["toolkit"], "ownerProjectId"> },
   timeoutMs: number,
 ): Promise<AppAnswer> {
   const url = URL.parse(request.url);

@@ -8,6 +8,7 @@ import {
   createOauthPages,
   createRefresher,
   createSecretVault,
+  type NetworkTransport,
   type OauthOptions,
   type OauthPages,
   type Refresher,
@@ -42,6 +43,8 @@ import { settledWithin } from "./settled-within.ts";
 export type Apps = {
   readonly guard: AddressGuard;
   readonly transport: AppTransport;
+  /** Reads the document at an address for a project, over the network even if the sandbox answers for the apps. */
+  readonly readDocument: NetworkTransport["read"];
   readonly accounts: AccountAccess;
   readonly oauth: OauthOptions;
   readonly pages: OauthPages;
@@ -132,6 +135,7 @@ export function createApps(options: AppsOptions): Apps {
   return {
     guard,
     transport,
+    readDocument: network.read,
     accounts,
     oauth,
     sandbox,

@@ -1,5 +1,5 @@
 import { randomInt } from "node:crypto";
-import { type CatalogViews, createCatalogViews } from "@svc/catalog";
+import { type CatalogViews, createCatalogViews, importMemoryMib, importThread } from "@svc/catalog";
 import {
   type ConnectLinks,
   createConnectLinks,
@@ -142,6 +142,7 @@ export function createNode(parts: NodeParts): Node {
     if (jobId !== undefined && isMeasured) void jobs.engine.reportHeldLoop(jobId, ms);
   });
   const threads = createThreadPool({ entry: evaluationThread });
+  const importThreads = createThreadPool({ entry: importThread, memoryMaxMib: importMemoryMib });
   const jobs = createJobs({
     ...{ db, clock, sealer, nodeId, views, accounts, caller, guard, dispatcher, filters, meter, threads },
     observer: observer.jobs,
@@ -224,7 +225,7 @@ export function createNode(parts: NodeParts): Node {
     ...{ nodeId, views, guard, dispatcher, apps, jobs, standing, ingest, meter, quarantine, deploymentSecrets },
     mcp: createAgents(parts, { views, caller, jobs, finder, connecting, triggers, quarantine }),
     connectLinks: createConnectLinks(connecting),
-    register: createServices({ ...parts, views, apps, jobs, standing, triggers, finder }),
+    register: createServices({ ...parts, views, apps, jobs, standing, triggers, finder, importThreads }),
     start(released) {
       meter.start();
       finder.prepare(views.base);
@@ -247,7 +248,7 @@ export function createNode(parts: NodeParts): Node {
     },
     async close() {
       meter.stop();
-      await Promise.all([engines.stop(), threads.close(), finder.close()]);
+      await Promise.all([engines.stop(), threads.close(), importThreads.close(), finder.close()]);
       await apps.close();
     },
   };

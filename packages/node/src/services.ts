@@ -1,6 +1,7 @@
 import type { ConnectRouter } from "@connectrpc/connect";
-import { type CatalogViews, createCatalogService } from "@svc/catalog";
-import { createConnectionsService, createSecretsService } from "@svc/connections";
+import { type CatalogViews, createCatalogService, createToolkitImporter, type ReadSource } from "@svc/catalog";
+import { type AppAnswer, createConnectionsService, createSecretsService } from "@svc/connections";
+import { readForeignText, type ThreadPool } from "@svc/core";
 import { CatalogService } from "@svc/gen/catalog";
 import { ConnectionsService } from "@svc/gen/connections";
 import { ContactsService } from "@svc/gen/contacts";
@@ -30,6 +31,8 @@ export type ServicesOptions = NodeParts & {
   readonly standing: StandingParts;
   readonly triggers: TriggersContext;
   readonly finder: ToolFinder;
+  /** Threads that convert imported documents. */
+  readonly importThreads: ThreadPool;
 };
 
 /**
@@ -43,12 +46,17 @@ export function createServices({
   standing,
   triggers,
   finder,
+  importThreads,
   ...parts
 }: ServicesOptions): RegisterServices {
   const { db, clock, sealer, isSandbox, publicUrl, consoleUrl } = parts;
   const { isOauthRegistered } = apps;
+  const importer = createToolkitImporter({
+    threads: importThreads,
+    read: async (url, projectId) => sourceOf(await apps.readDocument(url, projectId)),
+  });
   return (router) => {
-    router.service(CatalogService, createCatalogService({ views, sealer, isOauthRegistered }));
+    router.service(CatalogService, createCatalogService({ views, sealer, isOauthRegistered, importer }));
     const connections = { ...apps, views, db, clock, sealer, isSandbox, publicUrl, consoleUrl };
     router.service(ConnectionsService, createConnectionsService(connections));
     router.service(SecretsService, createSecretsService({ db, clock, sealer }));
@@ -69,4 +77,22 @@ export function createServices({
     router.service(StandingService, standing.standingService);
     router.service(TriggersService, createTriggersService(triggers));
   };
+}
+
+/** Returns the text of an answer to the request for a document, or the reason why there is none. */
+function sourceOf(answer: AppAnswer): ReadSource {
+  switch (answer.kind) {
+    case "refused":
+      return { kind: "refused", message: answer.message };
+    case "too_large":
+      return { kind: "failed", message: "it has more than 8 MiB" };
+    case "answer":
+      break;
+    default:
+      return { kind: "failed", message: answer.message };
+  }
+  if (answer.status !== 200) return { kind: "failed", message: `the server answered ${answer.status}` };
+  if (answer.unreadable !== undefined) return { kind: "failed", message: `its text ${answer.unreadable}` };
+  const read = readForeignText(answer.body, answer.headers["content-type"]);
+  return "fault" in read ? { kind: "failed", message: `its text ${read.fault}` } : { kind: "text", text: read.text };
 }

@@ -3,6 +3,7 @@ export { Code, ConnectError, type Interceptor } from "@connectrpc/connect";
 export type { ApiKey, Project, ProjectPolicy, QuarantinedPost, QuarantineRelease } from "@svc/gen/admin";
 export {
   type AccountVariableSpec,
+  type ImportReport,
   type Tool,
   ToolKind,
   type Toolkit,

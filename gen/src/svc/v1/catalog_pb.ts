@@ -11,7 +11,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file svc/v1/catalog.proto.
  */
 export const file_svc_v1_catalog: GenFile = /*@__PURE__*/
-  fileDesc("ChRzdmMvdjEvY2F0YWxvZy5wcm90bxIGc3ZjLnYxItkBCgdUb29sa2l0EgwKBHNsdWcYASABKAkSDAoEbmFtZRgCIAEoCRITCgtkZXNjcmlwdGlvbhgDIAEoCRIPCgd2ZXJzaW9uGAQgASgJEhQKDGF1dGhfc2NoZW1lcxgFIAMoCRIYChBvd25lcl9wcm9qZWN0X2lkGAYgASgJEhAKCGNhdGVnb3J5GAcgASgJEhMKC2Nvbm5lY3RhYmxlGAggASgIEjUKDmNvbm5lY3RhYmlsaXR5GAkgASgOMh0uc3ZjLnYxLlRvb2xraXRDb25uZWN0YWJpbGl0eSLJAgoEVG9vbBIMCgRzbHVnGAEgASgJEhQKDHRvb2xraXRfc2x1ZxgCIAEoCRIeCgRraW5kGAMgASgOMhAuc3ZjLnYxLlRvb2xLaW5kEhMKC2Rlc2NyaXB0aW9uGAQgASgJEhkKEWlucHV0X3NjaGVtYV9qc29uGAUgASgJEhoKEm91dHB1dF9zY2hlbWFfanNvbhgGIAEoCRIXCg9yZXF1aXJlZF9zY29wZXMYByADKAkSGAoQb3duZXJfcHJvamVjdF9pZBgIIAEoCRIUCgxhY2Nlc3NfY2xhc3MYCSABKAkSEAoIY2FsbGFibGUYCiABKAgSEwoLcGFnaW5nX2pzb24YCyABKAkSEQoJcG9sbF9qc29uGAwgASgJEhkKEXVuY2FsbGFibGVfcmVhc29uGA0gASgJEhMKC3JlcGxhY2VkX2J5GA4gASgJIrIBChJUb29sa2l0Q29ubmVjdFNwZWMSFAoMdG9vbGtpdF9zbHVnGAEgASgJEhkKEWJhc2VfdXJsX3RlbXBsYXRlGAIgASgJEjYKEWFjY291bnRfdmFyaWFibGVzGAMgAygLMhsuc3ZjLnYxLkFjY291bnRWYXJpYWJsZVNwZWMSMwoMYXV0aF9zY2hlbWVzGAQgAygLMh0uc3ZjLnYxLlRvb2xraXRBdXRoU2NoZW1lU3BlYyJhChNBY2NvdW50VmFyaWFibGVTcGVjEgwKBG5hbWUYASABKAkSEwoLZGVzY3JpcHRpb24YAiABKAkSDwoHZXhhbXBsZRgDIAEoCRIWCg5kZWNpZGVzX29yaWdpbhgEIAEoCCJmChVUb29sa2l0QXV0aFNjaGVtZVNwZWMSDAoEdHlwZRgBIAEoCRIWCg5kZWZhdWx0X3Njb3BlcxgCIAMoCRIVCg1rZXlfcGxhY2VtZW50GAMgASgJEhAKCGtleV9uYW1lGAQgASgJIlAKE0xpc3RUb29sa2l0c1JlcXVlc3QSEgoKcHJvamVjdF9pZBgBIAEoCRIRCglwYWdlX3NpemUYAiABKAUSEgoKcGFnZV90b2tlbhgDIAEoCSJmChRMaXN0VG9vbGtpdHNSZXNwb25zZRIhCgh0b29sa2l0cxgBIAMoCzIPLnN2Yy52MS5Ub29sa2l0EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRISCgpsaW1pdGVkX3RvGAMgASgJIjUKEUdldFRvb2xraXRSZXF1ZXN0EgwKBHNsdWcYASABKAkSEgoKcHJvamVjdF9pZBgCIAEoCSI2ChJHZXRUb29sa2l0UmVzcG9uc2USIAoHdG9vbGtpdBgBIAEoCzIPLnN2Yy52MS5Ub29sa2l0IqMBChBMaXN0VG9vbHNSZXF1ZXN0EhQKDHRvb2xraXRfc2x1ZxgBIAEoCRIeCgRraW5kGAIgASgOMhAuc3ZjLnYxLlRvb2xLaW5kEhIKCnByb2plY3RfaWQYAyABKAkSEQoJcGFnZV9zaXplGAQgASgFEhIKCnBhZ2VfdG9rZW4YBSABKAkSHgoEdmlldxgGIAEoDjIQLnN2Yy52MS5Ub29sVmlldyJdChFMaXN0VG9vbHNSZXNwb25zZRIbCgV0b29scxgBIAMoCzIMLnN2Yy52MS5Ub29sEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRISCgpsaW1pdGVkX3RvGAMgASgJIjIKDkdldFRvb2xSZXF1ZXN0EgwKBHNsdWcYASABKAkSEgoKcHJvamVjdF9pZBgCIAEoCSItCg9HZXRUb29sUmVzcG9uc2USGgoEdG9vbBgBIAEoCzIMLnN2Yy52MS5Ub29sIkAKHEdldFRvb2xraXRDb25uZWN0U3BlY1JlcXVlc3QSDAoEc2x1ZxgBIAEoCRISCgpwcm9qZWN0X2lkGAIgASgJIkkKHUdldFRvb2xraXRDb25uZWN0U3BlY1Jlc3BvbnNlEigKBHNwZWMYASABKAsyGi5zdmMudjEuVG9vbGtpdENvbm5lY3RTcGVjIkEKFVB1Ymxpc2hUb29sa2l0UmVxdWVzdBIXCg9kZWZpbml0aW9uX2pzb24YASABKAkSDwoHZHJ5X3J1bhgCIAEoCCJOChZQdWJsaXNoVG9vbGtpdFJlc3BvbnNlEiAKB3Rvb2xraXQYASABKAsyDy5zdmMudjEuVG9vbGtpdBISCgp0b29sX3NsdWdzGAIgAygJIiQKFERlbGV0ZVRvb2xraXRSZXF1ZXN0EgwKBHNsdWcYASABKAkiFwoVRGVsZXRlVG9vbGtpdFJlc3BvbnNlKmYKCFRvb2xLaW5kEhkKFVRPT0xfS0lORF9VTlNQRUNJRklFRBAAEhQKEFRPT0xfS0lORF9BQ1RJT04QARIVChFUT09MX0tJTkRfVFJJR0dFUhACEhIKDlRPT0xfS0lORF9DT0RFEAMqPAoIVG9vbFZpZXcSGQoVVE9PTF9WSUVXX1VOU1BFQ0lGSUVEEAASFQoRVE9PTF9WSUVXX1NVTU1BUlkQASrAAQoVVG9vbGtpdENvbm5lY3RhYmlsaXR5EiYKIlRPT0xLSVRfQ09OTkVDVEFCSUxJVFlfVU5TUEVDSUZJRUQQABIgChxUT09MS0lUX0NPTk5FQ1RBQklMSVRZX1JFQURZEAESMwovVE9PTEtJVF9DT05ORUNUQUJJTElUWV9ORUVEU19PQVVUSF9SRUdJU1RSQVRJT04QAhIoCiRUT09MS0lUX0NPTk5FQ1RBQklMSVRZX09BVVRIX1BFTkRJTkcQAzKoBQoOQ2F0YWxvZ1NlcnZpY2USXAoMTGlzdFRvb2xraXRzEhsuc3ZjLnYxLkxpc3RUb29sa2l0c1JlcXVlc3QaHC5zdmMudjEuTGlzdFRvb2xraXRzUmVzcG9uc2UiEai7GAGwuxgBuLsYAdq7GAEDElEKCkdldFRvb2xraXQSGS5zdmMudjEuR2V0VG9vbGtpdFJlcXVlc3QaGi5zdmMudjEuR2V0VG9vbGtpdFJlc3BvbnNlIgyouxgBsLsYAbi7GAESVAoJTGlzdFRvb2xzEhguc3ZjLnYxLkxpc3RUb29sc1JlcXVlc3QaGS5zdmMudjEuTGlzdFRvb2xzUmVzcG9uc2UiEqi7GAGwuxgBuLsYAdq7GAICAxJICgdHZXRUb29sEhYuc3ZjLnYxLkdldFRvb2xSZXF1ZXN0Ghcuc3ZjLnYxLkdldFRvb2xSZXNwb25zZSIMqLsYAbC7GAG4uxgBEnIKFUdldFRvb2xraXRDb25uZWN0U3BlYxIkLnN2Yy52MS5HZXRUb29sa2l0Q29ubmVjdFNwZWNSZXF1ZXN0GiUuc3ZjLnYxLkdldFRvb2xraXRDb25uZWN0U3BlY1Jlc3BvbnNlIgyouxgBsLsYAbi7GAESbQoOUHVibGlzaFRvb2xraXQSHS5zdmMudjEuUHVibGlzaFRvb2xraXRSZXF1ZXN0Gh4uc3ZjLnYxLlB1Ymxpc2hUb29sa2l0UmVzcG9uc2UiHKi7GAKwuxgCuLsYAsq7GAx0b29sa2l0LnNsdWcSYgoNRGVsZXRlVG9vbGtpdBIcLnN2Yy52MS5EZWxldGVUb29sa2l0UmVxdWVzdBodLnN2Yy52MS5EZWxldGVUb29sa2l0UmVzcG9uc2UiFKi7GAKwuxgCuLsYAsK7GARzbHVnYgZwcm90bzM", [file_svc_v1_options]);
+  fileDesc("ChRzdmMvdjEvY2F0YWxvZy5wcm90bxIGc3ZjLnYxItkBCgdUb29sa2l0EgwKBHNsdWcYASABKAkSDAoEbmFtZRgCIAEoCRITCgtkZXNjcmlwdGlvbhgDIAEoCRIPCgd2ZXJzaW9uGAQgASgJEhQKDGF1dGhfc2NoZW1lcxgFIAMoCRIYChBvd25lcl9wcm9qZWN0X2lkGAYgASgJEhAKCGNhdGVnb3J5GAcgASgJEhMKC2Nvbm5lY3RhYmxlGAggASgIEjUKDmNvbm5lY3RhYmlsaXR5GAkgASgOMh0uc3ZjLnYxLlRvb2xraXRDb25uZWN0YWJpbGl0eSLJAgoEVG9vbBIMCgRzbHVnGAEgASgJEhQKDHRvb2xraXRfc2x1ZxgCIAEoCRIeCgRraW5kGAMgASgOMhAuc3ZjLnYxLlRvb2xLaW5kEhMKC2Rlc2NyaXB0aW9uGAQgASgJEhkKEWlucHV0X3NjaGVtYV9qc29uGAUgASgJEhoKEm91dHB1dF9zY2hlbWFfanNvbhgGIAEoCRIXCg9yZXF1aXJlZF9zY29wZXMYByADKAkSGAoQb3duZXJfcHJvamVjdF9pZBgIIAEoCRIUCgxhY2Nlc3NfY2xhc3MYCSABKAkSEAoIY2FsbGFibGUYCiABKAgSEwoLcGFnaW5nX2pzb24YCyABKAkSEQoJcG9sbF9qc29uGAwgASgJEhkKEXVuY2FsbGFibGVfcmVhc29uGA0gASgJEhMKC3JlcGxhY2VkX2J5GA4gASgJIrIBChJUb29sa2l0Q29ubmVjdFNwZWMSFAoMdG9vbGtpdF9zbHVnGAEgASgJEhkKEWJhc2VfdXJsX3RlbXBsYXRlGAIgASgJEjYKEWFjY291bnRfdmFyaWFibGVzGAMgAygLMhsuc3ZjLnYxLkFjY291bnRWYXJpYWJsZVNwZWMSMwoMYXV0aF9zY2hlbWVzGAQgAygLMh0uc3ZjLnYxLlRvb2xraXRBdXRoU2NoZW1lU3BlYyJhChNBY2NvdW50VmFyaWFibGVTcGVjEgwKBG5hbWUYASABKAkSEwoLZGVzY3JpcHRpb24YAiABKAkSDwoHZXhhbXBsZRgDIAEoCRIWCg5kZWNpZGVzX29yaWdpbhgEIAEoCCJmChVUb29sa2l0QXV0aFNjaGVtZVNwZWMSDAoEdHlwZRgBIAEoCRIWCg5kZWZhdWx0X3Njb3BlcxgCIAMoCRIVCg1rZXlfcGxhY2VtZW50GAMgASgJEhAKCGtleV9uYW1lGAQgASgJIlAKE0xpc3RUb29sa2l0c1JlcXVlc3QSEgoKcHJvamVjdF9pZBgBIAEoCRIRCglwYWdlX3NpemUYAiABKAUSEgoKcGFnZV90b2tlbhgDIAEoCSJmChRMaXN0VG9vbGtpdHNSZXNwb25zZRIhCgh0b29sa2l0cxgBIAMoCzIPLnN2Yy52MS5Ub29sa2l0EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRISCgpsaW1pdGVkX3RvGAMgASgJIjUKEUdldFRvb2xraXRSZXF1ZXN0EgwKBHNsdWcYASABKAkSEgoKcHJvamVjdF9pZBgCIAEoCSI2ChJHZXRUb29sa2l0UmVzcG9uc2USIAoHdG9vbGtpdBgBIAEoCzIPLnN2Yy52MS5Ub29sa2l0IqMBChBMaXN0VG9vbHNSZXF1ZXN0EhQKDHRvb2xraXRfc2x1ZxgBIAEoCRIeCgRraW5kGAIgASgOMhAuc3ZjLnYxLlRvb2xLaW5kEhIKCnByb2plY3RfaWQYAyABKAkSEQoJcGFnZV9zaXplGAQgASgFEhIKCnBhZ2VfdG9rZW4YBSABKAkSHgoEdmlldxgGIAEoDjIQLnN2Yy52MS5Ub29sVmlldyJdChFMaXN0VG9vbHNSZXNwb25zZRIbCgV0b29scxgBIAMoCzIMLnN2Yy52MS5Ub29sEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRISCgpsaW1pdGVkX3RvGAMgASgJIjIKDkdldFRvb2xSZXF1ZXN0EgwKBHNsdWcYASABKAkSEgoKcHJvamVjdF9pZBgCIAEoCSItCg9HZXRUb29sUmVzcG9uc2USGgoEdG9vbBgBIAEoCzIMLnN2Yy52MS5Ub29sIkAKHEdldFRvb2xraXRDb25uZWN0U3BlY1JlcXVlc3QSDAoEc2x1ZxgBIAEoCRISCgpwcm9qZWN0X2lkGAIgASgJIkkKHUdldFRvb2xraXRDb25uZWN0U3BlY1Jlc3BvbnNlEigKBHNwZWMYASABKAsyGi5zdmMudjEuVG9vbGtpdENvbm5lY3RTcGVjIkEKFVB1Ymxpc2hUb29sa2l0UmVxdWVzdBIXCg9kZWZpbml0aW9uX2pzb24YASABKAkSDwoHZHJ5X3J1bhgCIAEoCCJOChZQdWJsaXNoVG9vbGtpdFJlc3BvbnNlEiAKB3Rvb2xraXQYASABKAsyDy5zdmMudjEuVG9vbGtpdBISCgp0b29sX3NsdWdzGAIgAygJIiQKFERlbGV0ZVRvb2xraXRSZXF1ZXN0EgwKBHNsdWcYASABKAkiFwoVRGVsZXRlVG9vbGtpdFJlc3BvbnNlImgKDU9wZW5hcGlTb3VyY2USCwoDdXJsGAEgASgJEhAKCGRvY3VtZW50GAIgASgJEg4KBnNlcnZlchgDIAEoCRIMCgRhdXRoGAQgASgJEhoKEmlkZW1wb3RlbmN5X2hlYWRlchgFIAEoCSJRCg5JbXBvcnRPdmVycmlkZRINCgVtYXRjaBgBIAEoCRIMCgRuYW1lGAIgASgJEg0KBWNsYXNzGAMgASgJEhMKC2Rlc2NyaXB0aW9uGAQgASgJIskBChRJbXBvcnRUb29sa2l0UmVxdWVzdBIMCgRzbHVnGAEgASgJEhAKCGNhdGVnb3J5GAIgASgJEiYKB29wZW5hcGkYAyABKAsyFS5zdmMudjEuT3BlbmFwaVNvdXJjZRIMCgRvbmx5GAQgAygJEg4KBmV4Y2VwdBgFIAMoCRIpCglvdmVycmlkZXMYBiADKAsyFi5zdmMudjEuSW1wb3J0T3ZlcnJpZGUSDwoHcmVwbGFjZRgHIAEoCBIPCgdkcnlfcnVuGAggASgIIl8KFUltcG9ydFRvb2xraXRSZXNwb25zZRIgCgd0b29sa2l0GAEgASgLMg8uc3ZjLnYxLlRvb2xraXQSJAoGcmVwb3J0GAIgASgLMhQuc3ZjLnYxLkltcG9ydFJlcG9ydCKmAgoMSW1wb3J0UmVwb3J0Eg0KBXRpdGxlGAEgASgJEg8KB3ZlcnNpb24YAiABKAkSDgoGZm9ybWF0GAMgASgJEhAKCGJhc2VfdXJsGAQgASgJEhIKCm9wZXJhdGlvbnMYBSABKAUSEgoKcmVhZF90b29scxgGIAEoBRITCgt3cml0ZV90b29scxgHIAEoBRIZChFkZXN0cnVjdGl2ZV90b29scxgIIAEoBRIqCghsZWZ0X291dBgJIAMoCzIYLnN2Yy52MS5MZWZ0T3V0T3BlcmF0aW9uEiEKBW5vdGVzGAogAygLMhIuc3ZjLnYxLkltcG9ydE5vdGUSLQoLc3VnZ2VzdGlvbnMYCyADKAsyGC5zdmMudjEuSW1wb3J0U3VnZ2VzdGlvbiI1ChBMZWZ0T3V0T3BlcmF0aW9uEhEKCW9wZXJhdGlvbhgBIAEoCRIOCgZyZWFzb24YAiABKAkiOAoKSW1wb3J0Tm90ZRIMCgR0b29sGAEgASgJEgwKBGtpbmQYAiABKAkSDgoGZGV0YWlsGAMgASgJIi8KEEltcG9ydFN1Z2dlc3Rpb24SDAoEdG9vbBgBIAEoCRINCgVjbGFzcxgCIAEoCSpmCghUb29sS2luZBIZChVUT09MX0tJTkRfVU5TUEVDSUZJRUQQABIUChBUT09MX0tJTkRfQUNUSU9OEAESFQoRVE9PTF9LSU5EX1RSSUdHRVIQAhISCg5UT09MX0tJTkRfQ09ERRADKjwKCFRvb2xWaWV3EhkKFVRPT0xfVklFV19VTlNQRUNJRklFRBAAEhUKEVRPT0xfVklFV19TVU1NQVJZEAEqwAEKFVRvb2xraXRDb25uZWN0YWJpbGl0eRImCiJUT09MS0lUX0NPTk5FQ1RBQklMSVRZX1VOU1BFQ0lGSUVEEAASIAocVE9PTEtJVF9DT05ORUNUQUJJTElUWV9SRUFEWRABEjMKL1RPT0xLSVRfQ09OTkVDVEFCSUxJVFlfTkVFRFNfT0FVVEhfUkVHSVNUUkFUSU9OEAISKAokVE9PTEtJVF9DT05ORUNUQUJJTElUWV9PQVVUSF9QRU5ESU5HEAMymAYKDkNhdGFsb2dTZXJ2aWNlElwKDExpc3RUb29sa2l0cxIbLnN2Yy52MS5MaXN0VG9vbGtpdHNSZXF1ZXN0Ghwuc3ZjLnYxLkxpc3RUb29sa2l0c1Jlc3BvbnNlIhGouxgBsLsYAbi7GAHauxgBAxJRCgpHZXRUb29sa2l0Ehkuc3ZjLnYxLkdldFRvb2xraXRSZXF1ZXN0Ghouc3ZjLnYxLkdldFRvb2xraXRSZXNwb25zZSIMqLsYAbC7GAG4uxgBElQKCUxpc3RUb29scxIYLnN2Yy52MS5MaXN0VG9vbHNSZXF1ZXN0Ghkuc3ZjLnYxLkxpc3RUb29sc1Jlc3BvbnNlIhKouxgBsLsYAbi7GAHauxgCAgMSSAoHR2V0VG9vbBIWLnN2Yy52MS5HZXRUb29sUmVxdWVzdBoXLnN2Yy52MS5HZXRUb29sUmVzcG9uc2UiDKi7GAGwuxgBuLsYARJyChVHZXRUb29sa2l0Q29ubmVjdFNwZWMSJC5zdmMudjEuR2V0VG9vbGtpdENvbm5lY3RTcGVjUmVxdWVzdBolLnN2Yy52MS5HZXRUb29sa2l0Q29ubmVjdFNwZWNSZXNwb25zZSIMqLsYAbC7GAG4uxgBEm0KDlB1Ymxpc2hUb29sa2l0Eh0uc3ZjLnYxLlB1Ymxpc2hUb29sa2l0UmVxdWVzdBoeLnN2Yy52MS5QdWJsaXNoVG9vbGtpdFJlc3BvbnNlIhyouxgCsLsYAri7GALKuxgMdG9vbGtpdC5zbHVnEm4KDUltcG9ydFRvb2xraXQSHC5zdmMudjEuSW1wb3J0VG9vbGtpdFJlcXVlc3QaHS5zdmMudjEuSW1wb3J0VG9vbGtpdFJlc3BvbnNlIiCouxgCsLsYAri7GALKuxgMdG9vbGtpdC5zbHVn6LsYARJiCg1EZWxldGVUb29sa2l0Ehwuc3ZjLnYxLkRlbGV0ZVRvb2xraXRSZXF1ZXN0Gh0uc3ZjLnYxLkRlbGV0ZVRvb2xraXRSZXNwb25zZSIUqLsYArC7GAK4uxgCwrsYBHNsdWdiBnByb3RvMw", [file_svc_v1_options]);
 
 /**
  * An external app that the service can reach.
@@ -759,6 +759,389 @@ export const DeleteToolkitResponseSchema: GenMessage<DeleteToolkitResponse> = /*
   messageDesc(file_svc_v1_catalog, 18);
 
 /**
+ * An OpenAPI document from which ImportToolkit makes a private toolkit (an app that the project defines itself).
+ *
+ * @generated from message svc.v1.OpenapiSource
+ */
+export type OpenapiSource = Message<"svc.v1.OpenapiSource"> & {
+  /**
+   * https address of the document. Exactly one of `url` and `document` is set.
+   *
+   * @generated from field: string url = 1;
+   */
+  url: string;
+
+  /**
+   * Text of the OpenAPI document in JSON or YAML: at most 16,777,216 characters in JSON, 4,194,304 in YAML.
+   *
+   * @generated from field: string document = 2;
+   */
+  document: string;
+
+  /**
+   * Address to which the tools' calls are sent: the number of a server in the OpenAPI document, from 1, or an https
+   * address. If empty, the first https address of the document.
+   *
+   * @generated from field: string server = 3;
+   */
+  server: string;
+
+  /**
+   * Authentication of the calls to the app: `bearer`, `basic`, `none`, `header:NAME` or `query:NAME`. If empty, as the
+   * OpenAPI document declares.
+   *
+   * @generated from field: string auth = 4;
+   */
+  auth: string;
+
+  /**
+   * Header in which the app takes an idempotency key (a value by which it recognizes a repeated call), if the OpenAPI
+   * document does not declare one. If empty, none.
+   *
+   * @generated from field: string idempotency_header = 5;
+   */
+  idempotencyHeader: string;
+};
+
+/**
+ * Describes the message svc.v1.OpenapiSource.
+ * Use `create(OpenapiSourceSchema)` to create a new message.
+ */
+export const OpenapiSourceSchema: GenMessage<OpenapiSource> = /*@__PURE__*/
+  messageDesc(file_svc_v1_catalog, 19);
+
+/**
+ * A choice for some tools of an import, in place of what the imported document says. Empty fields change nothing.
+ *
+ * @generated from message svc.v1.ImportOverride
+ */
+export type ImportOverride = Message<"svc.v1.ImportOverride"> & {
+  /**
+   * Name of the tool. `*` stands for any characters (`search_*`).
+   *
+   * @generated from field: string match = 1;
+   */
+  match: string;
+
+  /**
+   * New name of the tool. `match` must then match one tool.
+   *
+   * @generated from field: string name = 2;
+   */
+  name: string;
+
+  /**
+   * Access class of the tools: `read`, `write` or `destructive`.
+   *
+   * @generated from field: string class = 3;
+   */
+  class: string;
+
+  /**
+   * Description of the tools for models. It also brings back operations that were left out as `flagged`.
+   *
+   * @generated from field: string description = 4;
+   */
+  description: string;
+};
+
+/**
+ * Describes the message svc.v1.ImportOverride.
+ * Use `create(ImportOverrideSchema)` to create a new message.
+ */
+export const ImportOverrideSchema: GenMessage<ImportOverride> = /*@__PURE__*/
+  messageDesc(file_svc_v1_catalog, 20);
+
+/**
+ * Request of ImportToolkit.
+ *
+ * @generated from message svc.v1.ImportToolkitRequest
+ */
+export type ImportToolkitRequest = Message<"svc.v1.ImportToolkitRequest"> & {
+  /**
+   * Slug of the new toolkit (app). If empty, svc makes it from the document's title.
+   *
+   * @generated from field: string slug = 1;
+   */
+  slug: string;
+
+  /**
+   * Category of the toolkit (app), as in Toolkit. If empty, `developer-infrastructure`.
+   *
+   * @generated from field: string category = 2;
+   */
+  category: string;
+
+  /**
+   * The OpenAPI document that describes the app.
+   *
+   * @generated from field: svc.v1.OpenapiSource openapi = 3;
+   */
+  openapi?: OpenapiSource | undefined;
+
+  /**
+   * Operations to import: tags of the document, or method and path (`GET /pets*`). `*` stands for any characters. If
+   * empty, all operations.
+   *
+   * @generated from field: repeated string only = 4;
+   */
+  only: string[];
+
+  /**
+   * Operations to leave out, in the form of `only`.
+   *
+   * @generated from field: repeated string except = 5;
+   */
+  except: string[];
+
+  /**
+   * Choices for some of the tools. If several match a tool, the last one that sets a field decides.
+   *
+   * @generated from field: repeated svc.v1.ImportOverride overrides = 6;
+   */
+  overrides: ImportOverride[];
+
+  /**
+   * True to replace a toolkit (app) that has the slug. If false, such an import is refused.
+   *
+   * @generated from field: bool replace = 7;
+   */
+  replace: boolean;
+
+  /**
+   * True to read and check the document without storing a toolkit.
+   *
+   * @generated from field: bool dry_run = 8;
+   */
+  dryRun: boolean;
+};
+
+/**
+ * Describes the message svc.v1.ImportToolkitRequest.
+ * Use `create(ImportToolkitRequestSchema)` to create a new message.
+ */
+export const ImportToolkitRequestSchema: GenMessage<ImportToolkitRequest> = /*@__PURE__*/
+  messageDesc(file_svc_v1_catalog, 21);
+
+/**
+ * Response of ImportToolkit.
+ *
+ * @generated from message svc.v1.ImportToolkitResponse
+ */
+export type ImportToolkitResponse = Message<"svc.v1.ImportToolkitResponse"> & {
+  /**
+   * The toolkit (app) as the project sees it.
+   *
+   * @generated from field: svc.v1.Toolkit toolkit = 1;
+   */
+  toolkit?: Toolkit | undefined;
+
+  /**
+   * Findings about the imported document.
+   *
+   * @generated from field: svc.v1.ImportReport report = 2;
+   */
+  report?: ImportReport | undefined;
+};
+
+/**
+ * Describes the message svc.v1.ImportToolkitResponse.
+ * Use `create(ImportToolkitResponseSchema)` to create a new message.
+ */
+export const ImportToolkitResponseSchema: GenMessage<ImportToolkitResponse> = /*@__PURE__*/
+  messageDesc(file_svc_v1_catalog, 22);
+
+/**
+ * Findings about a document from which ImportToolkit made a toolkit (an app with its tools). Its texts come from the
+ * document.
+ *
+ * @generated from message svc.v1.ImportReport
+ */
+export type ImportReport = Message<"svc.v1.ImportReport"> & {
+  /**
+   * Title of the document.
+   *
+   * @generated from field: string title = 1;
+   */
+  title: string;
+
+  /**
+   * Version of the app's API, as the document says.
+   *
+   * @generated from field: string version = 2;
+   */
+  version: string;
+
+  /**
+   * Format of the document, such as `OpenAPI 3.0.3`.
+   *
+   * @generated from field: string format = 3;
+   */
+  format: string;
+
+  /**
+   * Address to which the tools' calls and the accounts' credentials are sent.
+   *
+   * @generated from field: string base_url = 4;
+   */
+  baseUrl: string;
+
+  /**
+   * Number of operations in the document.
+   *
+   * @generated from field: int32 operations = 5;
+   */
+  operations: number;
+
+  /**
+   * Number of imported tools of class `read`.
+   *
+   * @generated from field: int32 read_tools = 6;
+   */
+  readTools: number;
+
+  /**
+   * Number of imported tools of class `write`.
+   *
+   * @generated from field: int32 write_tools = 7;
+   */
+  writeTools: number;
+
+  /**
+   * Number of imported tools of class `destructive`.
+   *
+   * @generated from field: int32 destructive_tools = 8;
+   */
+  destructiveTools: number;
+
+  /**
+   * Operations of the document that did not become tools.
+   *
+   * @generated from field: repeated svc.v1.LeftOutOperation left_out = 9;
+   */
+  leftOut: LeftOutOperation[];
+
+  /**
+   * Remarks about the imported tools and the authentication.
+   *
+   * @generated from field: repeated svc.v1.ImportNote notes = 10;
+   */
+  notes: ImportNote[];
+
+  /**
+   * Tools whose access class may be milder than the imported one. A person must decide that, with an override.
+   *
+   * @generated from field: repeated svc.v1.ImportSuggestion suggestions = 11;
+   */
+  suggestions: ImportSuggestion[];
+};
+
+/**
+ * Describes the message svc.v1.ImportReport.
+ * Use `create(ImportReportSchema)` to create a new message.
+ */
+export const ImportReportSchema: GenMessage<ImportReport> = /*@__PURE__*/
+  messageDesc(file_svc_v1_catalog, 23);
+
+/**
+ * An operation of an imported document that did not become a tool.
+ *
+ * @generated from message svc.v1.LeftOutOperation
+ */
+export type LeftOutOperation = Message<"svc.v1.LeftOutOperation"> & {
+  /**
+   * Method and path of the operation (`GET /pets/{id}`).
+   *
+   * @generated from field: string operation = 1;
+   */
+  operation: string;
+
+  /**
+   * Reason that the operation did not become a tool: `deprecated`, `upload`, `download`, `stream`, `body_type`,
+   * `parameter_encoding`, `too_large`, `external_ref`, `other_server`, `method`, `flagged` (its description gives
+   * orders to the reader) or `refused` (the tool breaks a rule of definitions).
+   *
+   * @generated from field: string reason = 2;
+   */
+  reason: string;
+};
+
+/**
+ * Describes the message svc.v1.LeftOutOperation.
+ * Use `create(LeftOutOperationSchema)` to create a new message.
+ */
+export const LeftOutOperationSchema: GenMessage<LeftOutOperation> = /*@__PURE__*/
+  messageDesc(file_svc_v1_catalog, 24);
+
+/**
+ * A remark about an imported tool.
+ *
+ * @generated from message svc.v1.ImportNote
+ */
+export type ImportNote = Message<"svc.v1.ImportNote"> & {
+  /**
+   * Name of the tool. Empty for a remark about the whole document.
+   *
+   * @generated from field: string tool = 1;
+   */
+  tool: string;
+
+  /**
+   * Kind of the remark:
+   * - `paging`: how the pages of the tool's list are requested, guessed from names.
+   * - `idempotency`: the header for an idempotency key.
+   * - `cut`: parts that svc left out of the schemas.
+   * - `auth`: a scheme of authentication that svc does not use, or the meaning of two keys.
+   * - `refused`: the rule that a tool breaks.
+   *
+   * @generated from field: string kind = 2;
+   */
+  kind: string;
+
+  /**
+   * Content of the remark, for a person.
+   *
+   * @generated from field: string detail = 3;
+   */
+  detail: string;
+};
+
+/**
+ * Describes the message svc.v1.ImportNote.
+ * Use `create(ImportNoteSchema)` to create a new message.
+ */
+export const ImportNoteSchema: GenMessage<ImportNote> = /*@__PURE__*/
+  messageDesc(file_svc_v1_catalog, 25);
+
+/**
+ * A tool of an import that may deserve a milder access class.
+ *
+ * @generated from message svc.v1.ImportSuggestion
+ */
+export type ImportSuggestion = Message<"svc.v1.ImportSuggestion"> & {
+  /**
+   * Name of the tool.
+   *
+   * @generated from field: string tool = 1;
+   */
+  tool: string;
+
+  /**
+   * The milder access class, such as `read` for a POST whose name says that it searches.
+   *
+   * @generated from field: string class = 2;
+   */
+  class: string;
+};
+
+/**
+ * Describes the message svc.v1.ImportSuggestion.
+ * Use `create(ImportSuggestionSchema)` to create a new message.
+ */
+export const ImportSuggestionSchema: GenMessage<ImportSuggestion> = /*@__PURE__*/
+  messageDesc(file_svc_v1_catalog, 26);
+
+/**
  * Kind of a tool.
  *
  * @generated from enum svc.v1.ToolKind
@@ -995,6 +1378,7 @@ export const CatalogService: GenService<{
    * - invalid_argument DEFINITION_INVALID: the definition breaks a rule. The error has one detail per problem, up to
    *   100. Each detail's `field` is the position of the problem.
    * - resource_exhausted QUOTA_PRIVATE_TOOLKITS: the project has reached its quota of private toolkits.
+   * - resource_exhausted QUOTA_PRIVATE_TOOLKIT_BYTES: the project's private toolkits would have too many bytes together.
    *
    * @generated from rpc svc.v1.CatalogService.PublishToolkit
    */
@@ -1002,6 +1386,38 @@ export const CatalogService: GenService<{
     methodKind: "unary";
     input: typeof PublishToolkitRequestSchema;
     output: typeof PublishToolkitResponseSchema;
+  },
+  /**
+   * Makes a private toolkit (an app that the project defines itself) from an OpenAPI document: Swagger 2.0, OpenAPI 3.0
+   * or 3.1, in JSON or YAML. Each operation of the document becomes a tool with an access class, and the result is
+   * stored by the rules of PublishToolkit. The response says which operations were left out, and why. With `dryRun`,
+   * nothing is stored. Requires ROLE_APPROVER.
+   *
+   * svc reads nothing but the document itself: it follows only references that begin with `#`. The document is not
+   * stored. A request may have 16 MiB.
+   *
+   * Errors:
+   * - invalid_argument SOURCE_INVALID: the request has no source, or two, or an option of it is malformed.
+   * - invalid_argument SOURCE_URL_REFUSED: svc does not read from `openapi.url`, for example because it is a private
+   *   address.
+   * - unavailable SOURCE_UNREACHABLE: the document could not be read from `openapi.url`.
+   * - invalid_argument OPENAPI_UNREADABLE: the text is not an OpenAPI document.
+   * - invalid_argument OPENAPI_NOTHING_SELECTED: no operation of the document becomes a tool.
+   * - invalid_argument BASE_URL_NEEDED: the document has no https address for calls, and the request names none.
+   * - invalid_argument TOOLKIT_TOO_LARGE: the operations make more than 1,500 tools or 4 MiB. Select some by `only`.
+   * - invalid_argument OVERRIDE_UNKNOWN: an override matches no tool.
+   * - invalid_argument DEFINITION_INVALID: as for PublishToolkit.
+   * - resource_exhausted IMPORT_TOO_COSTLY: the document is too large, or converting it takes too long.
+   * - already_exists TOOLKIT_SLUG_TAKEN: the slug is in use, and `replace` is false.
+   * - resource_exhausted QUOTA_PRIVATE_TOOLKITS: the project has reached its quota of private toolkits.
+   * - resource_exhausted QUOTA_PRIVATE_TOOLKIT_BYTES: the project's private toolkits would have too many bytes together.
+   *
+   * @generated from rpc svc.v1.CatalogService.ImportToolkit
+   */
+  importToolkit: {
+    methodKind: "unary";
+    input: typeof ImportToolkitRequestSchema;
+    output: typeof ImportToolkitResponseSchema;
   },
   /**
    * Deletes a private toolkit (an app that the project defined itself) of the key's project and revokes the accounts

@@ -12,7 +12,7 @@ import type { UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file svc/v1/options.proto.
  */
 export const file_svc_v1_options: GenFile = /*@__PURE__*/
-  fileDesc("ChRzdmMvdjEvb3B0aW9ucy5wcm90bxIGc3ZjLnYxKlAKBFJvbGUSFAoQUk9MRV9VTlNQRUNJRklFRBAAEg8KC1JPTEVfTUVNQkVSEAESEQoNUk9MRV9BUFBST1ZFUhACEg4KClJPTEVfQURNSU4QAypUCghCb3VuZEtleRIZChVCT1VORF9LRVlfVU5TUEVDSUZJRUQQABIWChJCT1VORF9LRVlfTkFSUk9XRUQQARIVChFCT1VORF9LRVlfUkVGVVNFRBACKqABCglMaXN0TGltaXQSGgoWTElTVF9MSU1JVF9VTlNQRUNJRklFRBAAEhUKEUxJU1RfTElNSVRfRU5USVRZEAESGwoXTElTVF9MSU1JVF9BQ0NFU1NfQ0xBU1MQAhIWChJMSVNUX0xJTUlUX1RPT0xLSVQQAxITCg9MSVNUX0xJTUlUX05PTkUQBBIWChJMSVNUX0xJTUlUX09GRkVSRUQQBSpICgdBdWRpdGVkEhcKE0FVRElURURfVU5TUEVDSUZJRUQQABIQCgxBVURJVEVEX05PTkUQARISCg5BVURJVEVEX0xPR0dFRBACOlMKDXJlcXVpcmVkX3JvbGUSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxi1hwMgASgOMgwuc3ZjLnYxLlJvbGVSDHJlcXVpcmVkUm9sZTpPCglib3VuZF9rZXkSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxi2hwMgASgOMhAuc3ZjLnYxLkJvdW5kS2V5Ughib3VuZEtleTpLCgdhdWRpdGVkEh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMYt4cDIAEoDjIPLnN2Yy52MS5BdWRpdGVkUgdhdWRpdGVkOkUKDWF1ZGl0X3N1YmplY3QSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxi4hwMgASgJUgxhdWRpdFN1YmplY3Q6QwoMYXVkaXRfcmVzdWx0Eh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMYuYcDIAEoCVILYXVkaXRSZXN1bHQ6QwoMYXVkaXRfZW50aXR5Eh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMYuocDIAEoCVILYXVkaXRFbnRpdHk6VAoLbGlzdF9saW1pdHMSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxi7hwMgAygOMhEuc3ZjLnYxLkxpc3RMaW1pdFIKbGlzdExpbWl0czo4CgZwb3J0YWwSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxi8hwMgASgIUgZwb3J0YWxiBnByb3RvMw", [file_google_protobuf_descriptor]);
+  fileDesc("ChRzdmMvdjEvb3B0aW9ucy5wcm90bxIGc3ZjLnYxKlAKBFJvbGUSFAoQUk9MRV9VTlNQRUNJRklFRBAAEg8KC1JPTEVfTUVNQkVSEAESEQoNUk9MRV9BUFBST1ZFUhACEg4KClJPTEVfQURNSU4QAypUCghCb3VuZEtleRIZChVCT1VORF9LRVlfVU5TUEVDSUZJRUQQABIWChJCT1VORF9LRVlfTkFSUk9XRUQQARIVChFCT1VORF9LRVlfUkVGVVNFRBACKqABCglMaXN0TGltaXQSGgoWTElTVF9MSU1JVF9VTlNQRUNJRklFRBAAEhUKEUxJU1RfTElNSVRfRU5USVRZEAESGwoXTElTVF9MSU1JVF9BQ0NFU1NfQ0xBU1MQAhIWChJMSVNUX0xJTUlUX1RPT0xLSVQQAxITCg9MSVNUX0xJTUlUX05PTkUQBBIWChJMSVNUX0xJTUlUX09GRkVSRUQQBSpICgdBdWRpdGVkEhcKE0FVRElURURfVU5TUEVDSUZJRUQQABIQCgxBVURJVEVEX05PTkUQARISCg5BVURJVEVEX0xPR0dFRBACKkAKCUJvZHlMaW1pdBIaChZCT0RZX0xJTUlUX1VOU1BFQ0lGSUVEEAASFwoTQk9EWV9MSU1JVF9ET0NVTUVOVBABOlMKDXJlcXVpcmVkX3JvbGUSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxi1hwMgASgOMgwuc3ZjLnYxLlJvbGVSDHJlcXVpcmVkUm9sZTpPCglib3VuZF9rZXkSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxi2hwMgASgOMhAuc3ZjLnYxLkJvdW5kS2V5Ughib3VuZEtleTpLCgdhdWRpdGVkEh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMYt4cDIAEoDjIPLnN2Yy52MS5BdWRpdGVkUgdhdWRpdGVkOkUKDWF1ZGl0X3N1YmplY3QSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxi4hwMgASgJUgxhdWRpdFN1YmplY3Q6QwoMYXVkaXRfcmVzdWx0Eh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMYuYcDIAEoCVILYXVkaXRSZXN1bHQ6QwoMYXVkaXRfZW50aXR5Eh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMYuocDIAEoCVILYXVkaXRFbnRpdHk6VAoLbGlzdF9saW1pdHMSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxi7hwMgAygOMhEuc3ZjLnYxLkxpc3RMaW1pdFIKbGlzdExpbWl0czo4CgZwb3J0YWwSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxi8hwMgASgIUgZwb3J0YWw6UgoKYm9keV9saW1pdBIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGL2HAyABKA4yES5zdmMudjEuQm9keUxpbWl0Uglib2R5TGltaXRiBnByb3RvMw", [file_google_protobuf_descriptor]);
 
 /**
  * Role of a key, or the role that a call requires.
@@ -217,6 +217,41 @@ export const AuditedSchema: GenEnum<Audited> = /*@__PURE__*/
   enumDesc(file_svc_v1_options, 3);
 
 /**
+ * Limit on the size of a call's request.
+ *
+ * @generated from enum svc.v1.BodyLimit
+ */
+export const BodyLimit = {
+  /**
+   * SVC_MAX_BODY_BYTES, as for every call that declares no limit.
+   *
+   * @generated from enum value: BODY_LIMIT_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * 16 MiB, or SVC_MAX_BODY_BYTES if that is more. For calls whose request contains a whole document. The limit applies
+   * only after the caller is known.
+   *
+   * @generated from enum value: BODY_LIMIT_DOCUMENT = 1;
+   */
+  DOCUMENT: 1,
+} as const;
+
+/**
+ * Limit on the size of a call's request.
+ *
+ * @generated from enum svc.v1.BodyLimit
+ */
+export type BodyLimit = (typeof BodyLimit)[keyof typeof BodyLimit] | UnknownEnum;
+
+/**
+ * Describes the enum svc.v1.BodyLimit.
+ */
+export const BodyLimitSchema: GenEnum<BodyLimit> = /*@__PURE__*/
+  enumDesc(file_svc_v1_options, 4);
+
+/**
  * Lowest role that may make the call. Every call of svc.v1 declares it. If a call does not, the service does not
  * start.
  *
@@ -290,4 +325,12 @@ export const list_limits: GenExtension<MethodOptions, ListLimit[]> = /*@__PURE__
  */
 export const portal: GenExtension<MethodOptions, boolean> = /*@__PURE__*/
   extDesc(file_svc_v1_options, 7);
+
+/**
+ * Limit on the size of the call's request. If the call declares none, SVC_MAX_BODY_BYTES applies.
+ *
+ * @generated from extension: svc.v1.BodyLimit body_limit = 50109;
+ */
+export const body_limit: GenExtension<MethodOptions, BodyLimit> = /*@__PURE__*/
+  extDesc(file_svc_v1_options, 8);
 

@@ -5,6 +5,7 @@ import {
   isObject,
   JsonTooLargeError,
   type ProjectId,
+  parseExactJson,
   parseJsonInTurns,
   replaceRawNumbers,
 } from "@svc/core";
@@ -137,6 +138,9 @@ function* checkKept({ toolkit, tools }: ToolkitFiles): Generator<void> {
 const toolsMax = 1_500;
 const bytesMax = 4_194_304;
 
+/** Characters of a definition that is parsed at once. A longer one is parsed in slices. */
+const smallMax = 16_384;
+
 /** Numbers with more digits than a double holds that are read before the first of them is reported. */
 const rawMax = 10;
 
@@ -195,6 +199,7 @@ async function parseJson(text: string): Promise<unknown> {
   // The depth has no limit here, because later checks report excessive nesting for each file.
   const bounds = { values: bytesMax, members: bytesMax, raw: rawMax, digits: bytesMax };
   try {
+    if (text.length <= smallMax) return parseExactJson(text, { depthMax: Number.POSITIVE_INFINITY });
     return await parseJsonInTurns(text, { bounds, turn: setImmediate });
   } catch (error) {
     if (error instanceof JsonTooLargeError) throw wholeFault(`has more than ${rawMax} inexact numbers`, inexactCure);

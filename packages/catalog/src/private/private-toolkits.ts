@@ -1,7 +1,6 @@
 import { type Clock, LeastRecentlyUsed, type ProjectId } from "@svc/core";
-import { privateToolkitsForProject } from "@svc/db/catalog/repo";
+import { privateToolkitsForProject, type ToolkitQuotaReached } from "@svc/db/catalog/repo";
 import type { Database } from "@svc/db/connect";
-import type { QuotaReached } from "@svc/db/projects/quotas";
 import { indexMessages } from "../convert-catalog.ts";
 import type { Catalog, Tool, Toolkit } from "../model.ts";
 import { DefinitionError } from "../read/definition-file.ts";
@@ -30,7 +29,7 @@ export type CatalogViews = {
    * Stores a checked toolkit (an app's tools and webhooks); this node shows it at once. If the project has reached its limit, stores
    * nothing and returns the limit.
    */
-  publish(projectId: ProjectId, toolkit: Toolkit, definitionJson: string): Promise<QuotaReached | undefined>;
+  publish(projectId: ProjectId, toolkit: Toolkit, definitionJson: string): Promise<ToolkitQuotaReached | undefined>;
   /**
    * Removes the cached catalog of a project. Call this function after a change to a private toolkit (published by the project) that was not
    * made by `publish`. The change is then visible at this node at once.

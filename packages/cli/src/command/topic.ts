@@ -13,14 +13,17 @@ import type { FieldName } from "./request-fields.ts";
 /** A topic of the command line (for example `jobs`): its help, and its commands in the order of the help. */
 export type TopicDeclaration = {
   readonly says: string;
+  /** Another name of the topic. */
+  readonly alias?: string;
   readonly examples: readonly string[];
   readonly commands: Readonly<Record<string, CommandMaker>>;
 };
 
 /** Returns the command for a topic, with its subcommands. */
-export function topic({ says, examples, commands }: TopicDeclaration): CommandMaker {
+export function topic({ says, alias, examples, commands }: TopicDeclaration): CommandMaker {
   const make = (program: Command, context: CommandContext, name: string): void => {
     const parent = program.command(name).description(says);
+    if (alias !== undefined) parent.alias(alias);
     addExamples(parent, examples);
     for (const [member, add] of Object.entries(commands)) add(parent, context, member);
   };

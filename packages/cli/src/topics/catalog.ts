@@ -5,12 +5,14 @@ import type { CommandContext } from "../command/context.ts";
 import { CommandError } from "../command/error.ts";
 import { call, list, topic } from "../command/topic.ts";
 import { addCatalogCheck } from "../custom/catalog/check.ts";
+import { addToolkitImport } from "../custom/catalog/import.ts";
 import { addCatalogPublish } from "../custom/catalog/publish.ts";
 import { addCatalogShow, connectabilityText, listTools, ownerText } from "../custom/catalog/show.ts";
 import { tableLines } from "../text/table.ts";
 
-/** The commands `svc catalog check|list|show|publish|delete`. */
+/** The commands `svc catalog check|list|show|publish|import|delete`. `svc toolkits` is another name for `svc catalog`. */
 export const addCatalogCommand = topic({
+  alias: "toolkits",
   says: "check toolkit definitions, read the catalog, and publish the project's own toolkits",
   examples: ["svc catalog check", "svc catalog list", "svc catalog show calendar.list_events"],
   commands: {
@@ -31,6 +33,7 @@ export const addCatalogCommand = topic({
     }),
     show: addCatalogShow,
     publish: addCatalogPublish,
+    import: addToolkitImport,
     delete: call(CatalogService.method.deleteToolkit, {
       says: "delete a toolkit that the project has published, and revoke the accounts connected to it",
       takes: { "<slug>": "slug of the toolkit" },

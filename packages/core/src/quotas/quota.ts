@@ -15,6 +15,7 @@ export const quotaNames = [
   "jobs",
   "openStreams",
   "privateToolkits",
+  "privateToolkitBytes",
   "storedBytes",
 ] as const;
 
@@ -134,6 +135,15 @@ export const quotas: Readonly<Record<QuotaName, Quota>> = {
     retryAfterMs: undefined,
     help: text`Delete one that is not used any more, publish over one of the same slug, ${raise}.`,
   },
+  privateToolkitBytes: {
+    reason: "QUOTA_PRIVATE_TOOLKIT_BYTES",
+    default: 33_554_432,
+    scope: "deployment",
+    unit: "bytes of private toolkits",
+    unitOfOne: "byte of private toolkits",
+    retryAfterMs: undefined,
+    help: text`Delete a private toolkit that is not used any more, import fewer tools, ${raise}.`,
+  },
   storedBytes: {
     reason: "QUOTA_STORED_BYTES",
     default: unlimited,
@@ -173,6 +183,7 @@ export const quotaFaults = defineFaults({
   jobs: rowOf("jobs"),
   openStreams: rowOf("openStreams"),
   privateToolkits: rowOf("privateToolkits"),
+  privateToolkitBytes: rowOf("privateToolkitBytes"),
   storedBytes: rowOf("storedBytes"),
 });
 

@@ -153,7 +153,8 @@ function createThread({ entry, memoryMaxMib = 128 }: ThreadPoolOptions, onGone: 
       });
       if (current !== waiting) return;
       const usedMs = await cpuMsOf(worker);
-      if (usedMs === undefined || usedBeforeMs === undefined || usedMs - usedBeforeMs >= cpuMsMax) break;
+      // A thread that was just started does not say what it used before, which is nothing.
+      if (usedMs === undefined || usedMs - (usedBeforeMs ?? 0) >= cpuMsMax) break;
     }
     if (current === waiting) await end("cpu");
   };

@@ -39,8 +39,23 @@ test("a toolkit published again replaces the earlier one, even if the quota is r
   const repository = repositoryOf(projectId);
   await repository.put(toolkitOf("shop", "1"));
   expect(await repository.put(toolkitOf("shop", "2"))).toBeUndefined();
-  expect(await repository.put(toolkitOf("other"))).toEqual({ quotaReached: { most: 1, used: 1 } });
+  expect(await repository.put(toolkitOf("other"))).toEqual({
+    quota: "privateToolkits",
+    quotaReached: { most: 1, used: 1 },
+  });
   expect((await repository.list()).toolkits).toMatchObject([{ slug: "shop", definition: "2" }]);
+});
+
+test("a toolkit is refused if all definitions together would have too many bytes, except in place of an earlier one", async () => {
+  const projectId = await addProject(db);
+  const quotas = { privateToolkitBytes: 10 };
+  await setProjectPolicy(db, projectId, { planApproval: "never", redirectUrls: [], quotas });
+  const repository = repositoryOf(projectId);
+  expect(await repository.put(toolkitOf("shop", "six by"))).toBeUndefined();
+  const reached = { quota: "privateToolkitBytes", quotaReached: { most: 10, used: 6 } };
+  expect(await repository.put(toolkitOf("other", "\u20ac\u20ac"))).toEqual(reached);
+  expect(await repository.put(toolkitOf("other", "four"))).toBeUndefined();
+  expect(await repository.put(toolkitOf("shop", "five!"))).toBeUndefined();
 });
 
 test("every change moves the version, a change of another project does not", async () => {

@@ -5,11 +5,15 @@ import { withTransaction } from "../connect.ts";
 import { erased } from "../connections/account.ts";
 import { releaseAccountReferences } from "../connections/references.ts";
 import { findQuotaReached, type QuotaReached } from "../projects/quotas.ts";
+import { usageOfProject } from "../projects/usage.ts";
 import { connectedAccounts, privateToolkits, projects, webhookSecrets } from "../schema/index.ts";
 import { statement } from "../sql/statement.ts";
 
 /** The definition of a private toolkit (published by one project for itself), as JSON text. */
 export type PrivateToolkit = { slug: string; definition: string; originDigest: Buffer };
+
+/** A quota of private toolkits (app definitions that a project published) that a change would exceed. */
+export type ToolkitQuotaReached = QuotaReached & { readonly quota: "privateToolkits" | "privateToolkitBytes" };
 
 /**
  * The private toolkits (app definitions that one project published) of one project. Each change to them also increments the project's
@@ -28,9 +32,9 @@ export type PrivateToolkitRepository = {
   list(): Promise<{ version: number; toolkits: PrivateToolkit[] }>;
   /**
    * Stores a toolkit (one app with its tools), or replaces the toolkit with the same slug. Returns the reached quota, with nothing stored,
-   * if the project would have too many toolkits; otherwise undefined.
+   * if the project would have too many toolkits or too large ones; otherwise undefined.
    */
-  put(toolkit: PrivateToolkit & { toolCount: number; updatedAt: number }): Promise<QuotaReached | undefined>;
+  put(toolkit: PrivateToolkit & { toolCount: number; updatedAt: number }): Promise<ToolkitQuotaReached | undefined>;
   /**
    * Deletes a toolkit (the tools and webhooks of one app) with the secrets of its webhook, and revokes its accounts: clears their
    * credentials and releases their references. Returns false if the project has no toolkit with this slug.
@@ -75,7 +79,13 @@ export function privateToolkitsForProject(db: Executor, projectId: ProjectId): P
         const others = and(eq(privateToolkits.projectId, projectId), ne(privateToolkits.slug, toolkit.slug));
         const quota = { projectId, name: "privateToolkits" } as const;
         const reached = await findQuotaReached(tx, quota, () => tx.orm.$count(privateToolkits, others));
-        if (reached !== undefined) return reached;
+        if (reached !== undefined) return { ...reached, quota: "privateToolkits" };
+        const more = Buffer.byteLength(toolkit.definition);
+        const bytes = { projectId, name: "privateToolkitBytes", more } as const;
+        const large = await findQuotaReached(tx, bytes, () =>
+          usageOfProject(tx, projectId).measureToolkits(toolkit.slug),
+        );
+        if (large !== undefined) return { ...large, quota: "privateToolkitBytes" };
         await tx.orm
           .insert(privateToolkits)
           .values({ projectId, ...toolkit })

@@ -84,6 +84,12 @@ const countEntitySubscriptions = statement<{ count: string }>(
   "select coalesce(sum(subscriptions), 0) as count from routing_shards where project_id = $1::uuid",
 );
 
+/** Adds up the sizes of a project's toolkits (app definitions), except the one with the slug $2. Reads no definition, only its length. */
+const measureToolkits = statement<{ bytes: string }>(
+  "measure_project_toolkits",
+  "select coalesce(sum(octet_length(definition)), 0) as bytes from private_toolkits where project_id = $1::uuid and slug <> $2::text",
+);
+
 /** Counts the toolkits (app definitions) that a project published for itself. Uses the primary key. */
 const countToolkits = statement<{ count: string }>(
   "count_project_toolkits",
@@ -123,6 +129,8 @@ export type ProjectUsage = {
   /** Returns the number of subscriptions to events of one entity (customer or user), active and inactive. */
   countEntitySubscriptions(): Promise<number>;
   countToolkits(): Promise<number>;
+  /** Returns the size in bytes of the definitions that the project published for itself, without the one that has the slug `except`. */
+  measureToolkits(except?: string): Promise<number>;
   /**
    * Returns the total size in bytes of four kinds of data of the project: payloads of events, call data in the ledger (record of tool
    * calls), rows of jobs, and quarantined posts to private toolkits (apps that the project defined itself). Reads all of these rows.
@@ -140,6 +148,7 @@ export function usageOfProject(db: Executor, projectId: ProjectId): ProjectUsage
     countSubscriptions: async () => countOf(await countSubscriptions(db, [id])),
     countEntitySubscriptions: async () => countOf(await countEntitySubscriptions(db, [id])),
     countToolkits: async () => countOf(await countToolkits(db, [id])),
+    measureToolkits: async (except = "") => Number((await measureToolkits(db, [id, except]))[0]?.bytes ?? 0),
     measureStorage: async () => Number((await measure(db, [id]))[0]?.bytes ?? 0),
   };
 }

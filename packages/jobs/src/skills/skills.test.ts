@@ -55,7 +55,11 @@ async function succeeded(node: TestNode, { client }: TestProject, program: objec
 /** Returns the answer of ListToolkits for a project, by toolkit slug. */
 async function listToolkits({ views }: TestNode, { projectId, keyId }: TestProject): Promise<Record<string, unknown>> {
   const sealer = createSealer([{ id: "k1", secret: Buffer.alloc(32, 7) }]);
-  const service = createCatalogService({ views, sealer, isOauthRegistered: () => false });
+  const service = createCatalogService({
+    ...{ views, sealer },
+    isOauthRegistered: () => false,
+    importer: () => Promise.reject(new Error("this test imports nothing")),
+  });
   const values = createContextValues().set(principalContext, { kind: "project", projectId, keyId, role: "member" });
   const request = create(ListToolkitsRequestSchema, { projectId });
   const { toolkits = [] } = await service.listToolkits(request, { values } as HandlerContext);

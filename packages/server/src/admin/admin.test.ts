@@ -22,6 +22,7 @@ const noQuotas = {
   jobs: 0,
   openStreams: 0,
   privateToolkits: 0,
+  privateToolkitBytes: 0,
   storedBytes: 0,
 };
 

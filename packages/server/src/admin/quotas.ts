@@ -57,23 +57,38 @@ async function usedOf(context: AdminContext, id: ProjectId): Promise<Readonly<Re
   const nowMs = context.clock.now();
   const { calls, posts } = loadsOf(context, id);
   const usage = usageOfProject(context.db, id);
-  const [subscriptions, entitySubscriptions, pendingDeliveries, jobs, privateToolkits, storedBytes] = await Promise.all(
-    [
-      usage.countSubscriptions(),
-      usage.countEntitySubscriptions(),
-      usage.countDeliveries(),
-      usage.countJobs(),
-      usage.countToolkits(),
-      // If a project has very much data, counting takes longer than a statement may run. The number is then unknown.
-      usage.measureStorage().catch(() => unknown),
-    ],
-  );
+  const [
+    subscriptions,
+    entitySubscriptions,
+    pendingDeliveries,
+    jobs,
+    privateToolkits,
+    privateToolkitBytes,
+    storedBytes,
+  ] = await Promise.all([
+    usage.countSubscriptions(),
+    usage.countEntitySubscriptions(),
+    usage.countDeliveries(),
+    usage.countJobs(),
+    usage.countToolkits(),
+    usage.measureToolkits(),
+    // If a project has very much data, counting takes longer than a statement may run. The number is then unknown.
+    usage.measureStorage().catch(() => unknown),
+  ]);
   return {
     calls: calls?.calls.used(nowMs) ?? 0,
     concurrentCalls: calls?.concurrentCalls ?? 0,
     posts: posts?.posts.used(nowMs) ?? 0,
     openStreams: calls?.openStreams ?? 0,
-    ...{ subscriptions, entitySubscriptions, pendingDeliveries, jobs, privateToolkits, storedBytes },
+    ...{
+      subscriptions,
+      entitySubscriptions,
+      pendingDeliveries,
+      jobs,
+      privateToolkits,
+      privateToolkitBytes,
+      storedBytes,
+    },
   };
 }
 

@@ -1,5 +1,7 @@
 import type { IncomingMessage } from "node:http";
+import { type DescMethod, getOption, hasOption } from "@bufbuild/protobuf";
 import type { Turns, WorkMeter } from "@svc/core";
+import { BodyLimit, body_limit } from "@svc/gen/options";
 import { BodyError, free, readBody } from "../body/body.ts";
 import type { BodyCharge } from "../body/body-budget.ts";
 import { chargeValues } from "../body/body-values.ts";
@@ -14,11 +16,22 @@ function isJson({ headers }: Pick<IncomingMessage, "headers">): boolean {
   return /^application\/(?:connect\+)?json\b/.test(headers["content-type"] ?? "");
 }
 
+/** Maximum body of a call whose request contains a whole document, in bytes. */
+const documentBytesMax = 16_777_216 + 1_048_576;
+
+/**
+ * Returns the maximum body of a method's requests in bytes, as the contract declares it. `bodyBytesMax`: the maximum for methods that declare
+ * none.
+ */
+export function bodyLimitOf(method: DescMethod, bodyBytesMax: number): number {
+  const isDocument = hasOption(method, body_limit) && getOption(method, body_limit) === BodyLimit.DOCUMENT;
+  return isDocument ? Math.max(documentBytesMax, bodyBytesMax) : bodyBytesMax;
+}
+
 /** Dependencies of reading a body. */
 export type CallBodyOptions = {
   readonly intake: Intake;
   readonly meter: Pick<WorkMeter, "turns">;
-  readonly bodyBytesMax: number;
 };
 
 /** The body of one call. Its memory counts in the budget for bodies from its first byte until the body is released. */
@@ -34,7 +47,7 @@ export class CallBody {
   readonly #bytesMax: number;
   #charge: BodyCharge | undefined;
 
-  constructor(req: IncomingMessage, call: Call, { intake, meter, bodyBytesMax }: CallBodyOptions) {
+  constructor(req: IncomingMessage, call: Call, bodyBytesMax: number, { intake, meter }: CallBodyOptions) {
     this.#req = req;
     this.#call = call;
     this.#intake = intake;

@@ -9,6 +9,7 @@ import { createGate, createRequestGate, type GateOptions } from "../auth/gate.ts
 import { readCallRules } from "../auth/required-role.ts";
 import { jsonOptions } from "../http/answer.ts";
 import { createAnswerWriter } from "./answers.ts";
+import { bodyLimitOf } from "./call-body.ts";
 import { createCallOutgoingError, createErrorInterceptor } from "./call-error.ts";
 import { requestInterceptor } from "./check-request.ts";
 import { sayListLimits } from "./list-limits.ts";
@@ -92,11 +93,12 @@ function noteUnary(
       const foreign = Object.keys(options ?? {}).find((name) => !ownOptions.has(name));
       if (foreign !== undefined)
         throw new Error(`${service.typeName} sets ${foreign}, which its unary calls do not know`);
-      const readMaxBytes = options?.readMaxBytes ?? bodyBytesMax;
+      const serviceBytesMax = options?.readMaxBytes ?? bodyBytesMax;
       for (const desc of service.methods) {
         const method: unknown = Reflect.get(implementation, desc.localName);
         if (!isUnary(desc) || typeof method !== "function") continue;
         const implement = method.bind(implementation) as UnaryMethod["implementation"];
+        const readMaxBytes = bodyLimitOf(desc, serviceBytesMax);
         note(createMethodUrl("/", desc), { desc, implementation: implement, readMaxBytes });
       }
       return noting;

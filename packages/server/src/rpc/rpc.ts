@@ -9,7 +9,7 @@ import { answerError, prepareError } from "../http/answer.ts";
 import { untilRefused } from "../listen/refusal-pace.ts";
 import type { Logger } from "../logger.ts";
 import { acceptRequestId, type Call } from "./call.ts";
-import { CallBody } from "./call-body.ts";
+import { bodyLimitOf, CallBody } from "./call-body.ts";
 import { answerStream, refusalFrame } from "./connect-call.ts";
 import { toConnectError } from "./connect-error.ts";
 import { answerUnary, send } from "./plain-call.ts";
@@ -49,6 +49,9 @@ export function createRpcHandler(options: RpcOptions): RpcHandler {
   const { router, serves = () => true } = options;
   const served = router.handlers.filter(({ service }) => serves(service.typeName));
   const handlers = new Map(served.map((handler) => [handler.requestPath, handler]));
+  const limits = new Map(
+    served.map(({ requestPath, method }) => [requestPath, bodyLimitOf(method, options.bodyBytesMax)]),
+  );
   return {
     handles: (path) => handlers.has(path),
     serve(path, req, res) {
@@ -64,7 +67,7 @@ export function createRpcHandler(options: RpcOptions): RpcHandler {
         session: options.proofOf?.(req),
         end: (fault) => ending.abort(toConnectError(fault)),
       };
-      const body = new CallBody(req, call, options);
+      const body = new CallBody(req, call, limits.get(path) ?? options.bodyBytesMax, options);
       res.once("close", () => {
         call.leave?.();
         if (!res.writableFinished) {

@@ -111,6 +111,7 @@ const cheapChecks: readonly Check[] = [
   quotaCheck("pendingDeliveries", (usage, most) => usage.countDeliveries(most)),
   quotaCheck("jobs", (usage, most) => usage.countJobs(most)),
   quotaCheck("privateToolkits", (usage) => usage.countToolkits()),
+  quotaCheck("privateToolkitBytes", (usage) => usage.measureToolkits()),
 ];
 /** Reads all data of a project, so it is made once an hour. */
 const storedBytesCheck = quotaCheck("storedBytes", (usage) => usage.measureStorage());

@@ -28,6 +28,7 @@ export const quotaWords: Readonly<Record<PolicyQuota, string>> = {
   jobs: "Jobs that have not ended",
   openStreams: "Open streams, at each node",
   privateToolkits: "Private toolkits",
+  privateToolkitBytes: "Bytes of private toolkits",
   storedBytes: "Stored bytes",
 };
 

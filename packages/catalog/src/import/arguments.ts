@@ -1,0 +1,139 @@
+import { isMethodOverride } from "@svc/core";
+import { faultOfHeaderName } from "../check/known-names.ts";
+import type { JsonSchema } from "../read/documents.ts";
+import { LeftOutError } from "./import-fault.ts";
+import { type DocumentNode, resolved } from "./read.ts";
+import { listOf, objectOf, type SchemaConverter, typesOf } from "./schema.ts";
+import type { Operation } from "./select.ts";
+import { isFlagged, plainText } from "./texts.ts";
+
+/** Arguments of a tool and the parts of its request that carry them. `fields`: name in the body of each argument of the body. */
+export type ToolArguments = {
+  readonly properties: Readonly<Record<string, JsonSchema>>;
+  readonly required: readonly string[];
+  readonly path: string;
+  readonly query: Readonly<Record<string, string>>;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly idempotencyHeader: string | undefined;
+};
+
+type Parameter = { readonly name: string; readonly in: string; readonly node: DocumentNode };
+
+/** Maximum characters of the description of an argument. */
+const textMax = 200;
+
+/** Headers that svc itself sends, or that OpenAPI does not count as parameters. */
+const ownHeaders = new Set(["accept", "content-type", "authorization", "user-agent", "content-length", "host"]);
+
+/**
+ * Returns the arguments of an operation's path, query and headers. Cookies and headers of the transport are left out. Throws LeftOutError
+ * if a required parameter is written in a way that svc cannot send.
+ */
+export function parametersOf(
+  root: DocumentNode,
+  operation: Operation,
+  { converter, onCut }: { readonly converter: SchemaConverter; readonly onCut: (reason: string) => void },
+): ToolArguments {
+  const properties: Record<string, JsonSchema> = {};
+  const required: string[] = [];
+  const query: Record<string, string> = {};
+  const headers: Record<string, string> = {};
+  const inPath = new Map<string, string>();
+  let idempotencyHeader: string | undefined;
+  const add = (parameter: Parameter, filter: string, isRequired: boolean) => {
+    const name = freeName(parameter, properties);
+    const schema = converter.convert(schemaOf(root, parameter.node), parameter.name);
+    const text = isFlagged(parameter.node["description"]) ? "" : plainText(parameter.node["description"], textMax);
+    const described = text.length >= 3 ? { ...schema, description: text } : schema;
+    properties[name] = parameter.in === "path" ? segmentSchema(described) : described;
+    if (isRequired) required.push(name);
+    return `{{params.${name}${filter}}}`;
+  };
+  for (const parameter of declaredParameters(root, operation)) {
+    const isRequired = parameter.node["required"] === true;
+    if (isUnsent(parameter)) continue;
+    if (parameter.in === "header" && /idempotency/i.test(parameter.name)) {
+      idempotencyHeader = parameter.name;
+      continue;
+    }
+    const filter = filterOf(root, parameter);
+    if (filter === undefined) {
+      if (isRequired) throw new LeftOutError("parameter_encoding");
+      onCut("parameter");
+    } else if (parameter.in === "path") inPath.set(parameter.name, add(parameter, filter, true));
+    else if (parameter.in === "query") query[parameter.name] = add(parameter, filter, isRequired);
+    else headers[parameter.name] = add(parameter, filter, isRequired);
+  }
+  const path = operation.path.replaceAll(/\{([^{}]+)\}/g, (_match, name: string) => {
+    return inPath.get(name) ?? add({ name, in: "path", node: { schema: { type: "string" } } }, "", true);
+  });
+  return { properties, required, path: sentPath(path), query, headers, idempotencyHeader };
+}
+
+/** Returns a path in the form of a definition. Throws LeftOutError if svc cannot send it. */
+function sentPath(path: string): string {
+  const plain = path.replaceAll(/\{\{[^{}]*\}\}/g, "x");
+  if (
+    path.length > 2_000 ||
+    /[?#\s\\]|\/\/|\/\.{1,2}(?:\/|$)/.test(plain) ||
+    /[{}]/.test(plain) ||
+    /%(?![0-9A-Fa-f]{2})/.test(plain)
+  )
+    throw new LeftOutError("parameter_encoding");
+  return path;
+}
+
+/** Returns the parameters of an operation. Its own parameters replace those of its path. */
+function declaredParameters(root: DocumentNode, { item, node }: Operation): Parameter[] {
+  const found = new Map<string, Parameter>();
+  for (const given of [...listOf(item["parameters"]), ...listOf(node["parameters"])].slice(0, 300)) {
+    const parameter = resolved(root, given);
+    const { name, in: place } = parameter;
+    if (typeof name !== "string" || typeof place !== "string" || name === "" || name.length > 200) continue;
+    found.set(`${place} ${name}`, { name, in: place, node: parameter });
+  }
+  return [...found.values()];
+}
+
+function isUnsent({ name, in: place }: Parameter): boolean {
+  if (place === "header")
+    return ownHeaders.has(name.toLowerCase()) || faultOfHeaderName(name) !== undefined || isMethodOverride(name);
+  return (place !== "path" && place !== "query") || (place === "query" && isMethodOverride(name));
+}
+
+function schemaOf(root: DocumentNode, node: DocumentNode): unknown {
+  const [content] = Object.values(objectOf(node["content"]));
+  return node["schema"] ?? resolved(root, content)["schema"] ?? {};
+}
+
+/** Returns the filter with which a parameter's value is written, such as ` | csv`; undefined if svc cannot write it. */
+function filterOf(root: DocumentNode, { in: place, node }: Parameter): string | undefined {
+  const [type, ...others] = Object.keys(objectOf(node["content"]));
+  if (type !== undefined) return others.length === 0 && /json/.test(type) && place !== "path" ? " | json" : undefined;
+  const types = typesOf(resolved(root, node["schema"])) ?? [];
+  const style = node["style"] ?? (place === "query" ? "form" : "simple");
+  if (style === "deepObject") return place === "query" ? " | deep" : undefined;
+  if (types.includes("object")) return undefined;
+  if (!types.includes("array")) return style === "form" || style === "simple" ? "" : undefined;
+  const items = typesOf(resolved(root, resolved(root, node["schema"])["items"])) ?? [];
+  if (items.includes("object") || items.includes("array")) return undefined;
+  if (style === "simple") return " | csv";
+  return style === "form" ? (node["explode"] === false ? " | csv" : "") : undefined;
+}
+
+/** Returns the name of an argument that no other argument has, made of characters that a placeholder may contain. */
+function freeName({ name, in: place }: Parameter, taken: Readonly<Record<string, unknown>>): string {
+  const plain = name.replaceAll(/[^\w-]+/g, "_").replaceAll(/^[_-]+|[_-]+$/g, "") || "value";
+  const first = plain === "confirm" || plain === "body" ? `${plain}_${place}` : plain;
+  for (const candidate of [first, `${first}_${place}`]) if (!Object.hasOwn(taken, candidate)) return candidate;
+  throw new LeftOutError("parameter_encoding");
+}
+
+/** Returns the schema of an argument that is a segment of a path: a text or a number. */
+function segmentSchema(schema: JsonSchema): JsonSchema {
+  const types = [schema["type"] ?? []].flat();
+  const isSegment = types.length > 0 && types.every((type) => ["string", "integer", "number"].includes(String(type)));
+  if (isSegment) return schema;
+  if (types.includes("array")) return schema;
+  return { type: "string", description: schema["description"] };
+}

@@ -1,0 +1,157 @@
+import { isObject } from "@svc/core";
+import { faultOfHeaderName } from "../check/known-names.ts";
+import type { AuthDocument } from "../read/documents.ts";
+import { ImportError } from "./import-fault.ts";
+import { type DocumentNode, resolved } from "./read.ts";
+import { listOf, objectOf } from "./schema.ts";
+import type { Operation } from "./select.ts";
+
+/** The authentication of an imported toolkit (the tools of one app). `remarks`: for a person, such as the schemes that svc does not use. */
+export type ImportedAuth = {
+  readonly auth: readonly AuthDocument[];
+  readonly remarks: readonly string[];
+  /** Returns the scopes that an operation needs, of the schemes that svc uses. */
+  scopesOf(operation: Operation): readonly string[];
+};
+
+/**
+ * Returns the authentication schemes of a document. `given`: the caller's own choice (`bearer`, `basic`, `none`, `header:NAME` or
+ * `query:NAME`), which replaces those of the document; empty for none. Throws ImportError if the choice is unknown.
+ */
+export function authOf(root: DocumentNode, operations: readonly Operation[], given: string): ImportedAuth {
+  if (given !== "") return { auth: [chosen(given)], remarks: [], scopesOf: () => [] };
+  const schemes = objectOf(objectOf(root["components"])["securitySchemes"]);
+  const uses = countUses(root, operations);
+  const auth = new Map<string, AuthDocument>();
+  const scoped = new Set<string>();
+  const remarks: string[] = [];
+  for (const name of Object.keys(schemes).sort((a, b) => (uses.get(b) ?? 0) - (uses.get(a) ?? 0))) {
+    const scheme = resolved(root, schemes[name]);
+    const made = schemeOf(scheme);
+    const taken = made.find(({ type }) => !auth.has(type));
+    if (scheme["type"] === "oauth2" && made.length > 0) scoped.add(name);
+    for (const document of made) if (!auth.has(document.type)) auth.set(document.type, document);
+    if (taken === undefined)
+      remarks.push(
+        `${name.slice(0, 60)} is not used: ${made.length > 0 ? "another scheme has its kind" : whyUnused(scheme)}`,
+      );
+  }
+  const pair = pairOf(root, operations, schemes);
+  if (pair !== undefined && !auth.has("basic")) {
+    auth.delete("api_key");
+    auth.set("basic", pair);
+    const [first, second] = (pair.place ?? []).map((place) => `the ${place.in} ${place.name}`);
+    remarks.push(`the app wants two keys: the user name of an account is sent as ${first}, its password as ${second}`);
+  }
+  return {
+    auth: auth.size === 0 ? [{ type: "none" }] : [...auth.values()],
+    remarks,
+    scopesOf: ({ node }) => scopesIn(requirementsOf(root, node), scoped),
+  };
+}
+
+function chosen(given: string): AuthDocument {
+  const [, place, name = ""] = /^(header|query):(.+)$/.exec(given) ?? [];
+  if (given === "basic" || given === "none") return { type: given };
+  if (given === "bearer") return keyIn("header", "Authorization", "Bearer {{credential.key}}");
+  if (place === "query" && /^[\w.~:$[\]-]{1,100}$/.test(name)) return keyIn("query", name);
+  if (place === "header" && name.length <= 100 && faultOfHeaderName(name) === undefined) return keyIn("header", name);
+  const advice = "Give bearer, basic, none, header:NAME or query:NAME.";
+  throw new ImportError("SOURCE_INVALID", `auth is ${JSON.stringify(given.slice(0, 100))}`, advice);
+}
+
+function keyIn(placement: "header" | "query", name: string, value = "{{credential.key}}"): AuthDocument {
+  return { type: "api_key", placement, name, value };
+}
+
+function schemeOf(scheme: DocumentNode): AuthDocument[] {
+  const { type, name } = scheme;
+  if (type === "http") {
+    const kind = String(scheme["scheme"]).toLowerCase();
+    if (kind === "basic") return [{ type: "basic" }];
+    return kind === "bearer" ? [keyIn("header", "Authorization", "Bearer {{credential.key}}")] : [];
+  }
+  if (type === "apiKey" && typeof name === "string" && name.length <= 100) {
+    if (scheme["in"] === "header" && faultOfHeaderName(name) === undefined) return [keyIn("header", name)];
+    if (scheme["in"] === "query" && /^[\w.~:$[\]-]+$/.test(name)) return [keyIn("query", name)];
+    return [];
+  }
+  return type === "oauth2" ? flowsOf(objectOf(scheme["flows"])) : [];
+}
+
+function flowsOf({ authorizationCode, clientCredentials }: DocumentNode): AuthDocument[] {
+  const [code, client] = [objectOf(authorizationCode), objectOf(clientCredentials)];
+  const made: AuthDocument[] = [];
+  if (isAddress(code["authorizationUrl"]) && isAddress(code["tokenUrl"])) {
+    made.push({
+      type: "oauth2",
+      authorizeUrl: code["authorizationUrl"],
+      tokenUrl: code["tokenUrl"],
+      defaultScopes: [],
+      refresh: true,
+    });
+  }
+  if (isAddress(client["tokenUrl"])) made.push({ type: "client_credentials", tokenUrl: client["tokenUrl"] });
+  return made;
+}
+
+/**
+ * Returns the scheme of two keys that an app wants together, if every operation with keys wants the same two. One is the user name of the
+ * account, the other its password. Undefined if there is no such pair.
+ */
+function pairOf(
+  root: DocumentNode,
+  operations: readonly Operation[],
+  schemes: DocumentNode,
+): (AuthDocument & { type: "basic" }) | undefined {
+  const wanted = operations
+    .flatMap(({ node }) => requirementsOf(root, node).filter(isObject))
+    .map((one) => Object.keys(one));
+  const [names, ...others] = new Set(wanted.filter(({ length }) => length > 0).map((list) => list.sort().join("\n")));
+  const pair = names?.split("\n") ?? [];
+  if (others.length > 0 || pair.length !== 2) return undefined;
+  const keys = pair.flatMap((name) => schemeOf(resolved(root, schemes[name])));
+  const place = keys.flatMap((key, index) => {
+    const secret = index === 0 ? "username" : "password";
+    return key.type === "api_key"
+      ? [{ in: key.placement, name: key.name, value: key.value.replace("credential.key", `credential.${secret}`) }]
+      : [];
+  });
+  return place.length === 2 ? { type: "basic", place } : undefined;
+}
+
+function isAddress(value: unknown): value is string {
+  return typeof value === "string" && /^https:\/\/[^\s{}]+$/.test(value) && value.length <= 2_000;
+}
+
+function whyUnused({ type, in: place, scheme }: DocumentNode): string {
+  if (type === "apiKey") return `a key in a ${String(place).slice(0, 20)} is not supported`;
+  if (type === "http") return `the HTTP scheme ${String(scheme).slice(0, 20)} is not supported`;
+  if (type === "oauth2")
+    return "only the flows authorizationCode and clientCredentials with https addresses are supported";
+  return `${String(type).slice(0, 20)} is not supported`;
+}
+
+function requirementsOf(root: DocumentNode, node: DocumentNode): readonly unknown[] {
+  return listOf(node["security"] ?? root["security"]);
+}
+
+function countUses(root: DocumentNode, operations: readonly Operation[]): ReadonlyMap<string, number> {
+  const uses = new Map<string, number>();
+  for (const { node } of operations) {
+    for (const requirement of requirementsOf(root, node).filter(isObject)) {
+      for (const name of Object.keys(requirement)) uses.set(name, (uses.get(name) ?? 0) + 1);
+    }
+  }
+  return uses;
+}
+
+function scopesIn(requirements: readonly unknown[], scoped: ReadonlySet<string>): string[] {
+  const found = requirements.filter(isObject).flatMap((requirement) => {
+    return Object.entries(requirement).flatMap(([name, scopes]) => (scoped.has(name) ? listOf(scopes) : []));
+  });
+  const texts = found.filter(
+    (scope): scope is string => typeof scope === "string" && /^[\x21-\x7e]{1,200}$/.test(scope),
+  );
+  return [...new Set(texts)].filter((scope) => !scope.includes("{{"));
+}

@@ -1,0 +1,82 @@
+import { isMethodOverride, isObject } from "@svc/core";
+import type { ActionDocument, JsonSchema } from "../read/documents.ts";
+import type { ToolArguments } from "./arguments.ts";
+import { LeftOutError } from "./import-fault.ts";
+import { type DocumentNode, resolved } from "./read.ts";
+import { listOf, objectOf, type SchemaConverter, typesOf } from "./schema.ts";
+
+/** The part of a tool that sends a body: its arguments, and the body and headers of the request. */
+export type ToolBody = {
+  readonly properties: Readonly<Record<string, JsonSchema>>;
+  readonly required: readonly string[];
+  readonly request: Pick<ActionDocument["request"], "body" | "encoding">;
+  readonly headers: Readonly<Record<string, string>>;
+};
+
+const isJson = (type: string) => /^application\/(?:[\w.+-]+\+)?json\b/i.test(type);
+const isForm = (type: string) => /^application\/x-www-form-urlencoded\b/i.test(type);
+const isBinary = (type: string) =>
+  /^(?:multipart\/|application\/octet-stream|application\/(?:zip|pdf|gzip)|image\/|audio\/|video\/|\*\/\*)/i.test(type);
+
+/**
+ * Returns the body of an operation. The fields of an object become arguments of their own; any other body, or one whose fields have the
+ * names of other arguments, is the argument `body`. Throws LeftOutError if svc cannot send the body.
+ */
+export function bodyOf(
+  root: DocumentNode,
+  node: DocumentNode,
+  converter: SchemaConverter,
+  others: ToolArguments,
+): ToolBody {
+  const body = resolved(root, node["requestBody"]);
+  const contents = Object.entries(objectOf(body["content"]));
+  if (contents.length === 0) return { properties: {}, required: [], request: {}, headers: {} };
+  const found = contents.find(([type]) => isJson(type)) ?? contents.find(([type]) => isForm(type));
+  if (found === undefined) throw new LeftOutError(contents.some(([type]) => isBinary(type)) ? "upload" : "body_type");
+  const [type, content] = found;
+  const schema = converter.convert(resolved(root, content)["schema"] ?? {}, "body");
+  const made =
+    sideBySide(schema, body["required"] === true, others) ?? wholeBody(schema, body["required"] === true, isForm(type));
+  const request = { ...made.request, ...(isForm(type) && { encoding: "form" as const }) };
+  const headers = isJson(type) && !/^application\/json\b/i.test(type) ? { "Content-Type": plainType(type) } : {};
+  return { ...made, request, headers };
+}
+
+/** Returns a media type without characters that a header or a template cannot contain. */
+export function plainType(type: string): string {
+  return type.replaceAll(/[^\x20-\x7e]|[{}]/g, "").slice(0, 200);
+}
+
+function sideBySide(
+  schema: JsonSchema,
+  isRequired: boolean,
+  others: ToolArguments,
+): Omit<ToolBody, "headers"> | undefined {
+  const fields = Object.entries(objectOf(schema["properties"])).filter(([name]) => !isMethodOverride(name));
+  const isPlain = typesOf(schema)?.length === 1 && schema["type"] === "object" && schema["anyOf"] === undefined;
+  if (!isPlain || fields.length === 0 || fields.some(([name]) => !isFree(name, others))) return undefined;
+  const needed = new Set(listOf(schema["required"]));
+  return {
+    properties: Object.fromEntries(fields) as Record<string, JsonSchema>,
+    required: isRequired ? fields.map(([name]) => name).filter((name) => needed.has(name)) : [],
+    request: { body: Object.fromEntries(fields.map(([name]) => [name, `{{${placeOf(name)}}}`])) },
+  };
+}
+
+function isFree(name: string, { properties }: ToolArguments): boolean {
+  return !Object.hasOwn(properties, name) && name !== "confirm" && name !== "body" && /^[^"|{}]{1,100}$/.test(name);
+}
+
+function placeOf(name: string): string {
+  return /^[\w$@-]+$/.test(name) ? `params.${name}` : `params["${name}"]`;
+}
+
+function wholeBody(schema: JsonSchema, isRequired: boolean, isFormBody: boolean): Omit<ToolBody, "headers"> {
+  const description = schema["description"] ?? "Body of the request.";
+  const typedSchema = isFormBody && !isObject(schema["properties"]) ? { type: "object" } : schema;
+  return {
+    properties: { body: { ...typedSchema, description } },
+    required: isRequired ? ["body"] : [],
+    request: { body: "{{params.body}}" },
+  };
+}

@@ -1,0 +1,272 @@
+import { createHash } from "node:crypto";
+import type { AccessClass, ActionDocument, ToolkitDocument } from "../read/documents.ts";
+import { authOf } from "./auth.ts";
+import { ImportError, LeftOutError } from "./import-fault.ts";
+import { type ImportedTool, type OperationContext, type ToolOverride, toolOf } from "./operation.ts";
+import { type DocumentNode, ExternalReferenceError, type OpenapiDocument, readDocument } from "./read.ts";
+import { objectOf } from "./schema.ts";
+import { type LeftOut, type Operation, selectOperations } from "./select.ts";
+import { serverOf } from "./servers.ts";
+import { globOf, plainText, snakeCase, wordsOf } from "./texts.ts";
+
+/** A choice of a person for the tools whose name matches `match`, in which `*` stands for any characters. Empty fields change nothing. */
+export type ImportOverride = ToolOverride & { readonly match: string };
+
+/** Options of an import. `documentUrl`: address from which the document was read; empty if the caller sent the text. */
+export type ImportOptions = {
+  readonly slug: string;
+  readonly category: string;
+  readonly documentUrl: string;
+  readonly server: string;
+  readonly auth: string;
+  readonly idempotencyHeader: string;
+  readonly only: readonly string[];
+  readonly except: readonly string[];
+  readonly overrides: readonly ImportOverride[];
+  /** Tools that an earlier attempt made and that break a rule of definitions. They are left out. `detail`: the rule. */
+  readonly refused: readonly { readonly tool: string; readonly detail: string }[];
+};
+
+/** Findings of an import about a document. */
+export type ImportedReport = {
+  readonly title: string;
+  readonly version: string;
+  readonly format: string;
+  readonly baseUrl: string;
+  readonly operations: number;
+  readonly classes: Readonly<Record<AccessClass, number>>;
+  readonly leftOut: readonly LeftOut[];
+  readonly notes: readonly { readonly tool: string; readonly kind: string; readonly detail: string }[];
+  readonly suggestions: readonly { readonly tool: string; readonly class: AccessClass }[];
+};
+
+/** Result of an import. `definitionJson`: the definition of the toolkit (the tools of one app), as PublishToolkit takes it. */
+export type ImportedToolkit = { readonly definitionJson: string; readonly report: ImportedReport };
+
+/** Maximum tools, bytes of one tool, and bytes of all tools together. They leave some room below the limits of private toolkits. */
+const [toolsMax, toolBytesMax, bytesMax] = [1_500, 40_960, 4_100_000];
+const nameMax = 60;
+/** Steps that the regular expressions of a definition may have in total. */
+const patternsMax = 4_500;
+
+/** Returns the toolkit (the tools of one app) that an OpenAPI document describes, with a report. Throws ImportError. */
+export function importOpenapi(text: string, options: ImportOptions): ImportedToolkit {
+  const document = readDocument(text);
+  const { operations, leftOut, count } = selectOperations(document, options);
+  if (operations.length > toolsMax) throw tooManyTools(operations);
+  const server = serverOf(document.root, { given: options.server, documentUrl: options.documentUrl });
+  const { auth, remarks, scopesOf } = authOf(document.root, operations, options.auth);
+  const context = { root: document.root, idempotencyHeader: options.idempotencyHeader, scopesOf };
+  const tools = toolsWithin(context, operations, options);
+  const toolkit: ToolkitDocument = { ...describe(document, options), ...server, auth };
+  const definitionJson = JSON.stringify({
+    toolkit,
+    tools: Object.fromEntries(tools.made.map(([name, { document: tool }]) => [name, tool])),
+  });
+  return {
+    definitionJson,
+    report: {
+      title: plainText(infoOf(document)["title"], 200),
+      version: plainText(infoOf(document)["version"], 60),
+      format: document.version,
+      baseUrl: toolkit.baseUrl,
+      operations: count,
+      classes: countClasses(tools.made),
+      leftOut: [...leftOut, ...tools.leftOut],
+      notes: [
+        ...remarks.map((detail) => ({ tool: "", kind: "auth", detail: plainText(detail, 200) })),
+        ...options.refused.map(({ tool, detail }) => ({ tool, kind: "refused", detail: plainText(detail, 300) })),
+        ...tools.made.flatMap(([tool, { notes }]) => notes.map((note) => ({ tool, ...note }))),
+      ],
+      suggestions: tools.made.flatMap(([tool, { suggested }]) =>
+        suggested === undefined ? [] : [{ tool, class: suggested }],
+      ),
+    },
+  };
+}
+
+type ToolsOptions = Pick<ImportOptions, "overrides" | "refused">;
+type MadeTools = {
+  readonly made: readonly (readonly [name: string, tool: ImportedTool])[];
+  readonly leftOut: readonly LeftOut[];
+};
+
+/** Returns the tools of the operations. If all together are too large, each gets fewer bytes, so that its schemas are cut further. */
+function toolsWithin(
+  context: Omit<OperationContext, "patterns" | "bytesMax">,
+  operations: readonly Operation[],
+  options: ToolsOptions,
+): MadeTools {
+  const names = namesOf(operations);
+  checkOverrides(names, options);
+  for (let most = toolBytesMax; most >= 1_000; most /= 2) {
+    const patterns = { left: patternsMax, known: new Set<string>() };
+    const tools = makeTools({ ...context, patterns, bytesMax: most }, operations, { ...options, names });
+    if (tools.made.length === 0)
+      throw new ImportError(
+        "OPENAPI_NOTHING_SELECTED",
+        `all ${operations.length} operations are left out (${reasonsOf(tools.leftOut)})`,
+        "Select other operations.",
+      );
+    if (Buffer.byteLength(JSON.stringify(tools.made.map(([, { document }]) => document))) <= bytesMax) return tools;
+  }
+  throw tooManyTools(operations);
+}
+
+function reasonsOf(leftOut: readonly LeftOut[]): string {
+  return [...new Set(leftOut.map(({ reason }) => reason))].join(", ");
+}
+
+function makeTools(
+  context: OperationContext,
+  operations: readonly Operation[],
+  options: ToolsOptions & { readonly names: readonly string[] },
+): MadeTools {
+  const made = new Map<string, ImportedTool>();
+  const leftOut: LeftOut[] = [];
+  for (const [index, operation] of operations.entries()) {
+    const name = options.names[index] ?? "";
+    const override = overrideOf(name, options.overrides);
+    try {
+      const chosen = override?.name || name;
+      if (hasOwnServer(operation)) throw new LeftOutError("other_server");
+      if (options.refused.some(({ tool }) => tool === chosen)) throw new LeftOutError("refused");
+      made.set(chosen, toolOf(context, operation, override));
+    } catch (error) {
+      const reason =
+        error instanceof ExternalReferenceError
+          ? "external_ref"
+          : error instanceof LeftOutError
+            ? error.message
+            : undefined;
+      if (reason === undefined) throw error;
+      leftOut.push({ operation: `${operation.method} ${operation.path}`, reason });
+    }
+  }
+  return { made: withDistinctTexts(made), leftOut };
+}
+
+function hasOwnServer({ item, node }: Operation): boolean {
+  return [item["servers"], node["servers"]].some((servers) => Array.isArray(servers) && servers.length > 0);
+}
+
+/** Returns the tools with different descriptions: one that another tool has too names its method and path. */
+function withDistinctTexts(tools: ReadonlyMap<string, ImportedTool>): MadeTools["made"] {
+  const plain = (text: string) => text.replaceAll(/\s+/g, " ").toLowerCase();
+  const counts = Map.groupBy(tools.values(), ({ document }) => plain(document.description));
+  return [...tools].map(([name, tool]) => {
+    const { document } = tool;
+    if ((counts.get(plain(document.description))?.length ?? 0) < 2) return [name, tool];
+    const { method, path } = document.request;
+    const suffix = ` (${method} ${path.replaceAll(/\{\{params\.?([^{}|]*?)(?: \|[^{}]*)?\}\}/g, "{$1}").slice(0, 300)})`;
+    return [
+      name,
+      {
+        ...tool,
+        document: { ...document, description: `${document.description.slice(0, 800 - suffix.length)}${suffix}` },
+      },
+    ];
+  });
+}
+
+/** Returns the name of the tool of each operation, from its id or from method and path. Equal names get a digest of method and path. */
+function namesOf(operations: readonly Operation[]): string[] {
+  const wanted = operations.map(({ node, method, path }) => {
+    const id = typeof node["operationId"] === "string" ? snakeCase(node["operationId"]) : "";
+    if (id !== "" && id.length <= nameMax) return id;
+    return cutName(snakeCase(`${method} ${path.replaceAll(/\{([^{}]*)\}/g, "by $1")}`));
+  });
+  const counts = Map.groupBy(wanted, (name) => name);
+  return wanted.map((name, index) => {
+    if ((counts.get(name)?.length ?? 0) < 2) return name;
+    const { method = "", path = "" } = operations[index] ?? {};
+    const digest = createHash("sha256").update(`${method} ${path}`).digest("hex").slice(0, 6);
+    return `${cutName(name, nameMax - 8)}_x${digest}`;
+  });
+}
+
+function cutName(name: string, most = nameMax): string {
+  return name.length <= most ? name : name.slice(0, most).replace(/_[^_]*$|_$/, "");
+}
+
+function overrideOf(name: string, overrides: readonly ImportOverride[]): ToolOverride | undefined {
+  const meant = overrides.filter(({ match }) => globOf(match)(name));
+  const last = (key: keyof ToolOverride) => meant.findLast((override) => override[key] !== "")?.[key] ?? "";
+  return meant.length === 0
+    ? undefined
+    : { name: last("name"), class: last("class"), description: last("description") };
+}
+
+function checkOverrides(names: readonly string[], { overrides }: ToolsOptions): void {
+  for (const { match, class: access, name } of overrides) {
+    const matching = names.filter(globOf(match));
+    const shown = JSON.stringify(match.slice(0, 100));
+    if (matching.length === 0)
+      throw new ImportError(
+        "OVERRIDE_UNKNOWN",
+        `the override ${shown} matches no tool`,
+        `Tools are named such as ${names.slice(0, 5).join(", ")}.`,
+      );
+    if (access !== "" && !["read", "write", "destructive"].includes(access))
+      throw new ImportError(
+        "SOURCE_INVALID",
+        `the override ${shown} has the class ${JSON.stringify(access.slice(0, 40))}`,
+        "Write read, write or destructive.",
+      );
+    if (name !== "" && (matching.length > 1 || names.includes(name)))
+      throw new ImportError(
+        "SOURCE_INVALID",
+        `the override ${shown} names ${matching.length} tools ${JSON.stringify(name.slice(0, 60))}`,
+        "Give each tool a name of its own.",
+      );
+  }
+}
+
+function countClasses(tools: MadeTools["made"]): Record<AccessClass, number> {
+  const counts = { read: 0, write: 0, destructive: 0 };
+  for (const [, { document }] of tools) counts[(document as ActionDocument).class]++;
+  return counts;
+}
+
+function infoOf({ root }: OpenapiDocument): DocumentNode {
+  return objectOf(root["info"]);
+}
+
+function describe(
+  document: OpenapiDocument,
+  { slug, category }: ImportOptions,
+): Pick<ToolkitDocument, "slug" | "name" | "description" | "version" | "category"> {
+  const info = infoOf(document);
+  const title = plainText(info["title"], 60) || "API";
+  const named =
+    slug ||
+    cutName(
+      snakeCase(
+        wordsOf(title)
+          .filter((word) => !["api", "the", "rest", "openapi"].includes(word))
+          .join(" ") || title,
+      ),
+    );
+  if (!/^[a-z][a-z0-9]*(_[a-z0-9]+)*$/.test(named) || named.length > nameMax)
+    throw new ImportError(
+      "SOURCE_INVALID",
+      `slug ${JSON.stringify(named.slice(0, 80))} is not a toolkit slug`,
+      "Write lower-case words joined by _, at most 60 characters.",
+    );
+  const text = plainText(info["description"], 400);
+  return {
+    slug: named,
+    name: title,
+    description: text.length >= 20 ? text : `${title}: imported from its ${document.version} document.`.slice(0, 400),
+    version: /^\d+\.\d+\.\d+$/.test(String(info["version"])) ? String(info["version"]) : "1.0.0",
+    category: category || "developer-infrastructure",
+  };
+}
+
+function tooManyTools(operations: readonly Operation[]): ImportError {
+  const tags = Map.groupBy(operations, ({ tags: [tag = "(no tag)"] }) => tag);
+  const counted = [...tags].sort(([, a], [, b]) => b.length - a.length).slice(0, 15);
+  const list = counted.map(([tag, { length }]) => `${plainText(tag, 40)} ${length}`).join(", ");
+  const problem = `${operations.length} operations make too large a toolkit; a private toolkit has at most ${toolsMax} tools and 4 MiB`;
+  return new ImportError("TOOLKIT_TOO_LARGE", problem, `Select some by tag: ${list}.`);
+}

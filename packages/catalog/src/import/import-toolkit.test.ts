@@ -1,0 +1,89 @@
+import { createServer } from "node:http";
+import { createProject } from "@svc/db/projects/repo";
+import { createTestDatabase } from "@svc/testing/database";
+import { afterAll, expect, test } from "vitest";
+import { createTestNode, errorOf, refusalOf } from "../test-client.ts";
+import { shopDocument } from "./test-documents.ts";
+
+const { db, drop } = await createTestDatabase();
+const { id: projectId } = await createProject(db, "importing", 1);
+const node = createTestNode(db);
+const client = node.clientOf(projectId);
+
+const asked: string[] = [];
+const server = createServer((req, res) => {
+  asked.push(req.url ?? "");
+  if (req.url === "/moved") res.writeHead(302, { location: "https://elsewhere.example.com/openapi.json" }).end();
+  else if (req.url === "/openapi.json") res.writeHead(200, { "content-type": "application/json" }).end(shopText());
+  else res.writeHead(404).end();
+});
+await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+const address = server.address();
+const url = `http://127.0.0.1:${typeof address === "object" ? address?.port : 0}`;
+afterAll(async () => {
+  server.closeAllConnections();
+  server.close();
+  await drop();
+});
+
+const shopText = () => JSON.stringify(shopDocument());
+
+test("a trial stores nothing, and an import publishes the tools of the document at once", async () => {
+  const trial = await client.importToolkit({ openapi: { document: shopText() }, dryRun: true });
+  expect(trial.toolkit).toMatchObject({ slug: "corner_shop", ownerProjectId: projectId, authSchemes: ["api_key"] });
+  expect(trial.report).toMatchObject({ operations: 10, readTools: 3, writeTools: 2, destructiveTools: 2 });
+  expect((await client.listToolkits({ projectId })).toolkits.map(({ slug }) => slug)).not.toContain("corner_shop");
+  await client.importToolkit({ openapi: { url: `${url}/openapi.json` }, slug: "shop" });
+  const { tool } = await client.getTool({ slug: "shop.list_orders", projectId });
+  expect(tool).toMatchObject({ accessClass: "read", ownerProjectId: projectId });
+  expect(JSON.parse(tool?.pagingJson ?? "")).toEqual({ arg: "starting_after", from: "data[-1].id", more: "has_more" });
+  expect(asked).toEqual(["/openapi.json"]);
+});
+
+test("a slug in use is refused without replace, also that of a shared toolkit", async () => {
+  const openapi = { document: shopText() };
+  for (const slug of ["taken", "code_host"]) {
+    if (slug === "taken") await client.importToolkit({ openapi, slug });
+    expect(await refusalOf(client.importToolkit({ openapi, slug }))).toEqual([6, "TOOLKIT_SLUG_TAKEN", "slug"]);
+  }
+  const { toolkit } = await client.importToolkit({ openapi, slug: "taken", replace: true, only: ["orders"] });
+  expect(toolkit).toMatchObject({ slug: "taken" });
+  expect((await client.listTools({ projectId, toolkitSlug: "taken" })).tools).toHaveLength(4);
+});
+
+test.each([
+  ["no source", {}, [3, "SOURCE_INVALID", ""]],
+  ["neither url nor document", { openapi: {} }, [3, "SOURCE_INVALID", ""]],
+  ["both", { openapi: { url: "https://a.example.com", document: "{}" } }, [3, "SOURCE_INVALID", ""]],
+  ["an http address", { openapi: { url: "http://a.example.com/x" } }, [3, "SOURCE_URL_REFUSED", "openapi.url"]],
+  ["a password", { openapi: { url: "https://u:p@a.example.com/x" } }, [3, "SOURCE_URL_REFUSED", "openapi.url"]],
+  ["a private address", { openapi: { url: "https://10.1.2.3/x" } }, [3, "SOURCE_URL_REFUSED", "openapi.url"]],
+  ["a missing document", { openapi: { url: `${url}/none` } }, [14, "SOURCE_UNREACHABLE", "openapi.url"]],
+  ["a redirect to another host", { openapi: { url: `${url}/moved` } }, [14, "SOURCE_UNREACHABLE", "openapi.url"]],
+  ["no document", { openapi: { document: "[]" } }, [3, "OPENAPI_UNREADABLE", ""]],
+  [
+    "no server",
+    { openapi: { document: JSON.stringify({ ...shopDocument(), servers: [] }) } },
+    [3, "BASE_URL_NEEDED", ""],
+  ],
+])("%s is refused", async (_what, request, refusal) => {
+  expect(await refusalOf(client.importToolkit(request))).toEqual(refusal);
+});
+
+test("an import says what a refused option would have to be", async () => {
+  const error = await errorOf(client.importToolkit({ openapi: { document: shopText(), server: "9" } }));
+  expect(error.rawMessage).toBe('server "9" is not one of the 2 servers of the document');
+});
+
+test("a tool that breaks a rule of definitions is left out, and the others are imported", async () => {
+  const document = shopDocument();
+  document.paths["/odd"] = { get: { operationId: "odd", summary: "x", responses: {}, parameters: [] } };
+  const { report } = await client.importToolkit({
+    openapi: { document: JSON.stringify(document) },
+    ...{ slug: "odd", dryRun: true },
+    overrides: [{ match: "odd", name: "Odd_Name" }],
+  });
+  expect(report?.leftOut).toContainEqual(expect.objectContaining({ operation: "GET /odd", reason: "refused" }));
+  expect(report?.notes).toContainEqual(expect.objectContaining({ tool: "Odd_Name", kind: "refused" }));
+  expect(report?.readTools).toBe(3);
+});

@@ -1,0 +1,163 @@
+import type { AccessClass, ActionDocument, JsonSchema } from "../read/documents.ts";
+import { withNulls } from "../schema/json-schema.ts";
+import { schemaSize, schemaSizeMax } from "../schema/judging-cost.ts";
+import { parametersOf } from "./arguments.ts";
+import { bodyOf } from "./bodies.ts";
+import { classOf, mayOnlyRead } from "./classes.ts";
+import { LeftOutError } from "./import-fault.ts";
+import { pagingOf } from "./paging.ts";
+import type { DocumentNode } from "./read.ts";
+import { resultOf } from "./results.ts";
+import { type SchemaConversion, SchemaConverter, type SchemaLimits } from "./schema.ts";
+import type { Operation } from "./select.ts";
+import { isFlagged, plainText, wordsOf } from "./texts.ts";
+
+/** A person's own choice for a tool, which replaces what the document says. */
+export type ToolOverride = { readonly name: string; readonly class: string; readonly description: string };
+
+/** A remark about an imported tool. `kind`: `paging`, `idempotency`, `cut` or `flagged`. */
+export type ToolNote = { readonly kind: string; readonly detail: string };
+
+/** An operation that became a tool. `suggested`: the milder class that the operation may deserve, for a person to decide. */
+export type ImportedTool = {
+  readonly document: ActionDocument;
+  readonly notes: readonly ToolNote[];
+  readonly suggested: AccessClass | undefined;
+};
+
+/** Parts of a conversion that all its operations share. `bytesMax`: maximum size of one tool as JSON. */
+export type OperationContext = {
+  readonly root: DocumentNode;
+  readonly patterns: SchemaConversion["patterns"];
+  readonly idempotencyHeader: string;
+  readonly bytesMax: number;
+  scopesOf(operation: Operation): readonly string[];
+};
+
+/** Limits of schemas, tried one after the other until a tool is small enough. */
+const limits: readonly (readonly [input: SchemaLimits, output: SchemaLimits])[] = [
+  [
+    { depth: 6, nodes: 400 },
+    { depth: 5, nodes: 400 },
+  ],
+  [
+    { depth: 6, nodes: 400 },
+    { depth: 4, nodes: 150 },
+  ],
+  [
+    { depth: 4, nodes: 200 },
+    { depth: 3, nodes: 60 },
+  ],
+  [
+    { depth: 3, nodes: 100 },
+    { depth: 2, nodes: 25 },
+  ],
+  [
+    { depth: 2, nodes: 40 },
+    { depth: 1, nodes: 10 },
+  ],
+];
+
+/** Returns the tool of an operation. Throws LeftOutError if the operation cannot become a tool. */
+export function toolOf(context: OperationContext, operation: Operation, override?: ToolOverride): ImportedTool {
+  for (const [input, output] of limits) {
+    const tool = convert(context, operation, { input, output, override });
+    if (isSmall(tool.document, context.bytesMax)) return tool;
+  }
+  throw new LeftOutError("too_large");
+}
+
+type ConvertOptions = {
+  readonly input: SchemaLimits;
+  readonly output: SchemaLimits;
+  readonly override: ToolOverride | undefined;
+};
+
+function convert(context: OperationContext, operation: Operation, options: ConvertOptions): ImportedTool {
+  const { root, patterns } = context;
+  const { node, method } = operation;
+  const cuts = new Map<string, number>();
+  const onCut = (reason: string) => cuts.set(reason, (cuts.get(reason) ?? 0) + 1);
+  const shared = { root, patterns, onCut };
+  const converter = new SchemaConverter({ ...shared, part: "input", limits: options.input });
+  const parameters = parametersOf(root, operation, { converter, onCut });
+  const body = method === "GET" ? undefined : bodyOf(root, node, converter, parameters);
+  const result = resultOf(root, node, new SchemaConverter({ ...shared, part: "output", limits: options.output }));
+  const id = typeof node["operationId"] === "string" ? node["operationId"] : "";
+  const access = chosenClass(options.override) ?? classOf({ method, path: operation.path, id });
+  const input: JsonSchema = {
+    type: "object",
+    additionalProperties: false,
+    properties: { ...parameters.properties, ...body?.properties },
+    ...requiredOf([...parameters.required, ...(body?.required ?? [])]),
+  };
+  const idempotencyHeader = parameters.idempotencyHeader ?? (access === "read" ? "" : context.idempotencyHeader);
+  const headers = {
+    ...parameters.headers,
+    ...body?.headers,
+    ...(result.accept !== undefined && { Accept: result.accept }),
+  };
+  const paging = access === "read" ? pagingOf({ input, output: result.output }) : undefined;
+  const scopes = context.scopesOf(operation);
+  const document: ActionDocument = {
+    kind: "action",
+    class: access,
+    ...(scopes.length > 0 && { scopes }),
+    description: descriptionOf(operation, options.override),
+    input,
+    output: result.output,
+    request: {
+      method,
+      path: parameters.path,
+      ...(Object.keys(parameters.query).length > 0 && { query: parameters.query }),
+      ...(Object.keys(headers).length > 0 && { headers }),
+      ...body?.request,
+    },
+    ...(idempotencyHeader !== "" && { idempotency: { header: idempotencyHeader } }),
+    ...(result.response !== undefined && { response: result.response }),
+    ...(paging !== undefined && { paging }),
+  };
+  const cut = [...cuts].map(([reason, count]) => `${reason} ${count}`).join(", ");
+  return {
+    document,
+    suggested: access === "write" && mayOnlyRead({ method, path: operation.path, id }) ? "read" : undefined,
+    notes: [
+      ...(paging === undefined ? [] : [{ kind: "paging", detail: JSON.stringify(paging) }]),
+      ...(idempotencyHeader === "" ? [] : [{ kind: "idempotency", detail: idempotencyHeader }]),
+      ...(cut === "" ? [] : [{ kind: "cut", detail: cut }]),
+    ],
+  };
+}
+
+function requiredOf(names: readonly string[]) {
+  return names.length > 0 ? { required: [...new Set(names)] } : {};
+}
+
+function chosenClass(override: ToolOverride | undefined): AccessClass | undefined {
+  const chosen = override?.class ?? "";
+  return chosen === "read" || chosen === "write" || chosen === "destructive" ? chosen : undefined;
+}
+
+const [descriptionMin, descriptionMax] = [40, 800];
+
+function descriptionOf({ node, method, path }: Operation, override: ToolOverride | undefined): string {
+  const own = plainText(override?.description ?? "", descriptionMax);
+  if (own === "" && (isFlagged(node["summary"]) || isFlagged(node["description"]))) throw new LeftOutError("flagged");
+  const summary = plainText(node["summary"], 200);
+  const text = plainText(node["description"], descriptionMax - summary.length - 2);
+  const said =
+    own === "" ? [summary, text.startsWith(summary) ? text.slice(summary.length).replace(/^[. ]+/, "") : text] : [own];
+  const sentences = said
+    .filter((sentence) => sentence !== "")
+    .map((sentence) => (/[.!?]$/.test(sentence) ? sentence : `${sentence}.`));
+  const whole = sentences.join(" ") || `${wordsOf(String(node["operationId"] ?? "")).join(" ") || "Calls the app"}.`;
+  return whole.length >= descriptionMin
+    ? whole
+    : `${whole} Sends ${method} ${plainText(path, 300)} to the app.`.padEnd(descriptionMin, " .");
+}
+
+function isSmall(document: ActionDocument, bytesMax: number): boolean {
+  const isJudgeable =
+    schemaSize(document.input) <= schemaSizeMax && schemaSize(withNulls(document.output)) <= schemaSizeMax;
+  return isJudgeable && Buffer.byteLength(JSON.stringify(document)) <= bytesMax;
+}

@@ -1,0 +1,154 @@
+import { upgrade } from "@scalar/openapi-upgrader";
+import { isObject, measureJson, parseExactJson, withPlainNumbers } from "@svc/core";
+import { load } from "js-yaml";
+import { ImportError } from "./import-fault.ts";
+
+/** A JSON object of an OpenAPI document. */
+export type DocumentNode = { readonly [key: string]: unknown };
+
+/** An OpenAPI document in the form of version 3.1. `version`: the version that the document had before, such as `OpenAPI 3.0.3`. */
+export type OpenapiDocument = { readonly root: DocumentNode; readonly version: string };
+
+/** Maximum characters of a document in JSON. The next constant is the maximum in YAML, which takes longer to read. */
+const jsonMax = 16_777_216;
+const yamlMax = 4_194_304;
+/** Maximum values of a document. Each use of a YAML alias counts as a copy. */
+const valuesMax = 2_000_000;
+const depthMax = 200;
+
+/** Returns the OpenAPI document of a text in JSON or YAML. Throws ImportError if svc cannot read it, or if it is too large. */
+export function readDocument(text: string): OpenapiDocument {
+  const value = /^[\s\ufeff]*\{/.test(text) ? readJson(text) : readYaml(text);
+  if (!isObject(value)) throw unreadable("the document is not an object", "Send an OpenAPI document in JSON or YAML.");
+  const version = versionOf(value);
+  return { root: upgraded(value), version };
+}
+
+function unreadable(problem: string, advice: string): ImportError {
+  return new ImportError("OPENAPI_UNREADABLE", problem, advice);
+}
+
+function tooLarge(problem: string): ImportError {
+  return new ImportError("IMPORT_TOO_COSTLY", problem, "Split the document, or send only the paths that you need.");
+}
+
+function readJson(text: string): unknown {
+  if (text.length > jsonMax) throw tooLarge(`the document has ${text.length} characters; JSON may have ${jsonMax}`);
+  const { values, depth } = measureJson(text, valuesMax);
+  if (values > valuesMax) throw tooLarge(`the document has more than ${valuesMax} values`);
+  if (depth > depthMax) throw tooLarge(`the document is nested deeper than ${depthMax} levels`);
+  try {
+    return copyOf(withPlainNumbers(parseExactJson(text.replace(/^\ufeff/, ""), { depthMax })));
+  } catch (error) {
+    if (error instanceof ImportError) throw error;
+    throw unreadable(`the document is not JSON (${messageOf(error)})`, "Send the text of the document unchanged.");
+  }
+}
+
+function readYaml(text: string): unknown {
+  if (text.length > yamlMax) throw tooLarge(`the document has ${text.length} characters; YAML may have ${yamlMax}`);
+  try {
+    return copyOf(load(text, { maxDepth: depthMax }));
+  } catch (error) {
+    if (error instanceof ImportError) throw error;
+    throw unreadable(`the document is not YAML (${messageOf(error)})`, "Send the text of the document unchanged.");
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? (error.message.split("\n")[0] ?? "").slice(0, 200) : String(error).slice(0, 200);
+}
+
+/**
+ * Returns a copy of a value in which no two places share an object, because the upgrade changes objects in place. Members named
+ * `__proto__` are left out. Counts the values before it copies, so that YAML aliases cannot multiply.
+ */
+function copyOf(value: unknown): unknown {
+  if (countOf(value, new Map(), 0) > valuesMax) throw tooLarge(`the document has more than ${valuesMax} values`);
+  const copy = (node: unknown): unknown => {
+    if (Array.isArray(node)) return node.map(copy);
+    if (!isObject(node)) return typeof node === "bigint" ? Number(node) : node;
+    return Object.fromEntries(
+      Object.entries(node).flatMap(([key, child]) => (key === "__proto__" ? [] : [[key, copy(child)]])),
+    );
+  };
+  return copy(value);
+}
+
+/** Returns the number of values in a value, with each use of an alias counted. `known`: counts of objects; 0 while one is being counted. */
+function countOf(value: unknown, known: Map<object, number>, depth: number): number {
+  if (typeof value !== "object" || value === null) return 1;
+  const before = known.get(value);
+  if (before === 0) throw unreadable("the document has an alias inside of its own anchor", "Write the value out.");
+  if (before !== undefined) return before;
+  if (depth > depthMax) throw tooLarge(`the document is nested deeper than ${depthMax} levels`);
+  known.set(value, 0);
+  let count = 1;
+  for (const child of Object.values(value)) count += countOf(child, known, depth + 1);
+  known.set(value, count);
+  return count;
+}
+
+function versionOf({ swagger, openapi }: DocumentNode): string {
+  if (openapi !== undefined) return checkedVersion("OpenAPI", String(openapi), /^3\.[0-2](?:\.|$)/);
+  if (swagger !== undefined) return checkedVersion("Swagger", Number(swagger) === 2 ? "2.0" : String(swagger), /^2\.0/);
+  throw unreadable("the document has neither openapi nor swagger", "Send an OpenAPI document (2.0, 3.0 or 3.1).");
+}
+
+function checkedVersion(name: string, version: string, allowed: RegExp): string {
+  if (allowed.test(version)) return `${name} ${version.slice(0, 10)}`;
+  throw unreadable(`the document is ${name} ${version.slice(0, 20)}`, "svc reads Swagger 2.0, OpenAPI 3.0 and 3.1.");
+}
+
+function upgraded(document: DocumentNode): DocumentNode {
+  const exact = { ...document, ...(document["openapi"] !== undefined && { openapi: String(document["openapi"]) }) };
+  if (/^3\.[12]/.test(String(document["openapi"]))) return exact;
+  try {
+    return upgrade(
+      { ...exact, ...(document["swagger"] !== undefined && { swagger: "2.0" }) },
+      "3.1",
+    ) as unknown as DocumentNode;
+  } catch (error) {
+    throw unreadable(`the document cannot be read as OpenAPI (${messageOf(error)})`, "Check it with a validator.");
+  }
+}
+
+/** Error for a reference that leads out of the document. Nothing but the document is ever read. */
+export class ExternalReferenceError extends Error {
+  override name = "ExternalReferenceError";
+}
+
+const hopsMax = 50;
+
+/**
+ * Returns the object that a value stands for: the value itself, or the target of its `$ref`. Returns an empty object if there is none.
+ * Throws ExternalReferenceError if a reference leads out of the document.
+ */
+export function resolved(root: DocumentNode, value: unknown): DocumentNode {
+  let node = value;
+  for (let hop = 0; hop < hopsMax && isObject(node) && typeof node["$ref"] === "string"; hop++) {
+    node = targetOf(root, node["$ref"]);
+  }
+  return isObject(node) && typeof node["$ref"] !== "string" ? node : {};
+}
+
+/** Returns the value at a reference such as `#/components/schemas/Pet`; undefined if there is none. */
+function targetOf(root: DocumentNode, reference: string): unknown {
+  if (!reference.startsWith("#")) throw new ExternalReferenceError(reference.slice(0, 100));
+  let node: unknown = root;
+  for (const step of reference.split("/").slice(1)) {
+    const name = unescaped(step);
+    node = typeof node === "object" && node !== null && Object.hasOwn(node, name) ? Reflect.get(node, name) : undefined;
+  }
+  return node;
+}
+
+function unescaped(step: string): string {
+  const plain = step.replaceAll("~1", "/").replaceAll("~0", "~");
+  try {
+    return decodeURIComponent(plain);
+  } catch {
+    // The name contains a percent sign that begins no escape.
+    return plain;
+  }
+}

@@ -1,0 +1,57 @@
+import { isObject } from "@svc/core";
+import type { ActionDocument, JsonSchema } from "../read/documents.ts";
+import { plainType } from "./bodies.ts";
+import { LeftOutError } from "./import-fault.ts";
+import { type DocumentNode, resolved } from "./read.ts";
+import { objectOf, type SchemaConverter, typesOf } from "./schema.ts";
+
+/** The part of a tool that reads an answer. `accept`: media type to ask for, if it is not plain JSON. */
+export type ToolResult = Pick<ActionDocument, "output" | "response"> & { readonly accept: string | undefined };
+
+const isJson = (type: string) => /^(?:application\/(?:[\w.+-]+\+)?json\b|text\/json|\*\/\*)/i.test(type);
+const isText = (type: string) =>
+  /^(?:text\/|application\/(?:[\w.+-]+\+)?(?:xml|yaml|x-yaml|javascript|graphql)\b)/i.test(type);
+const isStream = (type: string) => /event-stream|ndjson|jsonl|json-seq|x-json-stream/i.test(type);
+
+/** Returns how the answer of an operation becomes a result. Throws LeftOutError for binary answers and streams. */
+export function resultOf(root: DocumentNode, node: DocumentNode, converter: SchemaConverter): ToolResult {
+  const contents = Object.entries(contentOf(root, node));
+  const json = contents.find(([type]) => isJson(type) && !isStream(type));
+  if (json !== undefined) return jsonResult(root, json, converter);
+  const [first] = contents;
+  if (first === undefined) return { output: { type: "object" }, response: { empty: {} }, accept: undefined };
+  if (contents.some(([type]) => isStream(type))) throw new LeftOutError("stream");
+  if (!contents.some(([type]) => isText(type))) throw new LeftOutError("download");
+  return {
+    output: { type: "object", properties: { text: { type: "string" } } },
+    response: { as: "text" },
+    accept: plainType(contents.find(([type]) => isText(type))?.[0] ?? "text/plain"),
+  };
+}
+
+/** Returns the contents of the first successful answer that has any. Of several statuses, the smallest counts. */
+function contentOf(root: DocumentNode, node: DocumentNode): DocumentNode {
+  const responses = objectOf(node["responses"]);
+  const statuses = Object.keys(responses)
+    .filter((status) => /^2(?:\d\d|xx)$/i.test(status))
+    .sort();
+  const known = statuses.length > 0 ? statuses : ["default"];
+  const found = known.map((status) => objectOf(resolved(root, responses[status])["content"]));
+  return found.find((content) => Object.keys(content).length > 0) ?? {};
+}
+
+function jsonResult(
+  root: DocumentNode,
+  [type, content]: readonly [string, unknown],
+  converter: SchemaConverter,
+): ToolResult {
+  const accept = /^(?:application\/json|text\/json|\*\/\*)/i.test(type) ? undefined : plainType(type);
+  const given = resolved(root, content)["schema"];
+  if (given === undefined) return { output: { type: "object" }, response: { empty: {} }, accept };
+  const schema: JsonSchema = converter.convert(given, "result");
+  const types = typesOf(schema) ?? [];
+  const isWhole = isObject(schema["properties"]) || schema["anyOf"] !== undefined || types.includes("object");
+  if (isWhole || types.length === 0) return { output: schema, response: { empty: {} }, accept };
+  const under = types.includes("array") ? "items" : "value";
+  return { output: { type: "object", properties: { [under]: schema } }, response: { under, empty: {} }, accept };
+}

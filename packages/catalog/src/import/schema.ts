@@ -1,0 +1,288 @@
+import { isObject } from "@svc/core";
+import type { JsonSchema } from "../read/documents.ts";
+import { isKnownFormat } from "../schema/formats.ts";
+import { parseLinearRegExp, patternSize } from "../schema/linear-reg-exp.ts";
+import { type DocumentNode, resolved } from "./read.ts";
+import { isFlagged, plainText, wordsOf } from "./texts.ts";
+
+/** Limits of a converted schema: levels of nesting, and number of schemas in it. */
+export type SchemaLimits = { readonly depth: number; readonly nodes: number };
+
+/**
+ * Conversion of a document's schemas. `part`: `input` for arguments, which need descriptions and have no read-only fields; `output` for
+ * results, which need types and have no write-only fields. `onCut`: called with the reason when a part of a schema is left out.
+ * `patterns`: steps that the regular expressions of the whole toolkit (the tools of one app) may still have.
+ */
+export type SchemaConversion = {
+  readonly root: DocumentNode;
+  readonly part: "input" | "output";
+  readonly limits: SchemaLimits;
+  readonly onCut: (reason: string) => void;
+  readonly patterns: { left: number; readonly known: Set<string> };
+};
+
+type Place = { readonly name: string; readonly depth: number; readonly references: readonly unknown[] };
+
+const [choicesMax, enumMax, examplesMax, patternMax, textMax] = [8, 50, 10, 500, 200];
+
+/** Types of JSON values. A schema without a type accepts all of them. */
+const anyTypes = ["object", "array", "string", "number", "boolean", "null"];
+
+/** Converts schemas of one tool. All of them share the limit on the number of schemas. */
+export class SchemaConverter {
+  readonly #conversion: SchemaConversion;
+  #nodes = 0;
+
+  constructor(conversion: SchemaConversion) {
+    this.#conversion = conversion;
+  }
+
+  /** Returns a schema of the document in a form that definitions may have. `name`: what it describes, for a missing description. */
+  convert(schema: unknown, name: string): JsonSchema {
+    return this.#convert(schema, { name, depth: 0, references: [] });
+  }
+
+  #convert(given: unknown, place: Place): JsonSchema {
+    const { root, limits, part, onCut } = this.#conversion;
+    this.#nodes++;
+    const target = resolved(root, given);
+    const isCycle = place.references.includes(target);
+    const inside = { ...place, references: [...place.references, target] };
+    const node = isCycle ? target : this.#merged(target, inside, 0);
+    if (isCycle || place.depth > limits.depth || this.#nodes > limits.nodes) {
+      onCut(isCycle ? "cycle" : "size");
+      return this.#described(node, openSchema(node), place);
+    }
+    const choice = this.#choice(node, inside);
+    const made = choice ?? this.#plain(node, inside);
+    return part === "input" ? this.#described(node, made, place) : typed(made);
+  }
+
+  /** Returns a schema without `allOf`: its parts are merged into one. */
+  #merged(node: DocumentNode, place: Place, level: number): DocumentNode {
+    const parts = Array.isArray(node["allOf"]) ? node["allOf"] : [];
+    if (parts.length === 0 || level > 8) return node;
+    const { allOf: _allOf, ...own } = node;
+    let whole: DocumentNode = {};
+    for (const part of [...parts.slice(0, 50), own]) {
+      const next = part === own ? own : resolved(this.#conversion.root, part);
+      if (next !== own && place.references.includes(next)) continue;
+      const child =
+        next === own ? own : this.#merged(next, { ...place, references: [...place.references, next] }, level + 1);
+      const properties = { ...objectOf(whole["properties"]), ...objectOf(child["properties"]) };
+      const required = [...listOf(whole["required"]), ...listOf(child["required"])];
+      whole = {
+        ...whole,
+        ...child,
+        ...(Object.keys(properties).length > 0 && { properties }),
+        ...(required.length > 0 && { required }),
+      };
+    }
+    return whole;
+  }
+
+  /** Returns the schema of a value with several forms; undefined if the schema has one form. */
+  #choice(node: DocumentNode, place: Place): JsonSchema | undefined {
+    const all = [...listOf(node["oneOf"]), ...listOf(node["anyOf"])];
+    if (all.length === 0 || isObject(node["properties"])) return undefined;
+    const forms = all.filter((form) => !isNull(resolved(this.#conversion.root, form)));
+    const isNullable = forms.length < all.length;
+    if (forms.length > choicesMax) {
+      this.#conversion.onCut("choices");
+      return {};
+    }
+    const [only, ...others] = forms.map((form) => {
+      const { description: _text, ...made } = this.#convert(form, { ...place, depth: place.depth + 1 });
+      return made;
+    });
+    if (only === undefined) return { type: "null" };
+    if (others.length === 0) return isNullable ? withNull(only) : only;
+    return { anyOf: [only, ...others, ...(isNullable ? [{ type: "null" }] : [])] };
+  }
+
+  #plain(node: DocumentNode, place: Place): JsonSchema {
+    const types = typesOf(node);
+    const made: Record<string, unknown> = types === undefined ? {} : { type: types.length === 1 ? types[0] : types };
+    this.#addValues(made, node, types);
+    if (types === undefined || types.includes("object")) this.#addProperties(made, node, place);
+    if (types === undefined || types.includes("array")) this.#addItems(made, node, place);
+    if (types === undefined || types.includes("string")) this.#addText(made, node);
+    for (const keyword of ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"]) {
+      if (isSafe(node[keyword]) && hasNumbers(types)) made[keyword] = node[keyword];
+    }
+    if (this.#conversion.part === "input" && isSecret(node)) made["x-sensitive"] = true;
+    return made;
+  }
+
+  #addValues(made: Record<string, unknown>, node: DocumentNode, types: readonly string[] | undefined): void {
+    const values = [...new Set(listOf(node["enum"]).filter(isPlainValue))];
+    if (values.length > enumMax) {
+      this.#conversion.onCut("enum");
+      made["examples"] = values.slice(0, examplesMax);
+    } else if (values.length > 0 && this.#conversion.part === "input") {
+      made["enum"] = types?.includes("null") && !values.includes(null) ? [...values, null] : values;
+    } else if (isPlainValue(node["const"]) && this.#conversion.part === "input") made["const"] = node["const"];
+    const { default: fallback } = node;
+    const fits = isPlainValue(fallback) && fallback !== null && (values.length === 0 || values.includes(fallback));
+    if (fits && this.#conversion.part === "input" && types?.some((type) => isOfType(fallback, type)))
+      made["default"] = fallback;
+  }
+
+  #addProperties(made: Record<string, unknown>, node: DocumentNode, place: Place): void {
+    const { part, limits, onCut, root } = this.#conversion;
+    const hidden = part === "input" ? "readOnly" : "writeOnly";
+    const required = new Set(listOf(node["required"]));
+    const all = Object.entries(objectOf(node["properties"])).filter(([name, child]) => {
+      return isName(name) && resolved(root, child)[hidden] !== true && !(part === "output" && isLink(name));
+    });
+    const order = [...all.filter(([name]) => required.has(name)), ...all.filter(([name]) => !required.has(name))];
+    const kept = new Map<string, JsonSchema>();
+    for (const [name, child] of order) {
+      if (this.#nodes >= limits.nodes && !(part === "input" && required.has(name))) {
+        onCut("size");
+        continue;
+      }
+      kept.set(name, this.#convert(child, { ...place, name, depth: place.depth + 1 }));
+    }
+    if (kept.size === 0) return;
+    made["type"] ??= "object";
+    made["properties"] = Object.fromEntries(all.flatMap(([name]) => (kept.has(name) ? [[name, kept.get(name)]] : [])));
+    const needed = [...kept.keys()].filter((name) => required.has(name));
+    if (part === "input" && needed.length > 0) made["required"] = needed;
+  }
+
+  #addItems(made: Record<string, unknown>, node: DocumentNode, place: Place): void {
+    if (isObject(node["items"])) {
+      made["items"] = this.#convert(node["items"], { ...place, name: singular(place.name), depth: place.depth + 1 });
+    }
+    if (this.#conversion.part === "output") return;
+    for (const keyword of ["minItems", "maxItems"]) if (isCount(node[keyword])) made[keyword] = node[keyword];
+  }
+
+  #addText(made: Record<string, unknown>, node: DocumentNode): void {
+    const { format, pattern } = node;
+    if (typeof format === "string" && isKnownFormat(format) && !["password", "binary", "byte"].includes(format))
+      made["format"] = format;
+    if (this.#conversion.part === "output") return;
+    for (const keyword of ["minLength", "maxLength"]) if (isCount(node[keyword])) made[keyword] = node[keyword];
+    if (typeof pattern === "string" && this.#takesPattern(pattern)) made["pattern"] = pattern;
+  }
+
+  /** True if the pattern is valid for RE2, and the patterns of the whole toolkit (the tools of one app) stay within their limit. */
+  #takesPattern(pattern: string): boolean {
+    const { patterns, onCut } = this.#conversion;
+    if (patterns.known.has(pattern)) return true;
+    const isUsable = pattern.length <= patternMax && !("fault" in parseLinearRegExp(pattern));
+    const size = isUsable ? patternSize(pattern) : Number.POSITIVE_INFINITY;
+    if (size > patterns.left) {
+      onCut("pattern");
+      return false;
+    }
+    patterns.left -= size;
+    patterns.known.add(pattern);
+    return true;
+  }
+
+  #described(node: DocumentNode, made: JsonSchema, { name }: Place): JsonSchema {
+    if (this.#conversion.part === "output") return typed(made);
+    const given = node["description"] ?? node["title"];
+    if (isFlagged(given)) this.#conversion.onCut("flagged");
+    const text = isFlagged(given) ? "" : plainText(given, textMax);
+    return { ...made, description: text.length >= 3 ? text : `Value of ${wordsOf(name).join(" ") || "the argument"}.` };
+  }
+}
+
+/** Returns the types that a schema names; undefined if it names none. `nullable` of OpenAPI 3.0 is a type. */
+export function typesOf(node: DocumentNode): readonly string[] | undefined {
+  const named = listOf(node["type"]).filter((type): type is string => [...anyTypes, "integer"].includes(String(type)));
+  const found = named.length > 0 ? named : impliedTypes(node);
+  if (found.length === 0) return undefined;
+  return [...new Set(node["nullable"] === true ? [...found, "null"] : found)];
+}
+
+function impliedTypes(node: DocumentNode): string[] {
+  if (isObject(node["properties"])) return ["object"];
+  if (isObject(node["items"])) return ["array"];
+  const kinds = listOf(node["enum"])
+    .filter(isPlainValue)
+    .map((value) => (value === null ? "null" : typeof value));
+  return [...new Set(kinds)];
+}
+
+function openSchema(node: DocumentNode): JsonSchema {
+  const types = typesOf(node);
+  return types === undefined ? {} : { type: types.length === 1 ? types[0] : types };
+}
+
+/** Returns a schema of a result with a type, which every field of a result needs. */
+function typed(made: JsonSchema): JsonSchema {
+  const { enum: _values, ...others } = made;
+  return ["type", "anyOf"].some((keyword) => Object.hasOwn(made, keyword)) ? others : { ...others, type: anyTypes };
+}
+
+function withNull(schema: JsonSchema): JsonSchema {
+  if (schema["type"] === undefined) return schema;
+  const types = [...new Set([...listOf(schema["type"]), "null"])];
+  const values = Array.isArray(schema["enum"]) ? { enum: [...new Set([...schema["enum"], null])] } : {};
+  return { ...schema, type: types, ...values };
+}
+
+function isNull(node: DocumentNode): boolean {
+  return (
+    node["type"] === "null" || (Array.isArray(node["enum"]) && node["enum"].length === 1 && node["enum"][0] === null)
+  );
+}
+
+function isSecret({ format, writeOnly }: DocumentNode): boolean {
+  return format === "password" || writeOnly === true;
+}
+
+/** True for the names of fields that only repeat links to other operations. */
+function isLink(name: string): boolean {
+  return (
+    name === "_links" ||
+    (/_url$/.test(name) && !/^(?:html|web|download|public|image|avatar|redirect|callback|file|site)_url$/.test(name))
+  );
+}
+
+function isName(name: string): boolean {
+  return name !== "" && name.length <= 200 && name.isWellFormed() && !/[\p{Cc}\p{Cf}]/u.test(name);
+}
+
+function singular(name: string): string {
+  return name.endsWith("s") ? `one of ${name}` : name;
+}
+
+function hasNumbers(types: readonly string[] | undefined): boolean {
+  return types === undefined || types.includes("integer") || types.includes("number");
+}
+
+function isSafe(value: unknown): value is number {
+  return typeof value === "number" && Number.isFinite(value) && Math.abs(value) <= Number.MAX_SAFE_INTEGER;
+}
+
+function isCount(value: unknown): boolean {
+  return isSafe(value) && Number.isInteger(value) && value >= 0;
+}
+
+/** True for a text, number, boolean or null that a definition can hold unchanged. */
+function isPlainValue(value: unknown): boolean {
+  if (typeof value === "string") return value.length <= 200 && value.isWellFormed() && !/[\p{Cc}\p{Cf}]/u.test(value);
+  return value === null || typeof value === "boolean" || isSafe(value);
+}
+
+function isOfType(value: unknown, type: string): boolean {
+  if (type === "integer") return Number.isInteger(value);
+  return typeof value === type;
+}
+
+/** Returns an object, or an empty object for any other value. */
+export function objectOf(value: unknown): DocumentNode {
+  return isObject(value) ? value : {};
+}
+
+/** Returns the items of a list; of any other value except undefined, a list with this value. */
+export function listOf(value: unknown): readonly unknown[] {
+  if (value === undefined) return [];
+  return Array.isArray(value) ? value : [value];
+}

@@ -1,0 +1,97 @@
+import { isObject } from "@svc/core";
+import { ImportError } from "./import-fault.ts";
+import { type DocumentNode, ExternalReferenceError, type OpenapiDocument, resolved } from "./read.ts";
+import { globOf } from "./texts.ts";
+
+/** A method of HTTP that a tool may have. */
+export type OperationMethod = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+
+/** An operation of a document. `item`: the object of its path, which may have common parameters and servers. */
+export type Operation = {
+  readonly method: OperationMethod;
+  readonly path: string;
+  readonly item: DocumentNode;
+  readonly node: DocumentNode;
+  readonly tags: readonly string[];
+};
+
+/** An operation that does not become a tool. `operation`: method and path. `reason`: one word, such as `deprecated`. */
+export type LeftOut = { readonly operation: string; readonly reason: string };
+
+/** The operations of a document that the caller selected, and those that were left out. `count`: number of all operations. */
+export type Selection = {
+  readonly operations: readonly Operation[];
+  readonly leftOut: readonly LeftOut[];
+  readonly count: number;
+};
+
+const methods = ["get", "post", "put", "patch", "delete"];
+const otherMethods = ["head", "options", "trace", "query"];
+
+/**
+ * Returns the operations of a document that become tools. `only`: if not empty, the tags, or methods with paths (`GET /pets*`), of the
+ * operations to take. `except`: those to leave out. Throws ImportError if no operation is selected.
+ */
+export function selectOperations(
+  { root }: OpenapiDocument,
+  { only, except }: { readonly only: readonly string[]; readonly except: readonly string[] },
+): Selection {
+  const operations: Operation[] = [];
+  const leftOut: LeftOut[] = [];
+  let count = 0;
+  const isWanted = wantedBy(only, except);
+  for (const [path, given] of Object.entries(isObject(root["paths"]) ? root["paths"] : {})) {
+    if (!path.startsWith("/")) continue;
+    const item = itemOf(root, given);
+    for (const name of [...methods, ...otherMethods]) {
+      const operation = `${name.toUpperCase()} ${path}`;
+      if (item === "external") {
+        count++;
+        leftOut.push({ operation: path, reason: "external_ref" });
+        break;
+      }
+      const node = item[name];
+      if (!isObject(node)) continue;
+      count++;
+      const tags = (Array.isArray(node["tags"]) ? node["tags"] : []).map(String);
+      if (!isWanted(operation, tags)) continue;
+      const reason = node["deprecated"] === true ? "deprecated" : otherMethods.includes(name) ? "method" : undefined;
+      if (reason !== undefined) leftOut.push({ operation, reason });
+      else operations.push({ method: name.toUpperCase() as OperationMethod, path, item, node, tags });
+    }
+  }
+  if (operations.length === 0) throw nothingSelected(count, leftOut);
+  return { operations, leftOut, count };
+}
+
+function itemOf(root: DocumentNode, given: unknown): DocumentNode | "external" {
+  try {
+    return resolved(root, given);
+  } catch (error) {
+    if (error instanceof ExternalReferenceError) return "external";
+    throw error;
+  }
+}
+
+function wantedBy(only: readonly string[], except: readonly string[]) {
+  const matcherOf = (pattern: string) => {
+    const isMeant = globOf(pattern.trim());
+    const isOperation = /^(?:[A-Za-z]+|\*) +\//.test(pattern.trim()) || pattern.trim().startsWith("*");
+    return (operation: string, tags: readonly string[]) =>
+      (isOperation && isMeant(operation)) || tags.some((tag) => isMeant(tag));
+  };
+  const [wanted, unwanted] = [only.map(matcherOf), except.map(matcherOf)];
+  return (operation: string, tags: readonly string[]) =>
+    (wanted.length === 0 || wanted.some((isMeant) => isMeant(operation, tags))) &&
+    !unwanted.some((isMeant) => isMeant(operation, tags));
+}
+
+function nothingSelected(count: number, leftOut: readonly LeftOut[]): ImportError {
+  const reasons = [...new Set(leftOut.map(({ reason }) => reason))].join(", ");
+  const why =
+    leftOut.length === 0
+      ? `only and except select none of its operations (${count})`
+      : `${leftOut.length} of its operations are left out (${reasons})`;
+  const problem = `the document has ${count === 0 ? "no operation" : `nothing to import: ${why}`}`;
+  return new ImportError("OPENAPI_NOTHING_SELECTED", problem, "Select tags, or operations such as GET /pets*.");
+}

@@ -1,0 +1,80 @@
+import { isObject } from "@svc/core";
+import { faultOfBaseUrl } from "../build/base-url.ts";
+import type { ToolkitDocument } from "../read/documents.ts";
+import { ImportError } from "./import-fault.ts";
+import type { DocumentNode } from "./read.ts";
+import { listOf, objectOf } from "./schema.ts";
+import { plainText, snakeCase } from "./texts.ts";
+
+/** Address of an app, with the values that a person enters when connecting an account. */
+export type ImportedServer = Pick<ToolkitDocument, "baseUrl" | "account">;
+
+/**
+ * Returns the address to which calls are sent. `given`: the caller's choice, a number of the document's list (from 1) or an address; empty
+ * for the first https address of the document. `documentUrl`: address of the document, for relative addresses; empty if unknown. Throws
+ * ImportError if there is no usable address.
+ */
+export function serverOf(
+  root: DocumentNode,
+  { given, documentUrl }: { readonly given: string; readonly documentUrl: string },
+): ImportedServer {
+  const servers = listOf(root["servers"]).filter(isObject);
+  const made = servers.map((server) => importedServer(server, documentUrl));
+  if (given !== "") return choose(given, made, documentUrl);
+  const found = made.find((server) => server !== undefined && faultOfBaseUrl(server.baseUrl) === undefined);
+  if (found !== undefined) return found;
+  const urls = servers.map(({ url }) => JSON.stringify(String(url).slice(0, 200)));
+  const problem =
+    urls.length === 0
+      ? "the document has no server"
+      : `no server of the document is an https address: ${urls.slice(0, 5).join(", ")}`;
+  throw new ImportError("BASE_URL_NEEDED", problem, "Give the address of the app as server.");
+}
+
+function choose(given: string, made: readonly (ImportedServer | undefined)[], documentUrl: string): ImportedServer {
+  const server = /^\d{1,3}$/.test(given) ? made[Number(given) - 1] : importedServer({ url: given }, documentUrl);
+  const fault = server === undefined ? undefined : faultOfBaseUrl(server.baseUrl);
+  if (server !== undefined && fault === undefined) return server;
+  const problem = `server ${JSON.stringify(given.slice(0, 200))} ${fault?.[0] ?? `is not one of the ${made.length} servers of the document`}`;
+  throw new ImportError("BASE_URL_NEEDED", problem, "Give an https address, or the number of a server, from 1.");
+}
+
+function importedServer({ url, variables }: DocumentNode, documentUrl: string): ImportedServer | undefined {
+  if (typeof url !== "string" || url.length > 2_000) return undefined;
+  const account: { name: string; description: string; example?: string }[] = [];
+  const text = url.replaceAll(/\{([^{}]{1,100})\}/g, (_match, name: string) => {
+    const variable = objectOf(objectOf(variables)[name]);
+    const shown = snakeCase(name).slice(0, 60).replace(/_$/, "") || "value";
+    if (account.every((other) => other.name !== shown)) account.push(accountVariable(shown, variable));
+    return `{{account.${shown}}}`;
+  });
+  const absolute = /^https?:\/\//i.test(text) ? text : joined(text, documentUrl);
+  return absolute === undefined
+    ? undefined
+    : { baseUrl: absolute.replace(/\/+$/, ""), ...(account.length > 0 && { account }) };
+}
+
+/** Returns a relative address below the origin or the folder of the document's address; undefined if that address is unknown. */
+function joined(text: string, documentUrl: string): string | undefined {
+  const base = URL.parse(documentUrl);
+  if (base === null) return undefined;
+  if (text.startsWith("//")) return `${base.protocol}${text}`;
+  if (text.startsWith("/")) return `${base.origin}${text}`;
+  return text.includes("{{") ? undefined : URL.parse(text, documentUrl)?.href;
+}
+
+function accountVariable(
+  name: string,
+  variable: DocumentNode,
+): { name: string; description: string; example?: string } {
+  const text = plainText(variable["description"], 150);
+  const values = listOf(variable["enum"]).map(String);
+  const allowed = values.length === 0 ? "" : ` One of: ${values.slice(0, 8).join(", ")}.`;
+  const description =
+    `${text.length >= 8 ? text : `Value of ${name.replaceAll("_", " ")} in the address of the app.`}${allowed}`.slice(
+      0,
+      200,
+    );
+  const example = plainText(variable["default"], 200);
+  return { name, description, ...(example !== "" && { example }) };
+}

@@ -1,0 +1,80 @@
+/**
+ * Characters that change or hide what a reader sees: controls, zero-width characters, directions, and tags (U+E0000). The document's author
+ * is not trusted, and models read these texts.
+ */
+const invisible = /[\p{Cc}\p{Cf}\u{e0000}-\u{e007f}]/gu;
+
+/** Returns a text of a document as one line of plain words: without markup, links and invisible characters, and with a maximum length. */
+export function plainText(value: unknown, lengthMax: number): string {
+  if (typeof value !== "string") return "";
+  const text = value
+    .slice(0, 20_000)
+    .toWellFormed()
+    .replaceAll(/<(?:[a-zA-Z/!][^<>]{0,500})>/g, " ")
+    .replaceAll(/!?\[([^[\]]{0,300})\]\([^()\s]{0,500}(?:\s[^()]{0,100})?\)/g, "$1")
+    .replaceAll(/[\r\n\t]+/g, " ")
+    .replaceAll(invisible, "")
+    .replaceAll(/[*_]{2}|`{1,3}|^#+\s*/g, "")
+    .replaceAll("{{", "{ {")
+    .replaceAll(/\s+/g, " ")
+    .trim();
+  return shortened(text, lengthMax);
+}
+
+function shortened(text: string, lengthMax: number): string {
+  if (text.length <= lengthMax) return text;
+  const cut = text.slice(0, lengthMax - 3);
+  const sentence = cut.lastIndexOf(". ");
+  if (sentence > lengthMax / 2) return cut.slice(0, sentence + 1);
+  return `${cut.slice(0, Math.max(cut.lastIndexOf(" "), lengthMax / 2)).toWellFormed()}...`;
+}
+
+/** Forms of texts that give orders to the reader of a description, instead of describing a tool. */
+const orders = [
+  /\b(?:ignore|disregard|forget)\b.{0,40}\b(?:instructions?|prompts?|rules|messages?|context)\b/i,
+  /\b(?:do not|don't|never)\s+(?:tell|inform|mention|reveal|show|ask)\b.{0,40}\b(?:user|human|person|anyone)\b/i,
+  /<\s*\/?\s*(?:important|system|instructions?|assistant|secret)\s*>/i,
+  /\b(?:system prompt|you are an? (?:ai|assistant|agent|language model))\b/i,
+  /[A-Za-z0-9+/]{200,}={0,2}/,
+];
+
+/** True if a text of a document addresses its reader with an order, has hidden characters in words, or long encoded data. */
+export function isFlagged(value: unknown): boolean {
+  if (typeof value !== "string") return false;
+  const text = value.slice(0, 20_000);
+  return orders.some((form) => form.test(text)) || /[\u202a-\u202e\u2066-\u2069\u{e0000}-\u{e007f}]/u.test(text);
+}
+
+/** Returns the words of a name in lower case: `repos/listForOrg` gives `repos`, `list`, `for`, `org`. */
+export function wordsOf(name: string): string[] {
+  const split = name
+    .slice(0, 500)
+    .replaceAll(/([a-z0-9])([A-Z])/g, "$1 $2")
+    .replaceAll(/([A-Z]+)([A-Z][a-z])/g, "$1 $2");
+  return split.toLowerCase().match(/[a-z0-9]+/g) ?? [];
+}
+
+/** Returns a name in snake case that begins with a letter; empty if the text has no letter or digit. */
+export function snakeCase(text: string): string {
+  const name = wordsOf(text).join("_");
+  return /^\d/.test(name) ? `n${name}` : name;
+}
+
+/** Returns a function that tests a text against a pattern in which `*` stands for any characters. It ignores case. */
+export function globOf(pattern: string): (text: string) => boolean {
+  const pieces = pattern.toLowerCase().split("*");
+  return (text) => {
+    const given = text.toLowerCase();
+    const [first = "", ...others] = pieces;
+    const last = others.pop();
+    if (last === undefined) return given === first;
+    if (!given.startsWith(first)) return false;
+    let at = first.length;
+    for (const piece of others) {
+      const found = given.indexOf(piece, at);
+      if (found < 0) return false;
+      at = found + piece.length;
+    }
+    return given.length - last.length >= at && given.endsWith(last);
+  };
+}

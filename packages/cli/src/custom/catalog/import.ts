@@ -1,0 +1,133 @@
+import { create } from "@bufbuild/protobuf";
+import {
+  CatalogService,
+  ImportOverrideSchema,
+  ImportToolkitResponseSchema,
+  OpenapiSourceSchema,
+} from "@svc/gen/catalog";
+import type { ImportReport, Toolkit } from "@svc/sdk";
+import { InvalidArgumentError } from "commander";
+import { command, type Run } from "../../command/declared.ts";
+import { readText } from "../../command/input.ts";
+import { messageText } from "../../text/message.ts";
+import { plainText } from "../../text/plain.ts";
+import { countText } from "../../text/table.ts";
+
+type ImportValues = {
+  readonly source: string;
+  readonly server?: string;
+  readonly auth?: string;
+  readonly idempotencyHeader?: string;
+  readonly class?: readonly ClassChoice[];
+  readonly show?: "left-out" | "notes" | "suggestions";
+};
+
+/** A class, and the names of the tools that get it. `*` stands for any characters. */
+type ClassChoice = { readonly class: string; readonly match: string };
+
+/** The command `svc toolkits import`. */
+export const addToolkitImport = command(
+  CatalogService.method.importToolkit,
+  {
+    says: "make a toolkit from an OpenAPI document, one tool for each operation; needs an approver's key",
+    takes: { "<source>": "https address of the document, or a file in JSON or YAML; - for standard input" },
+    options: [
+      ["--slug <slug>", "slug of the toolkit (default: made from the document's title)"],
+      ["--category <category>", "category of the toolkit (default: developer-infrastructure)"],
+      ["--only <operations>", "import these only: tags, or operations such as 'GET /pets*', with commas between"],
+      ["--except <operations>", "leave these out, in the form of --only"],
+      [
+        "--class <class=tools>",
+        "set the class of tools, such as read=search_*,list_*; may be repeated",
+        { parse: classes },
+      ],
+      [
+        "--server <server>",
+        "address for calls, or the number of a server of the document (default: the first https one)",
+      ],
+      ["--auth <auth>", "bearer, basic, none, header:NAME or query:NAME (default: as the document says)"],
+      ["--idempotency-header <name>", "header in which the app takes an idempotency key"],
+      ["--replace", "replace a toolkit that has the slug"],
+      ["--dry-run", "read and check the document without storing a toolkit"],
+      [
+        "--show <what>",
+        "list what is left out, all notes, or all suggestions",
+        { choices: ["left-out", "notes", "suggestions"] },
+      ],
+    ],
+    more: "\nThe service reads an address of up to 8 MiB, and the command sends a file of up to 16 MiB. Only the document itself is\nread: references to other files are not followed.",
+    examples: [
+      "svc catalog import https://api.example.com/openapi.json --dry-run",
+      "svc catalog import openapi.yaml --slug billing --class 'read=search_*'",
+    ],
+  },
+  async ({ values, context, project, asJson }: Run<ImportValues>, request) => {
+    const { source, server = "", auth = "", idempotencyHeader = "", class: choices = [] } = values;
+    const isAddress = /^https?:\/\//i.test(source);
+    const [url, document] = isAddress ? [source, ""] : ["", await readText(source, source, context)];
+    const client = await project();
+    const imported = await client.catalog.importToolkit({
+      ...request,
+      openapi: create(OpenapiSourceSchema, { url, document, server, auth, idempotencyHeader }),
+      overrides: choices.map((choice) => create(ImportOverrideSchema, choice)),
+    });
+    if (asJson) return context.print(messageText(ImportToolkitResponseSchema, imported));
+    const { toolkit, report } = imported;
+    if (toolkit === undefined || report === undefined) return;
+    for (const line of reportLines(toolkit, report)) context.print(line);
+    for (const line of shownLines(report, values.show)) context.print(line);
+    context.note(
+      request.dryRun === true
+        ? "Nothing is stored. The same command without --dry-run publishes the toolkit."
+        : `Connect an account with: svc connect ${toolkit.slug}`,
+    );
+  },
+);
+
+/** Reads `read=search_*,list_*`, and adds it to the choices before. Throws InvalidArgumentError. */
+function classes(text: string, before: readonly ClassChoice[] = []): readonly ClassChoice[] {
+  const [, access, list = ""] = /^(read|write|destructive)=(.+)$/.exec(text) ?? [];
+  if (access === undefined) throw new InvalidArgumentError("expected a class and tools, such as read=search_*,list_*");
+  const matches = list.split(",").map((match) => match.trim());
+  return [...before, ...matches.filter((match) => match !== "").map((match) => ({ class: access, match }))];
+}
+
+function reportLines(toolkit: Toolkit, report: ImportReport): string[] {
+  const { title, version, format, baseUrl, readTools, writeTools, destructiveTools, leftOut, suggestions } = report;
+  const count = readTools + writeTools + destructiveTools;
+  const notesOf = (kind: string) => report.notes.filter((note) => note.kind === kind);
+  const paged = notesOf("paging").length;
+  const keyed = notesOf("idempotency").length;
+  const extras = [
+    ...(paged === 0 ? [] : [`${countText(paged, "list")} with paging`]),
+    ...(keyed === 0 ? [] : [`${countText(keyed, "tool")} with an idempotency key`]),
+  ];
+  const reasons = [...Map.groupBy(leftOut, ({ reason }) => reason)].map(
+    ([reason, { length }]) => `${length} ${reason}`,
+  );
+  const searching = suggestions.slice(0, 4).map(({ tool }) => tool);
+  const others = suggestions.length - searching.length;
+  return [
+    `${toolkit.slug}  ${plainText(`${title} ${version}, ${format}`)}, sent to ${plainText(baseUrl)}`,
+    [
+      `${count} of ${report.operations} operations: ${readTools} read, ${writeTools} write, ${destructiveTools} destructive`,
+      ...extras,
+    ].join("   "),
+    `auth      ${toolkit.authSchemes.join(", ")}`,
+    ...notesOf("auth").map(({ detail }) => `note      ${plainText(detail)}`),
+    ...(reasons.length === 0 ? [] : [`left out  ${reasons.join(", ")}`]),
+    ...(suggestions.length === 0
+      ? []
+      : [
+          `look at   ${countText(suggestions.length, "POST")} that may only read: --class read=${searching.join(",")}${others === 0 ? "" : `, and ${others} more (--show suggestions)`}`,
+        ]),
+  ];
+}
+
+function shownLines(report: ImportReport, show: ImportValues["show"]): string[] {
+  if (show === "left-out") return report.leftOut.map(({ operation, reason }) => `${reason}  ${plainText(operation)}`);
+  if (show === "notes")
+    return report.notes.map(({ tool, kind, detail }) => plainText(`${kind}  ${tool || "-"}  ${detail}`));
+  if (show === "suggestions") return report.suggestions.map(({ tool, class: access }) => `${access}  ${tool}`);
+  return [];
+}

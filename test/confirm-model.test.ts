@@ -323,6 +323,9 @@ const places: Readonly<Record<string, readonly string[]>> = {
   "the key of its link makes calls of the portal alone, and none of them calls a tool": [
     "TriggersService/CreatePortalLink",
   ],
+  "it publishes a toolkit as PublishToolkit does, with the classes that this one checks": [
+    "CatalogService/ImportToolkit",
+  ],
   "a person connects an account by it, which a call then names": ["ConnectionsService/CreateConnectLink"],
 };
 

@@ -4,7 +4,7 @@ import type { CallRecord } from "@svc/db/calls/repo";
 import type { ReceiptDocument } from "@svc/db/documents/jobs";
 import type { JsonObject } from "@svc/program";
 import type { ReadyCall, UnrecordedEnd } from "@svc/tools";
-import type { WorkingJob } from "../state/apply.ts";
+import type { WorkingJob } from "../state/working-job.ts";
 import type { Next } from "../state/change.ts";
 import type { JobState } from "../state/job.ts";
 import type { JobStatus } from "../state/statuses.ts";

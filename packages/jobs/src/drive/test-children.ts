@@ -1,7 +1,7 @@
 import type { Id } from "@svc/core";
 import { type PinnedSkill, type Program, parseCheckedProgram } from "@svc/program";
 import { newJobDocuments } from "@svc/testing/job-documents";
-import type { WorkingJob } from "../state/apply.ts";
+import type { WorkingJob } from "../state/working-job.ts";
 import type { NewChild } from "../state/change.ts";
 import { noCalls, noUse } from "../state/counts.ts";
 import { flatten } from "../state/flow.ts";

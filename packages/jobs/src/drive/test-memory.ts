@@ -6,7 +6,8 @@ import { createEvaluator, type JsonObject, type PinnedTool, type Program, parseC
 import { catalogOf } from "@svc/testing/catalog";
 import { desk } from "@svc/testing/desk";
 import { newJobDocuments } from "@svc/testing/job-documents";
-import { apply, committedWork, type WorkingJob, workOf } from "../state/apply.ts";
+import { apply } from "../state/apply.ts";
+import { committedWork, type WorkingJob, workOf } from "../state/working-job.ts";
 import type { Edit } from "../state/change.ts";
 import { noUse } from "../state/counts.ts";
 import { flatten } from "../state/flow.ts";

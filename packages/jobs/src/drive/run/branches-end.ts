@@ -1,4 +1,5 @@
-import { apply, type WorkingJob } from "../../state/apply.ts";
+import { apply } from "../../state/apply.ts";
+import type { WorkingJob } from "../../state/working-job.ts";
 import type { Change, Edit, Next } from "../../state/change.ts";
 import type { StepInstruction } from "../../state/flow.ts";
 import type { JobState } from "../../state/job.ts";

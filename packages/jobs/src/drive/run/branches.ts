@@ -1,5 +1,6 @@
 import type { Step } from "@svc/program";
-import { apply, type WorkingJob } from "../../state/apply.ts";
+import { apply } from "../../state/apply.ts";
+import type { WorkingJob } from "../../state/working-job.ts";
 import type { Change, JobQuestion, Next } from "../../state/change.ts";
 import { type AgainInstruction, branchOf, type StepInstruction } from "../../state/flow.ts";
 import type { JobState } from "../../state/job.ts";

@@ -1,4 +1,5 @@
-import { apply, type WorkingJob } from "../../state/apply.ts";
+import { apply } from "../../state/apply.ts";
+import type { WorkingJob } from "../../state/working-job.ts";
 import type { Change, Edit, Next } from "../../state/change.ts";
 import { keptOfPlan } from "../../state/confirmed.ts";
 import { question } from "../ask/ask.ts";

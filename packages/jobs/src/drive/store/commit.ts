@@ -8,7 +8,7 @@ import { loadJob } from "@svc/db/jobs/load";
 import { setJobRowStates } from "@svc/db/jobs/rows";
 import { writeJobUndo } from "@svc/db/jobs/undo";
 import { type EndedStandingRun, endStandingRun } from "@svc/db/standing/end";
-import { committedWork, type WorkingJob } from "../../state/apply.ts";
+import { committedWork, type WorkingJob } from "../../state/working-job.ts";
 import { stepOf } from "../../state/flow.ts";
 import { type JobState, overridesOf } from "../../state/job.ts";
 import { sealProgress } from "../../state/stored-progress.ts";

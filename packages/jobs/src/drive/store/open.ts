@@ -5,7 +5,7 @@ import { type ClaimedJobTask, endJobTask } from "@svc/db/job-tasks/queue";
 import type { RunChange } from "@svc/db/jobs/commit";
 import { type JobWithSteps, loadJobSteps } from "@svc/db/jobs/load";
 import type { JobRecord } from "@svc/db/jobs/record";
-import { committedWork, type WorkingJob, workOf } from "../../state/apply.ts";
+import { committedWork, type WorkingJob, workOf } from "../../state/working-job.ts";
 import type { JobState, LoadedProgram } from "../../state/job.ts";
 import { openState } from "../../state/open.ts";
 import type { EngineContext } from "../context.ts";

@@ -6,7 +6,7 @@ import { type JobSetPositions, readJobSetPositions } from "@svc/db/jobs/sets";
 import { findSimulationRun } from "@svc/db/jobs/simulation-run";
 import { hasFailedUndo, nextJobUndoEntries } from "@svc/db/jobs/undo";
 import { type JsonObject, readSkillName } from "@svc/program";
-import type { WorkingJob as JobWork } from "../../state/apply.ts";
+import type { WorkingJob as JobWork } from "../../state/working-job.ts";
 import type { JobState } from "../../state/job.ts";
 import { undoneJob } from "../../steps/children.ts";
 import type { Child, ChunkRange, OpenedRows, SetChunk } from "../../steps/effects.ts";

@@ -1,20 +1,18 @@
+export type {
+  AdmittedPost,
+  Greeting,
+  NoHandshake,
+  PostAdmission,
+  PostHead,
+  PrivatePostHead,
+} from "./admit-posts.ts";
 export { createEventsOffer } from "./agents/offer.ts";
 export { type AgentSubscriptionSweepOptions, agentSubscriptionSweep } from "./agents/retention.ts";
 export { eventMessage, healthMessage, quarantinedPostMessage } from "./convert.ts";
 export { quarantineFaults, triggerFaults } from "./errors.ts";
 export { createBodyRenderer } from "./filters/bodies.ts";
 export { createFilters, type FilterObservation, type Filters } from "./filters/filters.ts";
-export {
-  type AdmittedPost,
-  createIngest,
-  type Greeting,
-  type Ingest,
-  type IngestOptions,
-  type NoHandshake,
-  type PostAdmission,
-  type PostHead,
-  type PrivatePostHead,
-} from "./ingest.ts";
+export { createIngest, type Ingest, type IngestOptions } from "./ingest.ts";
 export type { InboundPost, IngestOutcome } from "./outcome.ts";
 export { operationalToolkit, readEventToolkits } from "./own/toolkit.ts";
 export { warningSweep } from "./own/warnings.ts";

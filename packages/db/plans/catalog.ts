@@ -30,6 +30,7 @@ plan("delete a private toolkit", remove);
 
 plan("a page of event types", (db) => eventTypes(db).list({ after: "type-5", limit: 1_000 }));
 plan("a page of offered event types", (db) => eventTypes(db).list({ after: "type-5", limit: 1_000, isOffered: true }));
+plan("the sizes of a page of event types", (db) => eventTypes(db).sizes({ after: "type-5", limit: 1_000 }));
 plan("event types by name", (db) => eventTypes(db).find(["type-5", "type-7", "type-10"]));
 plan("the versions of an event type", (db) => eventTypes(db).versions("type-5", 100));
 plan("a version of an event type", (db) => eventTypes(db).schemaOf("type-5", 2));

@@ -5196,7 +5196,8 @@ export const TriggersService: GenService<{
   },
   /**
    * Lists the event types of the project, archived ones too, ordered by name. A portal key gets only those that the
-   * project offers, as in GetEventType and GetEventDocument.
+   * project offers, as in GetEventType and GetEventDocument. A page has at most 4 MiB of schemas and samples, so it may
+   * have fewer types than `pageSize`. The list ends with the page that has no `nextPageToken`.
    *
    * Errors:
    * - invalid_argument PAGE_SIZE_NEGATIVE: `pageSize` is negative.

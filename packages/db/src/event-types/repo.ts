@@ -38,10 +38,18 @@ type NewEventSettings = Pick<EventSettings, "unknownTypes"> & {
   readonly portal?: (PortalLook & { readonly logo: Buffer | null }) | undefined;
 };
 
+/**
+ * The part of the sorted list of a project's event types to read: after a name. `isOffered`: true to return only types that the project
+ * offers to its customers.
+ */
+type EventTypePage = { readonly after: string; readonly limit: number; readonly isOffered?: boolean };
+
 /** The types of one project's own events. Every change increments the project's catalog version in the same transaction. */
 type EventTypeRepository = {
   /** Returns types sorted by name, after a name. `isOffered`: true to return only those that the project offers to its customers. */
-  list(page: { readonly after: string; readonly limit: number; readonly isOffered?: boolean }): Promise<EventTypeRow[]>;
+  list(page: EventTypePage): Promise<EventTypeRow[]>;
+  /** Returns the sizes of the same types, in bytes of schema and sample, without reading these. */
+  sizes(page: EventTypePage): Promise<{ readonly name: string; readonly bytes: number }[]>;
   /** Returns those types that have one of these names. */
   find(names: readonly string[]): Promise<EventTypeRow[]>;
   /** Returns the newest versions of an event type, newest first. */
@@ -71,6 +79,9 @@ const columns = {
   updatedAt: eventTypes.updatedAt,
 };
 
+/** PostgreSQL stores the length of a large text apart from it, so this reads no text. */
+const textBytes = sql<number>`octet_length(${eventTypes.schema}) + octet_length(${eventTypes.sample})`;
+
 /** Returns the repository of one project's event types. */
 export function eventTypesForProject(db: Executor, projectId: ProjectId): EventTypeRepository {
   const ofProject = eq(eventTypes.projectId, projectId);
@@ -81,15 +92,19 @@ export function eventTypesForProject(db: Executor, projectId: ProjectId): EventT
       .select(columns)
       .from(eventTypes)
       .where(and(ofProject, inArray(eventTypes.name, [...names])));
+  const listed = ({ after, isOffered = false }: EventTypePage) =>
+    and(ofProject, gt(eventTypes.name, after), isOffered ? eq(eventTypes.offered, true) : undefined);
   return {
     find,
-    list: ({ after, limit, isOffered = false }) =>
+    list: (page) =>
+      db.orm.select(columns).from(eventTypes).where(listed(page)).orderBy(asc(eventTypes.name)).limit(page.limit),
+    sizes: (page) =>
       db.orm
-        .select(columns)
+        .select({ name: eventTypes.name, bytes: textBytes })
         .from(eventTypes)
-        .where(and(ofProject, gt(eventTypes.name, after), isOffered ? eq(eventTypes.offered, true) : undefined))
+        .where(listed(page))
         .orderBy(asc(eventTypes.name))
-        .limit(limit),
+        .limit(page.limit),
     versions: (name, limit) =>
       db.orm
         .select({ version: eventTypeVersions.version, createdAt: eventTypeVersions.createdAt })

@@ -227,6 +227,20 @@ test("another format, form, or type is refused, and so are types of another proj
   await expect(theirs.getEventDocument({ format: openapi, types: ["free"] })).rejects.toThrow("has no event type");
 });
 
+test("a page of event types has at most 4 MiB of samples, and the pages together have every type once", async () => {
+  const client = node.client(await cluster.project());
+  const sampleJson = JSON.stringify({ text: "x".repeat(900_000) });
+  const names = Array.from({ length: 6 }, (_, at) => `large.${at}`);
+  for (const name of names) await client.putEventType({ name, sampleJson });
+  const pages: string[][] = [];
+  for (let pageToken: string | undefined; pageToken !== ""; ) {
+    const page = await client.listEventTypes({ pageToken: pageToken ?? "" });
+    pages.push(page.eventTypes.map(({ name }) => name));
+    pageToken = page.nextPageToken;
+  }
+  expect(pages).toEqual([names.slice(0, 4), names.slice(4)]);
+});
+
 test("a document of more than 4 MiB is refused, and its types fit in several", async () => {
   const client = node.client(await cluster.project());
   const sampleJson = JSON.stringify({ text: "ö".repeat(450_000) });

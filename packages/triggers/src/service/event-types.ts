@@ -87,8 +87,14 @@ export function eventTypeMethods(context: TriggersContext): Methods {
       call: "ListEventTypes",
       order: byText(({ name }: EventTypeRow) => name),
       sizes: largePages,
-      rows: ({ page: { after = "", limit }, caller: { projectId, portal } }) =>
-        eventTypesForProject(db, projectId).list({ after, limit, isOffered: portal !== undefined }),
+      async rows({ page: { after = "", limit }, caller: { projectId, portal } }) {
+        const types = eventTypesForProject(db, projectId);
+        const page = { after, limit, isOffered: portal !== undefined };
+        const sizes = await types.sizes(page);
+        const fitting = fittingCount(sizes.map(({ bytes }) => bytes));
+        const rows = await types.list({ ...page, limit: fitting });
+        return fitting < sizes.length ? { rows, walkedTo: rows.at(-1)?.name } : rows;
+      },
       answer: (rows) => ({ eventTypes: rows.map(typeMessage) }),
     }),
 
@@ -124,6 +130,16 @@ export function eventTypeMethods(context: TriggersContext): Methods {
       return { settings: settingsMessage(settings ?? { unknownTypes: "refuse", logo: null }) };
     },
   };
+}
+
+/** Maximum bytes of schemas and samples in a page of event types. A page has at least one type. */
+const pageBytesMax = 4_194_304;
+
+/** Returns how many of the first types a page may have, by their sizes in bytes. */
+function fittingCount(sizes: readonly number[]): number {
+  let bytes = 0;
+  const over = sizes.findIndex((size) => (bytes += size) > pageBytesMax);
+  return over < 0 ? sizes.length : Math.max(1, over);
 }
 
 /** True if a caller may see an event type. In the portal, only types that the project offers are shown. */

@@ -178,19 +178,26 @@ async function fillJobs(prefix: string, key: string): Promise<Record<string, str
     return job.id;
   };
   const [waiting, asking, ended] = [await submit(waits), await submit(asks), await submit(ends)];
+  const cancelled = await submit(waits);
+  const statusOf = async (id: string) => (await call<Read>(server, "JobsService/GetJob", { id }, key)).job.status;
+  await until(async () => (await statusOf(cancelled)) === "JOB_STATUS_PARKED", 25_000);
+  await call(server, "JobsService/CancelJob", { id: cancelled }, key);
   let requestId = "";
   await until(async () => {
     const asked = await call<Read>(server, "JobsService/GetJob", { id: asking }, key);
     requestId = asked.job.park?.judgment.requestId ?? "";
     const done = await call<Read>(server, "JobsService/GetJob", { id: ended }, key);
     const parked = await call<Read>(server, "JobsService/GetJob", { id: waiting }, key);
-    const isReady = done.job.status === "JOB_STATUS_SUCCEEDED" && parked.job.status === "JOB_STATUS_PARKED";
+    const isCancelled = (await statusOf(cancelled)) === "JOB_STATUS_CANCELLED";
+    const hasEnded = done.job.status === "JOB_STATUS_SUCCEEDED" && isCancelled;
+    const isReady = hasEnded && parked.job.status === "JOB_STATUS_PARKED";
     return requestId !== "" && isReady;
   }, 25_000);
   return {
     [`${prefix}job`]: waiting,
     [`${prefix}asking`]: asking,
     [`${prefix}ended`]: ended,
+    [`${prefix}cancelled`]: cancelled,
     [`${prefix}ask`]: requestId,
   };
 }
@@ -217,7 +224,10 @@ async function overJson(descriptor: DescService, method: string, body: JsonObjec
   });
   const text = await response.text();
   const answer = JSON.parse(text) as JsonObject;
-  const shown = counting.has(method) && response.status === 200 ? JSON.stringify(shapeOf(answer)) : text;
+  // The driver may end a cancelled job before or after the answer, so the status in the answer depends on the load of the machine.
+  const isRaced = method === "CancelJob" && body["id"] === known["job"];
+  const isShape = (isRaced || counting.has(method)) && response.status === 200;
+  const shown = isShape ? JSON.stringify(shapeOf(answer)) : text;
   recorded.push(`${method} ${JSON.stringify(body)}\n${response.status} ${shown}\n`);
   if (response.status === 200) return { answer };
   const details = (answer["details"] ?? []) as { type: string; debug?: { reason?: string } }[];
@@ -890,6 +900,7 @@ const jobs: Case[] = [
   ["ListJobs", { pageSize: -1 }, "invalid_argument PAGE_SIZE_NEGATIVE"],
   ["ListJobs", { pageToken: "x" }, "invalid_argument PAGE_TOKEN_INVALID"],
   ["CancelJob", { id: "$job" }, "ok job"],
+  ["CancelJob", { id: "$cancelled" }, "ok job"],
   ["CancelJob", { id: "$ended" }, "failed_precondition JOB_FINISHED"],
   ["CancelJob", { id: missing.job }, "not_found JOB_NOT_FOUND"],
   ["CancelJob", { id: "$theirjob" }, "not_found JOB_NOT_FOUND"],

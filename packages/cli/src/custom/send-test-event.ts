@@ -1,3 +1,4 @@
+import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { systemClock } from "@svc/core";
 import { DeliveryAttemptSchema, TriggersService } from "@svc/gen/triggers";
 import type { DeliveryAttempt, SvcClient } from "@svc/sdk";
@@ -40,8 +41,9 @@ export const addSubscriptionTest = command(
       context.note(`\`svc deliveries attempts ${id}\` shows the result.`);
       return;
     }
-    if (delivery?.waitingReason === "endpoint_failing") {
-      const until = `the endpoint is in backoff until ${timeText(delivery.nextAttemptAt)}`;
+    const waits = delivery?.waitingReason === "endpoint_failing" && delivery.nextAttemptAt;
+    if (waits && timestampMs(waits) > systemClock.now() + waitMs) {
+      const until = `the endpoint is in backoff until ${timeText(waits)}`;
       throw new CommandError(
         `${id} is queued, and ${until}; \`svc subscriptions try ${subscriptionId}\` sends it at once`,
       );

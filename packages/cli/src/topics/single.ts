@@ -28,8 +28,12 @@ export const addEndpointsCommand = list(TriggersService.method.listIngestEndpoin
   },
   remark: (endpoints, { asJson, context }) => {
     if (asJson) return;
-    if (endpoints.some(({ secretSet, projectId }) => !secretSet && projectId === ""))
-      context.note("Posts to a path without a secret are refused: set its variable for the server.");
+    const shared = endpoints.filter(({ secretSet, projectId }) => !secretSet && projectId === "");
+    // With private toolkits, the user looks for one of them, so a remark about other toolkits would mislead.
+    if (shared.length > 0 && endpoints.every(({ projectId }) => projectId === ""))
+      context.note(
+        "Posts to a path without a secret are refused: start svc with the variable in the column SECRET, set to the secret of the app.",
+      );
     for (const { toolkitSlug, secretSet, projectId } of endpoints)
       if (!secretSet && projectId !== "")
         context.note(

@@ -37,7 +37,7 @@ export type AdmittedPost = {
 };
 
 /** Checks webhook posts before their bodies are read, and answers requests with methods other than POST. */
-export type Admission = {
+export type PostAdmitter = {
   /**
    * Checks a webhook post to a shared toolkit (an app of all projects) before its body is read. Returns the final answer if the body is not
    * needed for it. Otherwise returns the admission, the permission to read the body.
@@ -74,7 +74,7 @@ type AdmissionOptions = {
  * Creates the checks before the body of a webhook post is read. `isKnown`: true if a post was admitted to a shared toolkit (an app of all
  * projects) whose definition and secrets are still the same.
  */
-export function createAdmission(options: AdmissionOptions): Admission & { isKnown(admitted: AdmittedPost): boolean } {
+export function createAdmission(options: AdmissionOptions): PostAdmitter & { isKnown(admitted: AdmittedPost): boolean } {
   const { catalog, clock, privateWebhooks } = options;
   const secretsNow = createSecrets(options.secretOf);
   const ready = (toolkit: WebhookToolkit): IngestOutcome | readonly WebhookSecret[] => {
@@ -105,11 +105,11 @@ export function createAdmission(options: AdmissionOptions): Admission & { isKnow
     }
     return { outcome: "admitted", toolkit, secrets, isVerified: isRight === true };
   };
-  const admit: Admission["admit"] = (toolkitSlug, query, headers = {}) => {
+  const admit: PostAdmitter["admit"] = (toolkitSlug, query, headers = {}) => {
     const toolkit = webhookToolkit(catalog, toolkitSlug);
     return toolkit === undefined ? unknownToolkit : admitTo(toolkit, ready(toolkit), { headers, query });
   };
-  const admitPrivate: Admission["admitPrivate"] = (post) => {
+  const admitPrivate: PostAdmitter["admitPrivate"] = (post) => {
     const finding = privateWebhooks.find(post.projectId, post.toolkitSlug);
     if (finding === undefined) return unknownToolkit;
     return finding.then((found) =>

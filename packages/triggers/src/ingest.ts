@@ -12,7 +12,7 @@ import {
 import type { Executor } from "@svc/db/connect";
 import { isUnavailable } from "@svc/db/driver";
 import type { Dispatcher } from "@svc/delivery";
-import { type Admission, type AdmittedPost, createAdmission } from "./admit-posts.ts";
+import { type PostAdmitter, type AdmittedPost, createAdmission } from "./admit-posts.ts";
 import type { Filters } from "./filters/filters.ts";
 import { batchBytesMax, batchMax, createKeeper } from "./keep-posts.ts";
 import { eachPath, type ItemResult, normalize, turnGroup, turnOfLarge, unsignedHandshake } from "./normalize.ts";
@@ -47,7 +47,7 @@ export type IngestOptions = {
 };
 
 /** Receives the webhook posts of apps and stores them as events. */
-export type Ingest = Admission & {
+export type Ingest = PostAdmitter & {
   /**
    * Verifies a webhook post, converts it into an event, and commits the event. Rejects only if the database fails. In that case, nothing of
    * the post is stored, with one exception. If the post is a list, the first elements may already be committed. They have dedupe keys, so

@@ -1,6 +1,6 @@
 import type { Edit } from "./change.ts";
 import { followingFrom } from "./derived.ts";
-import { type Draft, draftOf, type Editors } from "./draft.ts";
+import { type JobDraft, draftOf, type Editors } from "./draft.ts";
 import { jobEditors } from "./edit-job.ts";
 import { positionEditors } from "./edit-positions.ts";
 import { rowEditors } from "./edit-rows.ts";
@@ -15,7 +15,7 @@ import type { WorkingJob } from "./working-job.ts";
  */
 export function apply(work: WorkingJob, edits: readonly Edit[], nowMs: number): WorkingJob {
   if (edits.length === 0) return work;
-  const draft: Draft = {
+  const draft: JobDraft = {
     nowMs,
     job: { ...work.state, steps: new Map(work.state.steps) },
     pending: draftOf(work.pending),
@@ -25,7 +25,7 @@ export function apply(work: WorkingJob, edits: readonly Edit[], nowMs: number): 
   return { committed: work.committed, state, pending: draft.pending };
 }
 
-function carryOut<Kind extends Edit["kind"]>(draft: Draft, edit: Extract<Edit, { kind: Kind }>): void {
+function carryOut<Kind extends Edit["kind"]>(draft: JobDraft, edit: Extract<Edit, { kind: Kind }>): void {
   editors[edit.kind as Kind](draft, edit);
 }
 

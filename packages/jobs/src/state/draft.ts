@@ -8,7 +8,7 @@ import type { PendingWrites } from "./working-job.ts";
 type Mutable<T> = { -readonly [Name in keyof T]: T[Name] };
 type PendingDraft = { [Name in keyof PendingWrites]: PendingWrites[Name][number][] };
 /** A job's state while changes are applied to it, and what the next commit writes in addition. */
-export type Draft = {
+export type JobDraft = {
   readonly nowMs: number;
   readonly job: Mutable<Omit<JobState, "steps">> & { steps: Map<string, StepEntry> };
   readonly pending: PendingDraft;
@@ -16,7 +16,7 @@ export type Draft = {
 
 /** Functions that apply changes of some kinds to the state of a job. The key is the kind of the change. */
 export type Editors<Kind extends Edit["kind"]> = {
-  readonly [One in Kind]: (draft: Draft, edit: Extract<Edit, { kind: One }>) => void;
+  readonly [One in Kind]: (draft: JobDraft, edit: Extract<Edit, { kind: One }>) => void;
 };
 
 /**
@@ -44,14 +44,14 @@ export function draftOf(pending: PendingWrites): PendingDraft {
 }
 
 /** Returns a message with sensitive values masked. An app's message may quote data that svc sent to the app. */
-export function toldText(job: Draft["job"], message: string): string {
+export function toldText(job: JobDraft["job"], message: string): string {
   return job.loaded.hasSensitive ? shownOf({ ...job, ...followingFrom(job) }).redact(message) : message;
 }
 
 const payloadBytesMax = 4_096;
 
 /** Adds a log entry. A payload that is too long is dropped; then the entry has only its type. */
-export function note({ job, pending }: Draft, { type, stepId, payload, chain = job.principalChain }: LogNote): void {
+export function note({ job, pending }: JobDraft, { type, stepId, payload, chain = job.principalChain }: LogNote): void {
   const text = JSON.stringify(payload);
   const isShort = Buffer.byteLength(text) <= payloadBytesMax;
   pending.events.push({
@@ -64,14 +64,14 @@ export function note({ job, pending }: Draft, { type, stepId, payload, chain = j
 }
 
 /** Returns the entry of a step that has begun. Throws an Error if it has not. */
-export function entryOf({ steps }: Draft["job"], stepId: string): StepEntry {
+export function entryOf({ steps }: JobDraft["job"], stepId: string): StepEntry {
   const entry = steps.get(stepId);
   if (entry === undefined) throw new Error(`step ${stepId} has not begun`);
   return entry;
 }
 
 /** Changes fields in the receipt (stored summary) of a step that has begun. */
-export function patch({ job }: Draft, stepId: string, changed: (entry: StepEntry) => Partial<StepReceiptDocument>): void {
+export function patch({ job }: JobDraft, stepId: string, changed: (entry: StepEntry) => Partial<StepReceiptDocument>): void {
   const entry = entryOf(job, stepId);
   job.steps.set(stepId, { ...entry, receipt: { ...entry.receipt, ...changed(entry) } });
 }

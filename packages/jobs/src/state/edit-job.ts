@@ -1,5 +1,5 @@
 import type { Edit, LogNote } from "./change.ts";
-import { type Draft, type Editors, entryOf, note, toldText } from "./draft.ts";
+import { type JobDraft, type Editors, entryOf, note, toldText } from "./draft.ts";
 import type { JobState } from "./job.ts";
 import { endStatuses, type JobStatus, movesOf, transitions } from "./statuses.ts";
 
@@ -58,7 +58,7 @@ export const jobEditors: Editors<
   end: endJob,
 };
 
-function moveJob(draft: Draft, { to, reason, chain }: Extract<Edit, { kind: "move" }>): void {
+function moveJob(draft: JobDraft, { to, reason, chain }: Extract<Edit, { kind: "move" }>): void {
   const { job } = draft;
   const mayBecome = movesOf[job.isRehearsal ? "rehearsal" : "job"][job.status];
   if (!mayBecome.includes(to)) throw new Error(`a job that is ${job.status} cannot become ${to}`);
@@ -77,19 +77,19 @@ function isWaitedFor(from: JobStatus, to: JobStatus): boolean {
   return from === "parked" || to === "parked" || endStatuses.has(to);
 }
 
-function wakeParent(draft: Draft): void {
+function wakeParent(draft: JobDraft): void {
   const { parent } = draft.job;
   if (parent !== null) wake(draft, parent.jobId);
 }
 
 /** Makes the task that runs a job due with the next commit. Does nothing if the next commit already contains this. */
-function wake({ job: { projectId }, pending: { tasks }, nowMs }: Draft, jobId: JobState["id"]): void {
+function wake({ job: { projectId }, pending: { tasks }, nowMs }: JobDraft, jobId: JobState["id"]): void {
   const isWoken = tasks.some((task) => task.jobId === jobId && task.kind === "run");
   if (!isWoken) tasks.push({ jobId, kind: "run", subject: "", projectId, dueAt: nowMs });
 }
 
 /** Stops, starts or resets the clock of the job's deadline. The clock is stopped while a job waits for a person and while it is paused. */
-function turnClock({ job, nowMs }: Draft, { clock, sinceMs = nowMs }: Extract<Edit, { kind: "deadline" }>): void {
+function turnClock({ job, nowMs }: JobDraft, { clock, sinceMs = nowMs }: Extract<Edit, { kind: "deadline" }>): void {
   const { deadline } = job;
   if (clock === "begins") job.deadline = { leftMs: job.loaded.program.limits.deadlineMs };
   if (clock === "stops" && "atMs" in deadline) job.deadline = { leftMs: Math.max(0, deadline.atMs - sinceMs) };
@@ -98,22 +98,22 @@ function turnClock({ job, nowMs }: Draft, { clock, sinceMs = nowMs }: Extract<Ed
 
 const progressPauseMs = 5_000;
 
-function logProgress(draft: Draft, { stepId, counts = {} }: Extract<Edit, { kind: "logProgress" }>): void {
+function logProgress(draft: JobDraft, { stepId, counts = {} }: Extract<Edit, { kind: "logProgress" }>): void {
   if (!mayLogProgress(draft)) return;
   const { rows } = entryOf(draft.job, stepId).receipt;
   noteProgress(draft, { type: "step-progress", stepId, payload: { ...counts, ...(rows && { rows }) } });
 }
 
-function mayLogProgress({ job, nowMs }: Draft): boolean {
+function mayLogProgress({ job, nowMs }: JobDraft): boolean {
   return nowMs - job.progressLoggedAt >= progressPauseMs;
 }
 
-function noteProgress(draft: Draft, entry: LogNote): void {
+function noteProgress(draft: JobDraft, entry: LogNote): void {
   draft.job.progressLoggedAt = draft.nowMs;
   note(draft, entry);
 }
 
-function putQuestion({ job, pending }: Draft, { prepared, isOfPlan }: Extract<Edit, { kind: "asked" }>): void {
+function putQuestion({ job, pending }: JobDraft, { prepared, isOfPlan }: Extract<Edit, { kind: "asked" }>): void {
   pending.events.push(...prepared.events);
   pending.tasks.push(...prepared.tasks);
   pending.asks.push(prepared);
@@ -124,7 +124,7 @@ function putQuestion({ job, pending }: Draft, { prepared, isOfPlan }: Extract<Ed
  * Applies the end of the job to its state. No question, undo action or running block (step that contains steps) is left. The job's position
  * is kept, so that a new attempt can continue from it.
  */
-function endJob({ job, nowMs }: Draft): void {
+function endJob({ job, nowMs }: JobDraft): void {
   if (!endStatuses.has(job.status)) throw new Error(`a job that is ${job.status} has not ended`);
   job.finishedAt = nowMs;
   // The question about the job's plan is dropped, because a later attempt asks its own question. `changedBy` (the keys whose answers

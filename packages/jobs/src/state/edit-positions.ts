@@ -1,4 +1,4 @@
-import type { Draft, Editors } from "./draft.ts";
+import type { JobDraft, Editors } from "./draft.ts";
 import { branchOf, stepOf } from "./flow.ts";
 
 /** Change the positions of a job in its program, and the state of the blocks around them. */
@@ -40,7 +40,7 @@ export const positionEditors: Editors<
 };
 
 /** Moves the position that is at one instruction to another. */
-export function goTo(job: Draft["job"], from: number | undefined, to: number): void {
+export function goTo(job: JobDraft["job"], from: number | undefined, to: number): void {
   job.positions = job.positions.map((position) => {
     return position.index === from ? { ...position, index: to, progress: undefined } : position;
   });

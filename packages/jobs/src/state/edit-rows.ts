@@ -2,7 +2,7 @@ import type { JobSetRun } from "@svc/db/jobs/rows";
 import type { JsonObject } from "@svc/program";
 import type { Edit } from "./change.ts";
 import { noRows } from "./counts.ts";
-import { type Draft, type Editors, entryOf, patch } from "./draft.ts";
+import { type JobDraft, type Editors, entryOf, patch } from "./draft.ts";
 
 /** Add rows to the sets (lists of rows) of a job, and change the state of their calls. */
 export const rowEditors: Editors<
@@ -20,7 +20,7 @@ export const rowEditors: Editors<
   turned: turnRows,
 };
 
-function takeRows(draft: Draft, { setId, rows }: Extract<Edit, { kind: "fetched" }>): void {
+function takeRows(draft: JobDraft, { setId, rows }: Extract<Edit, { kind: "fetched" }>): void {
   const { job, pending } = draft;
   const counts = entryOf(job, setId).receipt.rows ?? noRows;
   const first = job.used.rows + job.rowsMade + 1;
@@ -32,14 +32,14 @@ function takeRows(draft: Draft, { setId, rows }: Extract<Edit, { kind: "fetched"
 }
 
 /** Adds a new row that a step made from other rows. Returns the row's number. */
-function makeRow({ job, pending }: Draft, data: JsonObject): number {
+function makeRow({ job, pending }: JobDraft, data: JsonObject): number {
   job.rowsMade += 1;
   const rowNumber = job.used.rows + job.rowsMade;
   pending.rows.push({ rowNumber, data });
   return rowNumber;
 }
 
-function chooseRows(draft: Draft, { setId, rowNumbers, looked }: Extract<Edit, { kind: "chosen" }>): void {
+function chooseRows(draft: JobDraft, { setId, rowNumbers, looked }: Extract<Edit, { kind: "chosen" }>): void {
   const counts = entryOf(draft.job, setId).receipt.rows ?? noRows;
   placeRows(draft, { setId, fromOrdinal: counts.ok, rowNumbers });
   const ok = counts.ok + rowNumbers.length;
@@ -47,7 +47,7 @@ function chooseRows(draft: Draft, { setId, rowNumbers, looked }: Extract<Edit, {
   patch(draft, setId, () => ({ rows: { ...counts, in: counts.in + looked, ok, skipped } }));
 }
 
-function makeRows(draft: Draft, { setId, rows, looked }: Extract<Edit, { kind: "made" }>): void {
+function makeRows(draft: JobDraft, { setId, rows, looked }: Extract<Edit, { kind: "made" }>): void {
   const counts = entryOf(draft.job, setId).receipt.rows ?? noRows;
   placeRows(draft, { setId, fromOrdinal: counts.ok, rowNumbers: rows.map((data) => makeRow(draft, data)) });
   patch(draft, setId, () => ({ rows: { ...counts, in: counts.in + looked, ok: counts.ok + rows.length } }));
@@ -57,7 +57,7 @@ function makeRows(draft: Draft, { setId, rows, looked }: Extract<Edit, { kind: "
  * Appends rows to a set (the rows that a step has made). If they directly follow the last pending rows of the same set, both become one
  * range.
  */
-function placeRows({ pending: { runs } }: Draft, run: JobSetRun): void {
+function placeRows({ pending: { runs } }: JobDraft, run: JobSetRun): void {
   if (run.rowNumbers.length === 0) return;
   const last = runs.at(-1);
   const isNext = last?.setId === run.setId && last.fromOrdinal + last.rowNumbers.length === run.fromOrdinal;
@@ -65,7 +65,7 @@ function placeRows({ pending: { runs } }: Draft, run: JobSetRun): void {
   else runs.push(run);
 }
 
-function turnRows(draft: Draft, edit: Extract<Edit, { kind: "turned" }>): void {
+function turnRows(draft: JobDraft, edit: Extract<Edit, { kind: "turned" }>): void {
   const { setId, from, to } = edit;
   draft.pending.turned.push(edit);
   patch(draft, setId, ({ receipt: { rows = noRows } }) => {

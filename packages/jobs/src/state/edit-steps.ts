@@ -2,7 +2,7 @@ import type { StepReceiptDocument, StepState } from "@svc/db/documents/step-rece
 import type { Step } from "@svc/program";
 import type { Edit } from "./change.ts";
 import { addError, sumCalls } from "./counts.ts";
-import { type Draft, type Editors, entryOf, note, patch, toldText } from "./draft.ts";
+import { type JobDraft, type Editors, entryOf, note, patch, toldText } from "./draft.ts";
 import { goTo } from "./edit-positions.ts";
 import { isEndCode } from "./end-codes.ts";
 import { branchOf, stepOf } from "./flow.ts";
@@ -39,7 +39,7 @@ export const stepEditors: Editors<
  * Returns the receipt (stored summary) of a step that begins. If the step ran before, the new receipt keeps the number of attempts, the
  * first start time and the decision.
  */
-function newReceipt({ job, nowMs }: Draft, step: Step): StepReceiptDocument {
+function newReceipt({ job, nowMs }: JobDraft, step: Step): StepReceiptDocument {
   const before = job.steps.get(step.id)?.receipt;
   const tool = toolNamed(step);
   return {
@@ -64,7 +64,7 @@ function toolNamed(step: Step): string | undefined {
   return first && (first.kind === "run" ? first.skill : first.tool);
 }
 
-function versionOf({ loaded }: Draft["job"], tool: string): string {
+function versionOf({ loaded }: JobDraft["job"], tool: string): string {
   const skill = loaded.skills[tool];
   if (skill !== undefined) return String(skill.version);
   const pinned = loaded.tools.get(tool);
@@ -73,7 +73,7 @@ function versionOf({ loaded }: Draft["job"], tool: string): string {
 }
 
 function beginStep(
-  draft: Draft,
+  draft: JobDraft,
   { step, rows, now = draft.nowMs, sinceMs = draft.nowMs }: Extract<Edit, { kind: "begin" }>,
 ): void {
   const { job, pending } = draft;
@@ -103,7 +103,7 @@ function beginStep(
  * Notes in the state of the `parallel` step that the step's branch has begun a call. Such a branch is not given up when another branch
  * fails.
  */
-function beginInBranch({ job }: Draft, stepId: string): void {
+function beginInBranch({ job }: JobDraft, stepId: string): void {
   if (job.positions.length === 1) return;
   const { flow } = job.loaded;
   const { index, calls } = stepOf(flow, stepId);
@@ -115,7 +115,7 @@ function beginInBranch({ job }: Draft, stepId: string): void {
 }
 
 function changeReceipt(
-  draft: Draft,
+  draft: JobDraft,
   { kind: _kind, stepId, isNewAttempt, ...changed }: Extract<Edit, { kind: "receipt" }>,
 ): void {
   patch(draft, stepId, ({ receipt }) => {
@@ -123,7 +123,7 @@ function changeReceipt(
   });
 }
 
-function finishStep(draft: Draft, { stepId, state, to, isCut }: Extract<Edit, { kind: "finish" }>): void {
+function finishStep(draft: JobDraft, { stepId, state, to, isCut }: Extract<Edit, { kind: "finish" }>): void {
   const { job, nowMs } = draft;
   patch(draft, stepId, () => ({ state, finishedAt: nowMs }));
   noteEnd(draft, stepId, state);
@@ -143,7 +143,7 @@ function finishStep(draft: Draft, { stepId, state, to, isCut }: Extract<Edit, { 
 }
 
 /** Reopens a step for another attempt. Errors that only report the end of the job are removed. */
-function reopenStep(draft: Draft, { stepId, progress }: Extract<Edit, { kind: "reopen" }>): void {
+function reopenStep(draft: JobDraft, { stepId, progress }: Extract<Edit, { kind: "reopen" }>): void {
   const { job } = draft;
   const entry = entryOf(job, stepId);
   const { finishedAt: _end, ...receipt } = entry.receipt;
@@ -157,13 +157,13 @@ function reopenStep(draft: Draft, { stepId, progress }: Extract<Edit, { kind: "r
   note(draft, { type: "step-started", stepId, payload: { kind: receipt.kind, attempt: attempts } });
 }
 
-function noteEnd(draft: Draft, stepId: string, state: StepState): void {
+function noteEnd(draft: JobDraft, stepId: string, state: StepState): void {
   const { rows } = entryOf(draft.job, stepId).receipt;
   note(draft, { type: "step-finished", stepId, payload: { state, ...(rows && { rows }) } });
 }
 
 /** Records that a step was skipped. The step then has no value, and its list of rows is empty. */
-function skipStep(draft: Draft, { step }: Extract<Edit, { kind: "skip" }>): void {
+function skipStep(draft: JobDraft, { step }: Extract<Edit, { kind: "skip" }>): void {
   const { job, pending, nowMs } = draft;
   const before = job.steps.get(step.id);
   if (before !== undefined) pending.clearedSets.push(step.id);
@@ -175,7 +175,7 @@ function skipStep(draft: Draft, { step }: Extract<Edit, { kind: "skip" }>): void
   noteEnd(draft, step.id, "skipped");
 }
 
-function forgetStep({ job, pending }: Draft, { stepId }: Extract<Edit, { kind: "forget" }>): void {
+function forgetStep({ job, pending }: JobDraft, { stepId }: Extract<Edit, { kind: "forget" }>): void {
   const entry = job.steps.get(stepId);
   if (entry === undefined) return;
   const { rows: _rows, ...receipt } = entry.receipt;

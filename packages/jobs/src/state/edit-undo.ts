@@ -1,5 +1,5 @@
 import type { Edit } from "./change.ts";
-import { type Draft, type Editors, patch } from "./draft.ts";
+import { type JobDraft, type Editors, patch } from "./draft.ts";
 
 /** Store how calls of a job are undone, and what became of it. */
 export const undoEditors: Editors<
@@ -22,7 +22,7 @@ export const undoEditors: Editors<
  * Adds undo entries, which say how calls are undone. If the arguments of an undo call cannot be computed, no entry is added, and one failed
  * undo is counted.
  */
-function armUndo(draft: Draft, { entries }: Extract<Edit, { kind: "armUndo" }>): void {
+function armUndo(draft: JobDraft, { entries }: Extract<Edit, { kind: "armUndo" }>): void {
   const { job, pending } = draft;
   for (const { args, ...undo } of entries) {
     const entry = job.saga.entries + 1;
@@ -33,14 +33,14 @@ function armUndo(draft: Draft, { entries }: Extract<Edit, { kind: "armUndo" }>):
   }
 }
 
-function endUndo(draft: Draft, { stepId, entry, state }: Extract<Edit, { kind: "endUndo" }>): void {
+function endUndo(draft: JobDraft, { stepId, entry, state }: Extract<Edit, { kind: "endUndo" }>): void {
   const { job, pending } = draft;
   pending.undone.push({ entry, state });
   job.saga = { ...job.saga, [state]: job.saga[state] + 1 };
   countUndo(draft, stepId, state);
 }
 
-function countUndo(draft: Draft, stepId: string, state: "done" | "failed"): void {
+function countUndo(draft: JobDraft, stepId: string, state: "done" | "failed"): void {
   patch(draft, stepId, ({ receipt: { undo = { done: 0, failed: 0 } } }) => {
     return { undo: { ...undo, [state]: undo[state] + 1 } };
   });

@@ -74,7 +74,9 @@ type AdmissionOptions = {
  * Creates the checks before the body of a webhook post is read. `isKnown`: true if a post was admitted to a shared toolkit (an app of all
  * projects) whose definition and secrets are still the same.
  */
-export function createAdmission(options: AdmissionOptions): PostAdmitter & { isKnown(admitted: AdmittedPost): boolean } {
+export function createAdmission(
+  options: AdmissionOptions,
+): PostAdmitter & { isKnown(admitted: AdmittedPost): boolean } {
   const { catalog, clock, privateWebhooks } = options;
   const secretsNow = createSecrets(options.secretOf);
   const ready = (toolkit: WebhookToolkit): IngestOutcome | readonly WebhookSecret[] => {

@@ -12,7 +12,7 @@ import {
 import type { Executor } from "@svc/db/connect";
 import { isUnavailable } from "@svc/db/driver";
 import type { Dispatcher } from "@svc/delivery";
-import { type PostAdmitter, type AdmittedPost, createAdmission } from "./admit-posts.ts";
+import { type AdmittedPost, createAdmission, type PostAdmitter } from "./admit-posts.ts";
 import type { Filters } from "./filters/filters.ts";
 import { batchBytesMax, batchMax, createKeeper } from "./keep-posts.ts";
 import { eachPath, type ItemResult, normalize, turnGroup, turnOfLarge, unsignedHandshake } from "./normalize.ts";

@@ -1,12 +1,4 @@
-import {
-  type Clock,
-  createBatcher,
-  createId,
-  type Fault,
-  type ProjectId,
-  type Sealer,
-  storableText,
-} from "@svc/core";
+import { type Clock, createBatcher, createId, type Fault, type ProjectId, type Sealer, storableText } from "@svc/core";
 import { type Executor, withTransaction } from "@svc/db/connect";
 import { isUnavailable } from "@svc/db/driver";
 import { type OperationalEvent, occurrenceOf, publishOperationalEvents } from "@svc/db/events/operational";

@@ -1,6 +1,6 @@
 import type { Edit } from "./change.ts";
 import { followingFrom } from "./derived.ts";
-import { type JobDraft, draftOf, type Editors } from "./draft.ts";
+import { draftOf, type Editors, type JobDraft } from "./draft.ts";
 import { jobEditors } from "./edit-job.ts";
 import { positionEditors } from "./edit-positions.ts";
 import { rowEditors } from "./edit-rows.ts";

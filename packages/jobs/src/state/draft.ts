@@ -71,7 +71,11 @@ export function entryOf({ steps }: JobDraft["job"], stepId: string): StepEntry {
 }
 
 /** Changes fields in the receipt (stored summary) of a step that has begun. */
-export function patch({ job }: JobDraft, stepId: string, changed: (entry: StepEntry) => Partial<StepReceiptDocument>): void {
+export function patch(
+  { job }: JobDraft,
+  stepId: string,
+  changed: (entry: StepEntry) => Partial<StepReceiptDocument>,
+): void {
   const entry = entryOf(job, stepId);
   job.steps.set(stepId, { ...entry, receipt: { ...entry.receipt, ...changed(entry) } });
 }

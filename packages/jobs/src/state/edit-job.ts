@@ -1,11 +1,29 @@
 import type { Edit, LogNote } from "./change.ts";
-import { type JobDraft, type Editors, entryOf, note, toldText } from "./draft.ts";
+import { type Editors, entryOf, type JobDraft, note, toldText } from "./draft.ts";
 import type { JobState } from "./job.ts";
 import { endStatuses, type JobStatus, movesOf, transitions } from "./statuses.ts";
 
 /** Change the status of a job, its clock, its usage, its log and its questions. */
 export const jobEditors: Editors<
-  "called" | "plan" | "child" | "retryChild" | "move" | "park" | "deadline" | "use" | "recorded" | "params" | "stepArgs" | "lastError" | "note" | "logProgress" | "logUndo" | "asked" | "withdrawn" | "wakeJob" | "end"
+  | "called"
+  | "plan"
+  | "child"
+  | "retryChild"
+  | "move"
+  | "park"
+  | "deadline"
+  | "use"
+  | "recorded"
+  | "params"
+  | "stepArgs"
+  | "lastError"
+  | "note"
+  | "logProgress"
+  | "logUndo"
+  | "asked"
+  | "withdrawn"
+  | "wakeJob"
+  | "end"
 > = {
   called: ({ pending }, { end }) => {
     pending.made.push(end);

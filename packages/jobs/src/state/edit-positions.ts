@@ -1,10 +1,8 @@
-import type { JobDraft, Editors } from "./draft.ts";
+import type { Editors, JobDraft } from "./draft.ts";
 import { branchOf, stepOf } from "./flow.ts";
 
 /** Change the positions of a job in its program, and the state of the blocks around them. */
-export const positionEditors: Editors<
-  "go" | "progress" | "block" | "fork" | "join" | "generation"
-> = {
+export const positionEditors: Editors<"go" | "progress" | "block" | "fork" | "join" | "generation"> = {
   go: ({ job }, { from, to }) => goTo(job, from, to),
   progress: ({ job }, { progress }) => {
     const index = job.loaded.flow.indexOf.get(progress.stepId);

@@ -2,12 +2,10 @@ import type { JobSetRun } from "@svc/db/jobs/rows";
 import type { JsonObject } from "@svc/program";
 import type { Edit } from "./change.ts";
 import { noRows } from "./counts.ts";
-import { type JobDraft, type Editors, entryOf, patch } from "./draft.ts";
+import { type Editors, entryOf, type JobDraft, patch } from "./draft.ts";
 
 /** Add rows to the sets (lists of rows) of a job, and change the state of their calls. */
-export const rowEditors: Editors<
-  "fetched" | "chosen" | "made" | "mapped" | "turned"
-> = {
+export const rowEditors: Editors<"fetched" | "chosen" | "made" | "mapped" | "turned"> = {
   fetched: takeRows,
   chosen: chooseRows,
   made: makeRows,

@@ -2,7 +2,7 @@ import type { StepReceiptDocument, StepState } from "@svc/db/documents/step-rece
 import type { Step } from "@svc/program";
 import type { Edit } from "./change.ts";
 import { addError, sumCalls } from "./counts.ts";
-import { type JobDraft, type Editors, entryOf, note, patch, toldText } from "./draft.ts";
+import { type Editors, entryOf, type JobDraft, note, patch, toldText } from "./draft.ts";
 import { goTo } from "./edit-positions.ts";
 import { isEndCode } from "./end-codes.ts";
 import { branchOf, stepOf } from "./flow.ts";

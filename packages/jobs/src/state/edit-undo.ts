@@ -1,10 +1,8 @@
 import type { Edit } from "./change.ts";
-import { type JobDraft, type Editors, patch } from "./draft.ts";
+import { type Editors, type JobDraft, patch } from "./draft.ts";
 
 /** Store how calls of a job are undone, and what became of it. */
-export const undoEditors: Editors<
-  "undo" | "armUndo" | "endUndo" | "endChildUndo" | "saga"
-> = {
+export const undoEditors: Editors<"undo" | "armUndo" | "endUndo" | "endChildUndo" | "saga"> = {
   undo: ({ job }, { undo }) => {
     job.undo = undo;
   },

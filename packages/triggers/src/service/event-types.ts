@@ -137,9 +137,13 @@ const pageBytesMax = 4_194_304;
 
 /** Returns how many of the first types a page may have, by their sizes in bytes. */
 function fittingCount(sizes: readonly number[]): number {
-  let bytes = 0;
-  const over = sizes.findIndex((size) => (bytes += size) > pageBytesMax);
-  return over < 0 ? sizes.length : Math.max(1, over);
+  let [count, bytes] = [0, 0];
+  for (const size of sizes) {
+    bytes += size;
+    if (bytes > pageBytesMax) break;
+    count++;
+  }
+  return Math.min(sizes.length, Math.max(1, count));
 }
 
 /** True if a caller may see an event type. In the portal, only types that the project offers are shown. */

@@ -8,7 +8,7 @@ import { dirname, join, normalize, relative, resolve } from "node:path";
  * Largest allowed size of the product. Lower a limit when a change makes room. Only a new feature raises one. Comments cost nothing, because a
  * clear comment may need more lines.
  */
-const limits = { files: 1_630, code: 143_900, shortFiles: 155, oneUseShare: 0.47, sharedTypeNames: 0 };
+const limits = { files: 1_630, code: 144_600, shortFiles: 155, oneUseShare: 0.47, sharedTypeNames: 0 };
 
 const options = new Set(process.argv.slice(2).filter((argument) => argument.startsWith("--")));
 const root = resolve(

@@ -546,11 +546,11 @@ const triggers: Case[] = [
   ["ReplayEvents", { since: dayAgo, subscriptionId: missing.subscription }, "not_found SUBSCRIPTION_NOT_FOUND"],
   ["ReplayEvents", { since: dayAgo, subscriptionId: "$theirsubscription" }, "not_found SUBSCRIPTION_NOT_FOUND"],
   ["ReplayEvents", { since: dayAgo, subscriptionId: "$inactive" }, "failed_precondition SUBSCRIPTION_INACTIVE"],
-  ["StartReplay", { since: dayAgo, dryRun: true }, "ok total,counts,warnings"],
+  ["StartReplay", { since: dayAgo, dryRun: true }, "ok total,counts,warnings,more"],
   [
     "StartReplay",
     { since: dayAgo, subscriptionId: "$subscription", onlyUndelivered: true },
-    "ok replay,total,counts,warnings",
+    "ok replay,total,counts,warnings,more",
   ],
   ["StartReplay", {}, "invalid_argument FILTER_REQUIRED"],
   ["StartReplay", { since: dayAgo, perSecond: 5_001 }, "invalid_argument REPLAY_RATE_INVALID"],

@@ -65,6 +65,10 @@ async function deliveryOf(eventId: string | undefined, subscriptionId: string | 
 
 const since = "2026-01-01T00:00:00Z";
 
+/** Waits until a replay has ended. */
+const endOf = (id: string | undefined) =>
+  until(async () => (await made("GetReplay", { id })).replay.endedAt !== undefined, `the end of ${id}`);
+
 beforeAll(async () => {
   receiver = await startTestReceiver();
   svc = await startTestServer();
@@ -98,7 +102,9 @@ beforeAll(async () => {
   foreign["sameEventDelivery"] = await deliveryOf(own["event"], foreign["adaSubscriptionOfProject"]);
   const replay = async (subscriptionId: string | undefined) =>
     (await made("StartReplay", { since, ...(subscriptionId && { subscriptionId }) })).replay.id;
-  own["replay"] = await replay(own["subscription"]);
+  own["replay"] = (await madeBy(ada, "StartReplay", { since, subscriptionId: own["subscription"] })).replay.id;
+  // A customer has one unfinished replay.
+  await endOf(own["replay"]);
   foreign["bobReplay"] = await replay(foreign["bobSubscription"]);
   foreign["projectReplay"] = await replay(foreign["projectSubscription"]);
   const test = await made("SendTestEvent", { subscriptionId: foreign["bobSubscription"] });
@@ -272,6 +278,7 @@ describe("what the project offers", () => {
     await publish("invoice.sent", "ada", "sent-2");
     await publish("audit.made", "ada", "audit-1");
     await until(() => got().includes("audit-1"));
+    for (const { id } of (await madeBy(ada, "ListReplays")).replays) await endOf(id);
     const replayed = await madeBy(ada, "StartReplay", { since, subscriptionId: subscription.id });
     await until(
       async () =>
@@ -322,6 +329,7 @@ describe("what the project decides", () => {
     expect(answer.reason).toBe("REPLAY_RUNNING");
     expect(json(answer.json)).not.toContain(replay.id);
     await made("CancelReplay", { id: replay.id });
+    for (const { id } of (await madeBy(ada, "ListReplays")).replays) await endOf(id);
     expect((await asAda("StartReplay", { since, subscriptionId })).status).toBe(200);
   });
 

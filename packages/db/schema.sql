@@ -744,6 +744,7 @@ create table replays (
   updated_at timestamp(3) with time zone not null,
   ended_at timestamp(3) with time zone,
   of_pause boolean default false not null,
+  origin text default ''::text not null,
   constraint replays_pkey PRIMARY KEY (id),
   constraint replays_project_id_projects_id_fk FOREIGN KEY (project_id) REFERENCES projects(id)
 );
@@ -1073,6 +1074,7 @@ create table subscriptions (
   trigger_slugs text[] default '{}'::text[] not null,
   filter_faults bigint default 0 not null,
   origin text default ''::text not null,
+  paused_by text default ''::text not null,
   constraint subscriptions_shard_delete TRIGGER DEFERRABLE INITIALLY DEFERRED,
   constraint subscriptions_shard_insert TRIGGER DEFERRABLE INITIALLY DEFERRED,
   constraint subscriptions_shard_update TRIGGER DEFERRABLE INITIALLY DEFERRED,

@@ -178,6 +178,7 @@ export {
 } from "./operational-events.ts";
 export { type Allowance, allowanceOf } from "./pace.ts";
 export {
+  faultForCustomer,
   type Quota,
   type QuotaExcess,
   type QuotaName,

@@ -4,7 +4,12 @@ import { claimDeliveries } from "../src/deliveries/claim.ts";
 import { countSuperseded, type DeliveryTaskKey, enqueueDeliveries } from "../src/deliveries/enqueue.ts";
 import { expireDeliveries, unparkDeliveries } from "../src/deliveries/expire.ts";
 import { promoteDeliveries, releaseDeliveries } from "../src/deliveries/queue.ts";
-import { countDeliveriesOfEvents, isDeliveredToPortal, readEventDeliveries } from "../src/deliveries/read.ts";
+import {
+  countDeliveriesOfEvents,
+  isDeliveredToPortal,
+  readEventDeliveries,
+  readTriggersOfEvents,
+} from "../src/deliveries/read.ts";
 import { findDeliveryEndpoints, readEndpointTimes } from "../src/deliveries/read-endpoint-times.ts";
 import { countPacedDeliveries, countPendingDeliveries, deliveriesForProject } from "../src/deliveries/repo.ts";
 import { findDeadDeliveries, settleDeliveries } from "../src/deliveries/settle.ts";
@@ -31,7 +36,7 @@ import {
   reportSubscriptionOverflows,
   reportSubscriptionRecoveries,
 } from "../src/subscriptions/health.ts";
-import { readSubscriptionProgress } from "../src/subscriptions/read-progress.ts";
+import { queueWithin, readSubscriptionProgress } from "../src/subscriptions/read-progress.ts";
 import { subscriptionsForProject } from "../src/subscriptions/repo.ts";
 import {
   endNarrowedSubscriptions,
@@ -226,6 +231,10 @@ plan("find_last_success", (db) => readSubscriptionProgress(db, projectId, deadQu
 });
 plan("find_subscription_pace", (db) => readSubscriptionProgress(db, projectId, seededId("sub", 207)));
 plan("count_subscription_deliveries", (db) => readSubscriptionProgress(db, projectId, deadQueue));
+plan("lock_subscription_queue", (db) => queueWithin(db, deadQueue, 10, () => Promise.resolve()));
+plan("read_triggers_of_events", (db) =>
+  readTriggersOfEvents(db, projectId, [seededId("evt", 1), seededId("evt", 5_001)]),
+);
 plan("find_portal_delivery", (db) =>
   isDeliveredToPortal(db, projectId, { eventId: seededId("evt", 1), entityId: "ada" }),
 );

@@ -25,8 +25,10 @@ const started: NewReplay = {
     total: 0,
     uncountedFromId: null,
     pacedAt: nowMs,
+    origin: "",
   },
 };
+const limits = { ofProject: 10, ofCustomers: 100 };
 
 /** Data of a replay step, for recorded query plans of the statements of replays. */
 const moved: ReplayMove = {
@@ -36,7 +38,13 @@ const moved: ReplayMove = {
 };
 
 function start(db: Executor) {
-  return replaysForProject(db, seededId("prj", 5_000)).start(started, 10);
+  return replaysForProject(db, seededId("prj", 5_000)).start(started, limits);
+}
+
+/** Starts a replay of a customer, which must not have another one. */
+function startInPortal(db: Executor) {
+  const ofCustomer: NewReplay = { ...started, subscriptionId: seededId("sub", 7), origin: "portal" };
+  return replaysForProject(db, seededId("prj", 5_000)).start(ofCustomer, limits);
 }
 
 /** Cancels a running replay. */
@@ -48,13 +56,15 @@ const paused = { id: seededId("sub", 7), projectId, createdAt: seededAt(1), paus
 
 // Recorded query plans of statements on throttled replays.
 plan("open the replay of a pause", async (db) => {
-  await openPause(db, { ...paused, pausedReplayId: null }, nowMs, seededId("rpl", 500_001));
-  await openPause(db, { ...paused, pausedReplayId: seededId("rpl", 500_001) }, nowMs, id);
+  const freshId = seededId("rpl", 500_001);
+  await openPause(db, { ...paused, pausedReplayId: null }, { nowMs, freshId, origin: "portal" });
+  await openPause(db, { ...paused, pausedReplayId: freshId }, { nowMs, freshId: id, origin: "" });
 });
 plan("close the replay of a pause", (db) => closePause(db, paused, nowMs));
 plan("end the replay of a pause", (db) => endPause(db, paused, { nowMs, reason: "deleted" }));
 plan("end pauses that are too old", async (db) => {
-  await openPause(db, { ...paused, pausedReplayId: null }, seededAt(1), seededId("rpl", 500_002));
+  const old = { nowMs: seededAt(1), freshId: seededId("rpl", 500_002), origin: "" } as const;
+  await openPause(db, { ...paused, pausedReplayId: null }, old);
   await expirePauses(db, { beforeMs: seededAt(10), nowMs, limit: 100 });
 });
 plan("find_replay_matches", (db) => findReplayMatches(db, filter, position, { limit: 50, events: 100 }), {
@@ -70,9 +80,10 @@ plan("read_replayed_subscriptions", (db) =>
   readReplayedSubscriptions(db, [seededId("sub", 2), seededId("sub", 3)], 500),
 );
 plan(["lock_replay_starts", "the replays of a project that have not ended"], (db) =>
-  replaysForProject(db, projectId).start(started, 10),
+  replaysForProject(db, projectId).start(started, limits),
 );
 plan("start a replay", start);
+plan("the customers of replays", startInPortal);
 plan("a replay", (db) => replaysForProject(db, projectId).find(id));
 plan("change a replay", cancel);
 plan("sweep_replays", (db) => sweepReplays(db, seededAt(10), 100));

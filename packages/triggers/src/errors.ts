@@ -194,6 +194,12 @@ export const triggerFaults = defineFaults({
   },
   REPLAY_OF_PROJECT: {
     code: "failed_precondition",
+    field: "id",
+    says: (id: string) => `the project started the replay ${formatValue(id)}`,
+    help: "Ask the project to change or end it: only the project can.",
+  },
+  PROJECT_REPLAY_RUNNING: {
+    code: "failed_precondition",
     reason: "REPLAY_RUNNING",
     field: "subscriptionId",
     says: "a replay of the project includes this subscription, and has not ended",
@@ -327,6 +333,40 @@ export const triggerFaults = defineFaults({
     says: (most: number, _retryAfterMs: number) => `the portal has sent ${most} test events within a minute`,
     help: text`Try again ${wait}.`,
     retryAfterMs: (_most: number, retryAfterMs: number) => retryAfterMs,
+  },
+  PORTAL_DELIVERIES_TOO_MANY: {
+    code: "resource_exhausted",
+    field: "subscriptionId",
+    says: (id: string, most: number) =>
+      `the endpoint ${formatValue(id)} has ${most} or more deliveries that wait to be sent`,
+    help: "Repair the endpoint if it fails, and try again when fewer deliveries wait.",
+    retryAfterMs: 60_000,
+  },
+  PORTAL_SCANS_TOO_MANY: {
+    code: "resource_exhausted",
+    says: (most: number, _retryAfterMs: number) =>
+      `the portal has read past events ${most} times within a minute, for previews and replays`,
+    help: text`Try again ${wait}.`,
+    retryAfterMs: (_most: number, retryAfterMs: number) => retryAfterMs,
+  },
+  PORTAL_REPLAY_RUNNING: {
+    code: "resource_exhausted",
+    reason: "PORTAL_REPLAYS_TOO_MANY",
+    says: (id: string) =>
+      `the replay ${formatValue(id)} to another endpoint has not ended, and the portal runs one at a time`,
+    help: text`Wait for it, or end it with ${call("CancelReplay")}.`,
+  },
+  PORTAL_REPLAYS_TOO_MANY: {
+    code: "resource_exhausted",
+    says: "too many replays run at present",
+    help: text`Try again ${wait}.`,
+    retryAfterMs: 60_000,
+  },
+  SUBSCRIPTION_PAUSED_BY_PROJECT: {
+    code: "failed_precondition",
+    field: (path: string) => path,
+    says: (_path: string, id: string) => `the project paused the endpoint ${formatValue(id)}`,
+    help: "Ask the project to resume it: only the project can.",
   },
   PORTAL_LINKS_TOO_MANY: {
     code: "resource_exhausted",

@@ -4,6 +4,7 @@ import type { TriggersContext } from "./service/context.ts";
 import { deliveryMethods } from "./service/deliveries.ts";
 import { eventTypeMethods } from "./service/event-types.ts";
 import { eventMethods } from "./service/events.ts";
+import { createScanCount } from "./service/portal-limits.ts";
 import { portalLinkMethods } from "./service/portal-links.ts";
 import { previewMethods } from "./service/preview.ts";
 import { publishMethods } from "./service/publish.ts";
@@ -15,13 +16,14 @@ import { webhookSecretMethods } from "./service/webhook-secrets.ts";
 
 /** Returns the implementation of TriggersService over one database. Every method works on the project of the calling key. */
 export function createTriggersService(context: TriggersContext): ServiceImpl<typeof TriggersService> {
+  const countScan = createScanCount(context.clock);
   return {
     ...subscriptionMethods(context),
     ...secretMethods(context),
-    ...previewMethods(context),
+    ...previewMethods(context, countScan),
     ...eventMethods(context),
     ...deliveryMethods(context),
-    ...replayMethods(context),
+    ...replayMethods(context, countScan),
     ...publishMethods(context),
     ...eventTypeMethods(context),
     ...webhookSecretMethods(context),

@@ -75,7 +75,8 @@ export type GetIdentityResponse = Message<"svc.v1.GetIdentityResponse"> & {
   keyName: string;
 
   /**
-   * Version, address, features and retention times of the deployment.
+   * Version, address, features and retention times of the deployment. For a portal key, only its address and the
+   * retention time of events.
    *
    * @generated from field: svc.v1.Deployment deployment = 6;
    */

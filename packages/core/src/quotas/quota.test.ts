@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { quotaFaults } from "./quota.ts";
+import { faultForCustomer, quotaFaults } from "./quota.ts";
 
 test("a refusal says how much there may be and, but for a rate, how much there is", () => {
   expect(quotaFaults.storedBytes({ most: 1, used: 6_159_205 }).message).toContain(
@@ -15,4 +15,13 @@ test("a refusal says how much there may be and, but for a rate, how much there i
   expect(quotaFaults.posts({ most: 1 }).message).toContain(
     "the project is over its quota of posts a second at this node, which is 1",
   );
+});
+
+test("a customer in the portal learns which kind of limit is reached, and no number", () => {
+  for (const make of Object.values(quotaFaults)) {
+    const fault = make({ most: 7_777, used: 7_776, retryAfterMs: 5_000 });
+    const shown = faultForCustomer(fault);
+    expect([shown.code, shown.details[0]?.reason, shown.retryAfterMs]).toEqual([fault.code, make.reason, 5_000]);
+    expect(`${shown.message} ${shown.details[0]?.help}`).not.toMatch(/777|quota|SetProjectPolicy/);
+  }
 });

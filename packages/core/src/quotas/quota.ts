@@ -1,5 +1,6 @@
 import { defineFaults } from "../faults/define-faults.ts";
-import { call, type FaultText, text, waitAs } from "../faults/fault-text.ts";
+import { Fault } from "../faults/errors.ts";
+import { call, type FaultText, text, wait, waitAs } from "../faults/fault-text.ts";
 
 /** Name of a quota: a number that limits a resource for a project. */
 export type QuotaName = (typeof quotaNames)[number];
@@ -186,6 +187,20 @@ export const quotaFaults = defineFaults({
   privateToolkitBytes: rowOf("privateToolkitBytes"),
   storedBytes: rowOf("storedBytes"),
 });
+
+const quotaReasons: ReadonlySet<string> = new Set(Object.values(quotas).map(({ reason }) => reason));
+
+/**
+ * Returns the error that a customer in the portal receives instead of `fault`. An exceeded quota of the project keeps its reason and its
+ * time of retry, but its texts have no numbers of the project. Every other error stays as it is: it names a field, or is about the customer.
+ */
+export function faultForCustomer(fault: Fault): Fault {
+  const { code, details, retryAfterMs } = fault;
+  const [detail] = details;
+  if (detail === undefined || detail.field !== "" || !quotaReasons.has(detail.reason)) return fault;
+  const help = retryAfterMs === undefined ? "Ask the project to raise its limit." : text`Try again ${wait}.`;
+  return new Fault(code, "the project has reached a limit", [{ reason: detail.reason, help }], retryAfterMs);
+}
 
 function rowOf(name: QuotaName) {
   const { reason, unit, unitOfOne, help, retryAfterMs: ownMs } = quotas[name];

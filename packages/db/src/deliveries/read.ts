@@ -71,6 +71,25 @@ export async function readEventDeliveries(
   });
 }
 
+/** Finds events by their primary key, with one index lookup for each. */
+const readTriggers = statement<{ id: string; trigger_slug: string }>(
+  "read_triggers_of_events",
+  `select w.id, e.trigger_slug from unnest($2::uuid[]) as w(id) cross join lateral (
+     select trigger_slug from events where project_id = $1::uuid and id = w.id offset 0) e`,
+);
+
+/** Returns the triggers of events, by event id. A test event has none, and a deleted event is absent. */
+export async function readTriggersOfEvents(
+  db: Executor,
+  projectId: ProjectId,
+  eventIds: readonly EventId[],
+): Promise<ReadonlyMap<EventId, string>> {
+  if (eventIds.length === 0) return new Map();
+  const ids = [...new Set(eventIds.map(uuidOfId))];
+  const rows = await readTriggers(db, [uuidOfId(projectId), arrayLiteral(ids)]);
+  return new Map(rows.map(({ id, trigger_slug: slug }) => [idOfUuid("evt", id), slug]));
+}
+
 /** Finds the deliveries of one event by the index deliveries_event, and the subscription of each by its primary key. */
 const findPortalDelivery = statement<{ found: boolean }>(
   "find_portal_delivery",

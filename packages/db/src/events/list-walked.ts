@@ -1,8 +1,9 @@
-import { type EventId, idOfUuid, type ProjectId, uuidOfId } from "@svc/core";
+import { idOfUuid, type ProjectId, uuidOfId } from "@svc/core";
 import type { Executor } from "../connect.ts";
 import { events } from "../schema/index.ts";
 import { namesBut, type Row } from "../sql/codec.ts";
 import { endOf, scanOf, scanOrder, type WalkedPage, walkRowsMax } from "../sql/filter.ts";
+import { firstUuid, lastUuid } from "../sql/newest-in.ts";
 import { type RawRow, selectList } from "../sql/select-list.ts";
 import { statement } from "../sql/statement.ts";
 
@@ -70,6 +71,34 @@ export async function walkEvents(
   const found = isOfTrigger ? selectWalkedOfTrigger(db, [...given, triggerSlug]) : selectWalked(db, given);
   const rows = (await found).map((row) => columns.read(row));
   if (rows.length >= limit) return { rows, walkedTo: undefined };
-  const [end] = await (isOfTrigger ? selectEndOfTrigger(db, [...place, triggerSlug]) : selectEnd(db, place));
-  return { rows, walkedTo: end && (idOfUuid("evt", end.id) as EventId) };
+  const endUuid = await findWalkEnd(db, place, triggerSlug);
+  return { rows, walkedTo: endUuid === undefined ? undefined : idOfUuid("evt", endUuid) };
+}
+
+/** Returns the UUID of the last event that a scan reads. Undefined if the scan reaches the start of its range. */
+async function findWalkEnd(db: Executor, place: readonly string[], triggerSlug: string): Promise<string | undefined> {
+  const [end] = await (triggerSlug === "" ? selectEnd(db, place) : selectEndOfTrigger(db, [...place, triggerSlug]));
+  return end?.id;
+}
+
+/**
+ * Yields the matching events among the newest 20,000 events of a project or trigger (event type), newest first, at most `limit` at a time.
+ * The pages together scan each of these events once, so that the caller pays the same however few events match.
+ */
+export async function* walkNewestEvents(
+  db: Executor,
+  projectId: ProjectId,
+  filter: WalkedEventFilter,
+  limit: number,
+): AsyncGenerator<readonly Row<typeof events>[]> {
+  const place = [uuidOfId(projectId), firstUuid, lastUuid];
+  const fromUuid = (await findWalkEnd(db, place, filter.triggerSlug)) ?? firstUuid;
+  let beforeUuid = lastUuid;
+  let found: number;
+  do {
+    const { rows } = await walkEvents(db, projectId, filter, { fromUuid, beforeUuid, limit });
+    yield rows;
+    found = rows.length;
+    beforeUuid = uuidOfId(rows.at(-1)?.id ?? idOfUuid("evt", firstUuid));
+  } while (found >= limit);
 }

@@ -161,7 +161,7 @@ async function pauseAt(projectId: ProjectId, id: SubscriptionId, atMs: number) {
   const found = await subscriptionsForProject(db, projectId).find(id);
   if (found === undefined) throw new Error("the subscription is missing");
   const paused = { ...found, createdAt: 0 };
-  const pausedReplayId = await openPause(db, paused, atMs, createId("rpl", atMs));
+  const pausedReplayId = await openPause(db, paused, { nowMs: atMs, freshId: createId("rpl", atMs), origin: "" });
   await subscriptionsForProject(db, projectId).update(id, { active: false, inactiveReason: "paused", pausedReplayId });
   return { ...paused, pausedReplayId };
 }
@@ -195,9 +195,9 @@ test("a replay to one entity's subscription keeps its events; one to all subscri
       {
         ...{ id: createId("rpl", nowMs), toolkitSlug: "", triggerSlug: "", subscriptionId, onlyUndelivered: false },
         ...{ since: nowMs - 2_500, until: nowMs, perSecond: 1, total: 0, uncountedFromId: null },
-        ...{ pacedAt: nowMs, createdAt: nowMs },
+        ...{ pacedAt: nowMs, createdAt: nowMs, origin: "" },
       },
-      10,
+      { ofProject: 10, ofCustomers: 100 },
     );
   const end = () =>
     db.sql`update replays set ended_at = now(), state = 'done' where project_id = ${uuidOfId(projectId)}`;

@@ -18,12 +18,15 @@ const marginMs = 60_000;
 /** Columns of a subscription that is paused, resumed or ended. */
 type Paused = Pick<Subscription, "id" | "projectId" | "createdAt" | "pausedReplayId">;
 
+/** A pause that begins at `nowMs`. `freshId`: id of its replay if a new one is stored. `origin`: `portal` if a customer pauses. */
+type Pause = Pick<ReplayRecord, "origin"> & { readonly nowMs: number; readonly freshId: ReplayId };
+
 /**
  * Makes svc keep the events that a subscription misses while it is paused. For this, it stores a replay (a request to deliver events again)
  * that is paused and has no end. Events after the position of a replay are not deleted. If the replay of an earlier pause has not finished,
  * its position is moved back and it is used for this pause. Returns the id of the replay.
  */
-export async function openPause(tx: Executor, paused: Paused, nowMs: number, freshId: ReplayId): Promise<ReplayId> {
+export async function openPause(tx: Executor, paused: Paused, { nowMs, freshId, origin }: Pause): Promise<ReplayId> {
   const { projectId, id: subscriptionId, createdAt, pausedReplayId } = paused;
   const since = Math.max(nowMs - marginMs, createdAt);
   const from = beginningOf(since);
@@ -31,7 +34,7 @@ export async function openPause(tx: Executor, paused: Paused, nowMs: number, fre
     const [row] = await tx.orm
       .update(replays)
       .set({
-        ...{ state: "paused", reason: "", waitsForId: null, until: null, updatedAt: nowMs },
+        ...{ state: "paused", reason: "", waitsForId: null, until: null, updatedAt: nowMs, origin },
         // The position may be earlier than needed: pairs of event and subscription that have a delivery are skipped, so nothing is queued
         // twice.
         positionEventId: sql`least(${replays.positionEventId}, ${uuidOfId(from.positionEventId)}::uuid)`,
@@ -52,7 +55,7 @@ export async function openPause(tx: Executor, paused: Paused, nowMs: number, fre
       onlyUndelivered: true,
     },
     ...{ state: "paused", since, until: null, perSecond, uncountedFromId: from.positionEventId, ...from },
-    ...{ pacedAt: nowMs, createdAt: nowMs, updatedAt: nowMs },
+    ...{ pacedAt: nowMs, createdAt: nowMs, updatedAt: nowMs, origin },
   });
   return freshId;
 }

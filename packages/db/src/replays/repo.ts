@@ -9,8 +9,9 @@ import {
 } from "@svc/core";
 import { and, eq, inArray, isNull } from "drizzle-orm";
 import { type Executor, withTransaction } from "../connect.ts";
-import { replays } from "../schema/triggers.ts";
+import { replays, subscriptions } from "../schema/triggers.ts";
 import type { Row } from "../sql/codec.ts";
+import { filterColumn } from "../sql/filter.ts";
 import { newestOfProject } from "../sql/newest-first.ts";
 import { statement } from "../sql/statement.ts";
 import { type DueTaskLease, type NewDueTask, putDueTasks } from "../standing/task.ts";
@@ -61,17 +62,26 @@ export type NewReplay = Pick<
   | "uncountedFromId"
   | "pacedAt"
   | "createdAt"
+  | "origin"
 >;
 
+/**
+ * Maximum numbers of unfinished replays in a project, without those of pauses. `ofProject`: those that the project started. `ofCustomers`:
+ * those that all customers together started in the portal and that queue deliveries. Of each customer, one may be unfinished.
+ */
+type ReplayLimits = { readonly ofProject: number; readonly ofCustomers: number };
+
 /** Result of `start`: the started replay, or the reason why no replay was started. */
-type ReplayStart =
+export type ReplayStart =
   | { readonly outcome: "started"; readonly replay: ReplayRecord }
   /**
    * The new replay was not started, because the unfinished replay `id` overlaps it. Both deliver to the same subscription, or at least one
-   * of them delivers to all subscriptions.
+   * of them delivers to all subscriptions and the project started the unfinished one.
    */
   | { readonly outcome: "running"; readonly id: ReplayId }
-  /** The project already has the maximum number of unfinished replays. */
+  /** The customer (an entity) that starts the replay in its portal has the unfinished replay `id`, to another of its subscriptions. */
+  | { readonly outcome: "customer_running"; readonly id: ReplayId }
+  /** The project, or its customers together, already have the maximum number of unfinished replays. */
   | { readonly outcome: "too_many" };
 
 /** Columns of a replay that UpdateReplay and CancelReplay change. */
@@ -83,11 +93,11 @@ export type ReplayChange = Partial<
 /** The throttled replays of one project. */
 type ReplayRepository = {
   /**
-   * Starts a replay (repeated deliveries of past events). Does nothing if an unfinished replay to the same subscription exists, or if the
-   * project has `most` unfinished replays. Replays that only deliver the events of a pause do not count. The replay's task is due at its
-   * `createdAt`.
+   * Starts a replay (repeated deliveries of past events). Does nothing if an unfinished replay to the same subscription exists, or if there
+   * are as many unfinished replays as `limits` allows. Replays that only deliver the events of a pause do not count. The replay's task is
+   * due at its `createdAt`.
    */
-  start(replay: NewReplay, most: number): Promise<ReplayStart>;
+  start(replay: NewReplay, limits: ReplayLimits): Promise<ReplayStart>;
   find(id: ReplayId): Promise<ReplayRecord | undefined>;
   /** Returns the replays, newest first, beginning after the id `after`. `to`: only those to one of these subscriptions. */
   list(page: { after: ReplayId | undefined; limit: number }, to?: readonly SubscriptionId[]): Promise<ReplayRecord[]>;
@@ -111,19 +121,11 @@ const lockStarts = statement<{ locked: string }>(
 export function replaysForProject(db: Executor, projectId: ProjectId): ReplayRepository {
   const own = (id: ReplayId) => and(eq(replays.projectId, projectId), eq(replays.id, id));
   return {
-    start: (replay, most) =>
+    start: (replay, limits) =>
       withTransaction(db, async (tx): Promise<ReplayStart> => {
         await lockStarts(tx, [uuidOfId(projectId)]);
-        const unfinished = await tx.orm
-          .select({ id: replays.id, subscriptionId: replays.subscriptionId })
-          .from(replays)
-          .where(and(eq(replays.projectId, projectId), isNull(replays.endedAt), eq(replays.ofPause, false)));
-        const { subscriptionId } = replay;
-        const other = unfinished.find(
-          (one) => subscriptionId === null || one.subscriptionId === null || one.subscriptionId === subscriptionId,
-        );
-        if (other !== undefined) return { outcome: "running", id: other.id };
-        if (unfinished.length >= most) return { outcome: "too_many" };
+        const refused = await findRefusal(tx, projectId, replay, limits);
+        if (refused !== undefined) return refused;
         const [row] = await tx.orm
           .insert(replays)
           .values({ ...replay, projectId, state: "running", ...beginningOf(replay.since), updatedAt: replay.createdAt })
@@ -155,6 +157,61 @@ export function replaysForProject(db: Executor, projectId: ProjectId): ReplayRep
         return row;
       }),
   };
+}
+
+/** Columns of an unfinished replay that decide if another one may start. */
+type UnfinishedReplay = Pick<ReplayRecord, "id" | "subscriptionId" | "origin" | "state" | "reason">;
+
+/** Returns the reason why a replay must not start. Undefined if it may. Call it under the lock of the project's starts. */
+async function findRefusal(
+  tx: Executor,
+  projectId: ProjectId,
+  { subscriptionId, origin }: Pick<NewReplay, "subscriptionId" | "origin">,
+  limits: ReplayLimits,
+): Promise<ReplayStart | undefined> {
+  const { id, state, reason } = replays;
+  const unfinished = await tx.orm
+    .select({ id, subscriptionId: replays.subscriptionId, origin: replays.origin, state, reason })
+    .from(replays)
+    .where(and(eq(replays.projectId, projectId), isNull(replays.endedAt), eq(replays.ofPause, false)));
+  const other = unfinished.find(
+    (one) =>
+      one.subscriptionId === subscriptionId ||
+      (one.origin === "" && (one.subscriptionId === null || subscriptionId === null)),
+  );
+  if (other !== undefined) return { outcome: "running", id: other.id };
+  const own = unfinished.filter((one) => one.origin === origin);
+  if (origin === "") return own.length < limits.ofProject ? undefined : { outcome: "too_many" };
+  const ofCustomer =
+    subscriptionId === null ? undefined : await findOfCustomer(tx, projectId, { started: own, subscriptionId });
+  if (ofCustomer !== undefined) return { outcome: "customer_running", id: ofCustomer.id };
+  return own.filter(isQueuing).length < limits.ofCustomers ? undefined : { outcome: "too_many" };
+}
+
+/** Returns the replay to a subscription of the same entity (customer or user) as `subscriptionId`. Finds subscriptions by primary key. */
+async function findOfCustomer(
+  tx: Executor,
+  projectId: ProjectId,
+  {
+    started,
+    subscriptionId,
+  }: { readonly started: readonly UnfinishedReplay[]; readonly subscriptionId: SubscriptionId },
+): Promise<UnfinishedReplay | undefined> {
+  const ids = [subscriptionId, ...started.flatMap((one) => one.subscriptionId ?? [])];
+  const { id, entityId } = subscriptions;
+  const isOfProject = filterColumn(subscriptions.projectId, projectId);
+  const rows = await tx.orm
+    .select({ id, entityId })
+    .from(subscriptions)
+    .where(and(inArray(id, ids), isOfProject));
+  const entities = new Map(rows.map((row) => [row.id, row.entityId]));
+  const entity = entities.get(subscriptionId);
+  return started.find((one) => one.subscriptionId !== null && entities.get(one.subscriptionId) === entity);
+}
+
+/** True if a replay queues deliveries. False if it is paused, or waits for an endpoint that fails or is inactive, maybe for long. */
+function isQueuing({ state, reason }: UnfinishedReplay): boolean {
+  return state === "running" && reason !== "backoff" && reason !== "inactive";
 }
 
 /** The lowest UUID. No id is lower, so it is the start of a range that has no other start. */

@@ -36,6 +36,7 @@ const replayColumns = selectList(
     "createdAt",
     "updatedAt",
     "endedAt",
+    "origin",
   ],
   "r",
 );

@@ -9,11 +9,12 @@ import {
   deliveryStates,
   eventKinds,
   inactiveReasons,
+  origins,
+  pausers,
   quarantineReasons,
   replayReasons,
   replayStates,
   subscriptionKinds,
-  subscriptionOrigins,
 } from "./words.ts";
 
 /**
@@ -120,7 +121,9 @@ export const subscriptions = pgTable(
      * paused.
      */
     pausedReplayId: idColumn("rpl")("paused_replay_id"),
-    origin: oneOf(subscriptionOrigins)("origin").notNull().default(""),
+    origin: oneOf(origins)("origin").notNull().default(""),
+    /** Actor that paused the subscription. It stays if svc deactivates the subscription because its pause lasted too long. */
+    pausedBy: oneOf(pausers)("paused_by").notNull().default(""),
   },
   (table) => [
     index("subscriptions_project").on(table.projectId, table.id),
@@ -431,6 +434,7 @@ export const replays = pgTable(
     createdAt: time("created_at").notNull(),
     updatedAt: time("updated_at").notNull(),
     endedAt: time("ended_at"),
+    origin: oneOf(origins)("origin").notNull().default(""),
   },
   (table) => [
     index("replays_project").on(table.projectId, table.id),

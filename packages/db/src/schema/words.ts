@@ -130,8 +130,17 @@ export const keyRoles = ["member", "approver"] as const;
 /** Purpose of an API key. `portal`: it belongs to a portal link, and svc does not keep its text. Empty for all other keys. */
 export const keyPurposes = ["", "portal"] as const;
 
-/** Place where a subscription was created. `portal`: a customer created it in the portal of its entity (customer or user). */
-export const subscriptionOrigins = ["", "portal"] as const;
+/**
+ * Place where a subscription was created or a replay was started. `portal`: a customer did this in the portal of its entity (customer or
+ * user). Empty for all others.
+ */
+export const origins = ["", "portal"] as const;
+
+/**
+ * Actor that paused a subscription: a key of the project, or a customer in the portal. Empty if the subscription is not paused, and was
+ * not deactivated because its pause lasted too long.
+ */
+export const pausers = ["", "project", "portal"] as const;
 
 /** Plans that need approval: none (`never`), plans with destructive calls (`destructive`), or all (`always`). */
 export const planApprovals = ["never", "destructive", "always"] as const;

@@ -1,5 +1,5 @@
 import { type ProjectId, pendingCountMax, type SubscriptionId, uuidOfId } from "@svc/core";
-import type { Executor } from "../connect.ts";
+import { type Executor, withTransaction } from "../connect.ts";
 import { liveEpochs } from "../deliveries/epoch.ts";
 import { scanOf, walkRowsMax } from "../sql/filter.ts";
 import { firstUuid, lastUuid } from "../sql/newest-in.ts";
@@ -45,6 +45,32 @@ export type SubscriptionProgress = {
   /** Time from which the pace lets the next attempt start, epoch milliseconds. Undefined for a subscription without a pace. */
   readonly pacedUntil: number | undefined;
 };
+
+/**
+ * Takes an advisory lock, which locks no row. Transactions that queue deliveries for a customer take it, so that they cannot exceed the
+ * maximum of pending deliveries of a subscription together.
+ */
+const lockQueue = statement<{ locked: string }>(
+  "lock_subscription_queue",
+  "select pg_advisory_xact_lock(hashtextextended('svc.queue.' || $1::uuid, 0))::text as locked",
+);
+
+/**
+ * Runs `queue`, which queues one delivery to a subscription, and returns its result. Runs nothing and returns undefined if the subscription
+ * has `most` pending deliveries or more. Concurrent calls cannot exceed the maximum together.
+ */
+export function queueWithin<Result>(
+  db: Executor,
+  id: SubscriptionId,
+  most: number,
+  queue: (tx: Executor) => Promise<Result>,
+): Promise<Result | undefined> {
+  return withTransaction(db, async (tx) => {
+    await lockQueue(tx, [uuidOfId(id)]);
+    const [pending] = await countPending(tx, [uuidOfId(id), most]);
+    return (pending?.count ?? 0) < most ? queue(tx) : undefined;
+  });
+}
 
 /** Returns the progress of the deliveries to a subscription of the project. */
 export async function readSubscriptionProgress(

@@ -36,6 +36,7 @@ export type SubscriptionChange = Partial<
     | "formerUntil"
     | "pausedAt"
     | "pausedReplayId"
+    | "pausedBy"
     | "settings"
     | "credentials"
     | "toolkitSlug"

@@ -22,7 +22,7 @@ export type IdentityOptions = {
 export function createIdentityService({ db, config, publicUrl }: IdentityOptions): ServiceImpl<typeof IdentityService> {
   return {
     async getIdentity(_request, ctx) {
-      const { projectId, keyId, role, binding } = requireProject(ctx);
+      const { projectId, keyId, role, binding, portal } = requireProject(ctx);
       const [project, key] = await Promise.all([findProject(db, projectId), findKeyById(db, keyId)]);
       return {
         projectId,
@@ -34,13 +34,16 @@ export function createIdentityService({ db, config, publicUrl }: IdentityOptions
         accessClasses: [...(binding?.accessClasses ?? [])],
         toolkitSlugs: [...(binding?.toolkitSlugs ?? [])],
         confirm: { ...(key?.confirm ?? noConfirmRule) },
-        deployment: deploymentMessage(config, publicUrl()),
+        deployment: deploymentMessage(config, publicUrl(), portal !== undefined),
       };
     },
   };
 }
 
-function deploymentMessage(config: Config, publicUrl: string): Deployment {
+/** Returns the facts about the deployment. A customer in the portal gets only those that concern its endpoints. */
+function deploymentMessage(config: Config, publicUrl: string, isPortal: boolean): Deployment {
+  const events = durationFromMs(config.eventRetentionMs);
+  if (isPortal) return create(DeploymentSchema, { publicUrl, retentions: { events } });
   const { adminToken, adminListen, isSandbox, jobRetentionMs } = config;
   const isAdministered = adminToken !== undefined && adminListen === undefined;
   return create(DeploymentSchema, {
@@ -48,7 +51,7 @@ function deploymentMessage(config: Config, publicUrl: string): Deployment {
     sandbox: isSandbox,
     publicUrl,
     retentions: {
-      events: durationFromMs(config.eventRetentionMs),
+      events,
       calls: durationFromMs(config.callRetentionMs),
       jobRows: durationFromMs(config.jobRowRetentionMs),
       standingRuns: durationFromMs(config.standingRunRetentionMs),

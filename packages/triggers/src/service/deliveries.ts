@@ -19,7 +19,9 @@ import {
   text,
   timeRange,
 } from "@svc/core";
+import type { Executor } from "@svc/db/connect";
 import { enqueueDeliveries } from "@svc/db/deliveries/enqueue";
+import { readTriggersOfEvents } from "@svc/db/deliveries/read";
 import { findDeliveryEndpoints } from "@svc/db/deliveries/read-endpoint-times";
 import { type Delivery, type DeliveryFilter, deliveriesForProject } from "@svc/db/deliveries/repo";
 import { tryDeliveriesNow } from "@svc/db/deliveries/try-now";
@@ -40,7 +42,8 @@ import { triggerFaults } from "../errors.ts";
 import { acceptedMatches } from "../filters/pairs.ts";
 import type { TriggersContext } from "./context.ts";
 import { rangeWarnings } from "./pending-warnings.ts";
-import { findReadableEvent, isReachable, requireSubscription } from "./portal-scope.ts";
+import { queueForCaller } from "./portal-limits.ts";
+import { findReadableEvent, isReachable, requireSubscription, viewOf } from "./portal-scope.ts";
 import { largePages, requireActive, requireRoom, requireToolkit, triggerSlugOf } from "./request.ts";
 import { wholeSubscription } from "./subscriptions.ts";
 import { storeTestEvent, testPayload } from "./test-event.ts";
@@ -88,7 +91,16 @@ export function deliveryMethods(context: TriggersContext): Methods {
           ? deliveries.walk({ ...filter, subscriptionId, state, onlyFailed }, page)
           : deliveries.list(filter, page);
       },
-      answer: async (rows, { caller: { projectId } }) => ({ deliveries: await messagesOf(context, projectId, rows) }),
+      async answer(rows, { caller, request }) {
+        const deliveries = await messagesOf(context, caller.projectId, rows);
+        if (!request.withTriggers) return { deliveries };
+        const slugOf = await readTriggerSlugs(context, caller, rows);
+        for (const delivery of deliveries) {
+          const slug = slugOf.get(delivery.eventId);
+          if (slug !== undefined) delivery.triggerSlug = slug;
+        }
+        return { deliveries };
+      },
     }),
 
     async listDeliveryAttempts(req, ctx) {
@@ -156,7 +168,9 @@ export function deliveryMethods(context: TriggersContext): Methods {
       if (retryAfterMs !== undefined) throw triggerFaults.PORTAL_TESTS_TOO_MANY(portalTestsMax, retryAfterMs);
       await requireRoom(context, principal, 1);
       const payload = await testPayload(context, principal, subscription);
-      const deliveryId = await storeTestEvent(context, subscription, payload);
+      const deliveryId = await queueForCaller(db, principal, subscriptionId, (tx) =>
+        storeTestEvent({ ...context, db: tx }, subscription, payload),
+      );
       dispatcher.wake();
       const delivery = await deliveriesForProject(db, projectId).find(deliveryId);
       if (delivery === undefined) throw triggerFaults.DELIVERY_NOT_FOUND("subscriptionId", deliveryId);
@@ -212,6 +226,25 @@ async function messageOf({ db, clock, restored }: TriggersContext, row: Delivery
   const endpoints = await findDeliveryEndpoints(db, row.projectId, [row.subscriptionId], clock.now());
   const isHeld = restored?.()?.resumedAt === null;
   return deliveryMessage(row, endpoints.get(row.subscriptionId), { nowMs: clock.now(), isHeld });
+}
+
+/**
+ * Returns the triggers of the deliveries' events, by event id. In the portal, types that the project does not offer now are left out, as in
+ * GetEvent.
+ */
+async function readTriggerSlugs(
+  context: TriggersContext,
+  caller: ProjectPrincipal,
+  rows: readonly Delivery[],
+): Promise<ReadonlyMap<string, string>> {
+  const slugs = await readTriggersOfEvents(
+    context.db,
+    caller.projectId,
+    rows.map(({ eventId }) => eventId),
+  );
+  if (caller.portal === undefined) return slugs;
+  const { triggers } = await viewOf(context, caller);
+  return new Map([...slugs].filter(([, slug]) => slug === "" || triggers.has(slug)));
 }
 
 function unselectedWarning(subscriptionId: SubscriptionId): string {
@@ -293,7 +326,11 @@ async function queue(
   const fresh = matches
     .map((match) => ({ ...match, id: createId("dlv", nowMs) }))
     .sort((a, b) => (a.id < b.id ? 1 : -1));
-  const gone = await enqueueDeliveries(context.db, { projectId, dueAtMs: nowMs, lowPriority: false }, fresh);
+  const enqueue = (db: Executor) => enqueueDeliveries(db, { projectId, dueAtMs: nowMs, lowPriority: false }, fresh);
+  // In the portal, all deliveries of a call are to one subscription.
+  const [first] = fresh;
+  const gone =
+    first === undefined ? new Set() : await queueForCaller(context.db, principal, first.subscriptionId, enqueue);
   context.dispatcher.wake();
   const queued = fresh.filter(({ id }) => !gone.has(id));
   const newest = queued.slice(0, shownMax).map(

@@ -2,8 +2,9 @@ import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { CatalogView } from "@svc/catalog";
-import { createId, isEntityId, optionalId, type ProjectPrincipal, requireProject } from "@svc/core";
+import { createId, isEntityId, type MinuteCount, optionalId, type ProjectPrincipal, requireProject } from "@svc/core";
 import type { SubscriptionSettings } from "@svc/db/documents/subscriptions";
+import { walkNewestEvents } from "@svc/db/events/list-walked";
 import { type Event, eventsForProject } from "@svc/db/events/repo";
 import type { Subscription } from "@svc/db/subscriptions/repo";
 import { previewedRequest } from "@svc/delivery";
@@ -15,6 +16,7 @@ import {
 } from "@svc/gen/triggers";
 import { triggerFaults } from "../errors.ts";
 import type { TriggersContext } from "./context.ts";
+import { requireScan } from "./portal-limits.ts";
 import { askedToolkit, requireEntity, requirePortalFields, subscriptionsOf, viewOf } from "./portal-scope.ts";
 import { withWholeParts } from "./subscription-mask.ts";
 import { requireOneSelection } from "./subscription-match.ts";
@@ -28,13 +30,15 @@ type Methods = Pick<ServiceImpl<typeof TriggersService>, "previewSubscription">;
  * `requestsMax`: number of requests that the preview shows.
  */
 const scanned = { events: 1_000, bytes: 33_554_432, page: 25 };
+/** Maximum time in milliseconds for which a preview in the portal reads events. */
+const portalScanMs = 2_000;
 const requestsMax = 5;
 
 /** The columns of a subscription that decide which events it receives, and in which form it receives them. */
 type Selection = Pick<Subscription, "toolkitSlug" | "triggerSlug" | "triggerSlugs" | "entityId" | "settings">;
 
-/** Returns the method PreviewSubscription. */
-export function previewMethods(context: TriggersContext): Methods {
+/** Returns the method PreviewSubscription. `countScan`: counts what the portal of an entity (customer or user) makes svc read. */
+export function previewMethods(context: TriggersContext, countScan: MinuteCount): Methods {
   return {
     async previewSubscription(req, ctx) {
       const caller = requireProject(ctx);
@@ -44,6 +48,7 @@ export function previewMethods(context: TriggersContext): Methods {
       const sent = withWholeParts(before, req);
       requirePortalFields(caller, sent, portalFields);
       const selection = { ...before, ...changeOfParts(view, before, sent) };
+      requireScan(caller, countScan);
       return preview(context, caller, view, selection);
     },
   };
@@ -104,30 +109,43 @@ async function preview(context: TriggersContext, caller: ProjectPrincipal, view:
 
 /**
  * Reads the latest events of the toolkit (app) or trigger (event type) of a selection, newest first. In the portal, it reads only those of
- * the entity (customer or user), which are among the latest 20,000.
+ * the entity (customer or user), which are among the latest 20,000, and stops after 2 seconds.
  */
 async function* latestEvents(
-  { db }: TriggersContext,
-  { projectId, portal }: ProjectPrincipal,
-  { toolkitSlug, triggerSlug, triggerSlugs }: Selection,
+  context: TriggersContext,
+  caller: ProjectPrincipal,
+  selection: Selection,
 ): AsyncGenerator<Event> {
-  const events = eventsForProject(db, projectId);
-  const [only = triggerSlug, ...others] = triggerSlugs;
-  const range = { toolkitSlug, triggerSlug: others.length === 0 ? only : "", sinceMs: undefined, untilMs: undefined };
-  let after: Event["id"] | undefined;
+  const { clock } = context;
+  const untilMs = caller.portal === undefined ? Number.POSITIVE_INFINITY : clock.now() + portalScanMs;
   let [count, bytes] = [0, 0];
-  while (count < scanned.events && bytes < scanned.bytes) {
-    const place = { after, limit: scanned.page };
-    const page =
-      portal === undefined
-        ? await events.list(range, place)
-        : (await events.walk({ ...range, entityId: portal.entityId, payloadContains: "" }, place)).rows;
+  for await (const page of latestPages(context, caller, selection)) {
     yield* page;
     count += page.length;
     bytes += page.reduce((sum, { payload }) => sum + payload.length, 0);
-    after = page.at(-1)?.id;
-    if (page.length < scanned.page) return;
+    if (count >= scanned.events || bytes >= scanned.bytes || clock.now() >= untilMs) return;
   }
+}
+
+async function* latestPages(
+  { db }: TriggersContext,
+  { projectId, portal }: ProjectPrincipal,
+  { toolkitSlug, triggerSlug, triggerSlugs }: Selection,
+): AsyncGenerator<readonly Event[]> {
+  const [only = triggerSlug, ...others] = triggerSlugs;
+  const range = { toolkitSlug, triggerSlug: others.length === 0 ? only : "" };
+  if (portal !== undefined) {
+    const filter = { ...range, entityId: portal.entityId, payloadContains: "" };
+    return yield* walkNewestEvents(db, projectId, filter, scanned.page);
+  }
+  const events = eventsForProject(db, projectId);
+  let page: readonly Event[];
+  let after: Event["id"] | undefined;
+  do {
+    page = await events.list({ ...range, sinceMs: undefined, untilMs: undefined }, { after, limit: scanned.page });
+    yield page;
+    after = page.at(-1)?.id;
+  } while (page.length >= scanned.page);
 }
 
 function isSelected({ triggerSlugs, entityId }: Selection, event: Event): boolean {

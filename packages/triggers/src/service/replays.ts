@@ -1,9 +1,12 @@
 import type { ServiceImpl } from "@connectrpc/connect";
 import {
+  assertExhaustive,
   byId,
   createId,
   type EventId,
+  type Fault,
   firstUuidAt,
+  type MinuteCount,
   optionalId,
   type ProjectId,
   type ProjectPrincipal,
@@ -22,6 +25,7 @@ import {
   type NewReplay,
   type ReplayChange,
   type ReplayRecord,
+  type ReplayStart,
   replaysForProject,
 } from "@svc/db/replays/repo";
 import type { StartReplayRequest, TriggersService } from "@svc/gen/triggers";
@@ -30,6 +34,7 @@ import { triggerFaults } from "../errors.ts";
 import { countAccepted } from "../filters/pairs.ts";
 import type { TriggersContext } from "./context.ts";
 import { replayWarnings } from "./pending-warnings.ts";
+import { requireScan, takeScan } from "./portal-limits.ts";
 import { askedToolkit, isReachable, requireSubscription, subscriptionsOf, viewOf } from "./portal-scope.ts";
 import { requireActive, requireRoom, requireToolkit, triggerSlugOf } from "./request.ts";
 
@@ -40,53 +45,49 @@ type Methods = Pick<
 
 const perSecondDefault = 50;
 const perSecondMax = 5_000;
-const unfinishedMax = 10;
-/**
- * Number of unfinished replays of a project from which customers can start no further replay in the portal. So customers cannot use up all
- * replays that the project itself may start.
- */
-const portalUnfinishedMax = 5;
+/** Maximum deliveries per second of a replay in the portal. A replay has at most 10 seconds' worth of pending deliveries. */
+const portalPerSecondMax = 100;
+/** Maximum unfinished replays. Those of customers have a number of their own, so that customers take no place of the project. */
+const unfinishedMax = { ofProject: 10, ofCustomers: 100 };
 /**
  * Maximum time in milliseconds for which StartReplay counts the deliveries of the replay. If a range is too large for it, the rest is
  * counted while the replay runs.
  */
 const countMs = 2_000;
+/** Maximum statements by which StartReplay counts in the portal. Each reads up to 50,000 events. */
+const portalPartsMax = 10;
 const fullStepMs = 1_000;
 
-/** Returns the methods StartReplay, GetReplay, ListReplays, UpdateReplay and CancelReplay. */
-export function replayMethods(context: TriggersContext): Methods {
+/**
+ * Returns the methods StartReplay, GetReplay, ListReplays, UpdateReplay and CancelReplay. `countScan`: counts what the portal of an entity
+ * (customer or user) makes svc read.
+ */
+export function replayMethods(context: TriggersContext, countScan: MinuteCount): Methods {
   const { db, clock, sealer } = context;
   return {
     async startReplay(req, ctx) {
       const principal = requireProject(ctx);
       const { projectId } = principal;
-      const perSecond = perSecondOf(req.perSecond === 0 ? perSecondDefault : req.perSecond);
+      const perSecond = perSecondOf(principal, req.perSecond === 0 ? perSecondDefault : req.perSecond);
       const filter = await filterOf(context, principal, req);
-      const asked = { filter: matchesOf(filter), isPortal: principal.portal !== undefined };
-      if (req.dryRun) {
-        const { counts } = await count(context, filter, { isOver: () => ctx.signal.aborted });
-        const total = sumOf(counts);
-        const warnings = await replayWarnings(context, projectId, { ...asked, matches: total });
-        return { total, counts: replayCountMessages(counts), warnings };
-      }
-      await requireRoom(context, principal, 1);
-      const untilMs = clock.now() + countMs;
-      const { counts, next } = await count(context, filter, { isOver: () => clock.now() >= untilMs });
-      const matches = next === undefined ? sumOf(counts) : undefined;
-      const warnings = await replayWarnings(context, projectId, { ...asked, matches });
-      const nowMs = clock.now();
+      if (!req.dryRun) await requireRoom(context, principal, 1);
+      requireScan(principal, countScan);
+      const counted = await count(
+        context,
+        filter,
+        boundsOf(context, principal, { req, signal: ctx.signal, countScan }),
+      );
+      const { counts, next } = counted;
+      const total = sumOf(counts);
+      const warnings = await warningsOf(context, principal, filter, counted);
+      if (req.dryRun) return { total, counts: replayCountMessages(counts), warnings, more: next !== undefined };
       const replay: NewReplay = {
         ...filter,
-        ...{ id: createId("rpl", filter.createdAt), perSecond, total: sumOf(counts), uncountedFromId: next ?? null },
-        pacedAt: nowMs - fullStepMs,
+        ...{ id: createId("rpl", filter.createdAt), perSecond, total, uncountedFromId: next ?? null },
+        ...{ pacedAt: clock.now() - fullStepMs, origin: principal.portal === undefined ? "" : "portal" },
       };
-      const most = principal.portal === undefined ? unfinishedMax : portalUnfinishedMax;
-      const start = await replaysForProject(db, projectId).start(replay, most);
-      if (start.outcome === "running") {
-        if ((await findReachedReplay(db, principal, start.id)) === undefined) throw triggerFaults.REPLAY_OF_PROJECT();
-        throw triggerFaults.REPLAY_RUNNING(start.id);
-      }
-      if (start.outcome === "too_many") throw triggerFaults.REPLAYS_TOO_MANY(most);
+      const start = await replaysForProject(db, projectId).start(replay, unfinishedMax);
+      if (start.outcome !== "started") throw await refusalOf(db, principal, start);
       context.wakeReplays();
       return { replay: replayMessage(start.replay), warnings };
     },
@@ -108,8 +109,8 @@ export function replayMethods(context: TriggersContext): Methods {
     async updateReplay(req, ctx) {
       const caller = requireProject(ctx);
       const { projectId } = caller;
-      const perSecond = req.perSecond === undefined ? undefined : perSecondOf(req.perSecond);
-      const { id } = await requireReplay(context, caller, req.id);
+      const perSecond = req.perSecond === undefined ? undefined : perSecondOf(caller, req.perSecond);
+      const { id } = await requireChangeable(context, caller, req.id);
       const row = await replaysForProject(db, projectId).change(id, (before) => ({
         ...requireClosed(before),
         updatedAt: clock.now(),
@@ -131,7 +132,7 @@ export function replayMethods(context: TriggersContext): Methods {
         endedAt: nowMs,
         updatedAt: nowMs,
       } as const;
-      const { id } = await requireReplay(context, caller, req.id);
+      const { id } = await requireChangeable(context, caller, req.id);
       await giveBackParked(context, projectId, id);
       const row = await replaysForProject(db, projectId).change(id, (before) => ({ ...requireClosed(before), ...end }));
       return { replay: found(row, req.id) };
@@ -147,6 +148,40 @@ async function requireReplay({ db }: TriggersContext, caller: ProjectPrincipal, 
   const row = await findReachedReplay(db, caller, requireId("rpl", "id", text));
   if (row === undefined) throw triggerFaults.REPLAY_NOT_FOUND("id", text);
   return row;
+}
+
+/** Returns a replay as `requireReplay` does. Throws REPLAY_OF_PROJECT for a caller in the portal if the project started the replay. */
+async function requireChangeable(
+  context: TriggersContext,
+  caller: ProjectPrincipal,
+  text: string,
+): Promise<ReplayRecord> {
+  const row = await requireReplay(context, caller, text);
+  if (caller.portal !== undefined && row.origin === "") throw triggerFaults.REPLAY_OF_PROJECT(row.id);
+  return row;
+}
+
+/** Returns the error for a replay that was not started. A caller in the portal gets no number and no id of what belongs to others. */
+async function refusalOf(
+  db: Executor,
+  caller: ProjectPrincipal,
+  start: Exclude<ReplayStart, { outcome: "started" }>,
+): Promise<Fault> {
+  const { portal } = caller;
+  switch (start.outcome) {
+    case "running":
+      return (await findReachedReplay(db, caller, start.id)) === undefined
+        ? triggerFaults.PROJECT_REPLAY_RUNNING()
+        : triggerFaults.REPLAY_RUNNING(start.id);
+    case "customer_running":
+      return triggerFaults.PORTAL_REPLAY_RUNNING(start.id);
+    case "too_many":
+      return portal === undefined
+        ? triggerFaults.REPLAYS_TOO_MANY(unfinishedMax.ofProject)
+        : triggerFaults.PORTAL_REPLAYS_TOO_MANY();
+    default:
+      return assertExhaustive(start);
+  }
 }
 
 async function findReachedReplay(
@@ -185,9 +220,10 @@ async function giveBackParked({ db, clock }: TriggersContext, projectId: Project
 
 const unparkedMax = 2_000;
 
-function perSecondOf(perSecond: number): number {
-  if (perSecond >= 1 && perSecond <= perSecondMax) return perSecond;
-  throw triggerFaults.REPLAY_RATE_INVALID(perSecond, perSecondMax);
+function perSecondOf({ portal }: ProjectPrincipal, perSecond: number): number {
+  const most = portal === undefined ? perSecondMax : portalPerSecondMax;
+  if (perSecond >= 1 && perSecond <= most) return perSecond;
+  throw triggerFaults.REPLAY_RATE_INVALID(perSecond, most);
 }
 
 /**
@@ -237,22 +273,61 @@ function matchesOf({ since, until, toolkitSlug, triggerSlug, subscriptionId, onl
 }
 
 /**
+ * Returns the function that ends the count of a replay: after 2 seconds, or for a dry run of the project when the caller has gone. For a
+ * caller in the portal, it also charges each further statement to the portal, and ends after 10 statements.
+ */
+function boundsOf(
+  { clock }: TriggersContext,
+  caller: ProjectPrincipal,
+  { req, signal, countScan }: { req: StartReplayRequest; signal: AbortSignal; countScan: MinuteCount },
+): (parts: number) => boolean {
+  const isPortal = caller.portal !== undefined;
+  const untilMs = req.dryRun && !isPortal ? Number.POSITIVE_INFINITY : clock.now() + countMs;
+  return (parts) =>
+    (req.dryRun && signal.aborted) ||
+    clock.now() >= untilMs ||
+    (isPortal && (parts >= portalPartsMax || !takeScan(caller, countScan)));
+}
+
+/** Matches of a replay by subscription. `next`: the first event that is not counted. `parts`: number of statements that counted. */
+type CountedReplay = {
+  readonly counts: ReadonlyMap<SubscriptionId, number>;
+  readonly next: EventId | undefined;
+  readonly parts: number;
+};
+
+/**
  * Counts the matches of a replay (pairs of an event and a subscription) by subscription. Each statement counts one part of the time range.
- * The function stops when all parts are counted, or when `isOver` returns true.
+ * The function stops when all parts are counted, or when `isOver` returns true for the number of counted parts.
  */
 async function count(
   context: TriggersContext,
   filter: StartedFilter,
-  { isOver }: { isOver: () => boolean },
-): Promise<{ counts: ReadonlyMap<SubscriptionId, number>; next: EventId | undefined }> {
+  isOver: (parts: number) => boolean,
+): Promise<CountedReplay> {
   const counts = new Map<SubscriptionId, number>();
   let next: EventId | undefined = firstEventAt(filter.since);
+  let parts = 0;
   do {
     const part = await countAccepted(context, filter, next);
     for (const [id, more] of part.counts) counts.set(id, (counts.get(id) ?? 0) + more);
     next = part.next;
-  } while (next !== undefined && !isOver());
-  return { counts, next };
+    parts++;
+  } while (next !== undefined && !isOver(parts));
+  return { counts, next, parts };
+}
+
+/** Returns the warnings of a replay. In the portal, a range that took several statements gets none, because they read the range again. */
+function warningsOf(
+  context: TriggersContext,
+  { projectId, portal }: ProjectPrincipal,
+  filter: StartedFilter,
+  { counts, next, parts }: CountedReplay,
+): Promise<string[]> {
+  const isPortal = portal !== undefined;
+  const isCounted = next === undefined && (!isPortal || parts === 1);
+  const matches = isCounted ? sumOf(counts) : undefined;
+  return replayWarnings(context, projectId, { filter: matchesOf(filter), isPortal, matches });
 }
 
 function sumOf(counts: ReadonlyMap<unknown, number>): number {

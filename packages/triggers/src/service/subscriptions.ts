@@ -118,14 +118,20 @@ export function subscriptionMethods(context: TriggersContext): Methods {
           const sent = withWholeParts(known, req);
           requirePortalFields(caller, sent, portalFields.update);
           requireChangeable(known, sent);
-          if (caller.portal !== undefined) requirePortalActivity(known, req);
+          const isCustomer = caller.portal !== undefined;
+          if (isCustomer) requirePortalActivity(known, req);
           const parts = changeOfParts(view, known, sent);
           const settings = "settings" in parts ? (parts.settings ?? null) : known.settings;
           const credentials =
             req.credentials === undefined
               ? changeOfMove(known, change.endpointUrl, settings)
               : changeOfCredentials(context, known, settings, req.credentials);
-          return { ...change, ...parts, ...credentials, ...(await activityAfter(tx, known, req, clock.now())) };
+          return {
+            ...change,
+            ...parts,
+            ...credentials,
+            ...(await activityAfter(tx, known, req, { nowMs: clock.now(), isCustomer })),
+          };
         });
         if (updated !== undefined && !updated.active) await expireDeliveries(tx, id, clock.now(), expireMax);
         return updated;
@@ -176,14 +182,24 @@ const portalFields = {
   update: ["id", "active", "paused", "endpointUrl", "description", "match", "format", "credentials", "updateMask"],
 };
 
-/** Throws PORTAL_FIELD_REFUSED if a customer deactivates a subscription, or activates one that the project deactivated. */
-function requirePortalActivity({ inactiveReason }: Subscription, { active }: Activity): void {
-  if (active === false || (active === true && inactiveReason === "deactivated"))
-    throw triggerFaults.PORTAL_FIELD_REFUSED("active");
+/**
+ * Throws PORTAL_FIELD_REFUSED if a customer deactivates a subscription, or activates one that the project deactivated. Throws
+ * SUBSCRIPTION_PAUSED_BY_PROJECT if a customer resumes one that the project paused. A customer may activate a subscription that it paused
+ * itself, and that svc then deactivated because the pause lasted too long.
+ */
+function requirePortalActivity({ id, inactiveReason, pausedBy }: Subscription, { active, paused }: Activity): void {
+  const isResumed = active === true || paused === false;
+  if (isResumed && inactiveReason === "paused" && pausedBy === "project")
+    throw triggerFaults.SUBSCRIPTION_PAUSED_BY_PROJECT(active === true ? "active" : "paused", id);
+  const isRefused = active === true && inactiveReason === "deactivated" && pausedBy !== "portal";
+  if (active === false || isRefused) throw triggerFaults.PORTAL_FIELD_REFUSED("active");
 }
 
 /** Fields of UpdateSubscription that start and stop deliveries. */
 type Activity = Pick<UpdateSubscriptionRequest, "active" | "paused">;
+
+/** The change of a subscription's activity. `isCustomer`: true if a customer makes it in the portal, and not the project. */
+type ActivityChange = { readonly nowMs: number; readonly isCustomer: boolean };
 
 /**
  * Throws if the change is not allowed for a subscription that an agent made over MCP. Its endpoint URL cannot change, because the agent's
@@ -209,31 +225,36 @@ function requireChangeable(
 
 /**
  * Returns the change that the fields `active` and `paused` of a request make to a subscription, in this order. If a pause begins or ends,
- * the replay that later delivers the missed events is created or changed first. The transaction holds the lock on the subscription. Throws
- * SUBSCRIPTION_INACTIVE if an inactive subscription would be paused.
+ * the replay that later delivers the missed events is created or changed first. If the project pauses a subscription that a customer has
+ * paused, the pause becomes the project's. The transaction holds the lock on the subscription. Throws SUBSCRIPTION_INACTIVE if an inactive
+ * subscription would be paused.
  */
 async function activityAfter(
   tx: Executor,
   known: Subscription,
   { active, paused }: Activity,
-  nowMs: number,
+  { nowMs, isCustomer }: ActivityChange,
 ): Promise<SubscriptionChange> {
   const isPaused = known.inactiveReason === "paused";
   if (paused === true) {
-    if (isPaused && active !== false) return {};
-    if (active === false || (active === undefined && !known.active))
+    const isTakenOver = known.pausedBy === "portal" && !isCustomer;
+    if (isPaused && active !== false && !isTakenOver) return {};
+    if (active === false || (active === undefined && !known.active && !isPaused))
       throw triggerFaults.SUBSCRIPTION_INACTIVE(known.id, known.inactiveReason || "deactivated", "paused");
-    const pausedReplayId = await openPause(tx, known, nowMs, createId("rpl", nowMs));
-    return { active: false, inactiveReason: "paused", pausedAt: nowMs, pausedReplayId };
+    const pause = { nowMs, freshId: createId("rpl", nowMs), origin: isCustomer ? "portal" : "" } as const;
+    const pausedReplayId = await openPause(tx, known, pause);
+    const pausedBy = isCustomer ? "portal" : "project";
+    const pausedAt = isPaused ? known.pausedAt : nowMs;
+    return { active: false, inactiveReason: "paused", pausedAt, pausedReplayId, pausedBy };
   }
   if (active === false) {
     await endPause(tx, known, { nowMs, reason: "requested" });
-    return { active: false, pausedAt: null };
+    return { active: false, pausedAt: null, pausedBy: "" };
   }
-  if (!isPaused) return active === undefined ? {} : { active };
+  if (!isPaused) return active === undefined ? {} : { active, pausedBy: "" };
   if (active === undefined && paused === undefined) return {};
   await closePause(tx, known, nowMs);
-  return { active: true, pausedAt: null };
+  return { active: true, pausedAt: null, pausedBy: "" };
 }
 
 /** Returns the toolkit (app) and trigger of a subscription after checking them against the catalog. */

@@ -1,0 +1,51 @@
+import { type Clock, createMinuteCount, type MinuteCount, type ProjectPrincipal, type SubscriptionId } from "@svc/core";
+import type { Executor } from "@svc/db/connect";
+import { queueWithin } from "@svc/db/subscriptions/read-progress";
+import { triggerFaults } from "../errors.ts";
+
+// Limits of the work that customers cause in the portal. They apply to one subscription or entity (customer or user), so that a customer
+// reaches its own limit before it uses up what belongs to the project.
+
+/** Number of pending deliveries of a subscription, from any source, at which its customer may queue no further delivery. */
+const pendingMax = 1_000;
+/** Maximum statements by which svc reads past events for the portal of an entity in a minute, at one node. Each reads up to 50,000 events. */
+const scansMax = 60;
+
+/** Returns the count of what svc reads for the portal of each entity (customer or user). `requireScan` and `takeScan` use it. */
+export function createScanCount(clock: Clock): MinuteCount {
+  return createMinuteCount({ clock, most: scansMax });
+}
+
+/**
+ * Charges one statement that reads past events to the portal of the caller's entity (customer or user). Returns false if the portal has
+ * used up its statements of this minute. Always true for a caller outside the portal.
+ */
+export function takeScan(caller: ProjectPrincipal, countScan: MinuteCount): boolean {
+  return waitForScan(caller, countScan) === undefined;
+}
+
+/** Charges one statement as `takeScan` does. Throws PORTAL_SCANS_TOO_MANY if the portal has used up its statements of this minute. */
+export function requireScan(caller: ProjectPrincipal, countScan: MinuteCount): void {
+  const retryAfterMs = waitForScan(caller, countScan);
+  if (retryAfterMs !== undefined) throw triggerFaults.PORTAL_SCANS_TOO_MANY(scansMax, retryAfterMs);
+}
+
+function waitForScan({ projectId, portal }: ProjectPrincipal, countScan: MinuteCount): number | undefined {
+  return portal === undefined ? undefined : countScan(`${projectId} ${portal.entityId}`);
+}
+
+/**
+ * Runs `queue`, which queues a delivery to a subscription, and returns its result. For a caller in the portal, throws
+ * PORTAL_DELIVERIES_TOO_MANY instead if the subscription has 1,000 pending deliveries. Concurrent calls cannot exceed this number together.
+ */
+export async function queueForCaller<Result>(
+  db: Executor,
+  { portal }: ProjectPrincipal,
+  subscriptionId: SubscriptionId,
+  queue: (db: Executor) => Promise<Result>,
+): Promise<Result> {
+  if (portal === undefined) return queue(db);
+  const queued = await queueWithin(db, subscriptionId, pendingMax, async (tx) => ({ result: await queue(tx) }));
+  if (queued === undefined) throw triggerFaults.PORTAL_DELIVERIES_TOO_MANY(subscriptionId, pendingMax);
+  return queued.result;
+}

@@ -1,4 +1,5 @@
 import { useSyncExternalStore } from "react";
+import { consoleBase } from "../session/base.ts";
 import { type PageRefusal, postPage } from "../session/page-post.ts";
 
 /** The session of a customer in the portal, as `/portal/session` returns it. */
@@ -18,15 +19,29 @@ export type PortalSession = {
   portal: { name: string; color: string; logo: string };
 };
 
-/**
- * State of the page. `opening`: the service has not answered yet. `open`: the customer is signed in. `closed`: no customer is signed in;
- * the page shows why.
- */
-export type PortalState = { kind: "opening" } | { kind: "open"; session: PortalSession } | ClosedPortal;
+/** A customer as the portal names it: the id that its project gave it, and the project with its name. */
+type PortalCustomer = { projectId: string; entityId: string; projectName: string };
 
-/** State of the page if no customer is signed in. `why`: the reason. `refusal`: the answer to the link that was opened. */
+/**
+ * State of the page. `opening`: the service has not answered yet. `asking`: the browser is signed in as another customer than the one of
+ * the opened link, and the person has to choose. `open`: the customer is signed in. `closed`: no customer is signed in; the page shows why.
+ */
+export type PortalState =
+  | { kind: "opening" }
+  | ({ kind: "asking" } & ReplacedCustomer)
+  | { kind: "open"; session: PortalSession }
+  | ClosedPortal;
+
+/** The customer as which the browser is signed in, and the one of the opened link. `link`: the secret of this link. */
+export type ReplacedCustomer = { from: PortalCustomer; to: PortalCustomer; link: string };
+
+/**
+ * State of the page if no customer is signed in. `why`: the reason. `refusal`: the answer to the link that was opened. `by`: the session of
+ * another customer that another tab of the browser has opened.
+ */
 export type ClosedPortal =
   | { kind: "closed"; why: "no link" | "ended" | "signed out" }
+  | { kind: "closed"; why: "replaced"; by: PortalSession }
   | { kind: "closed"; why: "refused"; refusal: PageRefusal };
 
 const storedAs = "svc-portal";
@@ -58,25 +73,58 @@ function openSession(): PortalSession | undefined {
  */
 export async function enterPortal(): Promise<void> {
   const link = takeLink();
-  const half = readHalf();
-  if (link === undefined && half === "") return setState({ kind: "closed", why: "no link" });
+  if (link === undefined && readHalf() === "") return setState({ kind: "closed", why: "no link" });
+  await openWith(link === undefined ? {} : { link });
+}
+
+/** Answers the question of the state `asking`: signs in as the customer of the opened link, or stays signed in. */
+export async function answerReplaced({ link, from }: ReplacedCustomer, isReplaced: boolean): Promise<void> {
+  if (!isReplaced && !isAddressOf(from.projectId))
+    return location.assign(new URL(`${from.projectId}/`, consoleBase).href);
+  await openWith(isReplaced ? { link, replace: true } : {});
+}
+
+/** Opens a session with a link, or continues that of the browser. The request proves it, so that no link replaces it without a question. */
+async function openWith(body: { link?: string; replace?: boolean }): Promise<void> {
   setState({ kind: "opening" });
-  const answer = await (link === undefined ? postPage("session", {}, headersOf(half)) : postPage("session", { link }));
+  const half = readHalf();
+  const answer = await postPage("session", body, half === "" ? {} : headersOf(half));
   if ("refusal" in answer) {
     const { refusal } = answer;
     if (refusal.reason === "SESSION_INVALID") return leave("ended");
     return setState({ kind: "closed", why: "refused", refusal });
   }
-  const session = answer.answer as PortalSession;
+  const found = answer.answer as PortalSession | { replaces: Omit<ReplacedCustomer, "link"> };
+  if ("replaces" in found) return setState({ kind: "asking", ...found.replaces, link: body.link ?? "" });
   // The browser has a session of another project's portal. Its data do not belong to this address.
-  if (!`${location.pathname}/`.includes(`/${session.seat.projectId}/`))
-    return setState({ kind: "closed", why: "no link" });
-  keepHalf(session.half);
-  setState({ kind: "open", session });
+  if (!isAddressOf(found.seat.projectId)) return setState({ kind: "closed", why: "no link" });
+  keepHalf(found.half);
+  setState({ kind: "open", session: found });
+}
+
+/** True if the address of the page belongs to the portal of a project. */
+function isAddressOf(projectId: string): boolean {
+  return `${location.pathname}/`.includes(`/${projectId}/`);
+}
+
+/**
+ * Leaves the session, because the service refuses it. If another tab of the browser has opened another link meanwhile, the page continues
+ * with that session if it is of the same customer, and otherwise says so. The page shows no more data of the former session.
+ */
+export async function leaveRefused({ half, seat }: PortalSession): Promise<void> {
+  if (openSession()?.half !== half) return;
+  const stored = readHalf();
+  if (stored === half || stored === "") return leave("ended");
+  setState({ kind: "opening" });
+  const answer = await postPage("session", {}, headersOf(stored));
+  if ("refusal" in answer) return setState({ kind: "closed", why: "ended" });
+  const session = answer.answer as PortalSession;
+  const isSame = session.seat.projectId === seat.projectId && session.seat.entityId === seat.entityId;
+  setState(isSame ? { kind: "open", session } : { kind: "closed", why: "replaced", by: session });
 }
 
 /** Forgets the session, because the service has ended it (`ended`) or the customer has (`signed out`). The page shows no more data. */
-export function leave(why: "ended" | "signed out"): void {
+function leave(why: "ended" | "signed out"): void {
   // Another tab of the browser may have opened another link meanwhile. That session stays.
   const own = openSession()?.half ?? readHalf();
   if (readHalf() === own) keepHalf("");

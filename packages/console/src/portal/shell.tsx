@@ -11,7 +11,8 @@ import { signOut } from "./session.ts";
 /** Draws the frame of every page: the logo and the name of the project, the navigation, and the button that signs out. */
 export function PortalShell() {
   const name = useContext(SiteName);
-  const logo = useContext(Customer)?.portal.logo ?? "";
+  const customer = useContext(Customer);
+  const logo = customer?.portal.logo ?? "";
   const { projectId = "" } = useParams({ strict: false });
   return (
     <div className={styles["shell"]}>
@@ -29,6 +30,7 @@ export function PortalShell() {
           </Link>
         </nav>
         <span className={styles["end"]}>
+          <span className={styles["who"]}>Signed in as {visible(customer?.seat.entityId ?? "")}</span>
           <Button kind="quiet" onPress={() => void signOut()}>
             Sign out
           </Button>

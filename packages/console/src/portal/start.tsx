@@ -2,9 +2,9 @@ import { lazy, type ReactNode, Suspense, useEffect } from "react";
 import type { PageRefusal } from "../session/page-post.ts";
 import { PlainButton } from "../ui/buttons/plain-button.tsx";
 import { Notice } from "../ui/notice/notice.tsx";
-import { sentence } from "../words/text.ts";
+import { sentence, visible } from "../words/text.ts";
 import styles from "./portal.module.css";
-import { type ClosedPortal, enterPortal, usePortalState } from "./session.ts";
+import { answerReplaced, type ClosedPortal, enterPortal, type ReplacedCustomer, usePortalState } from "./session.ts";
 import { shadesOf } from "./shades.ts";
 
 /** The pages of a customer. The browser loads them while the service opens the session. */
@@ -17,11 +17,12 @@ export function PortalStart() {
   const color = state.kind === "open" ? state.session.portal.color : "";
   useEffect(() => showColor(color), [color]);
   if (state.kind === "opening") return <Card title="One moment…" />;
+  if (state.kind === "asking") return <Replaced of={state} />;
   if (state.kind === "closed") return <Closed state={state} />;
   const { session } = state;
   return (
     <Suspense fallback={<Card title="One moment…" />}>
-      <Pages key={session.seat.keyId} session={session} />
+      <Pages key={session.half} session={session} />
     </Suspense>
   );
 }
@@ -43,8 +44,35 @@ function showColor(color: string): void {
 const newLink =
   "Open the portal again from the product that led you here, or ask the sender of your link for a new one.";
 
+/** Asks if the browser is to be signed in as the customer of the opened link, which is not the one that is signed in. */
+function Replaced({ of }: { of: ReplacedCustomer }) {
+  const { from, to } = of;
+  return (
+    <Card title={`Sign in as ${visible(to.entityId)}?`}>
+      <p>
+        This browser is signed in as <b>{visible(from.entityId)}</b> ({visible(from.projectName)}). The link that you
+        opened is for <b>{visible(to.entityId)}</b> ({visible(to.projectName)}).
+      </p>
+      <p>Continue only if you expected this link. Endpoints that you create then belong to {visible(to.entityId)}.</p>
+      <PlainButton onPress={() => void answerReplaced(of, false)}>
+        {`Stay signed in as ${visible(from.entityId)}`}
+      </PlainButton>
+      <PlainButton onPress={() => void answerReplaced(of, true)}>{`Sign in as ${visible(to.entityId)}`}</PlainButton>
+    </Card>
+  );
+}
+
 function Closed({ state }: { state: ClosedPortal }) {
   if ("refusal" in state) return <Refused refusal={state.refusal} />;
+  if ("by" in state)
+    return (
+      <Card title="You are signed in as someone else">
+        <p>
+          Another tab of this browser signed in as <b>{visible(state.by.seat.entityId)}</b>. This page is signed out.
+        </p>
+        <PlainButton onPress={() => location.reload()}>{`Continue as ${visible(state.by.seat.entityId)}`}</PlainButton>
+      </Card>
+    );
   if (state.why === "ended")
     return (
       <Card title="Your access has ended">

@@ -2,10 +2,11 @@ import { Code, ConnectError, type Interceptor, type Transport } from "@connectrp
 import { createConnectTransport } from "@connectrpc/connect-web";
 import { serviceBase } from "../session/base.ts";
 import { setAway } from "../session/reachability.ts";
-import { leave, type PortalSession } from "./session.ts";
+import { leaveRefused, type PortalSession } from "./session.ts";
 
 /** Returns the transport for the calls of a session of the portal. If the service answers 401, the page is signed out. */
-export function portalTransport({ half, seat }: PortalSession): Transport {
+export function portalTransport(session: PortalSession): Transport {
+  const { half, seat } = session;
   const asCustomer: Interceptor = (next) => async (req) => {
     req.header.set("Svc-Portal-Session", half);
     req.header.set("Svc-Seat", seat.keyId);
@@ -17,7 +18,7 @@ export function portalTransport({ half, seat }: PortalSession): Transport {
       return answer;
     } catch (err) {
       const { code, cause } = ConnectError.from(err);
-      if (code === Code.Unauthenticated) leave("ended");
+      if (code === Code.Unauthenticated) void leaveRefused(session);
       if (code === Code.Unavailable || cause instanceof TypeError) setAway("service");
       throw err;
     }

@@ -72,6 +72,33 @@ test("a revocation by id ends that link alone, and every one of its pages", asyn
   expect(rows).toHaveLength(0);
 });
 
+test("a link of another customer opens a session only if the browser wants to replace its own, which then ends", async () => {
+  const tokenOf = async (entityId: string) =>
+    (await made("CreatePortalLink", { entityId })).url.split("#link=")[1] as string;
+  const ada = await openPortal(svc, (await made("CreatePortalLink", { entityId: "asked-ada" })).url);
+  const bobs = await tokenOf("asked-bob");
+  const open = (body: object, headers: Record<string, string>) => sendAsPage(svc, "/portal/session", body, { headers });
+  const asked = await open({ link: bobs }, ada.headers);
+  expect([asked.status, asked.headers.get("set-cookie")]).toEqual([200, null]);
+  expect(asked.json).toEqual({
+    replaces: {
+      from: { projectId: ada.seat.projectId, entityId: "asked-ada", projectName: "default" },
+      to: { projectId: ada.seat.projectId, entityId: "asked-bob", projectName: "default" },
+    },
+  });
+  expect((await open({ link: bobs, replace: "yes" }, ada.headers)).json).toHaveProperty("replaces");
+  expect((await ada.call(call("ListSubscriptions"))).status).toBe(200);
+  const replaced = await open({ link: bobs, replace: true }, ada.headers);
+  expect(replaced.json.seat.entityId).toBe("asked-bob");
+  expect(await ada.call(call("ListSubscriptions"))).toMatchObject({ status: 401, reason: "SESSION_INVALID" });
+  // A session of the same customer is replaced at once. A session that has ended needs no question.
+  const bob = await openPortal(svc, (await made("CreatePortalLink", { entityId: "asked-bob" })).url);
+  const again = await open({ link: await tokenOf("asked-bob") }, bob.headers);
+  expect(again.json.seat.entityId).toBe("asked-bob");
+  expect((await bob.call(call("ListSubscriptions"))).status).toBe(401);
+  expect((await open({ link: await tokenOf("asked-cy") }, ada.headers)).json.seat.entityId).toBe("asked-cy");
+});
+
 test("an expired link opens nothing, and its pages are signed out", async () => {
   const link = await made("CreatePortalLink", { entityId: "dee", readOnly: true });
   const portal = await openPortal(svc, link.url);

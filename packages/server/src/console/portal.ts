@@ -1,6 +1,15 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { createId, digestSecret, generateToken, isoTime, type JsonObject, type ProjectId, parseId } from "@svc/core";
-import { withTransaction } from "@svc/db/connect";
+import {
+  createId,
+  digestSecret,
+  Fault,
+  generateToken,
+  isoTime,
+  type JsonObject,
+  type ProjectId,
+  parseId,
+} from "@svc/core";
+import { type Database, withTransaction } from "@svc/db/connect";
 import {
   type ConsoleSession,
   endConsoleSession,
@@ -9,9 +18,11 @@ import {
   seatKey,
 } from "@svc/db/console/sessions";
 import { eventTypesForProject, type StoredEventSettings } from "@svc/db/event-types/repo";
+import type { CallerKey } from "@svc/db/keys/repo";
 import { findProject } from "@svc/db/projects/repo";
 import { imageTypeOf } from "@svc/node";
 import { createFreshCache } from "../auth/fresh-cache.ts";
+import { isValidKey } from "../auth/key-cache.ts";
 import { serverFaults } from "../errors.ts";
 import { answerError } from "../http/answer.ts";
 import { allowFrames } from "../pages/page-headers.ts";
@@ -26,7 +37,9 @@ import { sessionLifeMs, sessionsOfKeyMax } from "./sessions.ts";
 import { type SignInOptions, userAgentOf } from "./sign-in.ts";
 
 // The path /portal/session, used by the pages of the portal. A session of the portal has one seat: that of the key of its link.
-// POST {"link": "…"} opens a session. The link stays usable until it expires or is revoked.
+// POST {"link": "…"} opens a session. The link stays usable until it expires or is revoked. If the request also proves an open session of
+// another customer, it opens none and returns {"replaces": {"from", "to"}}, each with "projectId", "entityId" and "projectName". With
+// "replace": true, it ends that session and opens the new one. A session of the same customer is always replaced.
 // POST {} returns the session that Svc-Portal-Session and the cookie belong to.
 // Both return {"half": "…", "seat": {"keyId", "projectId", "projectName", "entityId", "readOnly", "expiresAt"},
 // "portal": {"name", "color", "logo"}}. `half` is the value for the header Svc-Portal-Session, `keyId` that for Svc-Seat. `logo` is a data
@@ -44,9 +57,13 @@ export function createPortalSession(options: PortalOptions): { POST: PageCall; D
     async POST(body, req) {
       const link = textField(body, "link");
       if (link !== undefined)
-        return withinLimit(options, req, link, async () =>
-          openSession(await findGoodLink(options, "portal", link), req, options),
-        );
+        return withinLimit(options, req, link, async () => {
+          const good = await findGoodLink(options, "portal", link);
+          const former = await findFormer(req, options);
+          if (former !== undefined && body["replace"] !== true && isOfOther(former.key, good.key))
+            return { json: { replaces: await customersOf(options, former.key, good.key) } };
+          return openSession(good, req, options, former?.session);
+        });
       const { session, half } = await requireSession(req, options);
       return { json: await sessionJson(session, half, await settingsOf(session, options), options) };
     },
@@ -69,8 +86,52 @@ async function requireSession(
   return { session: await sessions.open(proof), half: proof.half };
 }
 
-async function openSession({ link, key }: GoodLink, req: IncomingMessage, options: PortalOptions): Promise<PageAnswer> {
-  const { db, clock, origin } = options;
+/** An open session of a browser, and the key of its portal link. */
+type FormerSession = { readonly session: ConsoleSession; readonly key: CallerKey };
+
+/** Returns the session of the portal that a request proves, and that a new one replaces. Undefined if it proves none that is open. */
+async function findFormer(
+  req: IncomingMessage,
+  { origin, sessions, clock }: PortalOptions,
+): Promise<FormerSession | undefined> {
+  const proof = origin.proofOf(req);
+  if (proof?.isPortal !== true) return undefined;
+  const session = await sessions.open(proof).catch((error: unknown) => {
+    if (error instanceof Fault && error.code === "unauthenticated") return undefined;
+    throw error;
+  });
+  const key = session?.seats.find(({ purpose }) => purpose === "portal");
+  return session !== undefined && key !== undefined && isValidKey(key, clock.now()) ? { session, key } : undefined;
+}
+
+/** Project and entity (customer or user) of a portal. */
+type Customer = Pick<CallerKey, "projectId" | "entityId">;
+
+function isOfOther(one: Customer, other: Customer): boolean {
+  return one.projectId !== other.projectId || one.entityId !== other.entityId;
+}
+
+async function customersOf({ db }: PortalOptions, from: Customer, to: Customer): Promise<JsonObject> {
+  const read = async ({ projectId, entityId }: Customer) => ({
+    ...{ projectId, entityId, projectName: await nameOfPortal(db, projectId) },
+  });
+  return { from: await read(from), to: await read(to) };
+}
+
+/** Returns the name under which customers know a project: that of its portal, or else its own. */
+async function nameOfPortal(db: Database, projectId: ProjectId): Promise<string> {
+  const name = (await eventTypesForProject(db, projectId).settings())?.portal?.name ?? "";
+  return name === "" ? ((await findProject(db, projectId))?.name ?? "") : name;
+}
+
+/** Opens a session of a link. Ends the session `former`, whose cookie the browser replaces with that of the new session. */
+async function openSession(
+  { link, key }: GoodLink,
+  req: IncomingMessage,
+  options: PortalOptions,
+  former: ConsoleSession | undefined,
+): Promise<PageAnswer> {
+  const { db, clock, origin, sessions } = options;
   const settings = await eventTypesForProject(db, link.projectId).settings();
   const half = origin.newPortalHalf((settings?.portal?.origins ?? []).length > 0);
   const [cookie, nowMs] = [generateToken(), clock.now()];
@@ -81,7 +142,9 @@ async function openSession({ link, key }: GoodLink, req: IncomingMessage, option
   await withTransaction(db, async (tx) => {
     await insertConsoleSession(tx, row);
     await seatKey(tx, { sessionId: row.id, keyId: key.id, createdAt: nowMs }, sessionsOfKeyMax);
+    if (former !== undefined) await endConsoleSession(tx, former.id);
   });
+  if (former !== undefined) sessions.forget({ session: former.id });
   const session = await findConsoleSession(db, row.cookieDigest);
   if (session === undefined) throw consoleFaults.SESSION_INVALID("it ended meanwhile", "Open the portal link again.");
   const maxAgeSeconds = Math.ceil(Math.min(sessionLifeMs, link.expiresAt - nowMs) / 1_000);

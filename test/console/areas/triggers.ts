@@ -41,7 +41,7 @@ export const triggers: Area = {
       path: ({ event }) => `events?open=${event}`,
       shows: async (page) => {
         await page.getByRole("region", { name: "Payload" }).getByText("resource-1").waitFor();
-        await page.getByText("waits, since its endpoint fails").waitFor();
+        await page.getByText("waiting: endpoint is failing").waitFor();
       },
     },
     {
@@ -49,7 +49,7 @@ export const triggers: Area = {
       path: ({ event }) => `events/${event}`,
       shows: async (page) => {
         await page.getByRole("region", { name: "Payload" }).getByText("resource-1").waitFor();
-        await page.getByText("waits, since its endpoint fails").waitFor();
+        await page.getByText("waiting: endpoint is failing").waitFor();
       },
     },
     {
@@ -70,7 +70,7 @@ export const triggers: Area = {
     {
       name: "deliveries",
       path: ({ badId }) => `deliveries?subscription=${badId}`,
-      shows: (page) => page.getByRole("row").nth(1).getByText("its endpoint fails").waitFor(),
+      shows: (page) => page.getByRole("row").nth(1).getByText("the endpoint is failing").waitFor(),
     },
     {
       name: "delivery",
@@ -80,7 +80,7 @@ export const triggers: Area = {
     {
       name: "subscriptions",
       path: () => "subscriptions",
-      shows: (page) => page.getByRole("row", { name: "backing_off" }).waitFor(),
+      shows: (page) => page.getByRole("row", { name: "Failing" }).waitFor(),
     },
     {
       name: "subscription",

@@ -48,7 +48,7 @@ browserTest("a project is created, gets a key whose text is shown once, and the 
   const { json } = await consoles.svc.call("svc.v1.IdentityService/GetIdentity", {}, { bearer: key });
   expect(json).toMatchObject({ projectName: "of the journey", role: "ROLE_APPROVER" });
   expect(json).toMatchObject({ entityId: "ada", accessClasses: ["read"], toolkitSlugs: ["calendar", "notes_wiki"] });
-  await dialog.getByRole("button", { name: "It is kept safe" }).click();
+  await dialog.getByRole("button", { name: "I've saved it" }).click();
   const item = page.getByRole("list", { name: "Keys" }).getByRole("listitem").filter({ hasText: "its first" });
   await item.getByText("valid").waitFor();
   await item.getByText("Bound to ada alone, read tools of calendar, notes_wiki").waitFor();
@@ -241,6 +241,6 @@ browserTest("a key is given what its agent may use beside the tools of apps, and
   const made = apiKeys.find((key: { name: string }) => key.name === "of an agent");
   const confirm = { person: "destructive", contact: "lead" };
   expect(made).toMatchObject({ agentTools: ["programs", "operate"], confirm });
-  await dialog.getByRole("button", { name: "It is kept safe" }).click();
+  await dialog.getByRole("button", { name: "I've saved it" }).click();
   await page.getByText("Its destructive calls wait until lead confirms them.").waitFor();
 });

@@ -206,7 +206,10 @@ async function openDelivery({ isTried }: { isTried: boolean }): Promise<ConsoleP
 }
 
 const line = (page: Page) => region("Deliveries")(page).getByRole("listitem");
-const openLine = (page: Page) => line(page).getByText("pending").click();
+const openLine = (page: Page) =>
+  line(page)
+    .getByText(/^(?:Waiting|Retrying)$/)
+    .click();
 
 /** Lists in a page that also shows other data. Only the list's own call is held, and then answered as not found. */
 const parts: readonly Part[] = [

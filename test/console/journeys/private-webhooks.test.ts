@@ -53,7 +53,7 @@ browserTest(
     const made = page.getByRole("dialog", { name: "The new secret of the webhook" });
     secret = (await made.locator("pre").textContent()) ?? "";
     expect(secret.length).toBeGreaterThan(20);
-    await made.getByRole("button", { name: "It is kept safe" }).click();
+    await made.getByRole("button", { name: "I've saved it" }).click();
     await section.getByText("takes posts").waitFor();
     await lookAt(page, "private-webhook");
     const command = (await section.locator("pre").filter({ hasText: "curl" }).textContent()) ?? "";

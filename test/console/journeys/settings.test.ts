@@ -134,7 +134,7 @@ browserTest("an approver makes a key for an agent, whose text is shown once, and
   const key = await dialog.locator("pre").textContent();
   const known = await consoles.svc.call("svc.v1.IdentityService/GetIdentity", {}, { bearer: key });
   expect(known.json).toMatchObject({ role: "ROLE_MEMBER", entityId: "ada", toolkitSlugs: ["calendar"] });
-  await dialog.getByRole("button", { name: "It is kept safe" }).click();
+  await dialog.getByRole("button", { name: "I've saved it" }).click();
   expect(await page.content()).not.toContain(key);
   const item = page.getByRole("list", { name: "Keys for agents" }).getByRole("listitem");
   await item.getByText("Bound to ada alone, read tools of calendar").waitFor();

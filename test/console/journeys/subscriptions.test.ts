@@ -139,7 +139,7 @@ browserTest("a secret is replaced: the new one is shown once, and both sign unti
   await dialog.getByRole("button", { name: "Replace it" }).click();
   const made = page.getByRole("dialog", { name: "The new signing secret" });
   await made.getByText(/^whsec_/).waitFor();
-  await made.getByRole("button", { name: "It is kept safe" }).click();
+  await made.getByRole("button", { name: "I've saved it" }).click();
   await section.getByText("Two secrets sign every delivery.").waitFor();
   const before = receiver.requests.length;
   await publish('{"amount":32}');

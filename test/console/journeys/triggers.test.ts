@@ -68,14 +68,14 @@ browserTest("a delivery that fails is found, its endpoint mended, and its event 
   await panel.getByText("down for maintenance").waitFor();
   await panel.getByRole("link", { name: /^evt_/ }).click();
   const deliveries = page.getByRole("region", { name: "Deliveries" });
-  await deliveries.getByText("pending").waitFor();
+  await deliveries.getByText("Retrying").waitFor();
   receiver.script({ status: 200 });
   await deliveries.getByRole("button", { name: "Replay" }).click();
   await page.getByRole("status").getByText("Queued one delivery.").waitFor();
   await deliveries.getByText("replayed").waitFor();
   // The failing endpoint gets no deliveries for a while, and both deliveries say so. The page of one delivery can send that one alone.
-  await until(async () => (await deliveries.getByText("waits, since its endpoint fails").count()) === 2);
-  await deliveries.getByText("pending").last().click();
+  await until(async () => (await deliveries.getByText("waiting: endpoint is failing").count()) === 2);
+  await deliveries.getByText("Retrying").last().click();
   await deliveries.getByRole("link", { name: "Page of this delivery" }).last().click();
   await page.getByRole("heading", { name: "Delivery", level: 1 }).waitFor();
   const sentFrom = page.url();
@@ -187,7 +187,7 @@ browserTest("what failed is found by its state, whichever endpoint it went to, w
   await page.getByRole("combobox", { name: "To: any endpoint" }).waitFor();
   await page.getByRole("columnheader", { name: "To", exact: true }).waitFor();
   await page
-    .getByRole("row", { name: /delivered .*127\.0\.0\.1/ })
+    .getByRole("row", { name: /Delivered .*127\.0\.0\.1/ })
     .first()
     .waitFor();
   expect(page.url()).toMatch(/deliveries\?state=delivered$/);
@@ -218,7 +218,7 @@ browserTest("a replay is cancelled by one, and whoever else looks sees how far i
   await running(mine).waitFor();
   await running(other).waitFor();
   await mine.getByRole("button", { name: "Cancel" }).click();
-  await other.getByText("cancelled", { exact: true }).waitFor();
+  await other.getByText("Cancelled", { exact: true }).waitFor();
   const heading = (page: Page) => page.getByRole("heading", { level: 2 }).first().textContent();
   await until(async () => (await heading(mine)) === (await heading(other)));
 });

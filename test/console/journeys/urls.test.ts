@@ -77,7 +77,7 @@ const cases: Record<string, Pressed> = {
   "deliveries: to whom, state, time, and one beside the list": {
     path: () => `deliveries?subscription=${ids["badId"]}`,
     press: async (page) => {
-      await choose(page, "State", "pending");
+      await choose(page, "State", "waiting or retrying");
       await choose(page, "Queued", "last 24 h");
       await openFirst(page);
     },

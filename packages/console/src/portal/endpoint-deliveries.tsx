@@ -3,13 +3,8 @@ import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { useRows } from "../calls/rows.ts";
 import { useNow } from "../clock.ts";
 import { Attempts } from "../pages/deliveries/attempts.tsx";
-import {
-  type DeliveriesSearch,
-  deliveriesRequest,
-  deliveriesSearch,
-  deliveryFilters,
-} from "../pages/deliveries/filters.ts";
-import { anyOf, Choice, SpanChoice } from "../ui/fields/choice.tsx";
+import { type DeliveriesSearch, deliveriesRequest, deliveriesSearch } from "../pages/deliveries/filters.ts";
+import { anyOption, Choice, SpanChoice } from "../ui/fields/choice.tsx";
 import { Disclosure } from "../ui/layout/disclosure.tsx";
 import { Section } from "../ui/layout/section.tsx";
 import { Line, Stack } from "../ui/layout/stack.tsx";
@@ -17,7 +12,8 @@ import { NoMatch } from "../ui/notice/empty.tsx";
 import { ListStates, LoadMore } from "../ui/rows/list-states.tsx";
 import { State } from "../ui/values/state.tsx";
 import { Time } from "../ui/values/time.tsx";
-import { deliveryWhy, deliveryWord } from "../words/deliveries.ts";
+import { deliveryFilterOptions, deliveryFilters, deliveryWhy, deliveryWord } from "../words/deliveries.ts";
+import { deliveredEvent } from "./words.ts";
 
 const lookMs = 3_000;
 const minuteMs = 60_000;
@@ -32,7 +28,7 @@ export function EndpointDeliveries({ projectId, endpoint: { id } }: { projectId:
   const request = deliveriesRequest({ ...search, subscription: id }, id, useNow(minuteMs));
   const list = useRows(
     TriggersService.method.listDeliveries,
-    { ...request, pageSize },
+    { ...request, pageSize, withTriggers: true },
     ({ deliveries }) => deliveries,
     { refetchMs: lookMs },
   );
@@ -42,7 +38,7 @@ export function EndpointDeliveries({ projectId, endpoint: { id } }: { projectId:
         <Choice
           label="State"
           value={search.state ?? ""}
-          options={anyOf(deliveryFilters)}
+          options={[anyOption, ...deliveryFilterOptions]}
           onChange={(value) => change({ state: deliveryFilters.find((state) => state === value) })}
         />
         <SpanChoice label="Queued" span={search} onChange={change} />
@@ -72,7 +68,8 @@ function DeliveryLine({ projectId, delivery }: { projectId: string; delivery: De
     <Disclosure
       summary={
         <>
-          <State word={deliveryWord(state)} />
+          <State word={deliveryWord(delivery)} />
+          <b>{deliveredEvent(delivery)}</b>
           <Time at={createdAt} />
           <span>{attempts === 1 ? "1 attempt" : `${attempts} attempts`}</span>
           {why !== "" && <span>{why}</span>}

@@ -12,14 +12,8 @@ import {
 } from "../pages/subscriptions/shared-fields.tsx";
 import { SelectField } from "../ui/fields/select-field.tsx";
 import { Stack } from "../ui/layout/stack.tsx";
-import { formatOptions } from "../words/subscriptions.ts";
-import { typeName, typeSlug } from "./words.ts";
+import { endpointFormats, typeName, typeSlug } from "./words.ts";
 
-/**
- * The formats of deliveries that a customer can choose in the portal. The format `custom` is missing: only the project itself can set it,
- * as it sets retries and pace.
- */
-const offeredFormats = formatOptions.filter(({ value }) => value !== "custom");
 /**
  * Maximum number of event types that the form lists. Most projects have fewer. If a project has more, the customer can name the missing
  * event types in the filter.
@@ -50,7 +44,7 @@ function EndpointFields({
       <Part title="Format" isOpen={form.draft.format !== "svc"}>
         <SelectField
           {...inputOf(form, "format", "Format of deliveries", "format.kind")}
-          options={offeredFormats}
+          options={endpointFormats}
           hint="The body and the headers that your server gets."
         />
       </Part>

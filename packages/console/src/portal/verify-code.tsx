@@ -8,12 +8,14 @@ export function VerifyCode() {
   return (
     <Section title="Verify what arrives">
       <p>Each delivery is signed with the signing secret of its endpoint, by the Standard Webhooks specification.</p>
-      {verifySnippets.map(({ name, text }) => (
-        <Stack key={name} tight>
-          <h3>{name}</h3>
-          <CodeBlock text={text} what={`the code for ${name}`} />
-        </Stack>
-      ))}
+      {verifySnippets
+        .filter(({ isForCustomer }) => isForCustomer)
+        .map(({ name, text }) => (
+          <Stack key={name} tight>
+            <h3>{name}</h3>
+            <CodeBlock text={text} what={`the code for ${name}`} />
+          </Stack>
+        ))}
     </Section>
   );
 }

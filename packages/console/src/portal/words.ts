@@ -1,4 +1,6 @@
-import type { Subscription } from "@svc/gen/triggers";
+import type { Delivery, Subscription } from "@svc/gen/triggers";
+import { formatOptions, formatWords, healthSentence, healthWord } from "../words/subscriptions.ts";
+import type { Word } from "../words/word.ts";
 
 /** Toolkit of the events that a project publishes. The slugs of its event types begin with it. */
 const prefix = "events.";
@@ -11,6 +13,51 @@ export function typeName(slug: string): string {
 /** Returns the slug with which a subscription names an event type. */
 export function typeSlug(name: string): string {
   return prefix + name;
+}
+
+/** Name of the format of deliveries that an endpoint has if none is chosen. The API calls it `svc`. */
+const defaultFormat = "Default";
+
+/** The formats of deliveries that a customer can choose, as options of a field. The form `custom` belongs to the project. */
+export const endpointFormats: readonly { value: string; words: string }[] = formatOptions
+  .filter(({ value }) => value !== "custom")
+  .map((option) => (option.value === "svc" ? { ...option, words: defaultFormat } : option));
+
+/** Returns the name of the format of an endpoint's deliveries. */
+export function endpointFormat({ format }: Pick<Subscription, "format">): string {
+  const kind = format?.kind ?? "";
+  return kind === "" || kind === "svc" ? defaultFormat : formatWords(kind);
+}
+
+/** The columns of an endpoint that say if it receives deliveries. */
+type Activity = Pick<Subscription, "health" | "inactiveReason" | "pausedBy">;
+
+const pauserOf = ({ pausedBy }: Activity, project: string) => (pausedBy === "project" ? project : "");
+
+/** Returns the word for the health of an endpoint. `project`: name of the project, which may have paused it. */
+export function endpointWord(endpoint: Activity, project: string): Word {
+  return healthWord(endpoint.health?.state ?? "", endpoint.inactiveReason, pauserOf(endpoint, project));
+}
+
+/** Returns in words why an endpoint receives nothing, and what the customer can do. `now`: in epoch milliseconds. */
+export function endpointSentence(endpoint: Activity, project: string, now: number): string {
+  const { health, inactiveReason, pausedBy } = endpoint;
+  if (inactiveReason === "deactivated" && pausedBy === "portal")
+    return "It was paused for 30 days, so it is off now. Re-enable it to receive events again.";
+  if (inactiveReason === "deactivated") return `${project} turned it off. Ask ${project} to turn it on again.`;
+  if (health === undefined) return "Its health is not known.";
+  return healthSentence(health, inactiveReason, now, pauserOf(endpoint, project));
+}
+
+/** True if the customer may resume or re-enable an endpoint. False if the project paused or deactivated it. */
+export function canActivate({ inactiveReason, pausedBy }: Activity): boolean {
+  return inactiveReason === "deactivated" ? pausedBy === "portal" : pausedBy !== "project";
+}
+
+/** Returns in words which event a delivery brings. `triggerSlug`: as ListDeliveries returns it. */
+export function deliveredEvent({ triggerSlug }: Pick<Delivery, "triggerSlug">): string {
+  if (triggerSlug === undefined) return "an event type that is not offered any more";
+  return triggerSlug === "" ? "test event" : typeName(triggerSlug);
 }
 
 /** Returns in words which event types an endpoint receives. */

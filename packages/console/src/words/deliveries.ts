@@ -9,20 +9,42 @@ export const deliveryStates = ["pending", "delivered", "dead_letter"] as const;
 export type DeliveryState = (typeof deliveryStates)[number];
 
 const words: Record<DeliveryState, Word> = {
-  pending: { word: "pending", tone: "info", icon: "clock", says: "It waits for its first or its next attempt." },
-  delivered: { word: "delivered", tone: "ok", icon: "check", says: "The endpoint answered 2xx." },
+  pending: { word: "Waiting", tone: "info", icon: "clock", says: "It waits for its first attempt." },
+  delivered: { word: "Delivered", tone: "ok", icon: "check", says: "The endpoint answered 2xx." },
   dead_letter: {
-    word: "dead_letter",
+    word: "Failed",
     tone: "bad",
     icon: "cross",
-    says: "Every attempt failed, or its subscription ended. Replay sends it anew.",
+    says: "Every attempt failed, or the endpoint was removed first. Its event can be sent again.",
   },
 };
 
-/** Returns the word, colour and icon for the state of a delivery. */
-export function deliveryWord(state: string): Word {
+const retrying: Word = {
+  ...{ word: "Retrying", tone: "warn", icon: "replay" },
+  says: "An attempt failed. It waits for its next attempt.",
+};
+
+/** Returns the word, colour and icon for the state of a delivery. `attempts`: number of attempts so far. */
+export function deliveryWord({ state, attempts }: { state: string; attempts: number }): Word {
+  if (state === "pending" && attempts > 0) return retrying;
   return (words as Record<string, Word>)[state] ?? unknownWord(state);
 }
+
+/** The values of the filter of deliveries: one of the states, or `failed`: deliveries that had an attempt and are not delivered. */
+export const deliveryFilters = ["failed", ...deliveryStates] as const;
+
+const filterWords: Record<(typeof deliveryFilters)[number], string> = {
+  failed: "retrying or failed",
+  pending: "waiting or retrying",
+  delivered: "delivered",
+  dead_letter: "failed",
+};
+
+/** The values of the filter of deliveries, as options of a field. */
+export const deliveryFilterOptions: readonly { value: string; words: string }[] = deliveryFilters.map((value) => ({
+  value,
+  words: filterWords[value],
+}));
 
 /**
  * Returns how many deliveries of an event are in each state. States that need action come first. If `more` is set, the numbers are minimums
@@ -37,7 +59,9 @@ export function deliveryCountWords(counts: {
   const { pending, delivered, deadLetter, more } = counts;
   const of = { dead_letter: deadLetter, pending, delivered };
   return (Object.keys(of) as (keyof typeof of)[]).flatMap((state) =>
-    of[state] === 0 ? [] : [{ ...words[state], word: `${of[state]}${more ? "+" : ""} ${state}` }],
+    of[state] === 0
+      ? []
+      : [{ ...words[state], word: `${of[state]}${more ? "+" : ""} ${words[state].word.toLowerCase()}` }],
   );
 }
 
@@ -57,8 +81,20 @@ const errors: Record<string, string> = {
   http_malformed: "The endpoint's answer was not HTTP.",
   headers_too_large: "The headers of the endpoint's answer are larger than 256 KiB.",
   address_refused: "The endpoint's name leads to an address that this deployment does not deliver to.",
-  subscription_inactive: "The subscription was paused or deleted first.",
+  subscription_inactive: "The endpoint was turned off or deleted first.",
   tls_error: "The endpoint's certificate was not accepted.",
+  auth_failed: "No access token could be fetched for the endpoint.",
+  body_invalid: "The body could not be made from the event.",
+};
+
+/** Words for attempts without an HTTP answer, by the error code. */
+const attemptWords: Record<string, string> = {
+  timeout: "Timed out",
+  tls_error: "Certificate refused",
+  address_refused: "Address refused",
+  subscription_inactive: "Not sent",
+  auth_failed: "Not sent",
+  body_invalid: "Not sent",
 };
 
 /** Returns the sentence for the error code of a failed attempt. Empty if there is no code. */
@@ -70,12 +106,12 @@ export function attemptErrorWords(error: string): string {
   return errors[code] ?? error;
 }
 
-/** Returns the word for how an attempt ended: the HTTP status of the answer, or the error code. */
+/** Returns the word for how an attempt ended: the HTTP status of the answer, or why there was no answer. */
 export function attemptWord(error: string, statusCode: number): Word {
   const says = error === "" ? "The endpoint took it." : attemptErrorWords(error);
   if (error === "") return { word: String(statusCode), tone: "ok", icon: "check", says };
   return {
-    word: statusCode === 0 ? (error.split(/[\s:]/, 1)[0] ?? error) : String(statusCode),
+    word: statusCode === 0 ? (attemptWords[error.split(/[\s:]/, 1)[0] ?? error] ?? "No answer") : String(statusCode),
     tone: "bad",
     icon: "cross",
     says,
@@ -103,14 +139,13 @@ export function deliveryWhy(
 ): string {
   const failure = state === "delivered" ? "" : attemptErrorWords(lastError);
   if (waitingReason === "restored")
-    return `${failure} Held since the store was restored from a backup, until an administrator resumes it.`.trim();
+    return `${failure} Waiting: the database was restored from a backup, and an administrator has to resume it.`.trim();
   if (state !== "pending" || nextAttemptAt === undefined) return failure;
   const dueAt = timestampMs(nextAttemptAt);
   const when = dueAt <= now ? "now" : (relativeWords(dueAt, now) ?? "after a day and more");
-  if (isHeldBack({ waitingReason }))
-    return `${failure} It waits, since its endpoint fails; the next test is ${when}.`.trim();
+  if (isHeldBack({ waitingReason })) return `${failure} Waiting: the endpoint is failing. Next test ${when}.`.trim();
   if (waitingReason === "paced")
-    return `${failure} The pace of its subscription holds it back; the next attempt may start ${when}.`.trim();
+    return `${failure} Waiting: the endpoint receives deliveries at a limited rate. Next attempt ${when}.`.trim();
   const attempt = attempts === 0 ? "First attempt" : "Next attempt";
   return `${failure} ${attempt} ${when}.`.trim();
 }

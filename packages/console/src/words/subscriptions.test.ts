@@ -10,6 +10,7 @@ import {
   healthStates,
   healthWord,
   paceWords,
+  pauserOf,
   previewWords,
   receivesWords,
   replayReasonWords,
@@ -21,7 +22,7 @@ const failingSince = timestampFromMs(now - 720_000);
 
 test("every state of health has its own word, sign and sentence", () => {
   const words = healthStates.map((state) => healthWord(state, ""));
-  expect(words.map(({ word }) => word)).toEqual([...healthStates]);
+  expect(words.map(({ word }) => word)).toEqual(["Healthy", "Slow", "Failing", "Failing", "Off"]);
   expect(new Set(words.map(({ icon }) => icon)).size).toBe(words.length);
 });
 
@@ -48,13 +49,22 @@ test("an inactive one says why, by its reason", () => {
   expect(healthSentence({ state: "inactive" }, "gone", now)).toContain("410 Gone");
   expect(healthSentence({ state: "inactive" }, "deactivated", now)).toContain("re-enabled");
   expect(healthSentence({ state: "inactive" }, "paused", now)).toContain("when it is resumed");
-  expect(healthWord("inactive", "paused").word).toBe("paused");
+  expect(healthWord("inactive", "paused").word).toBe("Paused");
+});
+
+test("a pause names its actor, if the reader is not the one who paused", () => {
+  expect(pauserOf({ pausedBy: "project" })).toBe("");
+  const pauser = pauserOf({ pausedBy: "portal" });
+  expect(healthWord("inactive", "paused", pauser).word).toBe("Paused by the customer");
+  expect(healthSentence({ state: "inactive" }, "paused", now, pauser)).toBe(
+    "The customer paused it. Its events are kept for 30 days, and delivered when it is resumed.",
+  );
 });
 
 test("a replay that waits for one endpoint names it", () => {
-  expect(replayReasonWords("backoff", "app.example.com/hooks")).toBe("waits: app.example.com/hooks fails");
-  expect(replayReasonWords("inactive", "")).toBe("waits: the subscription of the endpoint is inactive");
-  expect(replayReasonWords("quota", "")).toContain("as many deliveries pending");
+  expect(replayReasonWords("backoff", "app.example.com/hooks")).toBe("Waiting: app.example.com/hooks is failing.");
+  expect(replayReasonWords("inactive", "")).toBe("Waiting: the endpoint is off or paused.");
+  expect(replayReasonWords("quota", "")).toContain("fewer deliveries");
   expect(replayReasonWords("", "")).toBe("");
 });
 

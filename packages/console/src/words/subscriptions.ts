@@ -1,6 +1,7 @@
 import { durationMs, type Timestamp, timestampMs } from "@bufbuild/protobuf/wkt";
 import { ReplayState, type Subscription, type SubscriptionCredentials } from "@svc/gen/triggers";
 import { attemptErrorWords } from "./deliveries.ts";
+import { sentence } from "./text.ts";
 import { durationWords } from "./time.ts";
 import { unknownWord, type Word } from "./word.ts";
 
@@ -11,38 +12,53 @@ export const healthStates = ["well", "slow", "failing", "backing_off", "inactive
 type HealthState = (typeof healthStates)[number];
 
 const words: Record<HealthState, Word> = {
-  well: { word: "well", tone: "ok", icon: "check", says: "Nothing failed since the last success." },
+  well: { word: "Healthy", tone: "ok", icon: "check", says: "Nothing failed since the last success." },
   slow: {
-    word: "slow",
+    word: "Slow",
     tone: "warn",
     icon: "schedule",
     says: "It takes what is delivered, and typically needs 2 seconds or longer.",
   },
   failing: {
-    word: "failing",
+    word: "Failing",
     tone: "bad",
     icon: "alert",
     says: "The latest attempt failed. Deliveries are tried again.",
   },
-  backing_off: { word: "backing_off", tone: "warn", icon: "clock", says: "It fails, and nothing is sent for a while." },
-  inactive: { word: "inactive", tone: "plain", icon: "ban", says: "Nothing is delivered to it." },
+  backing_off: {
+    word: "Failing",
+    tone: "warn",
+    icon: "clock",
+    says: "It fails, and nothing is sent until its next test.",
+  },
+  inactive: { word: "Off", tone: "plain", icon: "ban", says: "Nothing is delivered to it." },
 };
 
 const paused: Word = {
-  ...{ word: "paused", tone: "warn", icon: "pause" },
-  says: "Nothing is delivered to it until it is resumed. svc keeps its events.",
+  ...{ word: "Paused", tone: "warn", icon: "pause" },
+  says: "Nothing is delivered to it until it is resumed. Its events are kept.",
 };
 
-/** Returns the word, colour and icon for the health of a subscription. `inactiveReason`: why it is inactive; empty if it is active. */
-export function healthWord(state: string, inactiveReason: string): Word {
-  if (inactiveReason === "paused") return paused;
+/**
+ * Returns the word, colour and icon for the health of a subscription. `inactiveReason`: why it is inactive; empty if it is active.
+ * `pauser`: name of the actor that paused it; empty if it needs no name.
+ */
+export function healthWord(state: string, inactiveReason: string, pauser = ""): Word {
+  if (inactiveReason === "paused") return pauser === "" ? paused : { ...paused, word: `Paused by ${pauser}` };
   return (words as Record<string, Word>)[state] ?? unknownWord(state);
 }
+
+/** Returns the name of the actor that paused a subscription, for the project's own pages. Empty if a key of the project did. */
+export function pauserOf({ pausedBy }: Pick<Subscription, "pausedBy">): string {
+  return pausedBy === "portal" ? "the customer" : "";
+}
+
+const kept = "Its events are kept for 30 days, and delivered when it is resumed.";
 
 /** The sentences for the reasons why a subscription is inactive (`Subscription.inactiveReason`). */
 const inactiveReasons: Record<string, string> = {
   deactivated: "It was deactivated. Nothing is delivered to it until it is re-enabled.",
-  paused: "It is paused. svc keeps its events for 30 days and delivers them when it is resumed.",
+  paused: `It is paused. ${kept}`,
   failing: "It was ended after 5 days of nothing but failures. Mend the endpoint, then re-enable it.",
   revoked: "The key or grant that an agent made it with has ended, or was narrowed. It is removed within a minute.",
   overflow:
@@ -60,12 +76,16 @@ type Health = {
   p50Ms?: number;
 };
 
-/** Returns in words why a subscription does not deliver, and what happens next. `now`: in epoch milliseconds. */
+/**
+ * Returns in words why a subscription does not deliver, and what happens next. `now`: in epoch milliseconds. `pauser`: as for `healthWord`.
+ */
 export function healthSentence(
   { state, failingSince, backoffUntil, lastSuccessAt, lastError = "", p50Ms = 0 }: Health,
   inactiveReason: string,
   now: number,
+  pauser = "",
 ): string {
+  if (inactiveReason === "paused" && pauser !== "") return sentence(`${pauser} paused it. ${kept}`);
   if (state === "inactive") return inactiveReasons[inactiveReason] ?? "It is inactive.";
   if (state === "slow")
     return `Its endpoint takes what is delivered, and half of the answers take ${durationWords(p50Ms)} or longer.`;
@@ -196,11 +216,11 @@ type Known = (typeof ReplayState)[keyof typeof ReplayState];
 
 const replayWords: Record<Known, Word> = {
   [ReplayState.UNSPECIFIED]: unknownWord(""),
-  [ReplayState.RUNNING]: { word: "running", tone: "info", icon: "replay", says: "It queues deliveries." },
-  [ReplayState.PAUSED]: { word: "paused", tone: "warn", icon: "pause", says: "It queues nothing until it goes on." },
-  [ReplayState.DONE]: { word: "done", tone: "ok", icon: "check", says: "It came to the end of its range." },
+  [ReplayState.RUNNING]: { word: "Running", tone: "info", icon: "replay", says: "It queues deliveries." },
+  [ReplayState.PAUSED]: { word: "Paused", tone: "warn", icon: "pause", says: "It queues nothing until it is resumed." },
+  [ReplayState.DONE]: { word: "Done", tone: "ok", icon: "check", says: "It came to the end of its range." },
   [ReplayState.CANCELLED]: {
-    word: "cancelled",
+    word: "Cancelled",
     tone: "plain",
     icon: "ban",
     says: "It was ended before. What was queued is still delivered.",
@@ -214,13 +234,13 @@ export function replayWord(state: ReplayState): Word {
 
 /** Texts for the reasons in `Replay.reason`. `endpoint`: the address for which the replay waits, or "the endpoint". */
 const replayReasons: Record<string, (endpoint: string) => string> = {
-  backoff: (endpoint) => `waits: ${endpoint} fails`,
-  pending: (endpoint) => `waits: ${endpoint} has yet to take what was queued`,
-  inactive: (endpoint) => `waits: the subscription of ${endpoint} is inactive`,
-  quota: () => "waits: the project has as many deliveries pending as it may",
-  requested: () => "a person cancelled it",
-  deleted: () => "its subscription was deleted",
-  expired: () => "it was paused for 30 days",
+  backoff: (endpoint) => `Waiting: ${endpoint} is failing.`,
+  pending: (endpoint) => `Waiting until ${endpoint} has received what is queued.`,
+  inactive: (endpoint) => `Waiting: ${endpoint} is off or paused.`,
+  quota: () => "Waiting until fewer deliveries of the project are pending.",
+  requested: () => "A person cancelled it.",
+  deleted: () => "Its endpoint was deleted.",
+  expired: () => "It was paused for 30 days.",
 };
 
 /** Returns why a replay waits or was cancelled. The text names the endpoint for which it waits. Empty if there is no reason. */

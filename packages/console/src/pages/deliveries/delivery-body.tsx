@@ -41,7 +41,7 @@ export function DeliveryBody({ projectId, delivery }: { projectId: string; deliv
             "Next attempt",
             next === undefined ? undefined : waits ? (
               <>
-                its endpoint fails; the next test is <Time key="next" at={next} />
+                the endpoint is failing, next test <Time key="next" at={next} />
               </>
             ) : (
               <Time key="next" at={next} />

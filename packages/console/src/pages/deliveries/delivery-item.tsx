@@ -27,7 +27,7 @@ export function DeliveryItem({
     <Disclosure
       summary={
         <>
-          <State word={deliveryWord(state)} />
+          <State word={deliveryWord(delivery)} />
           <span>{endpoint}</span>
           <span>{attempts === 1 ? "1 attempt" : `${attempts} attempts`}</span>
           {replayed && <span>replayed</span>}
@@ -52,7 +52,7 @@ export function DeliveryItem({
  * endpoint. Shows nothing before the first attempt, because that attempt follows immediately.
  */
 function Next({ at, isFirst, isHeld }: { at: Timestamp; isFirst: boolean; isHeld: boolean }) {
-  if (isHeld) return <span>waits, since its endpoint fails</span>;
+  if (isHeld) return <span>waiting: endpoint is failing</span>;
   return isFirst ? null : (
     <span>
       next <Time at={at} />

@@ -24,7 +24,7 @@ export default function DeliveryPage() {
     <Page
       title="Delivery"
       tab={`Delivery ${deliveryId}`}
-      state={found !== undefined && <State word={deliveryWord(found.state)} />}
+      state={found !== undefined && <State word={deliveryWord(found)} />}
       back={
         <Link to="/p/$projectId/deliveries" params={{ projectId }}>
           Deliveries

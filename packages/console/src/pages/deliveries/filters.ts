@@ -3,11 +3,8 @@ import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { ListDeliveriesRequestSchema } from "@svc/gen/triggers";
 import { listParams, spanParams } from "../../frame/list-search.ts";
 import { oneOfParam, textParam } from "../../shell/search-params.ts";
-import { deliveryStates } from "../../words/deliveries.ts";
+import { deliveryFilters } from "../../words/deliveries.ts";
 import { spanRequest } from "../../words/spans.ts";
-
-/** The values of the filter: one of the states, or `failed`. `failed` means deliveries that had an attempt and are not delivered. */
-export const deliveryFilters = ["failed", ...deliveryStates] as const;
 
 /** The search parameters of the list of deliveries. */
 export const deliveriesSearch = listParams(

@@ -5,7 +5,7 @@ import { useNow } from "../../clock.ts";
 import type { ListPart } from "../../frame/list-filters.tsx";
 import { type ListColumns, listView, ShownList, useListSearch } from "../../frame/list-page.tsx";
 import { buttonClass } from "../../ui/buttons/button.tsx";
-import { anyOf, Choice, SpanChoice } from "../../ui/fields/choice.tsx";
+import { anyOption, Choice, SpanChoice } from "../../ui/fields/choice.tsx";
 import { Page } from "../../ui/layout/page.tsx";
 import { SidePanel } from "../../ui/layout/split.tsx";
 import { Line } from "../../ui/layout/stack.tsx";
@@ -14,17 +14,10 @@ import { Empty } from "../../ui/notice/empty.tsx";
 import { ClearFilters } from "../../ui/rows/list-states.tsx";
 import { State } from "../../ui/values/state.tsx";
 import { Time } from "../../ui/values/time.tsx";
-import { deliveryWhy, deliveryWord } from "../../words/deliveries.ts";
+import { deliveryFilterOptions, deliveryFilters, deliveryWhy, deliveryWord } from "../../words/deliveries.ts";
 import { DeliveryBody } from "./delivery-body.tsx";
 import { useSubscriptions } from "./endpoints.ts";
-import {
-  type DeliveriesSearch,
-  deliveriesRequest,
-  deliveriesSearch,
-  deliveryFilters,
-  isOfAll,
-  subscriptionOf,
-} from "./filters.ts";
+import { type DeliveriesSearch, deliveriesRequest, deliveriesSearch, isOfAll, subscriptionOf } from "./filters.ts";
 
 const lookMs = 5_000;
 const minuteMs = 60_000;
@@ -37,7 +30,7 @@ const deliveries = listView({
   card: (delivery: Delivery) => (
     <>
       <Line apart>
-        <State word={deliveryWord(delivery.state)} />
+        <State word={deliveryWord(delivery)} />
         <Time at={delivery.createdAt} />
       </Line>
       <Why delivery={delivery} />
@@ -90,7 +83,7 @@ function useDeliveryColumns({ search }: ListPart<Delivery, DeliveriesSearch>): L
   ];
   return [
     { id: "created", title: "Queued", width: "136px", cell: ({ createdAt }) => <Time at={createdAt} /> },
-    { id: "state", title: "State", width: "120px", cell: ({ state }) => <State word={deliveryWord(state)} /> },
+    { id: "state", title: "State", width: "120px", cell: (delivery) => <State word={deliveryWord(delivery)} /> },
     ...(subscriptionOf(search, subscriptions?.[0]?.id) === "" ? to : []),
     { id: "attempts", title: "Attempts", width: "72px", cell: ({ attempts }) => attempts },
     {
@@ -174,7 +167,7 @@ function DeliveryFilters({ search, change }: ListPart<Delivery, DeliveriesSearch
       <Choice
         label="State"
         value={search.state ?? ""}
-        options={anyOf(deliveryFilters)}
+        options={[anyOption, ...deliveryFilterOptions]}
         onChange={(value) => change({ state: deliveryFilters.find((state) => state === value) })}
       />
       <SpanChoice label="Queued" span={search} onChange={change} />

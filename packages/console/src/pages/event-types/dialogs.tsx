@@ -133,7 +133,7 @@ export function DocumentDialog({
             ? "The format of deliveries that your endpoints have."
             : "The format of deliveries that the subscriptions of your customers have.",
           options: [
-            { value: "svc", words: "svc" },
+            { value: "svc", words: isForCustomer ? "Default" : "svc" },
             { value: "standard", words: "Standard Webhooks" },
             { value: "cloudevents", words: "CloudEvents" },
           ],

@@ -12,23 +12,23 @@ import { Time } from "../../ui/values/time.tsx";
 import { replayReasonWords, replayWord } from "../../words/subscriptions.ts";
 import { useSubscriptions } from "../deliveries/endpoints.ts";
 
-/** Draws one replay: its events, its progress, and its buttons. `canChange`: true if there are buttons. */
-export function ReplayItem({ replay, canChange = true }: { replay: Replay; canChange?: boolean }) {
+/**
+ * Draws one replay: its events, its progress, and its buttons. `canChange`: true if there are buttons. `events`: its events in words.
+ * `starter`: name of the actor that started it; empty if it needs no name.
+ */
+export function ReplayItem({
+  replay,
+  canChange = true,
+  events = replay.triggerSlug || replay.toolkitSlug || "of every toolkit",
+  starter = replay.origin === "portal" ? "the customer" : "",
+}: {
+  replay: Replay;
+  canChange?: boolean;
+  events?: string;
+  starter?: string;
+}) {
   const { endpointOf } = useSubscriptions();
-  const {
-    state,
-    reason,
-    waitsFor,
-    queued,
-    total,
-    totalComplete,
-    since,
-    until,
-    subscriptionId,
-    toolkitSlug,
-    triggerSlug,
-    perSecond,
-  } = replay;
+  const { state, reason, waitsFor, queued, total, totalComplete, since, until, subscriptionId, perSecond } = replay;
   const of = `${queued.toLocaleString("en")} of ${total.toLocaleString("en")}${totalComplete ? "" : " and more"}`;
   const isOpen = state === ReplayState.RUNNING || state === ReplayState.PAUSED;
   return (
@@ -38,7 +38,8 @@ export function ReplayItem({ replay, canChange = true }: { replay: Replay; canCh
       actions={
         <Line>
           <State word={replayWord(state)} />
-          {isOpen && canChange && <ReplayActions replay={replay} />}
+          {/* A replay without an end keeps the events of a paused subscription. It changes only with that subscription. */}
+          {isOpen && canChange && until !== undefined && <ReplayActions replay={replay} />}
         </Line>
       }
     >
@@ -46,7 +47,8 @@ export function ReplayItem({ replay, canChange = true }: { replay: Replay; canCh
       {reason !== "" && <p>{replayReasonWords(reason, waitsFor === "" ? "" : endpointOf(waitsFor))}</p>}
       <Facts
         facts={[
-          ["Events", triggerSlug || toolkitSlug || "of every toolkit"],
+          ["Events", events],
+          ["Started by", starter || undefined],
           [
             "Received",
             <span key="range">
@@ -74,7 +76,7 @@ function ReplayActions({ replay: { id, state } }: { replay: Replay }) {
         busy={update.isSending ? "Sending" : undefined}
         onPress={() => update.send({ id, paused: !isPaused })}
       >
-        {isPaused ? "Go on" : "Pause"}
+        {isPaused ? "Resume" : "Pause"}
       </Button>
       <Button kind="danger" busy={cancel.isSending ? "Sending" : undefined} onPress={() => cancel.send({ id })}>
         Cancel

@@ -29,13 +29,16 @@ export function StartDialog({
   search,
   onChange,
   onClose,
-  isToOne = false,
+  isForCustomer = false,
 }: {
   search: ReplaysSearch;
   onChange: (change: ReplaysSearch) => void;
   onClose: () => void;
-  /** True if the dialog opened for one subscription, whose id is in `search`. The user then cannot choose other receivers. */
-  isToOne?: boolean;
+  /**
+   * True if the user is a customer in the portal, and the dialog opened for one subscription, whose id is in `search`. The user then cannot
+   * choose other receivers.
+   */
+  isForCustomer?: boolean;
 }) {
   const now = useNow(60_000);
   const [opened] = useState(now);
@@ -48,12 +51,13 @@ export function StartDialog({
   );
   const start = useWrite(TriggersService.method.startReplay, {
     onSuccess: async () => {
-      announce("The replay has begun.");
+      announce(isForCustomer ? "The events are sent again." : "The replay has begun.");
       onClose();
       await queries.invalidateQueries();
     },
   });
-  const total = count.data?.total ?? 0;
+  const { total = 0, more = false } = count.data ?? {};
+  const words = total === 1 && !more ? "1 delivery" : `${total.toLocaleString("en")}${more ? "+" : ""} deliveries`;
   const why = count.isFetching
     ? "It is being counted."
     : total === 0
@@ -63,7 +67,7 @@ export function StartDialog({
     <Dialog
       open
       onClose={onClose}
-      title="Replay events"
+      title={isForCustomer ? "Send events again" : "Replay events"}
       actions={
         <>
           <Button onPress={onClose}>Leave it</Button>
@@ -74,12 +78,12 @@ export function StartDialog({
             busy={start.isSending ? "Sending" : undefined}
             onPress={() => start.send(request)}
           >
-            {total === 1 ? "Replay 1 delivery" : `Replay ${total.toLocaleString("en")} deliveries`}
+            {isForCustomer ? `Send ${words} again` : `Replay ${words}`}
           </Button>
         </>
       }
     >
-      <ReplayFilters search={search} onChange={onChange} now={opened} isToOne={isToOne} />
+      <ReplayFilters search={search} onChange={onChange} now={opened} isToOne={isForCustomer} />
       <CheckField
         label="Leave out what was delivered already"
         checked={search.only === "undelivered"}

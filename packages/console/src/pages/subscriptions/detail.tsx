@@ -22,6 +22,7 @@ import {
   healthSentence,
   healthWord,
   paceWords,
+  pauserOf,
   receivesWords,
   retryWords,
 } from "../../words/subscriptions.ts";
@@ -44,7 +45,11 @@ export default function SubscriptionPage() {
     <Page
       title={found?.endpointUrl ?? "Subscription"}
       tab={`Subscription ${subscriptionId}`}
-      state={found !== undefined && <State word={healthWord(found.health?.state ?? "", found.inactiveReason)} />}
+      state={
+        found !== undefined && (
+          <State word={healthWord(found.health?.state ?? "", found.inactiveReason, pauserOf(found))} />
+        )
+      }
       back={
         <Link to="/p/$projectId/subscriptions" params={{ projectId }}>
           Subscriptions
@@ -79,13 +84,8 @@ export default function SubscriptionPage() {
   );
 }
 
-function Health({
-  projectId,
-  subscription: { id, health, inactiveReason },
-}: {
-  projectId: string;
-  subscription: Subscription;
-}) {
+function Health({ projectId, subscription }: { projectId: string; subscription: Subscription }) {
+  const { id, health, inactiveReason } = subscription;
   const now = useNow();
   const state = health?.state ?? "";
   const { tone, icon } = healthWord(state, inactiveReason);
@@ -93,7 +93,11 @@ function Health({
     <Notice
       tone={tone}
       icon={icon}
-      title={health === undefined ? "Its health is not known." : healthSentence(health, inactiveReason, now)}
+      title={
+        health === undefined
+          ? "Its health is not known."
+          : healthSentence(health, inactiveReason, now, pauserOf(subscription))
+      }
       actions={
         health !== undefined && (
           <>

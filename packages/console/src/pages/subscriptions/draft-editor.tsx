@@ -85,7 +85,7 @@ export function DraftEditor({
       <Section title="Preview">
         <FaultNotice error={found.rest} onRetry={() => void preview.refetch()} />
         {preview.isPending && <Skeleton rows={4} />}
-        {preview.error !== null && found.rest === null && <p>See the marked field: svc cannot preview it yet.</p>}
+        {preview.error !== null && found.rest === null && <p>See the marked field: it cannot be previewed yet.</p>}
         {preview.error === null && preview.data !== undefined && (
           <Preview preview={preview.data} eventLink={eventLink} />
         )}
@@ -123,7 +123,7 @@ function Preview({ preview, eventLink }: EventLinks & { preview: PreviewSubscrip
           </p>
         </Notice>
       )}
-      {requests.length > 0 && <p>svc would send these requests, the newest event first:</p>}
+      {requests.length > 0 && <p>These requests would be sent, the newest event first:</p>}
       {requests.map((request) => (
         <PreviewedItem key={request.eventId} request={request} eventLink={eventLink} />
       ))}

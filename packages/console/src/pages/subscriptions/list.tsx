@@ -7,7 +7,7 @@ import { Line } from "../../ui/layout/stack.tsx";
 import { Empty } from "../../ui/notice/empty.tsx";
 import { State } from "../../ui/values/state.tsx";
 import { Time } from "../../ui/values/time.tsx";
-import { healthWord, receivesWords } from "../../words/subscriptions.ts";
+import { healthWord, pauserOf, receivesWords } from "../../words/subscriptions.ts";
 
 const subscriptions = listPage({
   title: "Subscriptions",
@@ -25,7 +25,7 @@ const subscriptions = listPage({
       id: "health",
       title: "Health",
       width: "128px",
-      cell: ({ health, inactiveReason }) => <State word={healthWord(health?.state ?? "", inactiveReason)} />,
+      cell: (one) => <State word={healthWord(one.health?.state ?? "", one.inactiveReason, pauserOf(one))} />,
     },
     { id: "endpoint", title: "Endpoint", width: "minmax(200px, 2fr)", cell: ({ endpointUrl }) => endpointUrl },
     { id: "description", title: "Description", width: "minmax(120px, 1fr)", cell: ({ description }) => description },
@@ -37,7 +37,9 @@ const subscriptions = listPage({
     <>
       <b>{subscription.endpointUrl}</b>
       <Line apart>
-        <State word={healthWord(subscription.health?.state ?? "", subscription.inactiveReason)} />
+        <State
+          word={healthWord(subscription.health?.state ?? "", subscription.inactiveReason, pauserOf(subscription))}
+        />
         <span>{receivesWords(subscription)}</span>
       </Line>
       {subscription.description !== "" && <span>{subscription.description}</span>}

@@ -42,7 +42,7 @@ export function AddressFields({
         type="url"
         required
         mono
-        placeholder="https://example.com/hooks/svc"
+        placeholder="https://example.com/webhooks"
         hint={hint}
       />
       <TextField
@@ -133,7 +133,7 @@ export function CredentialFields({
   const headersFault = at["credentials.headers"];
   return (
     <>
-      <p>svc encrypts them and never shows them again.</p>
+      <p>They are stored encrypted, and never shown again.</p>
       {credentials !== undefined && (
         <>
           <p>Stored: {credentialsWords(credentials)}.</p>
@@ -141,7 +141,7 @@ export function CredentialFields({
             label="Replace what is stored"
             checked={draft.replacesCredentials}
             onChange={(replacesCredentials) => change({ replacesCredentials })}
-            hint="If you enter no headers and no authentication below, svc removes the stored ones. It also removes them if the new address is on another server."
+            hint="If you enter no headers and no authentication below, the stored ones are removed. They are also removed if the new address is on another server."
           />
         </>
       )}
@@ -220,7 +220,7 @@ function AuthFields({ form }: { form: SubscriptionForm }) {
             {...inputOf(form, "tokenUrl", "Token URL", "credentials.oauth2")}
             type="url"
             mono
-            hint="svc requests tokens there with the grant client_credentials."
+            hint="Tokens are requested there with the grant client_credentials."
           />
           <TextField {...inputOf(form, "clientId", "Client id")} mono autoComplete="off" />
           <TextField {...inputOf(form, "clientSecret", "Client secret")} {...secret} />

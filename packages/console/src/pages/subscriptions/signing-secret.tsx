@@ -27,7 +27,7 @@ export function SigningSecret({
     >
       <p>
         {formerSecretUntil === undefined ? (
-          "One secret signs every delivery. svc never shows it again."
+          "One secret signs every delivery. It is never shown again."
         ) : (
           <>
             Two secrets sign every delivery. The former one ends <Time at={formerSecretUntil} />.
@@ -76,14 +76,14 @@ function RotateDialog({
         overlap: {
           select: "The former secret also signs for",
           options: secretOverlaps,
-          hint: "Until then, svc signs each delivery with both secrets. Your server can use either of them.",
+          hint: "Until then, each delivery is signed with both secrets. Your server can use either of them.",
         },
         secret: {
           text: "New secret",
           type: "password",
           autoComplete: "new-password",
           mono: true,
-          hint: "whsec_, followed by 24 to 64 bytes in base64. If you leave it empty, svc generates one.",
+          hint: "whsec_, followed by 24 to 64 bytes in base64. If you leave it empty, a new one is generated.",
         },
       }}
       start={{ overlap: "86400" }}

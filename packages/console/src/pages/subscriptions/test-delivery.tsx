@@ -33,11 +33,7 @@ export function TestDelivery({
       actions={
         <Button
           icon="send"
-          why={
-            active
-              ? undefined
-              : `Nothing is sent to an inactive subscription: ${inactiveReason === "paused" ? "resume" : "re-enable"} it first.`
-          }
+          why={active ? undefined : `Nothing is sent while it is ${inactiveReason === "paused" ? "paused" : "off"}.`}
           busy={send.isSending ? "Sending" : undefined}
           onPress={() => send.send({ subscriptionId: id })}
         >

@@ -44,7 +44,7 @@ export default function DeliveryPage() {
     <Page
       title="Delivery"
       tab={`Delivery ${deliveryId}`}
-      state={found !== undefined && <State word={deliveryWord(state)} />}
+      state={found !== undefined && <State word={deliveryWord(found)} />}
       back={found !== undefined && endpoint}
     >
       <FaultNotice error={query.error} onRetry={() => void query.refetch()} />
@@ -56,7 +56,7 @@ export default function DeliveryPage() {
               ["Id", <Copyable key="id" text={deliveryId} what="id" />],
               ["To", endpoint],
               ["Queued", <Time key="queued" at={found.createdAt} />],
-              ["Because of", found.replayed ? "a replay" : "a new event"],
+              ["Sent because", found.replayed ? "it was sent again" : "of a new event"],
             ]}
           />
           <Section

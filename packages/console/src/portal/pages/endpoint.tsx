@@ -1,7 +1,7 @@
 import { useQuery } from "@connectrpc/connect-query";
 import { type Subscription, TriggersService } from "@svc/gen/triggers";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
-import { useState } from "react";
+import { useContext, useState } from "react";
 import { useRefresh, useWrite } from "../../calls/write.ts";
 import { useNow } from "../../clock.ts";
 import { WriteDialog } from "../../frame/write-dialog.tsx";
@@ -9,7 +9,7 @@ import { SigningSecret } from "../../pages/subscriptions/signing-secret.tsx";
 import { TestDelivery } from "../../pages/subscriptions/test-delivery.tsx";
 import { Button } from "../../ui/buttons/button.tsx";
 import { buttonClass } from "../../ui/buttons/plain-button.tsx";
-import { Columns, Page } from "../../ui/layout/page.tsx";
+import { Columns, Page, SiteName } from "../../ui/layout/page.tsx";
 import { Section } from "../../ui/layout/section.tsx";
 import { Stack } from "../../ui/layout/stack.tsx";
 import { announce } from "../../ui/notice/announce.tsx";
@@ -19,17 +19,11 @@ import { Notice } from "../../ui/notice/notice.tsx";
 import { Facts } from "../../ui/values/facts.tsx";
 import { State } from "../../ui/values/state.tsx";
 import { Time } from "../../ui/values/time.tsx";
-import {
-  credentialsWords,
-  filterFaultWords,
-  formatWords,
-  healthSentence,
-  healthWord,
-} from "../../words/subscriptions.ts";
+import { credentialsWords, filterFaultWords } from "../../words/subscriptions.ts";
 import { useCanChange } from "../customer.ts";
 import { EndpointDeliveries } from "../endpoint-deliveries.tsx";
 import { EndpointReplays } from "../endpoint-replays.tsx";
-import { receivedTypes } from "../words.ts";
+import { canActivate, endpointFormat, endpointSentence, endpointWord, receivedTypes } from "../words.ts";
 
 const lookMs = 3_000;
 
@@ -37,12 +31,13 @@ const lookMs = 3_000;
 export default function EndpointPage() {
   const { projectId = "", subscriptionId = "" } = useParams({ strict: false });
   const canChange = useCanChange();
+  const project = useContext(SiteName);
   const query = useQuery(TriggersService.method.getSubscription, { id: subscriptionId }, { refetchInterval: lookMs });
   const found = query.data?.subscription;
   return (
     <Page
       title={found?.endpointUrl ?? "Endpoint"}
-      state={found !== undefined && <State word={healthWord(found.health?.state ?? "", found.inactiveReason)} />}
+      state={found !== undefined && <State word={endpointWord(found, project)} />}
       back={
         <Link to="/p/$projectId/subscriptions" params={{ projectId }}>
           Endpoints
@@ -70,19 +65,17 @@ export default function EndpointPage() {
   );
 }
 
-function Health({ endpoint: { health, inactiveReason } }: { endpoint: Subscription }) {
+function Health({ endpoint }: { endpoint: Subscription }) {
   const now = useNow();
-  const { tone, icon } = healthWord(health?.state ?? "", inactiveReason);
+  const project = useContext(SiteName);
+  const { health } = endpoint;
+  const { tone, icon } = endpointWord(endpoint, project);
   const faults = health?.filterFaults ?? 0;
   return (
     <>
-      <Notice
-        tone={tone}
-        icon={icon}
-        title={health === undefined ? "Its health is not known." : healthSentence(health, inactiveReason, now)}
-      >
+      <Notice tone={tone} icon={icon} title={endpointSentence(endpoint, project, now)}>
         {(health?.pendingDeliveries ?? 0) > 0 && (
-          <p>{`Pending deliveries: ${health?.pendingDeliveries.toLocaleString("en")}.`}</p>
+          <p>{`Deliveries that wait: ${health?.pendingDeliveries.toLocaleString("en")}.`}</p>
         )}
       </Notice>
       {faults > 0 && <Notice tone="warn" title={filterFaultWords(faults, true)} />}
@@ -91,7 +84,7 @@ function Health({ endpoint: { health, inactiveReason } }: { endpoint: Subscripti
 }
 
 function EndpointFacts({ endpoint }: { endpoint: Subscription }) {
-  const { description, match, format, credentials, createdAt, health } = endpoint;
+  const { description, match, credentials, createdAt, health } = endpoint;
   return (
     <Section title="Endpoint">
       <Facts
@@ -99,7 +92,7 @@ function EndpointFacts({ endpoint }: { endpoint: Subscription }) {
           ["Description", description || undefined],
           ["Receives", receivedTypes(endpoint)],
           ["Filter", match?.filter ? <code key="filter">{match.filter}</code> : undefined],
-          ["Format", formatWords(format?.kind ?? "")],
+          ["Format", endpointFormat(endpoint)],
           ["Headers and authentication", credentialsWords(credentials)],
           [
             "Last success",
@@ -130,13 +123,12 @@ function Actions({ projectId, endpoint }: { projectId: string; endpoint: Subscri
           Pause
         </Button>
       )}
-      {inactiveReason === "paused" && (
+      {inactiveReason === "paused" && canActivate(endpoint) && (
         <Button kind="primary" icon="play" busy={busy} onPress={() => update.send({ id, paused: false })}>
           Resume
         </Button>
       )}
-      {/* The project alone can activate what the project deactivated. */}
-      {!active && inactiveReason !== "paused" && inactiveReason !== "deactivated" && (
+      {!active && inactiveReason !== "paused" && canActivate(endpoint) && (
         <Button kind="primary" icon="play" busy={busy} onPress={() => update.send({ id, active: true })}>
           Re-enable
         </Button>
@@ -187,7 +179,7 @@ function DeleteDialog({
     >
       <p>
         Nothing is sent to {endpointUrl} any more
-        {pending > 0 && `, and ${pending.toLocaleString("en")} pending deliveries are not sent`}. Its signing secret is
+        {pending > 0 && `, and ${pending.toLocaleString("en")} waiting deliveries are not sent`}. Its signing secret is
         deleted, too.
       </p>
     </WriteDialog>

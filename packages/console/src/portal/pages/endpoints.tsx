@@ -1,15 +1,16 @@
-import { TriggersService } from "@svc/gen/triggers";
+import { type Subscription, TriggersService } from "@svc/gen/triggers";
 import { Link } from "@tanstack/react-router";
+import { useContext } from "react";
 import { ListPage, listPage } from "../../frame/list-page.tsx";
 import { listSearch } from "../../frame/list-search.ts";
 import { buttonClass } from "../../ui/buttons/plain-button.tsx";
+import { SiteName } from "../../ui/layout/page.tsx";
 import { Line } from "../../ui/layout/stack.tsx";
 import { Empty } from "../../ui/notice/empty.tsx";
 import { State } from "../../ui/values/state.tsx";
 import { Time } from "../../ui/values/time.tsx";
-import { healthWord } from "../../words/subscriptions.ts";
 import { useCanChange } from "../customer.ts";
-import { receivedTypes } from "../words.ts";
+import { endpointWord, receivedTypes } from "../words.ts";
 
 const endpoints = listPage({
   title: "Endpoints",
@@ -27,8 +28,8 @@ const endpoints = listPage({
     {
       id: "health",
       title: "Health",
-      width: "128px",
-      cell: ({ health, inactiveReason }) => <State word={healthWord(health?.state ?? "", inactiveReason)} />,
+      width: "minmax(128px, max-content)",
+      cell: (endpoint) => <Health endpoint={endpoint} />,
     },
     { id: "endpoint", title: "Endpoint", width: "minmax(200px, 2fr)", linked: ({ endpointUrl }) => endpointUrl },
     { id: "description", title: "Description", width: "minmax(120px, 1fr)", cell: ({ description }) => description },
@@ -39,7 +40,7 @@ const endpoints = listPage({
     <>
       <b>{subscription.endpointUrl}</b>
       <Line apart>
-        <State word={healthWord(subscription.health?.state ?? "", subscription.inactiveReason)} />
+        <Health endpoint={subscription} />
         <span>{receivedTypes(subscription)}</span>
       </Line>
     </>
@@ -55,6 +56,10 @@ const endpoints = listPage({
     </Empty>
   ),
 });
+
+function Health({ endpoint }: { endpoint: Subscription }) {
+  return <State word={endpointWord(endpoint, useContext(SiteName))} />;
+}
 
 /** Draws the endpoints of the customer and their health. */
 export default function EndpointsPage() {

@@ -26,7 +26,7 @@ export function SecretMade({
       hideOnInteractOutside={false}
       actions={
         <Button kind="primary" onPress={onClose}>
-          It is kept safe
+          I've saved it
         </Button>
       }
     >

@@ -148,6 +148,8 @@ async function takePage(isPhone: boolean): Promise<Page> {
     viewport: isPhone ? phoneSize : wide,
     hasTouch: isPhone,
     reducedMotion: "reduce",
+    // Services with https use self-signed certificates in tests.
+    ignoreHTTPSErrors: true,
   });
   if (isPhone) phones.add(context);
   return newPage(context);

@@ -37,7 +37,9 @@ const openLink = async (entityId: string, more: object = {}) =>
   consoles.open({ path: (await linkOf(entityId, more)).url, key: null });
 /** Checks that a page has no word that only the API and its operators use. */
 const expectPlain = async (page: Page) =>
-  expect(await page.locator("body").textContent()).not.toMatch(/\bsvc\b|dead_letter|backing_off|\bpending\b|deactivated/);
+  expect(await page.locator("body").textContent()).not.toMatch(
+    /\bsvc\b|dead_letter|backing_off|\bpending\b|deactivated/,
+  );
 const bodies = () => receiver.requests.map(({ body }) => JSON.parse(String(body)));
 
 browserTest(

@@ -418,7 +418,7 @@ test(
       { numRuns: repeats({ sample: 6, whole: 200 }) },
     );
   },
-  repeats({ sample: 180_000, whole: 1_800_000 }),
+  repeats({ sample: 180_000, whole: 3_600_000 }),
 );
 
 test("the acts reach the app: without the policy they have notes deleted, and with it by a person's yes", async () => {

@@ -260,6 +260,29 @@ test("subscriptions of two projects that are sealed again, while they fail and w
   expect(projects.map((id) => versions.get(id)?.version)).toEqual([4, 4]);
 });
 
+test("subscriptions of entities that are deactivated wait for their project, although its own routing stays", async () => {
+  const projectId = await addProject(db);
+  const failing = await addSubscription(db, projectId, "a");
+  const full = await addSubscription(db, projectId, "b");
+  await fillQueue(db, projectId, full, { count: 1 });
+  const limits = { backoffMinMs: 1, backoffMaxMs: 1, failingMaxMs: 0, goneMaxMs: 0, goneMin: 1 };
+  const fail = (atMs: number) => {
+    const report = { subscriptionId: failing, startedAtMs: atMs, retryAfterMs: 0, goneCount: 0 };
+    return reportSubscriptionFailures(db, [report], atMs, limits);
+  };
+  await fail(nowMs);
+  const ended: Promise<unknown>[] = [];
+  await withTransaction(db, async (tx) => {
+    await tx.sql`select from projects where id = ${uuidOfId(projectId)} for update`;
+    ended.push(fail(nowMs + 10), reportSubscriptionOverflows(db, [full], 0));
+    await until(async () => (await countWaiting(db)) === 2, "both wait for the project");
+  });
+  await Promise.all(ended);
+  const found = await db.sql`select inactive_reason from subscriptions where project_id = ${uuidOfId(projectId)}
+    order by entity_id`;
+  expect(found.map((row) => row["inactive_reason"])).toEqual(["failing", "overflow"]);
+});
+
 test("paces that nodes claim from, and that a caller changes meanwhile", async () => {
   const projectId = await addProject(db);
   const subscriptions = subscriptionsForProject(db, projectId);

@@ -158,7 +158,8 @@ type FailureRow = RawRow<EndpointTurn & Pick<SubscriptionHealth, "inactiveReason
  * Returns the SQL of common table expressions that make nodes notice the deactivation of those subscriptions in `changed` that match a
  * condition. They lock the projects of these subscriptions, in the order of their ids. Then they increment the routing versions of projects
  * with a subscription to the events of the whole project. For a subscription of one entity (customer or user), the end of the transaction
- * increments the version of the entity's shard.
+ * increments the version of the entity's shard. The statement must also read `allLocked`: PostgreSQL runs this kind of expression only as far
+ * as something reads it, and would otherwise lock no project if all deactivated subscriptions are of entities.
  */
 const movedRouting = (condition: string) => {
   const projectIds = `select distinct project_id from changed where ${condition}`;
@@ -168,6 +169,9 @@ const movedRouting = (condition: string) => {
     where id = any(array(select l.id from locked_projects l where exists (${isGeneral})))`;
   return `locked_projects as materialized (${locked}), moved as (${moved})`;
 };
+
+/** SQL of one row whose value is not used. Reading it locks all projects of `movedRouting`. */
+const allLocked = "(select count(*) from locked_projects) as all_locked";
 
 /**
  * Sets the backoff (pause before the next attempt) of failing subscriptions. Deactivates subscriptions that have failed for too long, or
@@ -224,7 +228,7 @@ const recordFailures = compose(
   ), ${movedRouting("was_active and not active")}
   select s.id, s.active, (extract(epoch from s.backoff_until) * 1000)::float8 as backoff_until_ms,
     (extract(epoch from s.failing_since) * 1000)::float8 as failing_since_ms, s.is_failing,
-    s.was_active and not s.active as is_disabled, ${turnColumns.text}, ${healthColumns.text} from changed s`,
+    s.was_active and not s.active as is_disabled, ${turnColumns.text}, ${healthColumns.text} from changed s, ${allLocked}`,
 );
 
 /**
@@ -243,7 +247,7 @@ const recordOverflows = statement<{ id: string }>(
     where s.id = any(array(select id from full_queues order by id)) and s.active and s.kind = 'events'
     returning s.id, s.project_id, s.entity_id
   ), ${movedRouting("true")}
-  select id from changed`,
+  select id from changed, ${allLocked}`,
 );
 
 /**

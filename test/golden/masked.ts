@@ -18,6 +18,8 @@ const varying: readonly (readonly [pattern: RegExp, instead: string])[] = [
   [/(?<="status":")JOB_STATUS_(?:QUEUED|RUNNING|PARKED)(?=","programJson":"(?:[^"\\]|\\.)*?\\"wait\\")/g, "UNDER_WAY"],
   [/(?<="stepReceipts":)\[\{"stepId":"\w+","kind":"wait"[^[]*"errors":\[\]\}\](?=,"lastError")/g, "[]"],
   [/"park":\{"reason":"wait"[^}]*\},/g, ""],
+  // How long a job has run so far.
+  [/(?<="used":\{"deadlineSeconds":)\d+/g, "0"],
   // The day of the recording, and how many times of a schedule the last day had.
   [/(?<="day":")\d{4}-\d\d-\d\d(?=")/g, "2026-01-05"],
   [/(?<="policy":"queueAll","total":)\d+,"started":\d+/g, '1,"started":1'],

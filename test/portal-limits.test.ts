@@ -1,4 +1,4 @@
-import { type ReplayId, uuidOfId } from "@svc/core";
+import { type ReplayId, type SubscriptionId, uuidOfId } from "@svc/core";
 import { expirePauses } from "@svc/db/replays/pause";
 import { openPortal, type TestPortal } from "@svc/testing/console-session";
 import { startTestReceiver, type TestReceiver } from "@svc/testing/receiver";
@@ -238,6 +238,19 @@ describe("a pause", () => {
       active: true,
       pausedBy: "",
     });
+  });
+
+  test("a pause from a version that did not store who paused holds as one of the project, which may take it over", async () => {
+    const portal = await portalOf("paused-4");
+    const id = await endpointOf(portal);
+    await made("UpdateSubscription", { id, paused: true });
+    await svc.database.db.sql`update subscriptions set paused_by = '' where id = ${uuidOfId(id as SubscriptionId)}`;
+    for (const resume of resumes)
+      expect(outcomeOf(await askAs(portal, "UpdateSubscription", { id, ...resume }))).toBe(
+        "failed_precondition SUBSCRIPTION_PAUSED_BY_PROJECT",
+      );
+    expect((await made("UpdateSubscription", { id, paused: true })).subscription.pausedBy).toBe("project");
+    expect((await made("UpdateSubscription", { id, paused: false })).subscription.active).toBe(true);
   });
 
   test("a customer resumes its own pause, until the project takes the pause over", async () => {

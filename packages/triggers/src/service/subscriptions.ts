@@ -184,12 +184,12 @@ const portalFields = {
 
 /**
  * Throws PORTAL_FIELD_REFUSED if a customer deactivates a subscription, or activates one that the project deactivated. Throws
- * SUBSCRIPTION_PAUSED_BY_PROJECT if a customer resumes one that the project paused. A customer may activate a subscription that it paused
+ * SUBSCRIPTION_PAUSED_BY_PROJECT if a customer resumes one that it did not pause itself; earlier versions did not store who paused. A customer may activate a subscription that it paused
  * itself, and that svc then deactivated because the pause lasted too long.
  */
 function requirePortalActivity({ id, inactiveReason, pausedBy }: Subscription, { active, paused }: Activity): void {
   const isResumed = active === true || paused === false;
-  if (isResumed && inactiveReason === "paused" && pausedBy === "project")
+  if (isResumed && inactiveReason === "paused" && pausedBy !== "portal")
     throw triggerFaults.SUBSCRIPTION_PAUSED_BY_PROJECT(active === true ? "active" : "paused", id);
   const isRefused = active === true && inactiveReason === "deactivated" && pausedBy !== "portal";
   if (active === false || isRefused) throw triggerFaults.PORTAL_FIELD_REFUSED("active");
@@ -237,7 +237,7 @@ async function activityAfter(
 ): Promise<SubscriptionChange> {
   const isPaused = known.inactiveReason === "paused";
   if (paused === true) {
-    const isTakenOver = known.pausedBy === "portal" && !isCustomer;
+    const isTakenOver = known.pausedBy !== "project" && !isCustomer;
     if (isPaused && active !== false && !isTakenOver) return {};
     if (active === false || (active === undefined && !known.active && !isPaused))
       throw triggerFaults.SUBSCRIPTION_INACTIVE(known.id, known.inactiveReason || "deactivated", "paused");

@@ -1,5 +1,7 @@
 import { once } from "node:events";
 import { connect, createServer, type Server, type Socket } from "node:net";
+import { getCACertificates, setDefaultCACertificates, TLSSocket } from "node:tls";
+import { createCertificate } from "@svc/testing/certificate";
 import { createTestDatabase, databaseUrl } from "@svc/testing/database";
 import { afterAll, expect, onTestFinished, test } from "vitest";
 import { type Database, openDatabase } from "./connect.ts";
@@ -202,4 +204,44 @@ test("a database that takes no connections is unavailable until it does, and a s
   const ofStatement = await errorOf(single.sql`select currval('unused')`);
   expect(ofStatement).toMatchObject({ code: "55000" });
   expect(isUnavailable(ofStatement)).toBe(false);
+});
+
+/** Starts a proxy in front of the server that speaks TLS with its clients. Returns its URL, and how many clients came over TLS. */
+async function startTlsProxy(certificate: { cert: string; key: string }): Promise<{ url: URL; clients: () => number }> {
+  const { hostname, port: serverPort } = new URL(url);
+  let clients = 0;
+  const server = createServer((downstream) => {
+    // The first packet asks for TLS; `S` agrees.
+    downstream.on("error", () => {}).once("data", () => {
+      downstream.write("S");
+      const encrypted = new TLSSocket(downstream, { isServer: true, ...certificate }).on("error", () => {});
+      encrypted.once("secure", () => {
+        clients++;
+        const upstream = connect(Number(serverPort), hostname).on("error", () => {});
+        encrypted.pipe(upstream).pipe(encrypted);
+      });
+    });
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => void server.close());
+  const proxied = new URL(url);
+  proxied.host = `localhost:${(server.address() as { port: number }).port}`;
+  return { url: proxied, clients: () => clients };
+}
+
+test("sslmode decides if the connection is encrypted, and if the server's certificate is checked", async () => {
+  const certificate = createCertificate();
+  const proxy = await startTlsProxy(certificate);
+  const ask = (mode: string) => {
+    const over = new URL(proxy.url);
+    over.searchParams.set("sslmode", mode);
+    return echo(open({ url: over.href, connectionsMax: 1 }), [1]);
+  };
+  expect(await ask("require")).toEqual([{ n: 1 }]);
+  expect(proxy.clients()).toBe(1);
+  await expect(ask("verify-full")).rejects.toMatchObject({ code: "DEPTH_ZERO_SELF_SIGNED_CERT" });
+  const trusted = getCACertificates();
+  setDefaultCACertificates([...trusted, certificate.cert]);
+  onTestFinished(() => setDefaultCACertificates(trusted));
+  expect(await ask("verify-full")).toEqual([{ n: 1 }]);
 });

@@ -150,6 +150,8 @@ test.each([
   ["svix application equivalent", "concepts/coming-from-other-products#terms-of-webhook-services"],
   ["purge pending messages", "guides/webhooks/fix-a-failing-endpoint#change-the-address"],
   ["employee left, cut off access", "guides/operations/keys-and-projects"],
+  ["RDS sslmode verify-full root cert", "guides/operations/your-own-postgresql#how-do-i-encrypt-the-connection"],
+  ["add my own tool from openapi spec", "guides/toolkits/import-an-openapi-document"],
   ["prompt injection protection for agents", "guides/tools/"],
   ["can support staff read customer payloads", "concepts/accounts-and-the-vault#what-is-encrypted"],
   ["agent deleted the wrong thing, how do I find out what happened", "guides/operations/check-the-audit-log"],

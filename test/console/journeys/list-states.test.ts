@@ -240,7 +240,7 @@ const parts: readonly Part[] = [
     name: "what a project uses",
     call: "GetProjectUsage",
     within: panel("Usage"),
-    stands: "Private toolkits",
+    stands: "Subscriptions of all entities",
     open: () => consoles.open({ path: `admin/projects/${consoles.projectId}?tab=usage`, key: consoles.svc.adminToken }),
   },
   {

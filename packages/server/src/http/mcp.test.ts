@@ -56,7 +56,9 @@ test("a client gets instructions, and four tools with their effects", async () =
 test("the list of tools stays below 1,100 tokens, the instructions below 200", async () => {
   await using client = await open();
   const { tools } = await client.listTools();
-  expect(JSON.stringify(tools).length / 4).toBeLessThan(1_100);
+  // A model does not read what the protocol has for clients: the scopes of a tool, beside it and in its `_meta`.
+  const read = tools.map((tool) => ({ ...tool, securitySchemes: undefined, _meta: undefined }));
+  expect(JSON.stringify(read).length / 4).toBeLessThan(1_100);
   expect((client.getInstructions() ?? "").length / 4).toBeLessThan(200);
 });
 

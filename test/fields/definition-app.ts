@@ -34,7 +34,8 @@ export function answerOfShop({ method, url, body }: AppRequest, index: number): 
       ok: true,
     });
   }
-  const sent = body === undefined ? {} : JSON.parse(body);
+  const isForm = body?.startsWith("{") === false;
+  const sent = isForm ? Object.fromEntries(new URLSearchParams(body)) : JSON.parse(body ?? "{}");
   if (sent.text === "wrong") return answer(200, { error: { text: "It is wrong" }, ok: false, problem: "not so" });
   return answer(200, { id: "n-1", ...sent, ok: true });
 }

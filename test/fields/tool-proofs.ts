@@ -48,6 +48,10 @@ const keyed = of("leave_note", {
     body: { text: "{{params.text}}", once: "{{params.once}}", twice: "{{params.twice}}" },
   },
 });
+const plainNote = of("leave_note", {
+  response: {},
+  output: { type: "object", properties: { text: { type: "string" } } },
+});
 const flagged = of("leave_note", { response: { error: { unless: "ok", message: "problem" } } });
 const named = of("list_orders", {
   ...{
@@ -190,6 +194,16 @@ export const actionProofs: Proofs<DefinitionWorld> = under("action", {
   "request.body": note("request/body", { note: "{{params.text}}" }, sends("leave_note", hello, body), [
     { always: "b", text: "hello" },
     { always: "b", note: "hello" },
+  ]),
+  "request.encoding": note(
+    "request/encoding",
+    "form",
+    sends("leave_note", hello, ({ body: sent }) => sent),
+    ['{"always":"b","text":"hello"}', "always=b&text=hello"],
+  ),
+  "response.as": plainNote("response/as", "text", answers("leave_note", hello, resulting), [
+    { text: "hello" },
+    { text: '{"id":"n-1","always":"b","text":"hello","ok":true}' },
   ]),
   "response.unwrap": list(
     "response/unwrap",

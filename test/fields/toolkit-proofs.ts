@@ -184,6 +184,24 @@ const [basic, byBasic] = inHeader(
   { basic: true },
   { authorization: `Basic ${Buffer.from(pairOf(secretEnv)).toString("base64")}` },
 );
+const byPassword = { scheme: "basic", apiKey: "", basic: { username: "a", password: "b" } };
+const placed = of({
+  auth: [
+    {
+      type: "basic",
+      place: [
+        { in: "header", name: "x-word", value: "{{credential.username}}" },
+        { in: "header", name: "x-secret", value: "{{credential.password}}" },
+      ],
+    },
+  ],
+});
+const sentByPassword = served(async (one) => {
+  await one.connect(byPassword);
+  await one.call("leave_note", hello);
+  const [request] = one.sent;
+  return request && `${new URL(request.url).search} ${request.headers["x-word"]}`;
+});
 const greeting = { method: "POST", when: { body: { kind: "hello" } }, answer: { status: 201, text: "hello" } };
 const greets = (part: object = {}) => withHmac({ handshakes: [{ ...greeting, ...part }] });
 const saysHello = { ...paid, kind: "hello" };
@@ -347,12 +365,13 @@ export const toolkitProofs: Proofs<DefinitionWorld> = {
     ]),
   }),
   ...under("basic", {
-    type: of({ auth: [{ type: "basic" }] })(
-      "auth/0/type",
-      "none",
-      connects({ scheme: "basic", apiKey: "", basic: { username: "a", password: "b" } }),
-      ["connected", "refused"],
-    ),
+    type: of({ auth: [{ type: "basic" }] })("auth/0/type", "none", connects(byPassword), ["connected", "refused"]),
+    "place.in": placed("auth/0/place/0/in", "query", sentByPassword, ["?always=q a", "?always=q&x-word=a undefined"]),
+    "place.name": placed("auth/0/place/0/name", "x-other", sentByPassword, ["?always=q a", "?always=q undefined"]),
+    "place.value": placed("auth/0/place/0/value", "x-{{credential.username}}", sentByPassword, [
+      "?always=q a",
+      "?always=q x-a",
+    ]),
   }),
   ...under("none", {
     type: of({ auth: [{ type: "none" }] })("auth/0/type", "basic", connects({ scheme: "none", apiKey: "" }), [

@@ -8,11 +8,11 @@ import type { JobEventRecord, JobRecord } from "@svc/db/jobs/record";
 import { jobsForProject } from "@svc/db/jobs/repo";
 import type { JobStepSchema, JobsService } from "@svc/gen/jobs";
 import { jobSeals } from "../drive/store/seals.ts";
+import { workOf } from "../state/apply.ts";
 import { type StepInstruction, stepOf } from "../state/flow.ts";
 import { type JobState, overridesOf } from "../state/job.ts";
 import { openState } from "../state/open.ts";
 import { shownOf } from "../state/shown.ts";
-import { workOf } from "../state/working-job.ts";
 import type { JobsContext } from "./context.ts";
 
 type Methods = Pick<ServiceImpl<typeof JobsService>, "listSteps">;

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 
-/** The bundler's information about its modules. */
+/** The bundler's information about the console's source files and their imports. */
 type Modules = {
   getModuleInfo(
     id: string,
@@ -8,7 +8,7 @@ type Modules = {
 };
 
 const source = (path: string) => join(import.meta.dirname, "src", path);
-/** The entry files of the build: the console, the pages that links open, which must be small, and the portal. */
+/** Entry file of the console. `linkEntries`, below, has the entry files of the two pages that links open. Those pages must stay small. */
 const consoleEntry = source("main.tsx");
 const linkEntries = [source("answer/main.tsx"), source("connect/main.tsx")];
 /**
@@ -63,7 +63,7 @@ function reachOf(modules: Modules): Reach {
   };
 }
 
-/** Returns the given modules and everything that they import. */
+/** Returns the ids of the given modules and of everything that they import, directly or through other modules. */
 function reachedFrom(ids: readonly string[], importsOf: (id: string) => readonly string[]): ReadonlySet<string> {
   const reached = new Set<string>();
   const waiting = [...ids];

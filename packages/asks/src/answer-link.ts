@@ -26,12 +26,12 @@ export type NewAnswerLink = Pick<AnswerRequest, "jobId" | "requestId" | "princip
 /** An answer to a question of a job, given through an answer link (a link that lets a person answer without an API key). */
 export type LinkedAnswer = Pick<AnswerRequest, "continuation" | "overridesJson" | "note">;
 
-/** A link that was found and has not expired, and the role of the key that created the link. */
+/** An answer link that was found in the database and has not expired, and the role of the key that created the link. */
 export type OpenedLink = { readonly link: ConsoleLink; readonly role: Role };
 
 /** Functions for answer links. Through such a link, a contact without an API key answers an ask. */
 export type AnswerLinks = {
-  /** Creates a link. Rejects with the errors of CreateAnswerLink. */
+  /** Creates an answer link and returns its address. Rejects with the errors of the API call CreateAnswerLink. */
   create(principal: ProjectPrincipal, request: NewAnswerLink): Promise<{ readonly url: string }>;
   /**
    * Returns the content of the page that an answer link opens. Returns undefined if the question or its contact (the person who was asked)

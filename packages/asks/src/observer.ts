@@ -31,7 +31,7 @@ export type AskObservation = {
   readonly hops: number;
   /** Number of answers that were refused before the ask (the question to a person) got its decision. */
   readonly refusedAnswers: number;
-  /** Milliseconds from the question to its settlement. */
+  /** Milliseconds from the time when the question was asked until it got its decision. */
   readonly waitMs: number;
 };
 

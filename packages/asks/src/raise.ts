@@ -90,8 +90,9 @@ export type HopReached = {
 };
 
 /**
- * Returns the tasks for one hop (stage of the escalation) of a question. One task ends the hop at its deadline. One task sends the question
- * to each contact that has a contact channel. If the project has an endpoint for questions, one more task sends the question there.
+ * Returns the tasks for one hop (stage of the escalation) of a question. If the hop has a deadline, one task ends the hop then. For each
+ * contact that has a contact channel, a task of its own sends the question there. If the project has an endpoint for questions, one more
+ * task sends the question to it.
  */
 export async function tasksOfHop(db: Executor, hop: HopReached): Promise<NewJobTask[]> {
   const { id: askId, jobId, projectId, hopIndex, deadlineAt, nowMs } = hop;

@@ -21,8 +21,8 @@ export const unstorable =
   "nests too deep, contains U+0000 or a lone surrogate in a text, or a number of more than 1,000 characters or with an exponent above 999";
 
 /**
- * True if the database can store the value and svc can send it: at most 32 levels, numbers of storable length, and texts without U+0000 and
- * without unpaired surrogates.
+ * True if the database can store the JSON value and svc can send it. The value may have at most 32 levels of nesting. PostgreSQL must be
+ * able to store its numbers. Its texts must not contain U+0000 or unpaired surrogates.
  */
 export function isStorable(value: unknown, depth = 0): boolean {
   if (typeof value === "string") return value.isWellFormed() && !value.includes("\0");

@@ -17,7 +17,10 @@ export type Settlement = {
   readonly ask: Pick<AskRecord, "id" | "stepId" | "pointId">;
   /** The decision as callers see it, with sensitive values as `***`. */
   readonly decision: DecisionDocument;
-  /** The complete overrides of the answer, encrypted. Present only if the decision shows some of them as `***`. */
+  /**
+   * The complete changes of arguments (overrides) that the person's answer contains, encrypted. Present only if `decision` shows some of
+   * these values as `***`.
+   */
   readonly overrides?: Uint8Array | undefined;
 };
 

@@ -12,14 +12,14 @@ export type TaskSubject = HopSubject | PublishSubject | WatchSubject | ReachSubj
 export type HopSubject = { readonly kind: "hop"; readonly askId: Id<"ask">; readonly hopIndex: number };
 
 /**
- * Subject of the task that publishes a question to endpoints when the question reaches a stage of its escalation. `hopIndex`: number of the
- * stage.
+ * Subject of the task that publishes a question to endpoints when the question reaches a stage of its escalation. `hopIndex`: index of the
+ * stage; the first stage is 0.
  */
 export type PublishSubject = { readonly kind: "publish"; readonly askId: Id<"ask">; readonly hopIndex: number };
 
 /**
- * Subject of the task that checks if an ask (a question of a job to a person) was delivered to the project's endpoints. The kind of this
- * task is stored as `publish`.
+ * Subject of the task that checks if an ask (a question of a job to a person) was delivered to the project's endpoints. The database stores
+ * this task with the kind `publish`. The text of its subject distinguishes it from a task that publishes.
  */
 export type WatchSubject = { readonly kind: "watch"; readonly askId: Id<"ask"> };
 
@@ -44,7 +44,10 @@ export function subjectText(subject: TaskSubject): string {
   return `${subject.askId}/${subject.hopIndex}/${subject.tries}/${subject.principalId}`;
 }
 
-/** Returns the subject that a task's text contains. Throws an Error if no version of svc can have written this text. */
+/**
+ * Returns the subject (the ask and the stage) that the text of a task contains. Throws an Error if no version of svc can have written this
+ * text.
+ */
 export function readSubject({ kind, subject: text }: Pick<ClaimedJobTask, "kind" | "subject">): TaskSubject {
   const [id = "", hop = "", tries = "", ...principal] = text.split("/");
   const askId = parseId("ask", id);

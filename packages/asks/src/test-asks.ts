@@ -47,7 +47,7 @@ export type AskBench = {
   claim(): Promise<{ readonly kind: string; run(): Promise<void> }[]>;
   /** Runs the due tasks of asks (questions of jobs to people) one after the other until none is left. Returns their kinds. */
   work(): Promise<string[]>;
-  /** Returns the kinds of a job's tasks, sorted. */
+  /** Returns the kinds of a job's stored tasks (such as `hop` and `publish`), sorted. */
   tasks(jobId: Id<"job">): Promise<string[]>;
 };
 

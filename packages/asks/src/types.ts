@@ -46,13 +46,13 @@ export type AskInput = {
  */
 export type PreparedAsk = {
   readonly id: Id<"ask">;
-  /** Id of the approval. Empty if the question is not an approval. */
+  /** Id of the approval that this question asks for. Empty if the question is not an approval. */
   readonly approvalId: string;
   /** Entries for the job's log which say that the question was asked. Their type is `ask-raised`. */
   readonly events: readonly NewJobEvent[];
   /**
-   * Tasks for the question. One ends the first stage of its escalation. One sends each message to a contact (a person of the project). One
-   * publishes the question to endpoints.
+   * Tasks for the question. One task ends the first stage of its escalation. For each contact who gets a message, a task of its own sends
+   * the message. One task publishes the question to endpoints.
    */
   readonly tasks: readonly NewJobTask[];
   /** Stores the ask (a job's question to a person). Runs in the transaction that parks the job (stores it as waiting). */
@@ -81,7 +81,7 @@ export type AnsweredAsk = AskView & { readonly overridesJson: string };
 
 /** The functions for questions to people that the job engine needs. asks/context.ts implements them. */
 export type AskPort = {
-  /** Prepares a question. Reads contacts and writes nothing. */
+  /** Prepares a question, so that it can be stored later in a transaction. Reads contacts from the database and writes nothing. */
   prepare(db: Executor, input: AskInput): Promise<PreparedAsk>;
   find(db: Executor, jobId: Id<"job">, askId: Id<"ask">, sealer: Sealer): Promise<AnsweredAsk | undefined>;
   /**

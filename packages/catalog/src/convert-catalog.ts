@@ -70,7 +70,7 @@ function toolMessage(tool: Tool): ToolMessage {
   return made;
 }
 
-/** Creates the prepared answers of CatalogService for a catalog. */
+/** Creates the prepared answers of CatalogService (API messages of toolkits and tools) for a catalog. */
 export function indexMessages(catalog: Catalog): MessageIndex {
   const toolList = [...catalog.tools.values()].map(toolMessage);
   const toolkits = [...catalog.toolkits.values()];

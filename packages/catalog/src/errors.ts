@@ -5,12 +5,15 @@ import type { DefinitionError } from "./read/definition-file.ts";
 
 const messageMax = 4000;
 
-/** Returns the declaration of an error about an imported document. The import writes its texts. */
+/**
+ * Returns the declaration of an error about an imported document. The code that refuses the document passes the error's text and its advice
+ * as arguments.
+ */
 function ofImport<Code extends "invalid_argument" | "resource_exhausted">(code: Code) {
   return { code, says: (problem: string) => problem, help: (_problem: string, advice: string) => advice };
 }
 
-/** Errors that calls about the catalog return. */
+/** Errors with which svc refuses API calls about the catalog. */
 export const catalogFaults = defineFaults({
   PROJECT_NOT_FOUND: {
     code: "not_found",
@@ -19,8 +22,8 @@ export const catalogFaults = defineFaults({
     help: "Leave projectId empty for the shared catalog, or send the id of the key's own project.",
   },
   /**
-   * No toolkit (the tools and webhooks of one app) has this slug. `seen`: toolkits that the caller can see. The message names the most
-   * similar one.
+   * The request names a toolkit (the tools and webhooks of one app) that does not exist. `seen`: toolkits that the caller can see. The
+   * message suggests the toolkit in `seen` with the most similar slug.
    */
   TOOLKIT_NOT_FOUND: {
     code: "not_found",

@@ -3,7 +3,7 @@ import type { AccessClass, JsonSchema, PagingDocument, PollDocument } from "./re
 import type { SchemaValidator } from "./schema/json-schema.ts";
 
 /**
- * The loaded definitions. Both maps are ordered by slug. The keys of `tools` are slugs that are unique in the catalog
+ * All loaded toolkits and their tools. Both maps are ordered by slug. The keys of `tools` are slugs that are unique in the catalog
  * (`calendar.list_events`).
  */
 export type Catalog = {
@@ -14,7 +14,10 @@ export type Catalog = {
 /** One external app, or the skills of a project. `actions`, `triggers` and `codeTools` are ordered by slug. */
 export type Toolkit = {
   readonly slug: string;
-  /** Project that owns a private definition. Empty for a shared definition. */
+  /**
+   * Project that owns the toolkit, if it is a private toolkit (one that a project published for itself). Empty if all projects share the
+   * toolkit.
+   */
   readonly ownerProjectId: ProjectId | "";
   /** SHA-256 (hexadecimal) of the parts that decide where svc sends credentials: base URL and authentication. */
   readonly originDigest: string;
@@ -23,8 +26,8 @@ export type Toolkit = {
   readonly version: string;
   readonly category: string;
   /**
-   * Base URL. `{{account.*}}` placeholders stay unchanged. Deployment values are filled in; if one is not set, its name is shown as
-   * `{provider_base_url}`.
+   * Base URL of the app's API. `{{account.*}}` placeholders stay unchanged. The deployment's values are filled in; if one is not set, its
+   * name is shown, as in `{provider_base_url}`.
    */
   readonly baseUrl: string;
   readonly auth: readonly AuthScheme[];
@@ -65,13 +68,16 @@ export type AuthScheme =
     }
   | {
       readonly type: "basic";
-      /** Headers and query parameters that carry the two secrets. Undefined for HTTP Basic authentication. */
+      /**
+       * Headers and query parameters that send the two secrets of an account (its user name and password) to the app. Undefined for HTTP
+       * Basic authentication.
+       */
       readonly place?: readonly SecretPlace[] | undefined;
     }
   | { readonly type: "none" }
   | { readonly type: "client_credentials"; readonly tokenUrl: string; readonly defaultScopes: readonly string[] };
 
-/** A header or query parameter that carries one of two secrets. */
+/** A header or query parameter that sends one of the two secrets of an account (its user name or password) to the app. */
 export type SecretPlace = { readonly in: "header" | "query"; readonly name: string; readonly value: TemplateTree };
 
 /**
@@ -96,7 +102,10 @@ export type AccountVariable = {
  */
 export type Audience = "accounts" | "projects";
 
-/** A secret of a webhook, prepared for many verifications. `text`: the secret as the operator wrote it. */
+/**
+ * A secret of an app's webhook, prepared for many verifications. `text`: the secret as it was entered. `key`: the key that svc makes from
+ * it.
+ */
 export type WebhookSecret = { readonly text: string; readonly key: HmacKey };
 
 /** A webhook post as it arrived, before it is verified. Header names are in lower case. `body`: the exact bytes. */
@@ -131,9 +140,9 @@ export type SigningTime = { readonly nowMs: number; readonly publicUrl?: string 
  */
 export type Verifier = {
   readonly scheme: "hmac_sha256" | "slack_v0" | "token_query";
-  /** First header that contains the signature or token, in lower case. Empty if the scheme reads none. */
+  /** First header that contains the signature or token, in lower case. Empty if the verification scheme reads no header. */
   readonly header: string;
-  /** Text that comes before the signature or token in the header. */
+  /** Text in the header before the signature or token, such as `sha256=`. It is not a part of the signature or token. */
   readonly prefix: string;
   /** Encoding of the signature: `hex`, `base64` or `base64url`. Empty for tokens. */
   readonly encoding: string;
@@ -175,8 +184,8 @@ export type HandshakeRequest = Post & { readonly method: string; readonly query:
 /** The path at which svc receives the webhook posts for a toolkit (tools and webhooks of one app), with the rules for them. */
 export type Webhook = Verifier & {
   /**
-   * Variable of the deployment that has the secrets. Empty for a private toolkit (an app that a project defined for itself), whose secrets
-   * are in the vault.
+   * Name of the environment variable of the deployment that contains the webhook's secrets. Empty for a private toolkit (an app that a
+   * project defined for itself), whose secrets are in the vault.
    */
   readonly secretEnv: string;
   readonly audience: Audience;
@@ -201,7 +210,7 @@ export type Webhook = Verifier & {
 
 /** How svc reads the body of an app's webhook posts. */
 export type BodyRule = {
-  /** `json`: JSON or a form. `text` and `base64`: the whole body is one text. `none`: bodies are not read. */
+  /** How the body is read. `json`: as JSON or a form. `text` and `base64`: the whole body becomes one text. `none`: bodies are not read. */
   readonly content: "json" | "text" | "base64" | "none";
   /**
    * If webhook posts are forms: the name of the form field that contains the JSON. `*` means that all fields of the form are read as one
@@ -269,7 +278,10 @@ export type Action = ToolDefinition & {
     readonly encoding?: "form" | undefined;
   };
   readonly response: {
-    /** `text` if the app's answer is not JSON. The result is then an object with the member `text`. Undefined for JSON. */
+    /**
+     * How the app's answer is read: `text` if the answer is not JSON. The result is then an object with the member `text`. Undefined for
+     * JSON.
+     */
     readonly as?: "text" | undefined;
     /** Path of the result in the app's answer. Empty if the whole answer is the result. */
     readonly unwrap: string;
@@ -296,7 +308,10 @@ export type Action = ToolDefinition & {
    * definition that is stored with a job.
    */
   readonly replacedBy?: string | undefined;
-  /** Returns the errors of the arguments. The input schema is compiled at the first call of this function. */
+  /**
+   * Returns the errors of a call's arguments according to the tool's input schema. The schema is compiled at the first call of this
+   * function.
+   */
   readonly validateInput: SchemaValidator;
   /**
    * Returns the errors of a tool's result according to the tool's output schema. The schema is compiled at the first call of this function.
@@ -342,7 +357,10 @@ export type OwnEventType = {
 /** A tool that svc runs itself as code, such as a job program that a project made into a tool. */
 export type CodeTool = ToolDefinition & {
   readonly kind: "code";
-  /** Returns the errors of the arguments. The input schema is compiled at the first call of this function. */
+  /**
+   * Returns the errors of a call's arguments according to the tool's input schema. The schema is compiled at the first call of this
+   * function.
+   */
   readonly validateInput: SchemaValidator;
 };
 

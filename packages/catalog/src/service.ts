@@ -41,13 +41,13 @@ export type CatalogServiceOptions = {
   readonly sealer: Sealer;
   /** True if the deployment has an OAuth client for the toolkit's app. */
   readonly isOauthRegistered: (toolkit: Toolkit) => boolean;
-  /** Makes toolkits (each the tools of one app) from documents. */
+  /** Makes toolkits (each the tools of one app) from OpenAPI documents. */
   readonly importer: ToolkitImporter;
 };
 
 /**
- * Creates CatalogService. It serves the shared definitions and the private definitions of the calling key's project. Messages are created
- * once, so GetTool is only a lookup.
+ * Creates CatalogService. It returns the shared toolkits, and the private toolkits (published by one project) of the calling key's project.
+ * The API messages are created once, so GetTool is only a lookup.
  */
 export function createCatalogService(options: CatalogServiceOptions): ServiceImpl<typeof CatalogService> {
   const { views, sealer, isOauthRegistered, importer } = options;
@@ -61,7 +61,10 @@ export function createCatalogService(options: CatalogServiceOptions): ServiceImp
     if (projectId !== "" && projectId !== caller.projectId) throw catalogFaults.PROJECT_NOT_FOUND(projectId);
     return projectId === "" ? views.shared : views.forProject(caller.projectId);
   };
-  /** Stores a checked toolkit (the tools of one app) for a project, or with `dryRun` only checks it against the project's catalog. */
+  /**
+   * Stores a checked toolkit (the tools of one app) for a project. If `dryRun` is true, only checks the toolkit against the project's
+   * catalog.
+   */
   const publish = async (projectId: ProjectId, made: PublishedToolkit, dryRun: boolean): Promise<void> => {
     const lowered = [...faultsOfLowered(made.toolkit, views.shared), ...faultsOfIdentify(made.toolkit)];
     if (lowered.length > 0) throw catalogFaults.DEFINITION_INVALID(new DefinitionError(lowered));
@@ -161,7 +164,10 @@ function faultsOfLowered({ actions }: Toolkit, { tools }: CatalogView): FileFaul
   });
 }
 
-/** Returns errors for a tool that svc would call while connecting an account, if calls of the tool need a person's confirmation. */
+/**
+ * Returns an error if the tool that identifies an account needs a person's confirmation. svc calls this tool while a person connects an
+ * account, and nobody can confirm the call then.
+ */
 function faultsOfIdentify({ identify, actions }: Toolkit): FileFault[] {
   const action = actions.find(({ name }) => name === identify?.tool);
   if (action === undefined || classToConfirm(action) === "read") return [];
@@ -197,7 +203,7 @@ function createTurns() {
 }
 
 const bySlug = byText(({ slug }: { readonly slug: string }) => slug);
-/** Page size limits of the catalog's lists. The lists are short, so that one page usually holds all rows. */
+/** Default and maximum number of rows per page of the catalog's lists. The lists are short, so that one page usually holds all rows. */
 const wholeLists = { fallback: catalogPageMax, max: catalogPageMax };
 
 /**

@@ -12,7 +12,7 @@ import type { Catalog } from "./model.ts";
 import type { CatalogViews } from "./private/private-toolkits.ts";
 import { type CatalogServiceOptions, createCatalogService } from "./service.ts";
 
-/** Options of `createTestNode`. */
+/** Options of `createTestNode`, which creates a test node that has only the catalog. */
 export type CatalogNodeOptions = {
   readonly toolkits?: readonly ToolkitSource[];
   readonly deployment?: object;

@@ -76,7 +76,7 @@ export async function runCommand(argv: readonly string[], context: CommandContex
   return exitCodeOf(parse, context, (error) => failureText(error, originOf(context), running));
 }
 
-/** Returns a command as the user types it (for example `svc jobs park`). */
+/** Returns the full name of a command as the user types it (for example `svc jobs park`). */
 function pathOf(command: Command): string {
   return command.parent === null ? command.name() : `${pathOf(command.parent)} ${command.name()}`;
 }
@@ -132,7 +132,9 @@ const commands: Readonly<Record<string, CommandMaker>> = {
 
 nameCommands(callsOf(commands, "svc"));
 
-/** Yields the calls that each command makes, together with the name of the command. */
+/**
+ * Yields the API calls that each command makes, each with the full name of the command. Messages then show the command instead of the call.
+ */
 function* callsOf(
   makers: Readonly<Record<string, CommandMaker>>,
   before: string,

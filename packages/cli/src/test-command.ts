@@ -10,7 +10,7 @@ export type TestCommand = {
   readonly noted: string[];
   readonly exitCode: Promise<number>;
   interrupt(): void;
-  /** Resolves with the first line of the command's output that matches. Rejects if the command ends without such a line. */
+  /** Resolves with the first line of the command's output that matches `pattern`. Rejects if the command ends without such a line. */
   line(pattern: RegExp): Promise<string>;
 };
 
@@ -61,7 +61,10 @@ export function startCommand(
   };
 }
 
-/** Runs a command to its end. */
+/**
+ * Runs a command of `svc` in the test's process until it ends. Returns its exit code, and the lines that it printed to standard output and
+ * standard error.
+ */
 export async function runTestCommand(
   argv: readonly string[],
   variables?: Readonly<Record<string, string>>,

@@ -31,7 +31,7 @@ type CachedAccount = { row: CallableAccountRow; readAtMs: number; used: string |
 /** A decrypted credential, and the encrypted value from which it was decrypted. */
 type OpenedCredential = { readonly sealed: Buffer; readonly credential: Credential };
 
-/** Maximum number of credentials that a node holds decrypted. */
+/** Maximum number of decrypted credentials that a node keeps in memory. Above it, the least recently used one is removed. */
 const openedMax = 1_000;
 
 type ActiveQuery = Parameters<typeof findActiveAccounts>[1];
@@ -201,7 +201,9 @@ function reasonOf({ lastError }: Pick<CallableAccountRow, "lastError">): string 
   return lastError === "" ? "" : ` (${lastError})`;
 }
 
-/** Returns advice for the caller of a tool whose account does not work: how to connect the account again. */
+/**
+ * Returns advice for the caller of a tool whose connected account does not work any more. The advice says how to connect the account again.
+ */
 function again({ scheme }: Pick<CallableAccountRow, "scheme">): string {
   return scheme === "client_credentials" ? "set the credential again with SetProjectCredential" : "connect again";
 }

@@ -32,7 +32,7 @@ export type AccountQuery = {
   readonly seen?: SeenAccounts | undefined;
 };
 
-/** An account for calls, without its credential. */
+/** The values of a connected account that a tool call needs, without the account's credential. */
 export type CallableAccount = {
   readonly id: AccountId;
   readonly entityId: string;

@@ -4,7 +4,7 @@ import type { ProjectId } from "@svc/core";
 /** A complete request to an app: credential placed, body serialized. */
 export type AppRequest = {
   readonly method: string;
-  /** Absolute URL, with its query. */
+  /** Absolute URL to which the request is sent, with its query. */
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | undefined;
@@ -26,12 +26,12 @@ export type AppCall = {
 /** The project on whose behalf a request is sent, and the definition of the app's toolkit. */
 export type AppParty = Pick<AppCall, "projectId" | "toolkit">;
 
-/** Result of sending a request. */
+/** Result of sending a request to an app: the app's answer, or the reason why there is none. */
 export type AppAnswer =
   | {
       readonly kind: "answer";
       readonly status: number;
-      /** Header values, by header name in lower case. */
+      /** Values of the answer's headers, by header name in lower case. */
       readonly headers: Readonly<Record<string, string>>;
       readonly body: Buffer;
       /** Why the body could not be decoded, as the end of a sentence. `body` is then as the app sent it. Absent if the body was decoded. */
@@ -44,12 +44,12 @@ export type AppAnswer =
   | { readonly kind: "too_large"; readonly status: number; readonly isBusy?: true }
   /** The address guard does not allow the address of the app, so no connection was opened. */
   | { readonly kind: "refused"; readonly message: string }
-  /** No connection was made, or the project has too many calls in progress. Nothing was sent. */
+  /** No connection to the app was made, or the project already has too many calls in progress. Nothing was sent. */
   | { readonly kind: "unreachable"; readonly message: string }
   /** The connection broke, or the time ended, before an answer came. `sent`: true if parts of the request may have been sent. */
   | { readonly kind: "broken" | "timeout"; readonly sent: boolean; readonly message: string };
 
-/** Sends requests to apps. Never rejects. */
+/** Sends requests to apps. Never rejects: failures are part of the returned result. */
 export type AppTransport = {
   send(request: AppRequest, call: AppCall, options: { readonly timeoutMs: number }): Promise<AppAnswer>;
 };

@@ -7,8 +7,9 @@ type Variables = Readonly<Record<string, string>>;
 const valueLengthMax = 500;
 
 /**
- * Checks that the variables are declared by the app's toolkit and have the declared form, and that svc may connect to the address they
- * make. Throws ACCOUNT_VARIABLE_MISSING, ACCOUNT_VARIABLE_UNKNOWN or ACCOUNT_VARIABLE_INVALID.
+ * Checks the account variables (values that a person enters when connecting an account). The app's toolkit must declare each variable, and
+ * each value must have the declared form. svc must also be allowed to connect to the address that contains the values. Throws
+ * ACCOUNT_VARIABLE_MISSING, ACCOUNT_VARIABLE_UNKNOWN or ACCOUNT_VARIABLE_INVALID.
  */
 export function checkVariables(toolkit: Toolkit, variables: Variables, guard: AddressGuard): void {
   const missing = toolkit.account.filter(({ name }) => !Object.hasOwn(variables, name) || variables[name] === "");

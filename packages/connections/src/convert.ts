@@ -3,7 +3,10 @@ import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { ConnectedAccount } from "@svc/db/connections/account";
 import { type ConnectedAccount as ConnectedAccountMessage, ConnectedAccountSchema } from "@svc/gen/connections";
 
-/** Returns the message of an account at `nowMs`. An active account with an expired credential is shown as expired. */
+/**
+ * Returns a connected account in the form of the API, with its state at the time `nowMs` (epoch milliseconds). An active account whose
+ * credential has expired is shown as expired.
+ */
 export function toConnectedAccount(row: ConnectedAccount, nowMs: number): ConnectedAccountMessage {
   const { expiresAt } = row;
   const ranOut = row.state === "active" && expiresAt !== null && expiresAt <= nowMs;

@@ -1,18 +1,18 @@
 import type { AccountId, ProjectId, Sealer } from "@svc/core";
 
-/** A token with the values needed to renew it. Times are in epoch milliseconds. */
+/** The tokens of a connected account, with the values that are needed to renew them. Times are in epoch milliseconds. */
 export type TokenSet = {
   readonly access_token: string;
   /** Refresh token. Absent if the app returned none, or if the definition of the app declares that there is none. */
   readonly refresh_token?: string;
-  /** Expiry of the access token. Absent if the app does not say. */
+  /** Expiry time of the access token, in epoch milliseconds. Absent if the app's answer contains no lifetime. */
   readonly expires_at?: number;
   readonly obtained_at: number;
 };
 
 /**
- * The decrypted credential of a connected account. `scheme` is the way in which the app authenticates. While a user has not yet consented
- * to `oauth2`, it contains only the PKCE code verifier. Afterwards it contains the tokens.
+ * The decrypted credential of a connected account. `scheme`: the way in which the app authenticates. With `oauth2`, the credential contains
+ * only the PKCE code verifier until the user has consented, and the tokens afterwards.
  */
 export type Credential = (
   | { readonly scheme: "api_key"; readonly key: string }

@@ -31,14 +31,17 @@ export async function findToolkit(
 }
 
 /**
- * Returns a hash of the address to which a private definition sends credentials. Returns null for a shared definition, because its author
- * is the operator.
+ * Returns a hash of the address to which a private toolkit (published by one project) sends credentials. Returns null for a shared toolkit,
+ * because its author is the operator.
  */
 export function originDigestOf(toolkit: Toolkit): Buffer | null {
   return toolkit.ownerProjectId === "" ? null : Buffer.from(toolkit.originDigest, "hex");
 }
 
-/** True if credentials still go to the same address as when the account was created. */
+/**
+ * True if svc still sends an account's credential to the same address as when the account was created. False if a private toolkit
+ * (published by one project) has changed this address since then. Always true for a shared toolkit.
+ */
 export function keepsOrigin(
   { originDigest }: Pick<ConnectedAccount | CallableAccountRow, "originDigest">,
   toolkit: Toolkit,

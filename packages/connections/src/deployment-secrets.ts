@@ -7,15 +7,18 @@ import { isSecretValue } from "./secrets.ts";
 /** Names of the deployment's own secrets. `embeddings_key`: the bearer token of the embeddings endpoint. */
 export const deploymentSecretNames = ["embeddings_key"] as const;
 
-/** Name of a deployment secret. */
+/** A name that a deployment secret can have. */
 export type DeploymentSecretName = (typeof deploymentSecretNames)[number];
 
-/** True if a deployment secret may have this name. */
+/** True if the text is one of the names that a deployment secret can have. */
 export function isDeploymentSecretName(name: string): name is DeploymentSecretName {
   return deploymentSecretNames.some((known) => known === name);
 }
 
-/** True if a text can be the value of a deployment secret, which is sent in headers. */
+/**
+ * True if a text can be the value of a deployment secret. Only printable ASCII without spaces is allowed, because svc sends the value in
+ * request headers.
+ */
 export function isDeploymentSecretValue(value: string): boolean {
   return isSecretValue(value) && /^[\x21-\x7e]+$/.test(value);
 }
@@ -28,9 +31,9 @@ export type DeploymentSecrets = {
    * decrypted.
    */
   find(name: DeploymentSecretName): Promise<string | undefined>;
-  /** Returns the secrets without their values, by name. */
+  /** Returns all stored secrets of the deployment in the order of their names, without their values. */
   list(): Promise<SecretRow[]>;
-  /** Stores a secret, or replaces its value. */
+  /** Stores a secret of the deployment. If the secret already exists, replaces its value. */
   put(name: DeploymentSecretName, value: string): Promise<SecretRow>;
   /** Deletes a secret. Returns false if it did not exist. */
   delete(name: DeploymentSecretName): Promise<boolean>;

@@ -41,7 +41,7 @@ function isShown(description: string, secrets: readonly string[]): boolean {
   return description.split(/[\s.,:;()'=]+/).every((word) => word.length <= 24 && !(word.length > 7 && /\d/.test(word)));
 }
 
-/** True if a text contains a secret, or a part of it that is too long to be chance. */
+/** True if a text contains a secret, or shares so many consecutive characters with a secret that this cannot be chance. */
 function sharesPart(text: string, secret: string): boolean {
   if (secret === "") return false;
   if (secret.length <= sharedMax) return text.includes(secret);

@@ -29,7 +29,10 @@ export class Exchange implements Dispatcher.DispatchHandler {
   readonly #allowance: AnswerAllowance;
   readonly #patienceMs: number;
   #reserved = 0;
-  /** Timer that runs while the answer is paused because memory is short. */
+  /**
+   * Timer that ends the request if reading the app's answer is paused for too long because memory is short. Undefined while reading is not
+   * paused.
+   */
   #patience: NodeJS.Timeout | undefined;
   #controller: Dispatcher.DispatchController | undefined;
   #status = 0;

@@ -58,7 +58,7 @@ class OriginAgents {
     return { agent: entry.agent, release: () => this.#release(entry) };
   }
 
-  /** Closes every connection. */
+  /** Closes every connection of every project at once. */
   async destroy(): Promise<void> {
     const agents = [...this.#entries.values()].map(({ agent }) => agent);
     this.#entries.clear();
@@ -95,26 +95,29 @@ class OriginAgents {
   }
 }
 
-/** The transport for requests over the network. It also sends requests to token endpoints, with the same connection pools. */
+/** Sends requests to apps over the network. Requests to token endpoints use the same connection pools. */
 export type NetworkTransport = AppTransport & {
   readonly fetch: PartyFetch;
   /** Reads the document at an address with a GET for a project, like a call of the project's private toolkits (its own apps). */
   read(url: string, projectId: ProjectId): Promise<AppAnswer>;
   /** Returns the number of connection pools, and the number of bytes of answers that the node holds in memory. */
   stats(): { readonly agents: number; readonly answerBytes: number };
-  /** Closes every connection. */
+  /** Closes every connection to apps. Call it when the node stops. */
   close(): Promise<void>;
 };
 
 /** Limits of one node. `nodeAnswerBytes` and `idleAgents` apply to all projects together, every other limit to each project. */
 export type TransportLimits = {
   /**
-   * Maximum number of calls in progress at one origin, for shared toolkits (apps that all projects can use). The next member,
-   * `privateAtOrigin`, is the limit for the project's private toolkits.
+   * Maximum number of calls that each project may have in progress at one origin, for shared toolkits (apps that all projects can use). The
+   * next member, `privateAtOrigin`, is the limit for the project's private toolkits.
    */
   readonly sharedAtOrigin: number;
   readonly privateAtOrigin: number;
-  /** Maximum number of calls in progress. The next member, `waiting`, is the maximum number of calls that wait for a slot. */
+  /**
+   * Maximum number of calls that each project may have in progress, over all origins. The next member, `waiting`, is the maximum number of
+   * a project's calls that wait until they may start.
+   */
   readonly underWay: number;
   readonly waiting: number;
   readonly nodeAnswerBytes: number;
@@ -124,7 +127,7 @@ export type TransportLimits = {
    * `too_large`.
    */
   readonly patienceMs: number;
-  /** Maximum number of idle agents (unused connection pools) that are kept. */
+  /** Maximum number of idle agents (unused connection pools) that the node keeps for all projects together. */
   readonly idleAgents: number;
   readonly projectIdleAgents: number;
 };
@@ -202,11 +205,11 @@ export function createAppTransport(options: {
   };
 }
 
-/** Maximum time to read a document, milliseconds. */
+/** Maximum time in milliseconds to read the document at an address for `read`. */
 const documentTimeoutMs = 30_000;
 const documentHeaders = { accept: "application/json, application/yaml;q=0.9, */*;q=0.5", "user-agent": "svc/0.1" };
 
-/** Waits until the project may send one more request to the app's server (its origin), and then sends the request. */
+/** Waits until the project has a free slot for a call to the app's server, sends the request, and returns the answer. */
 async function sendInTurn(
   { limits, slots, agents, budget, decoder }: Parts,
   request: AppRequest,

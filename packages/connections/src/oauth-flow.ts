@@ -31,13 +31,16 @@ export type EnterConsent = (
   complete: () => Promise<string | undefined>,
 ) => Promise<string | undefined>;
 
-/** The two pages that a person's browser visits on the way to an account, served at `/oauth/start` and `/oauth/callback`. */
+/**
+ * The two pages that a person's browser visits while the person connects an account over OAuth, served at `/oauth/start` and
+ * `/oauth/callback`.
+ */
 export type OauthPages = {
   handleOauthStart(url: URL, headers: OauthRequestHeaders): Promise<OauthAnswer>;
   handleOauthCallback(url: URL, headers: OauthRequestHeaders, enter?: EnterConsent): Promise<OauthAnswer>;
 };
 
-/** Dependencies of the OAuth pages. */
+/** Dependencies of the OAuth pages, which a person's browser visits when connecting an account. */
 export type OauthPagesOptions = Omit<ConnectionsOptions, "guard" | "isOauthRegistered">;
 
 type Context = OauthPagesOptions & { readonly states: StateSealer };
@@ -229,7 +232,10 @@ async function activateConsented(
   }
 }
 
-/** Returns the address to which apps send the browser after consent. An operator registers it at each app. */
+/**
+ * Returns the address to which apps send the browser after the person's consent. The operator registers this address in the settings of
+ * each app's OAuth client.
+ */
 function callbackUrlOf(publicUrl: string): string {
   return `${publicUrl.replace(/\/$/, "")}/oauth/callback`;
 }

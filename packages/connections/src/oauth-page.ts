@@ -35,7 +35,7 @@ export function page(status: number, title: string, text: string, headers: Recor
   };
 }
 
-/** Returns an HTTP answer that redirects the browser. */
+/** Returns an HTTP answer that sends the browser to the address `location`. */
 export function redirect(location: string, headers: Record<string, string> = {}): OauthAnswer {
   return { status: 302, headers: { ...commonHeaders, location, ...headers }, body: "" };
 }

@@ -21,7 +21,7 @@ export type ConsentState = {
   readonly accountId: AccountId;
   /** Address to which the browser is sent after the consent. Empty if the caller gave none. */
   readonly redirectUrl: string;
-  /** Time at which the state expires, in epoch milliseconds. */
+  /** Time at which this consent state expires, in epoch milliseconds. */
   readonly expiresAt: number;
   /** SHA-256 of the browser's cookie, in base64url. Empty until the start page has set the cookie. */
   readonly browser: string;

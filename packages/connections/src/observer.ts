@@ -1,6 +1,6 @@
 import type { AccountId, ProjectId } from "@svc/core";
 
-/** One token renewal, for logs and metrics. */
+/** The result of one renewal of an account's access token, as reported to logs and metrics. */
 export type RenewalObservation = {
   readonly accountId: AccountId;
   readonly projectId: ProjectId;

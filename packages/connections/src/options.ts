@@ -26,25 +26,31 @@ export type OauthOptions = {
   readonly fetch: PartyFetch;
 };
 
-/** Dependencies of the package: everything that the code about connections needs. */
+/** Dependencies of the package `connections`: everything that the code about connected accounts needs. */
 export type ConnectionsOptions = {
   readonly views: CatalogViews;
   readonly db: Database;
   readonly clock: Clock;
   /** Encrypts and decrypts credentials, consent states and page tokens. */
   readonly sealer: Sealer;
-  /** Checks the addresses that account variables produce. */
+  /**
+   * Decides if svc may connect to an address of an app. Account variables (values that a person enters when connecting an account) are a
+   * part of such addresses, so each address is checked.
+   */
   readonly guard: AddressGuard;
   /**
    * Returns true if the deployment has an OAuth client for the toolkit's app. It is called for each request, because the result may change.
    */
   readonly isOauthRegistered: (toolkit: Toolkit) => boolean;
   readonly transport: AppTransport;
-  /** Returns this service's address (SVC_PUBLIC_URL), to which consents come back. Called each time, because the port may be known late. */
+  /**
+   * Returns this service's address (SVC_PUBLIC_URL), to which apps send the browser after a consent. It is a function, because the port may
+   * be known only after the server has started.
+   */
   readonly publicUrl: () => string;
   /** Returns the console's address with a trailing slash, or undefined if no console is served. */
   readonly consoleUrl?: (() => string) | undefined;
-  /** True if the transport is the sandbox. Credentials may then be absent. */
+  /** True if requests go to the sandbox, in which svc plays the apps itself. Callers may then connect accounts without a credential. */
   readonly isSandbox: boolean;
   readonly oauth: OauthOptions;
 };

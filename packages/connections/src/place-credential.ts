@@ -6,10 +6,12 @@ import { type Credential, tokenOf } from "./credential.ts";
 /** A part of a request that carries the credential, or one of its two secrets: a header or a query parameter. */
 type Placement = { readonly in: "header" | "query"; readonly name: string; readonly value: string };
 
-/** The reason why a credential cannot be part of a request. */
+/** The reason why a credential cannot be put into a request, for example because it has characters that a header cannot contain. */
 export type PlacementFault = { readonly fault: string };
 
-/** Returns the declaration of an authentication scheme. */
+/**
+ * Returns the toolkit's declaration of the authentication scheme with this name, or undefined if the toolkit does not declare the scheme.
+ */
 export function schemeOf(toolkit: Pick<Toolkit, "auth">, scheme: string): AuthScheme | undefined {
   return toolkit.auth.find(({ type }) => type === scheme);
 }

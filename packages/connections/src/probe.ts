@@ -32,7 +32,7 @@ export type ProbeResult =
   | { readonly kind: "taken"; readonly reference: string | undefined }
   | { readonly kind: "refused" | "unplaceable" | "failed"; readonly message: string };
 
-/** The account whose credential is to be tested. */
+/** The account whose credential `probe` tests: its owner, its variables, and the credential. */
 export type ProbedAccount = {
   readonly projectId: ProjectId;
   readonly toolkit: Toolkit;
@@ -133,7 +133,7 @@ function judge(action: Action, path: string, answer: AppAnswer): ProbeResult {
   return { kind: "taken", reference: referenceOf(reference) };
 }
 
-/** Returns the app's own id of the account, or undefined if it reports none that can be stored. */
+/** Returns the app's own id of the account as text. Returns undefined if the app reports no id that svc can store. */
 function referenceOf(value: unknown): string | undefined {
   // A long number keeps all its digits, because two accounts must not get the same reference.
   const reference = typeof value === "string" || isJsonNumber(value) ? scalarText(value) : undefined;

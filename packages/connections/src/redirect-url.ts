@@ -3,8 +3,9 @@ import { connectionFaults } from "./errors.ts";
 const lengthMax = 2048;
 
 /**
- * Checks the address that the browser is sent to after consent: a loopback URL, or one with origin and path of an entry of the project's
- * allow list (its query is free). An empty text means none. Throws REDIRECT_URL_REFUSED.
+ * Checks the address to which the browser is sent after consent. It must be a loopback URL, or have the origin and path of an entry in the
+ * project's allow list; its query may be any. An empty text means that the browser is not sent anywhere, and is allowed. Throws
+ * REDIRECT_URL_REFUSED.
  */
 export function checkRedirectUrl(text: string, allowed: readonly string[]): void {
   if (text === "") return;

@@ -12,11 +12,12 @@ import type { ConnectionsOptions } from "./options.ts";
 import { leaseMs, type RenewalOptions, renewClaimed } from "./renewal.ts";
 
 /**
- * Renews tokens before they expire, in the background. In the sandbox, it renews only accounts of the sandbox; outside, only real accounts.
+ * Renews the access tokens of connected accounts before they expire, in the background. In the sandbox, it renews only accounts of the
+ * sandbox; outside of it, only real accounts.
  */
 export type Refresher = {
   start(): void;
-  /** Waits for renewals in progress and starts no more. */
+  /** Waits until the token renewals in progress have ended, and starts no more renewals. */
   stop(): Promise<void>;
 };
 
@@ -35,7 +36,10 @@ const parallel = 8;
  */
 const absentMs = 15 * 60_000;
 
-/** Creates the refresher of one node. Several nodes may run one at the same time. */
+/**
+ * Creates the refresher of one node, which renews access tokens before they expire. The refreshers of several nodes may run at the same
+ * time.
+ */
 export function createRefresher(options: RefresherOptions): Refresher {
   const { clock, onError } = options;
   let stopping: AbortController | undefined;
@@ -63,7 +67,10 @@ export function createRefresher(options: RefresherOptions): Refresher {
   };
 }
 
-/** Handles the accounts that are due for renewal or have expired. Returns the number of these accounts. */
+/**
+ * Renews the tokens of accounts that are due for renewal, and ends accounts that have expired, at most `batch` accounts. Returns the number
+ * of accounts of both kinds.
+ */
 async function refreshDue(options: RefresherOptions, signal: AbortSignal): Promise<number> {
   const { db, clock, isSandbox } = options;
   const due = await listDueAccountRefreshes(db, { isSandbox, nowMs: clock.now(), limit: batch });

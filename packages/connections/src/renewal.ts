@@ -31,7 +31,7 @@ export type Renewal =
   | { readonly kind: "renewed"; readonly credential: Credential }
   | { readonly kind: "failed" | "ended"; readonly message: string };
 
-/** Renews tokens, one renewal of an account at a time over all nodes. */
+/** Renews access tokens of connected accounts. Over all nodes, only one renewal of an account runs at a time. */
 export type Renewals = {
   /**
    * Resolves when the account has an access token other than `used`, or cannot get one. If `used` is undefined, any access token will do.
@@ -188,7 +188,10 @@ function outcomeOf(
   };
 }
 
-/** Returns the fields that record whether the app accepted the credential. Returns no fields in the sandbox, because no app was asked. */
+/**
+ * Returns the fields of an account's row that record whether the app accepted the credential. In the sandbox, returns an empty object,
+ * because no app was asked.
+ */
 function triedAs({ isSandbox }: RenewalOptions, isTaken: boolean, nowMs: number): Partial<AccountRefreshOutcome> {
   return isSandbox ? {} : { credentialTriedAt: nowMs, isCredentialTaken: isTaken };
 }

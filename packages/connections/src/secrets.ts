@@ -6,7 +6,7 @@ import { findSecrets, type SecretAddress } from "@svc/db/secrets/find";
 const namePattern = /^[a-z][a-z0-9_-]{0,59}$/;
 const lengths = { min: 8, max: 8_192 };
 
-/** True if a text can be the name of a secret. */
+/** True if a text can be the name of a named secret (a credential of the project that jobs use by name). */
 export function isSecretName(name: string): boolean {
   return namePattern.test(name);
 }
@@ -27,7 +27,7 @@ function contextOf({ projectId, name }: SecretAddress): string {
   return `${projectId}/secrets/${name}`;
 }
 
-/** The secrets of projects, for senders of requests. */
+/** Gives the code that sends requests the values of a project's named secrets. */
 export type SecretVault = {
   /**
    * Returns the current values of the named secrets, by name. Names without a secret are absent from the result. Rejects if the database is

@@ -24,7 +24,10 @@ import { initiate } from "./service/initiate.ts";
 import { checkSecret } from "./service/read-credential.ts";
 import type { TestConnectionContext } from "./service/try-connection.ts";
 
-/** Returns ConnectionsService, which stores credentials in the vault. Every method takes its project from the calling key. */
+/**
+ * Creates ConnectionsService, the API service that connects accounts and stores their credentials encrypted in the vault. Every method
+ * takes its project from the calling key.
+ */
 export function createConnectionsService(options: TestConnectionContext): ServiceImpl<typeof ConnectionsService> {
   return {
     initiateConnection: (request, ctx) => initiateConnection(options, request, ctx),

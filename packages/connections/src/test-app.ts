@@ -9,11 +9,11 @@ export type AppRequestSeen = { method: string; path: string; headers: IncomingMe
 export type TestApp = AsyncDisposable & {
   readonly url: string;
   readonly seen: AppRequestSeen[];
-  /** Form fields of each request that the token endpoint received. */
+  /** Form fields of each request that the token endpoint of the test app received, in order. */
   readonly tokenRequests: URLSearchParams[];
-  /** If set, the token endpoint gives this answer instead of a token. */
+  /** If set, the token endpoint of the test app gives this answer instead of a token. */
   tokenFailure: { status: number; body: string | Buffer; headers?: Record<string, string> } | undefined;
-  /** If set, the app gives this answer instead of its normal one. */
+  /** If set, the test app gives this answer to every API request instead of its normal answer. */
   answer: { status: number; body: string } | undefined;
   /** Place where the app expects the client secret in a token request: header or body. */
   clientAuthentication: "basic" | "post";
@@ -22,7 +22,7 @@ export type TestApp = AsyncDisposable & {
   givesRefreshTokens: boolean;
   /** Function that the test app calls for each token request, before it sends its answer. Undefined if nothing has to run. */
   whileAsked: (() => Promise<void>) | undefined;
-  /** User id that the app returns for `GET /me`. */
+  /** User id that the test app returns for `GET /me`, the request that identifies an account. */
   userId: unknown;
   /**
    * Gives consent at the address to which the browser was sent, as a person would. Returns the address to which the browser is sent back.

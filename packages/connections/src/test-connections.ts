@@ -42,7 +42,9 @@ export type TestConnections = AsyncDisposable & {
     changes?: Partial<TestConnectionContext>,
   ): Client<typeof ConnectionsService>;
   toolkit(slug: string): Toolkit;
-  /** Publishes a private definition for a project and returns it. */
+  /**
+   * Publishes the definition of a private toolkit (an app's tools, for one project only) for a project and returns the compiled toolkit.
+   */
   publish(projectId: ProjectId, definitionJson: string): Promise<Toolkit>;
 };
 
@@ -128,7 +130,10 @@ export function accountOf(found: CallableAccount | AccountFault): CallableAccoun
   return found;
 }
 
-/** Connects an entity (customer or user) to the tracker over OAuth as a browser would. Returns the account's id. */
+/**
+ * Connects an entity (customer or user) over OAuth as a browser would. By default, connects it to the app of the test toolkit `tracker`.
+ * Returns the account's id.
+ */
 export async function connectOverOauth(
   test: TestConnections,
   projectId: ProjectId,

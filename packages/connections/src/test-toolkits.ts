@@ -157,7 +157,7 @@ export function testDeployment(url: string): object {
   };
 }
 
-/** Environment variables whose names the deployment file contains. */
+/** Environment variables of the tests. The deployment file refers to them by name. */
 export const testVariables: Readonly<Record<string, string>> = {
   TEST_CLIENT_ID: testClient.clientId,
   TEST_CLIENT_SECRET: testClient.clientSecret,

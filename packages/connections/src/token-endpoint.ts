@@ -52,7 +52,10 @@ export function cleanTokenBody(body: Readonly<Record<string, unknown>>): Record<
   };
 }
 
-/** Returns a lifetime in whole seconds, from a number or a text. Returns undefined if the value is not a valid lifetime. */
+/**
+ * Returns the lifetime of a token in whole seconds, from a number or a text in the app's answer. Returns undefined if the value is not a
+ * valid lifetime.
+ */
 function secondsOf(value: unknown): number | undefined {
   const text = typeof value === "number" ? String(value) : typeof value === "string" ? value.trim() : "";
   const [, number] = /^(\d+(?:\.\d+)?)s?$/.exec(text) ?? [];
@@ -84,7 +87,10 @@ export function scopesOf(value: unknown): string[] {
 /** The OAuth client of a toolkit (the tools and webhooks of one app), or of a project. */
 export type OauthClient = { readonly clientId: string; readonly clientSecret: string; readonly tokenUrl: string };
 
-/** Values of a request to a token endpoint. */
+/**
+ * Values of a request to an app's token endpoint. `code`: for tokens after a consent. `refresh`: for the renewal of a token. `client`: for
+ * a token of the OAuth client itself.
+ */
 export type TokenRequest =
   | { readonly grant: "code"; readonly code: string; readonly redirectUri: string; readonly codeVerifier: string }
   | { readonly grant: "refresh"; readonly refreshToken: string }
@@ -123,7 +129,7 @@ const postClients = new LeastRecentlyUsed<string, true>(10_000);
 /** The OAuth library. It is loaded at the first token request, because many nodes have no account that needs it. */
 type OauthLibrary = typeof import("oauth4webapi");
 
-/** Sends a token request. Never rejects. */
+/** Sends a request to an app's token endpoint. Never rejects: a failure is part of the returned answer. */
 export async function requestToken(
   client: OauthClient,
   request: TokenRequest,

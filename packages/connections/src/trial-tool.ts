@@ -1,6 +1,6 @@
 import type { Action, Toolkit } from "@svc/catalog";
 
-/** A tool that tests a credential, and the arguments of that call. */
+/** A tool whose call tests the credential of an account, and the arguments of that call. */
 export type TestTool = {
   readonly action: Action;
   readonly args: Readonly<Record<string, unknown>>;

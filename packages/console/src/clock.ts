@@ -34,7 +34,10 @@ export function useNow(everyMs: number = tickMs): number {
   return useSyncExternalStore(subscribe, () => shown - (shown % everyMs));
 }
 
-/** Returns a value only when it has not changed for `ms` milliseconds. So a call is not made at each key that the user presses. */
+/**
+ * Returns the latest value that stayed the same for `ms` milliseconds; until then, the value before it. With it, a text field does not
+ * cause a call at each key that the user presses.
+ */
 export function useSettled<Value extends string | undefined>(value: Value, ms: number): Value {
   const [settled, setSettled] = useState(value);
   useEffect(() => {

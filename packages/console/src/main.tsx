@@ -61,7 +61,7 @@ createRoot(place).render(
   </StrictMode>,
 );
 
-/** Asks the user whether to accept a link that leads to another project. The dialog is shown over any page. */
+/** Draws a dialog that asks the user whether to accept a sign-in link to another project. The dialog is shown over any page. */
 function LinkOfferDialog() {
   const { linkOffer } = useSignInNeed();
   const project = linkOffer?.seat.projectName ?? "";

@@ -11,15 +11,15 @@ export type ReachValues = {
   readonly link: string;
 };
 
-/** Arguments of the tool call that sends a message to a contact. Their texts may contain placeholders. */
+/** Arguments of the tool call that sends a question to a contact. Their texts may contain placeholders such as `{question}`. */
 export type ReachArguments = ContactChannelDocument["args"];
 
 const placeholder = /\{\{|\{([^{}]*)\}/g;
 const names = ["question", "jobId", "requestId", "link"] as const satisfies readonly (keyof ReachValues)[];
 
 /**
- * Returns the arguments with `{question}`, `{jobId}`, `{requestId}` and `{link}` replaced by their values. `{{` becomes a single brace.
- * Other placeholders stay unchanged.
+ * Returns the arguments of the tool call that sends a message to a contact. `{question}`, `{jobId}`, `{requestId}` and `{link}` are
+ * replaced by their values. `{{` becomes a single brace. Other placeholders stay unchanged.
  */
 export function fillReachArguments(args: ReachArguments, values: ReachValues): Record<string, unknown> {
   return fill(args, values) as Record<string, unknown>;

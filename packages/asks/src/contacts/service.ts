@@ -116,14 +116,14 @@ function readArguments(argsJson: string): ReachArguments {
 export type ContactsContext = {
   readonly db: Executor;
   readonly clock: Clock;
-  /** Encrypts page tokens. */
+  /** Encrypts the page tokens of lists, so that callers cannot read or change them. */
   readonly sealer: Sealer;
   readonly views: Pick<CatalogViews, "forProject">;
 };
 
 const contactsMax = 1_000;
 
-/** Creates the implementation of ContactsService. */
+/** Creates the implementation of ContactsService, the API service for the people whom svc can ask. */
 export function createContactsService({
   db,
   clock,

@@ -73,8 +73,8 @@ export function askEndpointMethods(context: AskContext): Methods {
 }
 
 /**
- * Returns the event types of an ask endpoint (a URL that receives questions of jobs) with these names. Throws EVENT_TYPE_UNKNOWN if a name
- * is unknown.
+ * Returns the event types with the given names, to which an ask endpoint (a URL that receives questions of jobs) subscribes. Throws
+ * EVENT_TYPE_UNKNOWN if a name is unknown.
  */
 function eventTypesOf(names: readonly string[]): AskEndpointEventType[] {
   const types = names.map((name, index) => {

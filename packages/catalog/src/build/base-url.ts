@@ -1,4 +1,4 @@
-/** Second-level labels of countries below which anyone can register a name: `co.uk`, `com.au`, `or.jp`. */
+/** Labels before a country's domain under which anyone can register a name: `co` in `co.uk`, `com` in `com.au`, `or` in `or.jp`. */
 const secondLevels = new Set(
   "ac art asn biz co com edu gob gouv gov gv id inf info int ltd me mil ne net nhs nom nic or org plc sch tm web".split(
     " ",
@@ -21,7 +21,10 @@ const hosterSuffixes = new Set(
   web.app wixsite.com wordpress.com workers.dev xip.io`.split(/\s+/),
 );
 
-/** Domains of hosting providers that have a region or a service before the suffix: `a.us-east-1.elb.amazonaws.com`. */
+/**
+ * Domains of hosting providers below which the names have several owners at any depth. Every host below such a domain counts as a public
+ * suffix. Example: `a.us-east-1.elb.amazonaws.com` below `amazonaws.com`.
+ */
 const hosterDomains = new Set([
   "amazonaws.com",
   "on.aws",
@@ -45,7 +48,10 @@ export function registrableDomain(host: string): string | undefined {
   return labels.length > suffixLength ? labels.slice(-suffixLength - 1).join(".") : undefined;
 }
 
-/** Names of deployment values that a definition may use, written `{provider_base_url}` and so on. */
+/**
+ * Names of the deployment's values that a toolkit's definition files may contain as placeholders, such as
+ * `{{deployment.provider_base_url}}`.
+ */
 export const deploymentNames = ["provider_base_url", "auth_url", "token_url", "scope_base"] as const;
 
 /** The deployment's values for one toolkit (one app's tools and webhooks). A value that is not set is absent. */
@@ -112,7 +118,10 @@ function decidesByParser(baseUrl: string, placeholder: string): boolean {
   );
 }
 
-/** True if the text after a placeholder ends in a registrable domain that the toolkit's definition or the deployment sets. */
+/**
+ * True if the part of a base URL's host after its last placeholder ends in a registrable domain. The domain comes from the toolkit's
+ * definition or from a deployment value.
+ */
 function endsInFixedHost(host: string): boolean {
   const tail = host.slice(host.lastIndexOf("}}") < 0 ? 0 : host.lastIndexOf("}}") + 2);
   if (/^[^.]*[.-](?:[\w-]+\.)*\{\w+\}$/.test(tail)) return true;

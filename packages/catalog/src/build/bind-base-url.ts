@@ -11,9 +11,9 @@ export type BoundBaseUrl =
   | { readonly fault: string };
 
 /**
- * Returns the base URL of a toolkit's app with its values filled in. Values in the host must be DNS labels, values in the port must be
- * digits, and values in the path must be one segment. The URL must be valid, use https (http only to loopback), and end in the host that
- * the toolkit's definition fixes after the values. The address guard checks the IP address later.
+ * Returns the base URL of a toolkit's app with its placeholders replaced by values. A value in the host must consist of DNS labels, a value
+ * in the port of digits, and a value in the path must be one segment. The URL must be valid, use https (http only to loopback), and end in
+ * the host that the toolkit's definition fixes after the placeholders. The address guard checks the IP address later.
  */
 export function bindBaseUrl(
   { baseUrl }: Pick<Toolkit, "baseUrl">,

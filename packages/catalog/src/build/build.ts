@@ -45,9 +45,12 @@ export type Bindings = {
    * account that a webhook post names) or `projects` (every project).
    */
   readonly audience: Audience;
-  /** Owner of a private definition. Default: none, for a shared definition. */
+  /** Project that owns a private toolkit (one that a project published for itself). If not set, the toolkit is shared by all projects. */
   readonly ownerProjectId?: ProjectId;
-  /** Creates the schema validators. Default: validators for the deployment's own schemas. */
+  /**
+   * Creates the functions that validate values against JSON Schemas of the toolkit. Default: functions for shared toolkits, whose schemas
+   * the operator trusts.
+   */
   readonly validators?: ValidatorFactory;
 };
 
@@ -151,7 +154,10 @@ function buildWebhook(document: WebhookDocument, audience: Audience): Webhook {
   };
 }
 
-/** Returns how the posts of a webhook are read. */
+/**
+ * Returns the rule for reading the bodies of an app's webhook posts: their form, the kind of content (default `json`), and the list whose
+ * elements are separate posts.
+ */
 function buildBodyRule({ form, each, content }: BodyDocument): BodyRule {
   return { form, content: content ?? "json", each: each?.split(".").slice(1) };
 }

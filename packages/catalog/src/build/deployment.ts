@@ -26,7 +26,7 @@ export async function loadDeployment(path: string): Promise<Deployment> {
   return toDeployment(await readDeployment(path));
 }
 
-/** Returns the deployment of a parsed file. Throws DefinitionError if the file has errors. */
+/** Returns the content of a parsed deployment file. Throws DefinitionError if the file has errors. */
 export function toDeployment(file: DefinitionFile): Deployment {
   const { deployment, faults } = soundDeployment(file);
   if (faults.length > 0) throw new DefinitionError(faults);

@@ -16,7 +16,10 @@ import type { TriggerDocument } from "../read/documents.ts";
 import { createValidator, type ValidatorFactory } from "../schema/json-schema.ts";
 import { readProviderTime } from "../schema/provider-time.ts";
 
-/** Maximum length of account keys and dedupe keys, because database indexes limit the size of an entry. */
+/**
+ * Maximum characters of two keys of an event: the key that identifies its account, and the key by which repeated events are recognized. The
+ * limit exists because database indexes limit the size of an entry.
+ */
 const keyLengthMax = 512;
 
 /**
@@ -105,7 +108,10 @@ function isLargerThan(max: number, value: unknown): boolean {
   return size > max;
 }
 
-/** Returns the time in a webhook post; undefined if the time is missing or unreadable. The event is then stored without it. */
+/**
+ * Returns the time of the event in a webhook post, in epoch milliseconds. Returns undefined if the time is missing or unreadable. The event
+ * is then stored without a time of the app.
+ */
 function timeOf(template: Template, post: Post): number | undefined {
   try {
     return readProviderTime(renderTemplate(template, post));

@@ -9,9 +9,9 @@ import type { JsonSchema } from "../read/documents.ts";
 export type NullPlace = { readonly place: SchemaPlace; readonly sure: readonly JsonSchema[] };
 
 /**
- * Returns a value without the nulls that mean "absent", at every depth, because the clients of models often send optional properties as
- * null. Keeps the null of a required property, and of a property that the schema does not declare. If nothing changes, returns the same
- * value.
+ * Returns a value without the nulls that mean "absent", at every depth. Programs that call AI models often send null for optional
+ * properties. Keeps the null of a required property, and of a property that the schema does not declare. If nothing changes, returns the
+ * same value.
  */
 export function withoutOptionalNulls(schema: JsonSchema, value: unknown): unknown {
   return holdsNull(value, 0) ? without(nullPlace(schema), value, 0) : value;
@@ -44,7 +44,10 @@ export function isOmittedByNull({ place, sure }: NullPlace, name: string): boole
   return offered.length > 0 && !offered.some(takes);
 }
 
-/** Maximum depth of nesting down to which a value is searched for null. Values that are deeper are refused much earlier. */
+/**
+ * Maximum depth of nesting down to which a value is searched for null. Nulls below this depth are kept. Earlier checks already refuse a
+ * value that is nested so deeply.
+ */
 const depthMax = 500;
 
 function holdsNull(value: unknown, depth: number): boolean {
@@ -91,10 +94,13 @@ function itemOf({ prefixItems, items }: JsonSchema, index: number): readonly unk
   return [Array.isArray(prefixItems) && index < prefixItems.length ? prefixItems[index] : items];
 }
 
-/** Maximum nesting of schema rules (such as `anyOf`). */
+/** Maximum nesting of schema rules (such as `anyOf`) that are searched. A rule nested more deeply counts as one that may accept null. */
 const rulesMax = 20;
 
-/** True if a schema may accept null, judged only by its types. */
+/**
+ * True if a schema may accept null. Considers only the keywords for types and values (such as `type` and `enum`) and the combinations of
+ * schemas (such as `anyOf`).
+ */
 function takesNull(schema: unknown, root: JsonSchema, depth: number): boolean {
   if (!isObject(schema) || depth > rulesMax) return schema !== false;
   const takes = (part: unknown) => takesNull(part, root, depth + 1);

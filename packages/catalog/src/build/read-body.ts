@@ -40,7 +40,7 @@ function fieldOf(value: unknown, name: string): unknown {
   return isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
 }
 
-/** Maximum size in bytes of a body that the event contains as one text. */
+/** Maximum size in bytes of a webhook body that svc does not parse, but puts into the event as a single text. */
 const contentBytesMax = 262_144;
 
 /**

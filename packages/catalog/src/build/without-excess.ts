@@ -103,14 +103,14 @@ function tell(faults: SchemaFault[], pointer: string, message: string): void {
   if (faults.length < faultsMax) faults.push({ pointer, message });
 }
 
-/** True if an object may have only the declared properties. */
+/** True if a schema allows only the declared properties in an object, so that any other property is an error. */
 function isClosed({ additionalProperties, patternProperties }: JsonSchema): boolean {
   return additionalProperties === false && patternProperties === undefined;
 }
 
 const bounding = new WeakMap<object, boolean>();
 
-/** True if a schema limits the size of a list or the properties of an object, at any depth. */
+/** True if a schema limits the number of list items or the properties of an object. Looks also at the schemas inside it, at any depth. */
 function isBounding(schema: unknown): boolean {
   if (!isObject(schema)) return false;
   const known = bounding.get(schema);

@@ -30,7 +30,10 @@ function namespacesOf({ each, content }: BodyDocument = {}): Namespaces {
   };
 }
 
-/** Checks the rules for a trigger that its schema cannot express, on the well-formed parts of the file. Records every error. */
+/**
+ * Checks the rules for a trigger that the JSON Schema of trigger files cannot express. Only the well-formed parts of the file are checked.
+ * Records every error in `file`.
+ */
 function checkTrigger(
   file: DefinitionFile,
   document: Partial<TriggerDocument>,
@@ -118,12 +121,12 @@ function comparePayload(file: DefinitionFile, path: FaultPath, payload: object, 
 }
 
 /**
- * Maximum number of example phrases per tool. It is enough for the vocabulary of several professions. Search indexes all alternatives of
- * each phrase.
+ * Maximum number of example phrases per tool. It is enough for the words of several professions. A phrase may contain alternatives, such as
+ * `(call|ring)`; the search index contains each of them.
  */
 const sayingsMax = 60;
 const lengthMax = 400;
-/** Matches an example phrase that has no alternatives, or alternatives that are not nested. */
+/** Matches an example phrase without alternatives, or with alternatives such as `(call|ring)` that contain no other alternatives. */
 const form = /^(?:[^()|]|\([^()]*\))*$/;
 
 /** Checks that sayings.yaml names tools of the toolkit (one app's tools), and that every example phrase is well formed. */
@@ -157,7 +160,7 @@ export function checkDefinitions(files: ToolkitFiles): void {
   checkShared(files);
 }
 
-/** Checks the rules for a shared definition that do not apply to private ones. */
+/** Checks the rules that apply only to shared toolkits, and not to private toolkits (those that a project published for itself). */
 function checkShared({ toolkit, tools }: ToolkitFiles): void {
   const webhook = isObject(toolkit.value) ? toolkit.value["webhook"] : undefined;
   if (toolkit.faults.length === 0 && isObject(webhook) && !Object.hasOwn(webhook, "secretEnv")) {
@@ -282,7 +285,9 @@ function checkIdentify({ file, toolkit, tools, parts }: CheckedTogether): void {
   }
 }
 
-/** Checks the rules that apply to both actions and triggers. Records every error. */
+/**
+ * Checks the rules that apply to both kinds of tools: actions (requests to the app) and triggers (kinds of events). Records every error.
+ */
 function checkTool(file: DefinitionFile, document: Partial<ToolDocument>, name: string): void {
   if (!/^[a-z][a-z0-9]*(_[a-z0-9]+)*$/.test(name) || name.length > 60) {
     file.fault(

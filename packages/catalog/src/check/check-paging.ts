@@ -3,13 +3,19 @@ import type { DefinitionFile, FaultPath } from "../read/definition-file.ts";
 import type { ActionDocument, JsonSchema, PagingDocument } from "../read/documents.ts";
 import { faultOfOutputPath } from "./check-response.ts";
 
-/** An error of paging: its path in the file, the reason, and the correction. */
+/**
+ * An error in the part `paging` of an action, which says how the next page of a list is requested: its path in the file, the reason, and
+ * the correction.
+ */
 type PagingFault = readonly [path: FaultPath, reason: string, cure: string];
 
 /** The parts of an action that its paging refers to. */
 type PagedAction = Pick<Partial<ActionDocument>, "paging" | "input" | "output">;
 
-/** Checks the paging of an action's list. Records every error. */
+/**
+ * Checks the part `paging` of an action's file, which says how the next page of the action's list is requested. Records every error in
+ * `file`.
+ */
 export function checkPaging(file: DefinitionFile, document: PagedAction): void {
   for (const fault of faultsOfPaging(document)) file.fault(...fault);
 }
@@ -22,7 +28,10 @@ export function faultsOfPaging({ paging, input, output }: PagedAction): readonly
   return [...own, ...taken, ...(output === undefined ? [] : faultsOfPaths(paging, output))];
 }
 
-/** Returns errors for invalid combinations: `query` without `from`, and `start`, `by` or `size` together with `from`. */
+/**
+ * Returns errors for invalid combinations of the fields of `paging`: `query` without `from`; none of `from`, `start` and `by`; and `start`,
+ * `by` or `size` together with `from`.
+ */
 function faultsOfForm({ from, query, start, by, size }: PagingDocument): PagingFault[] {
   const faults: PagingFault[] = [];
   if (from === undefined) {

@@ -82,7 +82,7 @@ function isDeep({ filters }: Placeholder): boolean {
   return filters.some(({ name }) => name === "deep");
 }
 
-/** For each filter of templates, the schema of its result for valid values. */
+/** For each filter of placeholders (a function such as `csv` that changes the value), the schema of its result for valid values. */
 const filterResults: Readonly<Record<Filter, JsonSchema>> = {
   int: { type: "integer" },
   json: { type: "string" },
@@ -157,7 +157,7 @@ function checkPlaceOfType({ file, path, placeholder, isWhole }: PlaceInFile, sch
   }
 }
 
-/** True if a list's items are objects or lists. */
+/** True if the items of the list that a schema describes are objects or lists. */
 function holdsLists({ items }: JsonSchema): boolean {
   const types = isObject(items) ? typesOf(items) : undefined;
   return types?.some((type) => type === "object" || type === "array") ?? false;

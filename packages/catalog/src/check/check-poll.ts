@@ -4,7 +4,7 @@ import type { ActionDocument, JsonSchema, PollCursorDocument, PollDocument } fro
 import { createTenantValidators, faultsOfSchema } from "../schema/json-schema.ts";
 import { faultOfOutputPath } from "./check-response.ts";
 
-/** An error of a poll: its path, the reason, and the correction. */
+/** An error in the part `poll` of an action (how svc finds new rows of a list): its path in the file, the reason, and the correction. */
 export type PollFault = readonly [path: FaultPath, reason: string, cure: string];
 
 /** The parts of a tool's definition that are needed to check its poll. A poll calls the tool regularly to find new rows of its list. */
@@ -74,7 +74,10 @@ function faultsOfCursor(cursor: PollCursorDocument, place: Place): PollFault[] {
   return faults;
 }
 
-/** Returns the schema of a row of the list that a poll reads. Returns undefined if the schema is unknown. */
+/**
+ * Returns the schema of a row of the list that a poll reads. Returns undefined if the schema is unknown. Adds an error to `faults` if the
+ * list does not exist, or if its rows lack the field that identifies them.
+ */
 function faultsOfRows({ rows, id }: PollDocument, output: JsonSchema, faults: PollFault[]): JsonSchema | undefined {
   const list = listAt(output, rows);
   if ("fault" in list) {
@@ -90,7 +93,10 @@ function faultsOfRows({ rows, id }: PollDocument, output: JsonSchema, faults: Po
   return row;
 }
 
-/** Returns the schema of the items of a list. `rows`: path of the list, which ends in `[]`. */
+/**
+ * Returns the schema of the items of a list in a tool's output, or the reason why the output has no such list. `rows`: path of the list,
+ * which ends in `[]`.
+ */
 function listAt(output: JsonSchema, rows: string): { row: JsonSchema | undefined } | { fault: string } {
   if (!/^(?:[\w$@-]+(?:\.[\w$@-]+|\[\d{1,6}\])*)?\[\]$/.test(rows)) return { fault: "is not the path of a list" };
   let node: unknown = output;

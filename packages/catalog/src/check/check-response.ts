@@ -9,7 +9,7 @@ const jsonPath = /^[\w$@-]+(?:\.[\w$@-]+|\[\d{1,6}\])*$/;
 /** A path into JSON that may take the last item of a list: `data[-1].id`. */
 const tokenPath = /^[\w$@-]+(?:\.[\w$@-]+|\[(?:\d{1,6}|-1)\])*$/;
 
-/** Checks the rules for reading an action's answer. Records every error. */
+/** Checks the part `response` of an action's file, which says how svc reads the app's answer. Records every error in `file`. */
 export function checkResponse(file: DefinitionFile, { response, output }: Partial<ActionDocument>): void {
   const { unwrap = "", under, empty, error = {} } = response ?? {};
   for (const key of ["unwrap", "under", "error"] as const) {

@@ -4,7 +4,7 @@ import type { JsonSchema } from "../read/documents.ts";
 import { isKnownFormat } from "../schema/formats.ts";
 import { faultsOfSchema } from "../schema/json-schema.ts";
 
-/** Keywords that a definition may use: keywords of JSON Schema 2020-12, and svc's own (`x-…`). */
+/** Keywords that the JSON Schemas in a toolkit's definition may use: keywords of JSON Schema 2020-12, and svc's own (`x-…`). */
 const keywords = new Set(
   `$ref $defs $comment title description default examples deprecated type enum const multipleOf maximum exclusiveMaximum
   minimum exclusiveMinimum maxLength minLength pattern format items prefixItems maxItems minItems uniqueItems contains

@@ -51,7 +51,7 @@ function without(value: unknown, [step, ...rest]: FaultPath): unknown {
   return rest.length === 0 ? others : { ...others, [step]: without(child, rest) };
 }
 
-/** Records one error and returns its path. */
+/** Records one error in `file`. Returns the path in the file to the wrong, unknown or missing value. */
 function report(file: DefinitionFile, error: ErrorObject): FaultPath {
   const { params } = error;
   const step: string | undefined = params.additionalProperty ?? params.missingProperty ?? params.tag;

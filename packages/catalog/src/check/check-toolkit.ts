@@ -157,7 +157,10 @@ function checkOAuth(
   checkTemplates(file, [...path, "defaultScopes"], scheme.defaultScopes ?? [], { deployment: new Set(["scope_base"]) });
 }
 
-/** Maximum steps to match one example against its pattern. The definition of an app has at most twenty examples. */
+/**
+ * Maximum steps to match the example of one account variable against the variable's pattern. The definition of an app has at most twenty
+ * such examples.
+ */
 const exampleStepsMax = 25_000;
 
 function checkAccount(file: DefinitionFile, document: Partial<ToolkitDocument>): void {

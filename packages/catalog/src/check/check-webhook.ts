@@ -67,8 +67,8 @@ export function secretPlaces(webhook: WebhookDocument | undefined): readonly { r
 }
 
 /**
- * Placeholders that the templates `signed` and `timestamp` may use, by their first word. `named`: the word needs a name, such as
- * `headers.x-time`. `whole`: it has no name.
+ * Placeholders that a webhook's templates `signed` (the signed text) and `timestamp` (the time of the signature) may use, by their first
+ * word. `named`: the word needs a name, such as `headers.x-time`. `whole`: the word is used without a name.
  */
 const signedRoots = { body: "whole", form: "whole", url: "whole", method: "whole" } as const;
 const namedRoots = { headers: "named", query: "named", signature: "named" } as const;
@@ -226,7 +226,10 @@ function checkHandshake(
   }
 }
 
-/** Checks the texts in the answer to a handshake. Returns the number of their placeholders. */
+/**
+ * Checks the texts in svc's answer to a handshake (the request with which an app verifies the webhook address). Returns the number of
+ * placeholders in these texts.
+ */
 function checkAnswer(
   file: DefinitionFile,
   path: FaultPath,
@@ -272,7 +275,7 @@ function checkAnswer(
   return count;
 }
 
-/** Returns every text in a JSON value, with its path. */
+/** Returns every text in a JSON value, each with its path in the definition file. */
 function textsOf(value: unknown, path: FaultPath): [string, FaultPath][] {
   if (typeof value === "string") return [[value, path]];
   if (typeof value !== "object" || value === null) return [];

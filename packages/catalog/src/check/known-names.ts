@@ -10,13 +10,16 @@ export type KnownNames = {
    * declares no properties there, or allows further ones.
    */
   knows(name: string): boolean;
-  /** Returns the names that the schema declares one level below this position: in a property, or in an item of a list. */
+  /**
+   * Returns the names that the schema declares one level deeper, at `step` below this position: in the property with this name, or in an
+   * item of the list.
+   */
   at(step: string | number): KnownNames;
 };
 
 /**
- * Returns the property names that values of a schema may have. The result is created once per schema. The names at a position inside the
- * value are collected when they are first requested.
+ * Returns the property names that values described by a schema may have. The result is created once per schema. The names at a position
+ * inside the value are collected when they are first requested.
  */
 export function knownNames(schema: JsonSchema): KnownNames {
   let known = ofSchemas.get(schema);
@@ -108,7 +111,7 @@ export function faultOfFieldName(name: string): readonly [reason: string, cure: 
   return isMethodOverride(name) ? [`"${name}" changes the method`, "write it as request.method"] : undefined;
 }
 
-/** Checks the names of headers, parameters and fields in requests. Records every error. */
+/** Checks that a definition's requests contain only allowed names of headers, parameters and fields. Records every error. */
 export function checkNames(
   file: DefinitionFile,
   path: FaultPath,

@@ -1,5 +1,8 @@
 const textMax = 100;
-/** Maximum number of compared candidates. A comparison takes up to 10 µs, and a project may have thousands of tools. */
+/**
+ * Maximum number of candidates with which a misspelled text is compared. A comparison takes up to 10 µs, and a project may have thousands
+ * of tools.
+ */
 const candidatesMax = 2_000;
 
 /**

@@ -14,7 +14,9 @@ export type SchemaFault = {
   readonly missing?: string;
 };
 
-/** Maximum number of errors listed for a value. */
+/**
+ * Maximum number of errors listed for a value. If there are more, the last error of the list gives the number of those that are not listed.
+ */
 const faultsMax = 100;
 /**
  * Maximum number of errors of the schema validator that are read to make the list of errors. It is higher than the length of the list,

@@ -7,7 +7,7 @@ import { listOf, objectOf, type SchemaConverter, typesOf } from "./schema.ts";
 import type { Operation } from "./select.ts";
 import { isFlagged, plainText } from "./texts.ts";
 
-/** Arguments of a tool and the parts of its request that carry them. `fields`: name in the body of each argument of the body. */
+/** Arguments of an imported tool, and the parts of its request that contain them: path, query and headers. */
 export type ToolArguments = {
   readonly properties: Readonly<Record<string, JsonSchema>>;
   readonly required: readonly string[];
@@ -19,15 +19,15 @@ export type ToolArguments = {
 
 type Parameter = { readonly name: string; readonly in: string; readonly node: DocumentNode };
 
-/** Maximum characters of the description of an argument. */
+/** Maximum characters of the description of a tool's argument. A longer description in the imported document is cut. */
 const textMax = 200;
 
-/** Headers that svc itself sends, or that OpenAPI does not count as parameters. */
+/** Headers that do not become arguments of an imported tool, because svc sends them itself or OpenAPI does not count them as parameters. */
 const ownHeaders = new Set(["accept", "content-type", "authorization", "user-agent", "content-length", "host"]);
 
 /**
- * Returns the arguments of an operation's path, query and headers. Cookies and headers of the transport are left out. Throws LeftOutError
- * if a required parameter is written in a way that svc cannot send.
+ * Returns the arguments for the path, query and headers of an API operation in an imported document. Cookies are left out, and headers that
+ * svc itself sends. Throws LeftOutError if a required parameter is written in a way that svc cannot send.
  */
 export function parametersOf(
   root: DocumentNode,
@@ -70,7 +70,10 @@ export function parametersOf(
   return { properties, required, path: sentPath(path), query, headers, idempotencyHeader };
 }
 
-/** Returns a path in the form of a definition. Throws LeftOutError if svc cannot send it. */
+/**
+ * Returns the path of a tool's request unchanged. Throws LeftOutError if svc cannot send the path, for example because it contains `?` or
+ * `//`.
+ */
 function sentPath(path: string): string {
   const plain = path.replaceAll(/\{\{[^{}]*\}\}/g, "x");
   if (
@@ -83,7 +86,10 @@ function sentPath(path: string): string {
   return path;
 }
 
-/** Returns the parameters of an operation. Its own parameters replace those of its path. */
+/**
+ * Returns the parameters of an operation in an OpenAPI document. A parameter that the operation declares replaces the parameter of the same
+ * name and place that its path declares for all operations.
+ */
 function declaredParameters(root: DocumentNode, { item, node }: Operation): Parameter[] {
   const found = new Map<string, Parameter>();
   for (const given of [...listOf(item["parameters"]), ...listOf(node["parameters"])].slice(0, 300)) {
@@ -106,7 +112,10 @@ function schemaOf(root: DocumentNode, node: DocumentNode): unknown {
   return node["schema"] ?? resolved(root, content)["schema"] ?? {};
 }
 
-/** Returns the filter with which a parameter's value is written, such as ` | csv`; undefined if svc cannot write it. */
+/**
+ * Returns the filter of a placeholder that writes a parameter's value as the document demands, such as ` | csv` for a list. Returns an
+ * empty text if the value needs no filter, and undefined if svc cannot write it.
+ */
 function filterOf(root: DocumentNode, { in: place, node }: Parameter): string | undefined {
   const [type, ...others] = Object.keys(objectOf(node["content"]));
   if (type !== undefined) return others.length === 0 && /json/.test(type) && place !== "path" ? " | json" : undefined;
@@ -121,7 +130,10 @@ function filterOf(root: DocumentNode, { in: place, node }: Parameter): string | 
   return style === "form" ? (node["explode"] === false ? " | csv" : "") : undefined;
 }
 
-/** Returns the name of an argument that no other argument has, made of characters that a placeholder may contain. */
+/**
+ * Returns a name for a parameter's argument that no other argument of the tool has. The name consists of characters that a placeholder may
+ * contain.
+ */
 function freeName({ name, in: place }: Parameter, taken: Readonly<Record<string, unknown>>): string {
   const plain = name.replaceAll(/[^\w-]+/g, "_").replaceAll(/^[_-]+|[_-]+$/g, "") || "value";
   const first = plain === "confirm" || plain === "body" ? `${plain}_${place}` : plain;
@@ -129,7 +141,10 @@ function freeName({ name, in: place }: Parameter, taken: Readonly<Record<string,
   throw new LeftOutError("parameter_encoding");
 }
 
-/** Returns the schema of an argument that is a segment of a path: a text or a number. */
+/**
+ * Returns the schema of an argument that fills a segment of the request's path. The schema of a text, a number or a list stays unchanged.
+ * Any other schema becomes that of a text.
+ */
 function segmentSchema(schema: JsonSchema): JsonSchema {
   const types = [schema["type"] ?? []].flat();
   const isSegment = types.length > 0 && types.every((type) => ["string", "integer", "number"].includes(String(type)));

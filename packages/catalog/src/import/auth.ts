@@ -6,17 +6,21 @@ import { type DocumentNode, resolved } from "./read.ts";
 import { listOf, objectOf } from "./schema.ts";
 import type { Operation } from "./select.ts";
 
-/** The authentication of an imported toolkit (the tools of one app). `remarks`: for a person, such as the schemes that svc does not use. */
+/**
+ * The authentication of an imported toolkit (the tools of one app). `remarks`: texts for the person who imports the toolkit, for example
+ * about schemes that svc does not use.
+ */
 export type ImportedAuth = {
   readonly auth: readonly AuthDocument[];
   readonly remarks: readonly string[];
-  /** Returns the scopes that an operation needs, of the schemes that svc uses. */
+  /** Returns the OAuth scopes that an operation of the document needs. Scopes of schemes that svc does not use are left out. */
   scopesOf(operation: Operation): readonly string[];
 };
 
 /**
- * Returns the authentication schemes of a document. `given`: the caller's own choice (`bearer`, `basic`, `none`, `header:NAME` or
- * `query:NAME`), which replaces those of the document; empty for none. Throws ImportError if the choice is unknown.
+ * Returns the authentication schemes of an OpenAPI document. `given`: the scheme that the caller chooses instead of the document's
+ * (`bearer`, `basic`, `none`, `header:NAME` or `query:NAME`). If `given` is empty, the schemes of the document are used. Throws ImportError
+ * if the choice is unknown.
  */
 export function authOf(root: DocumentNode, operations: readonly Operation[], given: string): ImportedAuth {
   if (given !== "") return { auth: [chosen(given)], remarks: [], scopesOf: () => [] };
@@ -96,8 +100,8 @@ function flowsOf({ authorizationCode, clientCredentials }: DocumentNode): AuthDo
 }
 
 /**
- * Returns the scheme of two keys that an app wants together, if every operation with keys wants the same two. One is the user name of the
- * account, the other its password. Undefined if there is no such pair.
+ * Returns an authentication scheme for an app that wants two keys in each request, such as an id and a secret. svc keeps one key as the
+ * user name of the account and the other as its password. Returns undefined unless all operations that need keys need the same two.
  */
 function pairOf(
   root: DocumentNode,

@@ -5,7 +5,7 @@ import { LeftOutError } from "./import-fault.ts";
 import { type DocumentNode, resolved } from "./read.ts";
 import { listOf, objectOf, type SchemaConverter, typesOf } from "./schema.ts";
 
-/** The part of a tool that sends a body: its arguments, and the body and headers of the request. */
+/** The part of an imported tool that concerns the request body: the arguments for the body, and the body and headers of the request. */
 export type ToolBody = {
   readonly properties: Readonly<Record<string, JsonSchema>>;
   readonly required: readonly string[];
@@ -19,8 +19,9 @@ const isBinary = (type: string) =>
   /^(?:multipart\/|application\/octet-stream|application\/(?:zip|pdf|gzip)|image\/|audio\/|video\/|\*\/\*)/i.test(type);
 
 /**
- * Returns the body of an operation. The fields of an object become arguments of their own; any other body, or one whose fields have the
- * names of other arguments, is the argument `body`. Throws LeftOutError if svc cannot send the body.
+ * Returns the request body of an operation as a part of the imported tool. If the body is an object, each of its fields becomes an
+ * argument. If it is not an object, or a field has the name of another argument, the whole body is the argument `body`. Throws LeftOutError
+ * if svc cannot send the body.
  */
 export function bodyOf(
   root: DocumentNode,
@@ -42,7 +43,10 @@ export function bodyOf(
   return { ...made, request, headers };
 }
 
-/** Returns a media type without characters that a header or a template cannot contain. */
+/**
+ * Returns a media type (such as `application/json`) without characters that a header or a template cannot contain, and with at most 200
+ * characters.
+ */
 export function plainType(type: string): string {
   return type.replaceAll(/[^\x20-\x7e]|[{}]/g, "").slice(0, 200);
 }

@@ -2,7 +2,10 @@ import type { AccessClass } from "../read/documents.ts";
 import type { OperationMethod } from "./select.ts";
 import { wordsOf } from "./texts.ts";
 
-/** Verbs that take something away, or that cannot be undone. */
+/**
+ * Verbs of operations that take something away or that cannot be undone. An imported operation with such a verb gets the access class
+ * `destructive`.
+ */
 const destructiveVerbs = new Set(
   [
     "archive cancel clear close deactivate delete deny destroy detach disable disconnect discard drop erase",
@@ -12,10 +15,13 @@ const destructiveVerbs = new Set(
   ].flatMap((words) => words.split(" ")),
 );
 
-/** Last words of a path by which a GET changes something. */
+/**
+ * Words at the end of a path which show that even a GET changes something. An imported GET operation with such a path gets the access class
+ * `destructive`.
+ */
 const changingGets = new Set(["delete", "remove", "revoke", "cancel", "logout", "unsubscribe"]);
 
-/** Words by which a POST may only read. */
+/** Words in the name or path of a POST operation which show that the operation probably reads and changes nothing. */
 const readingVerbs = new Set(
   [
     "calculate check compare count describe diff estimate evaluate export fetch find get list lookup",
@@ -23,10 +29,13 @@ const readingVerbs = new Set(
   ].flatMap((words) => words.split(" ")),
 );
 
-/** An operation as the choice of its class sees it. `id`: the operationId of the document, or an empty text. */
+/** The parts of an operation that decide its access class. `id`: the operationId of the operation in the document, or an empty text. */
 type Classed = { readonly method: OperationMethod; readonly path: string; readonly id: string };
 
-/** Returns the access class of an operation, by its method and by the verbs of its id and of the last word of its path. */
+/**
+ * Returns the access class of an imported operation. The class follows from the HTTP method and from the verbs in the operation's id and in
+ * the last word of its path.
+ */
 export function classOf({ method, path, id }: Classed): AccessClass {
   const last = lastWords(path);
   if (method === "GET")
@@ -35,7 +44,10 @@ export function classOf({ method, path, id }: Classed): AccessClass {
   return [...last, ...wordsOf(id)].some((word) => destructiveVerbs.has(word)) ? "destructive" : "write";
 }
 
-/** True if a POST probably only reads. svc only suggests the class `read`, because a wrong guess would send changes without a question. */
+/**
+ * True if a POST operation probably only reads. Its access class stays unchanged, and svc only suggests `read` to the person who imports.
+ * If svc set `read` itself and was wrong, changes would be sent without a person's confirmation.
+ */
 export function mayOnlyRead({ method, path, id }: Classed): boolean {
   if (method !== "POST") return false;
   const [first = ""] = wordsOf(id.split(/[./]/).at(-1) ?? "");

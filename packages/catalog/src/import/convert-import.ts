@@ -4,7 +4,7 @@ import { catalogFaults } from "../errors.ts";
 import type { ImportedReport } from "./import-openapi.ts";
 import type { ImportSource } from "./import-toolkit.ts";
 
-/** Maximum entries of each list of a request. */
+/** Maximum entries of each of the lists `only`, `except` and `overrides` of an import request. */
 const entriesMax = 1_000;
 
 /** Returns the document and the options of an import request. Throws SOURCE_INVALID if it has no document, or a list is too long. */
@@ -32,7 +32,7 @@ export function importSource(request: ImportToolkitRequest): ImportSource {
   };
 }
 
-/** Returns the message of an import's report. */
+/** Returns the report of an import in the form of the API. */
 export function reportMessage(report: ImportedReport): MessageInitShape<typeof ImportReportSchema> {
   const { title, version, format, baseUrl, operations, classes, leftOut, notes, suggestions } = report;
   return {

@@ -9,7 +9,10 @@ import { type LeftOut, type Operation, selectOperations } from "./select.ts";
 import { serverOf } from "./servers.ts";
 import { globOf, plainText, snakeCase, wordsOf } from "./texts.ts";
 
-/** A choice of a person for the tools whose name matches `match`, in which `*` stands for any characters. Empty fields change nothing. */
+/**
+ * A person's choice for the tools whose name matches `match`, in which `*` stands for any characters. If a field of the choice is empty,
+ * the value from the document stays.
+ */
 export type ImportOverride = ToolOverride & { readonly match: string };
 
 /** Options of an import. `documentUrl`: address from which the document was read; empty if the caller sent the text. */
@@ -23,11 +26,14 @@ export type ImportOptions = {
   readonly only: readonly string[];
   readonly except: readonly string[];
   readonly overrides: readonly ImportOverride[];
-  /** Tools that an earlier attempt made and that break a rule of definitions. They are left out. `detail`: the rule. */
+  /**
+   * Tools that an earlier attempt of the same import made, and that break a rule for toolkit definitions. The next attempt leaves them out.
+   * `detail`: the broken rule.
+   */
   readonly refused: readonly { readonly tool: string; readonly detail: string }[];
 };
 
-/** Findings of an import about a document. */
+/** The report of an import for the person who imports: what the OpenAPI document contains, which tools svc made, and what svc left out. */
 export type ImportedReport = {
   readonly title: string;
   readonly version: string;
@@ -43,10 +49,13 @@ export type ImportedReport = {
 /** Result of an import. `definitionJson`: the definition of the toolkit (the tools of one app), as PublishToolkit takes it. */
 export type ImportedToolkit = { readonly definitionJson: string; readonly report: ImportedReport };
 
-/** Maximum tools, bytes of one tool, and bytes of all tools together. They leave some room below the limits of private toolkits. */
+/**
+ * Limits of an import: the maximum number of tools, bytes of one tool, and bytes of all tools together. They are slightly lower than the
+ * limits of private toolkits, so that the imported toolkit can be published.
+ */
 const [toolsMax, toolBytesMax, bytesMax] = [1_500, 40_960, 4_100_000];
 const nameMax = 60;
-/** Steps that the regular expressions of a definition may have in total. */
+/** Maximum size of all regular expressions of an imported toolkit together, in instructions of the compiled expressions. */
 const patternsMax = 4_500;
 
 /** Returns the toolkit (the tools of one app) that an OpenAPI document describes, with a report. Throws ImportError. */
@@ -91,7 +100,10 @@ type MadeTools = {
   readonly leftOut: readonly LeftOut[];
 };
 
-/** Returns the tools of the operations. If all together are too large, each gets fewer bytes, so that its schemas are cut further. */
+/**
+ * Returns the tools of the given operations. If all tools together exceed `bytesMax`, converts them again with half the bytes for each
+ * tool, which shortens their schemas. Repeats this until the tools fit.
+ */
 function toolsWithin(
   context: Omit<OperationContext, "patterns" | "bytesMax">,
   operations: readonly Operation[],
@@ -150,7 +162,10 @@ function hasOwnServer({ item, node }: Operation): boolean {
   return [item["servers"], node["servers"]].some((servers) => Array.isArray(servers) && servers.length > 0);
 }
 
-/** Returns the tools with different descriptions: one that another tool has too names its method and path. */
+/**
+ * Returns the tools with descriptions that are all different. If several tools have the same description, the HTTP method and the path are
+ * added to each of them.
+ */
 function withDistinctTexts(tools: ReadonlyMap<string, ImportedTool>): MadeTools["made"] {
   const plain = (text: string) => text.replaceAll(/\s+/g, " ").toLowerCase();
   const counts = Map.groupBy(tools.values(), ({ document }) => plain(document.description));
@@ -169,7 +184,10 @@ function withDistinctTexts(tools: ReadonlyMap<string, ImportedTool>): MadeTools[
   });
 }
 
-/** Returns the name of the tool of each operation, from its id or from method and path. Equal names get a digest of method and path. */
+/**
+ * Returns the tool name of each operation, made from its id, or else from its method and path. If several operations get the same name, a
+ * short hash of method and path is added to each name.
+ */
 function namesOf(operations: readonly Operation[]): string[] {
   const wanted = operations.map(({ node, method, path }) => {
     const id = typeof node["operationId"] === "string" ? snakeCase(node["operationId"]) : "";

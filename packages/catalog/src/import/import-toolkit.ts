@@ -6,25 +6,28 @@ import { DefinitionError, definitionFaultText } from "../read/definition-file.ts
 import type { ImportFault } from "./import-fault.ts";
 import type { ImportedReport, ImportedToolkit, ImportOptions } from "./import-openapi.ts";
 
-/** Module of the thread that converts OpenAPI documents. */
+/** URL of the module that runs in a separate thread and converts OpenAPI documents. */
 export const importThread = new URL("./import-thread.ts", import.meta.url);
 
-/** Memory of that thread in MiB. */
+/** Memory of the thread that converts OpenAPI documents, in MiB. */
 export const importMemoryMib = 512;
 
-/** Maximum processor time of a conversion, milliseconds. */
+/** Maximum processor time for the conversion of one OpenAPI document, in milliseconds. */
 const cpuMsMax = 30_000;
 
-/** Text at an address. `refused`: svc may not read the address. `failed`: no text came. `message`: the end of a sentence. */
+/**
+ * Result of reading the document at a URL: its text, or an error. `refused`: svc may not read the URL. `failed`: svc got no text from it.
+ * `message`: the reason, as the end of a sentence.
+ */
 export type ReadSource =
   | { readonly kind: "text"; readonly text: string }
   | { readonly kind: "refused" | "failed"; readonly message: string };
 
-/** Dependencies of imports. */
+/** Dependencies of the function that imports OpenAPI documents as toolkits. */
 export type ImporterOptions = {
   /** Threads that run `importThread`, with `importMemoryMib` of memory. */
   readonly threads: Pick<ThreadPool, "run">;
-  /** Reads the text at an https address for a project. The address guard applies. */
+  /** Reads the text at an https address on behalf of a project. The address guard of svc refuses private addresses. */
   readonly read: (url: string, projectId: ProjectId) => Promise<ReadSource>;
 };
 
@@ -41,10 +44,13 @@ export type CheckedImport = {
   readonly report: ImportedReport;
 };
 
-/** Makes a checked toolkit (the tools of one app) from a document. Stores nothing. Rejects with a fault of `catalogFaults`. */
+/**
+ * Makes a checked toolkit (the tools of one app) from an OpenAPI document. Stores nothing. Rejects with an error of `catalogFaults` if the
+ * document cannot become a toolkit.
+ */
 export type ToolkitImporter = (source: ImportSource, projectId: ProjectId) => Promise<CheckedImport>;
 
-/** Creates the function that imports documents. */
+/** Creates the function that makes toolkits from OpenAPI documents. */
 export function createToolkitImporter({ threads, read }: ImporterOptions): ToolkitImporter {
   const convert = async (text: string, options: ImportOptions, projectId: ProjectId): Promise<ImportedToolkit> => {
     const message = { text, options };
@@ -103,7 +109,10 @@ type ToolFaults = {
   readonly tools: readonly (readonly [tool: string, detail: string])[];
 };
 
-/** Returns the toolkit (the tools of one app) of a definition, or the tools that break a rule. Throws faults of the whole definition. */
+/**
+ * Returns the toolkit (the tools of one app) of a definition. If some tools break a rule for definitions, returns these tools with the
+ * rules. Throws DEFINITION_INVALID if a part outside the tools breaks a rule.
+ */
 async function toolkitOrFaults(
   definitionJson: string,
   projectId: ProjectId,

@@ -15,17 +15,23 @@ import { isFlagged, plainText, wordsOf } from "./texts.ts";
 /** A person's own choice for a tool, which replaces what the document says. */
 export type ToolOverride = { readonly name: string; readonly class: string; readonly description: string };
 
-/** A remark about an imported tool. `kind`: `paging`, `idempotency`, `cut` or `flagged`. */
+/**
+ * A remark about an imported tool, for the person who imports. `kind`: `paging` or `idempotency` for settings that svc found, `cut` for
+ * schemas that were shortened, and `flagged` for suspicious texts.
+ */
 export type ToolNote = { readonly kind: string; readonly detail: string };
 
-/** An operation that became a tool. `suggested`: the milder class that the operation may deserve, for a person to decide. */
+/**
+ * A tool made from an operation of an OpenAPI document. `suggested`: an access class that allows less than the tool's own and may be right.
+ * A person decides whether to set it. Undefined if there is no suggestion.
+ */
 export type ImportedTool = {
   readonly document: ActionDocument;
   readonly notes: readonly ToolNote[];
   readonly suggested: AccessClass | undefined;
 };
 
-/** Parts of a conversion that all its operations share. `bytesMax`: maximum size of one tool as JSON. */
+/** Values that are the same for all operations of one imported document. `bytesMax`: maximum size of one tool as JSON, in bytes. */
 export type OperationContext = {
   readonly root: DocumentNode;
   readonly patterns: SchemaConversion["patterns"];
@@ -34,7 +40,7 @@ export type OperationContext = {
   scopesOf(operation: Operation): readonly string[];
 };
 
-/** Limits of schemas, tried one after the other until a tool is small enough. */
+/** Limits for the input and output schemas of an imported tool. svc tries them in this order until the tool is small enough. */
 const limits: readonly (readonly [input: SchemaLimits, output: SchemaLimits])[] = [
   [
     { depth: 6, nodes: 400 },
@@ -58,7 +64,7 @@ const limits: readonly (readonly [input: SchemaLimits, output: SchemaLimits])[] 
   ],
 ];
 
-/** Returns the tool of an operation. Throws LeftOutError if the operation cannot become a tool. */
+/** Returns the tool that an operation of an OpenAPI document becomes. Throws LeftOutError if the operation cannot become a tool. */
 export function toolOf(context: OperationContext, operation: Operation, override?: ToolOverride): ImportedTool {
   for (const [input, output] of limits) {
     const tool = convert(context, operation, { input, output, override });

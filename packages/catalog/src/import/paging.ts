@@ -51,7 +51,7 @@ const sizeArguments = [
 ];
 const moreFields = ["has_more", "hasMore", "more", "has_next", "hasNext", "has_next_page", "hasNextPage"];
 
-/** Schemas of a tool. */
+/** Input and output schemas of a tool that may return a list. */
 type ListTool = { readonly input: JsonSchema; readonly output: JsonSchema };
 
 /**
@@ -95,7 +95,9 @@ function pagingBy(
   return { arg: offset, by: "rows", ...sized };
 }
 
-/** Returns the fields of a result, with those of inner objects, down to three levels. Outer fields come first. */
+/**
+ * Returns the fields that the schema of a tool's result declares, down to three levels of objects. Outer fields come before inner fields.
+ */
 function fieldsOf(output: JsonSchema): Field[] {
   const found: Field[] = [];
   let level: readonly (readonly [path: string, schema: JsonSchema])[] = [["", output]];

@@ -9,10 +9,10 @@ export type DocumentNode = { readonly [key: string]: unknown };
 /** An OpenAPI document in the form of version 3.1. `version`: the version that the document had before, such as `OpenAPI 3.0.3`. */
 export type OpenapiDocument = { readonly root: DocumentNode; readonly version: string };
 
-/** Maximum characters of a document in JSON. The next constant is the maximum in YAML, which takes longer to read. */
+/** Maximum characters of an OpenAPI document in JSON. `yamlMax` is the lower maximum for YAML, which takes longer to read. */
 const jsonMax = 16_777_216;
 const yamlMax = 4_194_304;
-/** Maximum values of a document. Each use of a YAML alias counts as a copy. */
+/** Maximum number of JSON values in an OpenAPI document, at all levels. Each use of a YAML alias counts as a copy of its value. */
 const valuesMax = 2_000_000;
 const depthMax = 200;
 
@@ -60,8 +60,9 @@ function messageOf(error: unknown): string {
 }
 
 /**
- * Returns a copy of a value in which no two places share an object, because the upgrade changes objects in place. Members named
- * `__proto__` are left out. Counts the values before it copies, so that YAML aliases cannot multiply.
+ * Returns a copy of a document in which every object occurs only once. The later conversion to OpenAPI 3.1 changes objects in place, so an
+ * object must not be shared. Members named `__proto__` are left out. Counts the values before copying, so that YAML aliases cannot produce
+ * a huge copy.
  */
 function copyOf(value: unknown): unknown {
   if (countOf(value, new Map(), 0) > valuesMax) throw tooLarge(`the document has more than ${valuesMax} values`);
@@ -75,7 +76,10 @@ function copyOf(value: unknown): unknown {
   return copy(value);
 }
 
-/** Returns the number of values in a value, with each use of an alias counted. `known`: counts of objects; 0 while one is being counted. */
+/**
+ * Returns the number of JSON values inside a value, including the value itself. Each use of a YAML alias counts again. `known`: the counts
+ * of objects seen before; 0 for an object whose own count is not finished.
+ */
 function countOf(value: unknown, known: Map<object, number>, depth: number): number {
   if (typeof value !== "object" || value === null) return 1;
   const before = known.get(value);
@@ -121,8 +125,8 @@ export class ExternalReferenceError extends Error {
 const hopsMax = 50;
 
 /**
- * Returns the object that a value stands for: the value itself, or the target of its `$ref`. Returns an empty object if there is none.
- * Throws ExternalReferenceError if a reference leads out of the document.
+ * Returns the object that a value stands for: the value itself, or the target of its `$ref`. Returns an empty object if the value or the
+ * target is not an object. Throws ExternalReferenceError if a reference leads out of the document.
  */
 export function resolved(root: DocumentNode, value: unknown): DocumentNode {
   let node = value;

@@ -5,7 +5,10 @@ import { LeftOutError } from "./import-fault.ts";
 import { type DocumentNode, resolved } from "./read.ts";
 import { objectOf, type SchemaConverter, typesOf } from "./schema.ts";
 
-/** The part of a tool that reads an answer. `accept`: media type to ask for, if it is not plain JSON. */
+/**
+ * The part of an imported tool that says how the app's answer is read. `accept`: media type that the request asks for in its Accept header;
+ * undefined for plain JSON.
+ */
 export type ToolResult = Pick<ActionDocument, "output" | "response"> & { readonly accept: string | undefined };
 
 const isJson = (type: string) => /^(?:application\/(?:[\w.+-]+\+)?json\b|text\/json|\*\/\*)/i.test(type);
@@ -13,7 +16,9 @@ const isText = (type: string) =>
   /^(?:text\/|application\/(?:[\w.+-]+\+)?(?:xml|yaml|x-yaml|javascript|graphql)\b)/i.test(type);
 const isStream = (type: string) => /event-stream|ndjson|jsonl|json-seq|x-json-stream/i.test(type);
 
-/** Returns how the answer of an operation becomes a result. Throws LeftOutError for binary answers and streams. */
+/**
+ * Returns how svc makes a tool's result from the answer of an imported operation. Throws LeftOutError if the answer is binary or a stream.
+ */
 export function resultOf(root: DocumentNode, node: DocumentNode, converter: SchemaConverter): ToolResult {
   const contents = Object.entries(contentOf(root, node));
   const json = contents.find(([type]) => isJson(type) && !isStream(type));
@@ -29,7 +34,10 @@ export function resultOf(root: DocumentNode, node: DocumentNode, converter: Sche
   };
 }
 
-/** Returns the contents of the first successful answer that has any. Of several statuses, the smallest counts. */
+/**
+ * Returns the media types and schemas of an operation's successful answer. If several 2xx statuses declare a content, the smallest status
+ * counts. Returns an empty object if no successful answer has a content.
+ */
 function contentOf(root: DocumentNode, node: DocumentNode): DocumentNode {
   const responses = objectOf(node["responses"]);
   const statuses = Object.keys(responses)

@@ -5,7 +5,7 @@ import { parseLinearRegExp, patternSize } from "../schema/linear-reg-exp.ts";
 import { type DocumentNode, resolved } from "./read.ts";
 import { isFlagged, plainText, wordsOf } from "./texts.ts";
 
-/** Limits of a converted schema: levels of nesting, and number of schemas in it. */
+/** Limits of a JSON Schema that svc makes from a schema of an imported document: levels of nesting, and number of schemas in it. */
 export type SchemaLimits = { readonly depth: number; readonly nodes: number };
 
 /**
@@ -25,7 +25,7 @@ type Place = { readonly name: string; readonly depth: number; readonly reference
 
 const [choicesMax, enumMax, examplesMax, patternMax, textMax] = [8, 50, 10, 500, 200];
 
-/** Types of JSON values. A schema without a type accepts all of them. */
+/** All types of JSON values. A schema of an imported document that names no type gets all of them, because an output field needs a type. */
 const anyTypes = ["object", "array", "string", "number", "boolean", "null"];
 
 /** Converts schemas of one tool. All of them share the limit on the number of schemas. */
@@ -37,7 +37,10 @@ export class SchemaConverter {
     this.#conversion = conversion;
   }
 
-  /** Returns a schema of the document in a form that definitions may have. `name`: what it describes, for a missing description. */
+  /**
+   * Returns a schema of the imported document in the form that toolkit definitions may have. `name`: name of the described value, used as
+   * its description if the document has none.
+   */
   convert(schema: unknown, name: string): JsonSchema {
     return this.#convert(schema, { name, depth: 0, references: [] });
   }
@@ -58,7 +61,7 @@ export class SchemaConverter {
     return part === "input" ? this.#described(node, made, place) : typed(made);
   }
 
-  /** Returns a schema without `allOf`: its parts are merged into one. */
+  /** Returns a schema of the document with the parts of its `allOf` merged into one schema, so that `allOf` is no longer needed. */
   #merged(node: DocumentNode, place: Place, level: number): DocumentNode {
     const parts = Array.isArray(node["allOf"]) ? node["allOf"] : [];
     if (parts.length === 0 || level > 8) return node;
@@ -81,7 +84,10 @@ export class SchemaConverter {
     return whole;
   }
 
-  /** Returns the schema of a value with several forms; undefined if the schema has one form. */
+  /**
+   * Returns the schema of a value that may have one of several forms (`oneOf` or `anyOf`). Returns undefined if the schema has no such
+   * choice.
+   */
   #choice(node: DocumentNode, place: Place): JsonSchema | undefined {
     const all = [...listOf(node["oneOf"]), ...listOf(node["anyOf"])];
     if (all.length === 0 || isObject(node["properties"])) return undefined;
@@ -192,7 +198,10 @@ export class SchemaConverter {
   }
 }
 
-/** Returns the types that a schema names; undefined if it names none. `nullable` of OpenAPI 3.0 is a type. */
+/**
+ * Returns the types that a schema names or that its other keywords imply; undefined if there are none. If the schema is `nullable` (OpenAPI
+ * 3.0), the types include `null`.
+ */
 export function typesOf(node: DocumentNode): readonly string[] | undefined {
   const named = listOf(node["type"]).filter((type): type is string => [...anyTypes, "integer"].includes(String(type)));
   const found = named.length > 0 ? named : impliedTypes(node);
@@ -214,7 +223,10 @@ function openSchema(node: DocumentNode): JsonSchema {
   return types === undefined ? {} : { type: types.length === 1 ? types[0] : types };
 }
 
-/** Returns a schema of a result with a type, which every field of a result needs. */
+/**
+ * Returns the schema of an output field with a type, because every output field needs one. If the schema has no type, it gets all types.
+ * Removes the list of allowed values (`enum`).
+ */
 function typed(made: JsonSchema): JsonSchema {
   const { enum: _values, ...others } = made;
   return ["type", "anyOf"].some((keyword) => Object.hasOwn(made, keyword)) ? others : { ...others, type: anyTypes };
@@ -237,7 +249,10 @@ function isSecret({ format, writeOnly }: DocumentNode): boolean {
   return format === "password" || writeOnly === true;
 }
 
-/** True for the names of fields that only repeat links to other operations. */
+/**
+ * True for names of fields that contain links to other operations of the app. Such fields are left out of results, because they give no
+ * further information.
+ */
 function isLink(name: string): boolean {
   return (
     name === "_links" ||
@@ -265,7 +280,7 @@ function isCount(value: unknown): boolean {
   return isSafe(value) && Number.isInteger(value) && value >= 0;
 }
 
-/** True for a text, number, boolean or null that a definition can hold unchanged. */
+/** True for a text, number, boolean or null that svc can copy unchanged into a toolkit definition. */
 function isPlainValue(value: unknown): boolean {
   if (typeof value === "string") return value.length <= 200 && value.isWellFormed() && !/[\p{Cc}\p{Cf}]/u.test(value);
   return value === null || typeof value === "boolean" || isSafe(value);
@@ -276,12 +291,12 @@ function isOfType(value: unknown, type: string): boolean {
   return typeof value === type;
 }
 
-/** Returns an object, or an empty object for any other value. */
+/** Returns a value if it is an object. Returns an empty object for any other value. */
 export function objectOf(value: unknown): DocumentNode {
   return isObject(value) ? value : {};
 }
 
-/** Returns the items of a list; of any other value except undefined, a list with this value. */
+/** Returns a value as a list: a list unchanged, undefined as an empty list, and any other value as a list with this one item. */
 export function listOf(value: unknown): readonly unknown[] {
   if (value === undefined) return [];
   return Array.isArray(value) ? value : [value];

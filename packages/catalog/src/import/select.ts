@@ -6,7 +6,10 @@ import { globOf } from "./texts.ts";
 /** A method of HTTP that a tool may have. */
 export type OperationMethod = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
-/** An operation of a document. `item`: the object of its path, which may have common parameters and servers. */
+/**
+ * An operation of an OpenAPI document. `item`: the document's object for the operation's path. It may have parameters and servers that
+ * apply to all operations of this path.
+ */
 export type Operation = {
   readonly method: OperationMethod;
   readonly path: string;
@@ -18,7 +21,10 @@ export type Operation = {
 /** An operation that does not become a tool. `operation`: method and path. `reason`: one word, such as `deprecated`. */
 export type LeftOut = { readonly operation: string; readonly reason: string };
 
-/** The operations of a document that the caller selected, and those that were left out. `count`: number of all operations. */
+/**
+ * The operations of an OpenAPI document that the caller selected, and those that were left out. `count`: number of all operations of the
+ * document.
+ */
 export type Selection = {
   readonly operations: readonly Operation[];
   readonly leftOut: readonly LeftOut[];

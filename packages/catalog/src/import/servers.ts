@@ -6,7 +6,7 @@ import type { DocumentNode } from "./read.ts";
 import { listOf, objectOf } from "./schema.ts";
 import { plainText, snakeCase } from "./texts.ts";
 
-/** Address of an app, with the values that a person enters when connecting an account. */
+/** Base address of an imported app. `account`: the values in this address that a person enters when connecting an account. */
 export type ImportedServer = Pick<ToolkitDocument, "baseUrl" | "account">;
 
 /**
@@ -54,7 +54,10 @@ function importedServer({ url, variables }: DocumentNode, documentUrl: string): 
     : { baseUrl: absolute.replace(/\/+$/, ""), ...(account.length > 0 && { account }) };
 }
 
-/** Returns a relative address below the origin or the folder of the document's address; undefined if that address is unknown. */
+/**
+ * Returns a relative address as an absolute one, resolved against the address of the document. Returns undefined if the document's address
+ * is unknown, or if the result is not a valid address.
+ */
 function joined(text: string, documentUrl: string): string | undefined {
   const base = URL.parse(documentUrl);
   if (base === null) return undefined;

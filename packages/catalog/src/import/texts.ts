@@ -29,7 +29,10 @@ function shortened(text: string, lengthMax: number): string {
   return `${cut.slice(0, Math.max(cut.lastIndexOf(" "), lengthMax / 2)).toWellFormed()}...`;
 }
 
-/** Forms of texts that give orders to the reader of a description, instead of describing a tool. */
+/**
+ * Patterns of suspicious texts. Such a text gives orders to the AI model that reads a tool's description, or hides data in a long encoded
+ * part.
+ */
 const orders = [
   /\b(?:ignore|disregard|forget)\b.{0,40}\b(?:instructions?|prompts?|rules|messages?|context)\b/i,
   /\b(?:do not|don't|never)\s+(?:tell|inform|mention|reveal|show|ask)\b.{0,40}\b(?:user|human|person|anyone)\b/i,
@@ -38,14 +41,14 @@ const orders = [
   /[A-Za-z0-9+/]{200,}={0,2}/,
 ];
 
-/** True if a text of a document addresses its reader with an order, has hidden characters in words, or long encoded data. */
+/** True if a text of a document is suspicious: it gives orders to its reader, or contains hidden characters or long encoded data. */
 export function isFlagged(value: unknown): boolean {
   if (typeof value !== "string") return false;
   const text = value.slice(0, 20_000);
   return orders.some((form) => form.test(text)) || /[\u202a-\u202e\u2066-\u2069\u{e0000}-\u{e007f}]/u.test(text);
 }
 
-/** Returns the words of a name in lower case: `repos/listForOrg` gives `repos`, `list`, `for`, `org`. */
+/** Returns the words of an operation's or field's name in lower case: `repos/listForOrg` gives `repos`, `list`, `for`, `org`. */
 export function wordsOf(name: string): string[] {
   const split = name
     .slice(0, 500)
@@ -54,13 +57,18 @@ export function wordsOf(name: string): string[] {
   return split.toLowerCase().match(/[a-z0-9]+/g) ?? [];
 }
 
-/** Returns a name in snake case that begins with a letter; empty if the text has no letter or digit. */
+/**
+ * Returns a name in snake case (`list_for_org`) that begins with a letter. Returns an empty text if the given text has no letter or digit.
+ */
 export function snakeCase(text: string): string {
   const name = wordsOf(text).join("_");
   return /^\d/.test(name) ? `n${name}` : name;
 }
 
-/** Returns a function that tests a text against a pattern in which `*` stands for any characters. It ignores case. */
+/**
+ * Returns a function that tests if a text matches `pattern`, in which `*` stands for any characters. Upper and lower case count as the
+ * same.
+ */
 export function globOf(pattern: string): (text: string) => boolean {
   const pieces = pattern.toLowerCase().split("*");
   return (text) => {

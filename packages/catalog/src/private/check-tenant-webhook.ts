@@ -49,7 +49,10 @@ export function checkTenantWebhook(file: DefinitionFile, webhook: unknown): void
   });
 }
 
-/** Checks that a webhook post is not read several times before its sender is proven. */
+/**
+ * Checks that the signed text of a webhook contains the body only once, and its time only one placeholder. svc reads these before the
+ * sender is verified, so they must not cost much time.
+ */
 function checkSigned(file: DefinitionFile, { signed, timestamp }: { readonly [key: string]: unknown }): void {
   const bodies = placesIn(signed).filter(({ root }) => root === "body" || root === "form");
   if (bodies.length > 1)
@@ -118,7 +121,7 @@ function checkPaths(file: DefinitionFile, path: FaultPath, places: readonly Plac
   }
 }
 
-/** Checks the number of triggers of a private definition. */
+/** Records an error if a private toolkit (one that a project published for itself) has more than `triggersMax` triggers. */
 export function checkTriggerCount(toolkit: DefinitionFile, tools: Iterable<DefinitionFile>): void {
   const triggers = [...tools].filter(({ value }) => isObject(value) && value.kind === "trigger").length;
   if (triggers > triggersMax)

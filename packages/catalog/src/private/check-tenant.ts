@@ -55,7 +55,10 @@ function shownStep(step: string | number): string | number {
   return typeof step === "number" ? step : step.toWellFormed().replaceAll(new RegExp(control, "g"), "\u{fffd}");
 }
 
-/** Returns the depth of a value. Counts level by level, so that a deep value cannot overflow the stack. */
+/**
+ * Returns how many levels of objects and lists a value has. Counts level by level without recursion, so that a deep value cannot overflow
+ * the stack.
+ */
 function depthOf(value: unknown): number {
   let level: unknown[] = [value];
   let depth = 0;
@@ -66,8 +69,8 @@ function depthOf(value: unknown): number {
 }
 
 /**
- * Checks the additional rules for private definitions of apps (published by one project). Records every error. `webhook`: the webhook of
- * the app.
+ * Checks the additional rules for files of private toolkits (apps that one project defined for itself). Records every error in `file`.
+ * `webhook`: the webhook that the toolkit declares, unchecked.
  */
 export function checkTenantDefinition(file: DefinitionFile, webhook: unknown): void {
   const document = isObject(file.value) ? file.value : {};
@@ -96,7 +99,10 @@ export function checkTenantDefinition(file: DefinitionFile, webhook: unknown): v
   checkSchemaSizes(file);
 }
 
-/** Records errors for schemas that would take long to compile at their first call. */
+/**
+ * Records errors for input and output schemas that are too large. Such a schema is compiled at the first call of its tool, and this would
+ * take too long.
+ */
 export function checkSchemaSizes(file: DefinitionFile): void {
   const document = isObject(file.value) ? file.value : {};
   for (const part of ["input", "output"]) {
@@ -131,7 +137,10 @@ function visitTexts(value: unknown, path: FaultPath, visit: Visit): void {
 const schemaMaps = new Set(["properties", "patternProperties", "dependentSchemas"]);
 const plainValues = new Set(["const", "default", "enum", "examples", "required", "dependentRequired"]);
 
-/** Checks that a private definition's schema can be validated in time linear in schema size times value size. Checks every rule. */
+/**
+ * Checks that validating a value with a private toolkit's schema takes at most time proportional to schema size times value size. Records
+ * every error, for nested schemas too.
+ */
 export function checkTenantSchema(file: DefinitionFile, path: FaultPath, node: unknown): void {
   if (Array.isArray(node)) {
     node.forEach((child, index) => {

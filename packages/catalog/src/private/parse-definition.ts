@@ -27,7 +27,7 @@ import { checkTriggerCount } from "./check-tenant-webhook.ts";
 /** Maximum instructions of all regular expressions in a definition. Compiling them takes at most some tens of milliseconds. */
 const sizeMax = 5_000;
 
-/** Maximum characters of one regular expression. */
+/** Maximum characters of one regular expression in a definition. */
 const lengthMax = 500;
 
 /**
@@ -138,10 +138,13 @@ function* checkKept({ toolkit, tools }: ToolkitFiles): Generator<void> {
 const toolsMax = 1_500;
 const bytesMax = 4_194_304;
 
-/** Characters of a definition that is parsed at once. A longer one is parsed in slices. */
+/** Maximum characters of a definition's JSON text that svc parses in one go. It parses a longer text in slices. */
 const smallMax = 16_384;
 
-/** Numbers with more digits than a double holds that are read before the first of them is reported. */
+/**
+ * Maximum number of JSON numbers in a definition that a double cannot hold exactly. If there are more, parsing stops. If there are fewer,
+ * the definition is still refused, and the error names the first of them.
+ */
 const rawMax = 10;
 
 /**

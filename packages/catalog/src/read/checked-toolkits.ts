@@ -6,7 +6,7 @@ import { filesOf, readDefinitions } from "./read-definitions.ts";
 
 const shippedFolder = fileURLToPath(new URL("../../../../toolkits", import.meta.url));
 
-/** File with the digests of the toolkits (app definitions) that are part of this version and passed all checks. */
+/** File with the digests of the toolkits (app definitions) that are part of this version of svc. All these toolkits passed the checks. */
 export const checkedFile: string = `${shippedFolder}/checked.json`;
 
 /**
@@ -22,7 +22,10 @@ export async function readCheckedToolkits(): Promise<ReadonlySet<string>> {
   }
 }
 
-/** Checks all definitions that are part of svc and returns the content of `checkedFile`. Rejects with DefinitionError. */
+/**
+ * Checks the definitions of all toolkits that are part of svc and returns the new content of `checkedFile`. Rejects with DefinitionError if
+ * a definition has errors.
+ */
 export async function checkShippedToolkits(): Promise<string> {
   const { toolkits } = await readDefinitions([shippedFolder]);
   for (const files of toolkits) checkDefinitions(files);

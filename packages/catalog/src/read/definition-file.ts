@@ -46,7 +46,7 @@ export type DefinitionFile = {
   fault(path: FaultPath, reason: string, cure: string): void;
 };
 
-/** Returns a definition file whose value is already parsed, or that is not YAML. */
+/** Creates a definition file from a value that is already parsed, or whose source is not YAML. */
 export function createDefinitionFile(
   file: string,
   value: unknown,
@@ -153,7 +153,7 @@ function nodeAt(document: Document.Parsed, path: FaultPath): unknown {
   return pair?.key ?? document.getIn(path, true);
 }
 
-/** Returns a definition file without a value, for a file that cannot be read or parsed. It has only errors. */
+/** Returns a definition file that has only errors and no value. It stands for a file that cannot be read or parsed. */
 export function brokenFile(
   file: string,
   faults: readonly { line?: number; reason: string; cure: string }[],

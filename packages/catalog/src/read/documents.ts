@@ -1,4 +1,7 @@
-/** Effect of a call. Destructive calls need confirmation with `confirm: true`. */
+/**
+ * Access class of a tool: what a call of it can do. `read` changes nothing, `write` changes data, and `destructive` removes data or cannot
+ * be undone. A destructive call needs a confirmation with `confirm: true`.
+ */
 export type AccessClass = "read" | "write" | "destructive";
 
 /** A JSON Schema in the definition of a toolkit, such as the schema of a tool's arguments. */
@@ -75,7 +78,10 @@ export type HandshakeDocument = {
 
 /** The part `webhook` of a toolkit definition (YAML file of one app), as in schemas/toolkit.schema.json. */
 export type WebhookDocument = BodyDocument & {
-  /** Variable of the deployment that has the secret. Absent in a private definition, whose secrets the project sets. */
+  /**
+   * Name of the environment variable of the deployment that contains the webhook's secret. Absent in the definition of a private toolkit,
+   * because its project sets the secret through the API.
+   */
   readonly secretEnv?: string;
   readonly ignore?: readonly MatchDocument[];
   readonly handshakes?: readonly HandshakeDocument[];
@@ -110,7 +116,7 @@ type RequestDocument = {
   readonly encoding?: "json" | "form";
 };
 
-/** How svc reads an action's answer, as in schemas/tool.schema.json. */
+/** The part of an action's definition that says how svc reads the app's answer, as in schemas/tool.schema.json. */
 type ResponseDocument = {
   readonly as?: "text";
   readonly unwrap?: string;
@@ -173,7 +179,7 @@ export type ActionDocument = {
   readonly class: AccessClass;
   readonly scopes?: readonly string[];
   readonly description: string;
-  /** Phrases by which searches find the tool. Absent only in private definitions. */
+  /** Phrases by which searches find the tool. Absent only in definitions of private toolkits (published by one project). */
   readonly intents?: readonly string[];
   readonly callable?: boolean;
   readonly uncallableReason?: string;
@@ -192,13 +198,14 @@ export type TriggerDocument = {
   readonly kind: "trigger";
   readonly scopes?: readonly string[];
   readonly description: string;
-  /** Phrases by which searches find the trigger. Absent only in private definitions. */
+  /** Phrases by which searches find the trigger. Absent only in definitions of private toolkits (published by one project). */
   readonly intents?: readonly string[];
   readonly output: JsonSchema;
   readonly match: MatchDocument;
   readonly account?: string;
   /**
-   * Template for the id of the entity (the customer or user) that the event concerns. Only in private definitions, which have no `account`.
+   * Template for the id of the entity (the customer or user) that the event concerns. Only in private toolkits (published by one project),
+   * whose triggers cannot set `account`.
    */
   readonly entity?: string;
   readonly dedupe?: string;

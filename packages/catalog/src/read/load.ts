@@ -146,7 +146,10 @@ function takesHost(tool: unknown, name: string): boolean {
   return isObject(argument) && typeof argument.pattern === "string" && (isGiven || argument.default !== undefined);
 }
 
-/** Returns a definition with the deployment's overlay applied (RFC 7396). The errors of the result name both files. */
+/**
+ * Returns a toolkit's definition file with the operator's overlay applied (JSON Merge Patch, RFC 7396). Errors of the result name both
+ * files.
+ */
 export function overlayDefinition(
   file: DefinitionFile,
   patch: object | undefined,
@@ -199,7 +202,7 @@ function mergePatch(target: unknown, patch: unknown): unknown {
   return Object.fromEntries(merged);
 }
 
-/** Checks that each slug occurs once in all folders. */
+/** Checks that all folders together contain each toolkit slug only once. Records an error for each further toolkit with the same slug. */
 function checkDistinct(toolkits: readonly ToolkitFiles[]): void {
   const first = new Map<string, string>();
   for (const { folder, toolkit } of toolkits) {

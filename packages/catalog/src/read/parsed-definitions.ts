@@ -9,7 +9,7 @@ import { isObject } from "@svc/core";
 export type ParsedDefinitions = {
   /** Returns the parsed value of a YAML text, wrapped in an object. Returns undefined if the text is not in the cache. */
   find(text: string): { readonly value: unknown } | undefined;
-  /** Adds the value of a text to the cache. Only for texts without errors. */
+  /** Adds the parsed value of a YAML text to the cache. Call it only for texts without errors. */
   note(text: string, value: unknown): void;
   /**
    * Stores the values that were used since the cache was opened, and removes all others. Never rejects: if it fails, the next start parses

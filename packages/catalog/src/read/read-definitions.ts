@@ -18,7 +18,7 @@ export type ToolkitFiles = {
   readonly digest?: string | undefined;
 };
 
-/** Returns all definition files of a toolkit (one app). */
+/** Returns all definition files of a toolkit (one app) as one list: the file of the toolkit, of its tools and of its example phrases. */
 export function filesOf({ toolkit, tools, sayings }: ToolkitFiles): readonly DefinitionFile[] {
   return [toolkit, ...tools.values(), ...(sayings === undefined ? [] : [sayings])];
 }
@@ -113,7 +113,7 @@ async function listFolder(folder: string) {
   }
 }
 
-/** Returns a function that reads and parses a file. It reads a limited number of files at the same time. */
+/** Returns a function that reads and parses a definition file. Of all its calls, at most `openFilesMax` read a file at the same time. */
 function createReader(parsed: ParsedDefinitions): Read {
   let open = 0;
   const waiting: (() => void)[] = [];

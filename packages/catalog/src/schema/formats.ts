@@ -27,10 +27,10 @@ const textFormats: Readonly<Record<string, number>> = {
   "relative-json-pointer": 65_536,
 };
 
-/** Formats that do not limit a text, and formats of numbers. */
+/** Names of formats that are allowed in schemas and check nothing for texts. Some of them are formats of numbers. */
 const plainFormats = ["int32", "int64", "float", "double", "password", "binary"] as const;
 
-/** Adds the formats that schemas may use to a compiler. */
+/** Registers the formats that schemas may use with the schema compiler `ajv`. */
 export function addFormats(ajv: Ajv2020): void {
   for (const [name, lengthMax] of Object.entries(textFormats)) {
     const test = testOf(name as Parameters<typeof formats.default.get>[0]);
@@ -57,8 +57,8 @@ export function isKnownFormat(format: string): boolean {
 }
 
 /**
- * Returns a function that tests a text. A format of ajv-formats is a regular expression, a function, or an object that contains one of
- * them.
+ * Returns a function that tests if a text has the named format. The package ajv-formats defines a format as a regular expression, a
+ * function, or an object that contains one of them.
  */
 function testOf(name: Parameters<typeof formats.default.get>[0]): (text: string) => boolean {
   const format = formats.default.get(name);

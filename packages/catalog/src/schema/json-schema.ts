@@ -8,7 +8,10 @@ import { isJudgedWithin, schemaSize, schemaSizeMax } from "./judging-cost.ts";
 import { createMeteredRegExps, type MeteredRegExps, PatternStepsError } from "./linear-reg-exp.ts";
 import { addMultipleOf, withExactNumbers } from "./multiple-of.ts";
 
-/** Maximum number of errors. Above it, the remaining list items and object values are skipped, because only 100 errors are reported. */
+/**
+ * Maximum number of errors that a validator collects for one value. Above it, the remaining list items and object values are skipped,
+ * because only 100 errors are reported.
+ */
 const errorsMax = 1_000;
 /**
  * Maximum number of errors that are collected inside a choice (`anyOf`, `oneOf`) or a condition. It is higher than `errorsMax`, because
@@ -84,16 +87,19 @@ function ofMap(schemas: JsonSchema, change: (schema: JsonSchema) => JsonSchema):
 
 /**
  * Returns the errors of a value; empty if the value satisfies the schema. Returns at most 100 errors, the first ones found. Memory and
- * result size are limited. For a schema of a private definition, time is limited too.
+ * result size are limited. For a schema of a private toolkit (published by one project), the time of one check is limited too.
  */
 export type SchemaValidator = (value: unknown) => readonly SchemaFault[];
 
-/** Returns a validator for a checked schema. Compiling takes about a millisecond and happens at the first value. */
+/**
+ * Returns a validator for a JSON Schema that was checked before. The schema is compiled when the validator checks its first value, which
+ * takes about a millisecond.
+ */
 export type ValidatorFactory = (schema: JsonSchema) => SchemaValidator;
 
 /**
- * Maximum cost of validating a value with a schema of a private definition, in steps (units that judging-cost.ts defines). The maximum
- * takes about 50 ms.
+ * Maximum cost of validating one value with a schema of a private toolkit (published by one project), in steps (units that judging-cost.ts
+ * defines). The maximum takes about 50 ms.
  */
 const stepsMax = 1_000_000;
 
@@ -128,7 +134,7 @@ function createAjv(expressions?: MeteredRegExps): Ajv2020 {
 }
 
 const ajv = createAjv();
-/** A schema compiler whose validators stop at the first error. */
+/** A schema compiler whose validators stop at the first error, which limits the cost for a very large schema. */
 const firstOnly = new Ajv2020({ allErrors: false, verbose: true, validateFormats: false });
 
 /**
@@ -142,7 +148,9 @@ export function faultsOfSchema(schema: JsonSchema): readonly SchemaFault[] {
   return ajv.validateSchema(schema) === true ? [] : toFaults(ajv.errors);
 }
 
-/** Returns a validator for a schema of the deployment's own definitions. */
+/**
+ * Returns a validator for a schema of a shared toolkit, which the operator trusts. Without the limits that `createTenantValidators` sets.
+ */
 export const createValidator: ValidatorFactory = (schema) => {
   let validate: ValidateFunction | undefined;
   return (value) => {

@@ -108,7 +108,10 @@ function sizeOf(schema: JsonSchema): number {
   return size;
 }
 
-/** Maximum size (see `schemaSize`) of a schema of a private definition. Compiling such a schema takes about a fifth of a second. */
+/**
+ * Maximum size (see `schemaSize`) of a schema of a private toolkit (published by one project). Compiling a schema of this size takes about
+ * a fifth of a second.
+ */
 export const schemaSizeMax = 3_000;
 
 const wholeSizes = new WeakMap<JsonSchema, number>();

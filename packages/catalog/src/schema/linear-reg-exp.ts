@@ -72,7 +72,7 @@ export function isShortEnough(pattern: string, text: string, most = stepsMax): b
   return patternSteps(pattern) * text.length <= most;
 }
 
-/** Error for a value: checking its texts against the patterns of the schema would take more steps than allowed. */
+/** Error for a value whose texts would take more steps than allowed to check against the regular expressions of the schema. */
 export class PatternStepsError extends Error {
   override name = "PatternStepsError";
 }
@@ -87,7 +87,9 @@ export type MeteredRegExps = {
    * up.
    */
   readonly engine: RegExpEngine & ((pattern: string) => LinearRegExp);
-  /** Restores the full number of steps (units of matching work) for all patterns. Call this function before each value. */
+  /**
+   * Restores the full number of steps (units of matching work) for all patterns. Call this function before each value that is validated.
+   */
   restart(): void;
 };
 

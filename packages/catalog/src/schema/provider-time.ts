@@ -92,14 +92,17 @@ function readFields(groups: Readonly<Record<string, string | undefined>>): numbe
   return seconds === undefined ? undefined : seconds * 1000 + Number(fraction.slice(0, 3).padEnd(3, "0"));
 }
 
-/** Returns the year of a text (RFC 5322, 4.3). Two digits below 50 are years of this century. Three digits are added to 1900. */
+/**
+ * Returns the year that a text means (RFC 5322, 4.3). A number of two digits below 50 is added to 2000. All other numbers of two or three
+ * digits are added to 1900.
+ */
 function yearOf(text: string): number {
   const year = Number(text);
   if (text.length > 3) return year;
   return year < 50 && text.length === 2 ? 2000 + year : 1900 + year;
 }
 
-/** Returns minutes east of UTC. Undefined for an unknown zone name and for an impossible offset. */
+/** Returns the offset of a time zone in minutes east of UTC. Returns undefined for an unknown zone name or an impossible offset. */
 function offsetOf(zone: string | undefined): number | undefined {
   if (zone === undefined) return 0;
   const [, sign, hours = "", minutes = "0"] = /([+-])(\d\d):?(\d\d)?$/.exec(zone) ?? [];

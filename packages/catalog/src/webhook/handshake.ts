@@ -15,7 +15,10 @@ const slackHandshake: HandshakeDocument = {
 /** Maximum size of a text that svc answers to a handshake, in bytes. */
 const textBytesMax = 1_024;
 
-/** Returns the parts of a webhook that answer handshakes. */
+/**
+ * Returns the properties of a webhook that concern handshakes: the allowed HTTP methods, whether a handshake may be unsigned, and the
+ * function that answers a handshake.
+ */
 export function compileHandshakes(
   document: WebhookDocument,
 ): Pick<Webhook, "methods" | "hasUnsignedHandshakes" | "handshake"> {
@@ -89,7 +92,8 @@ function compileTree(value: unknown): Render<unknown> {
 }
 
 /**
- * A part of the text of a handshake's answer: literal text, or a placeholder. `isSigned`: true if the value of the placeholder is signed.
+ * A part of the text of a handshake's answer: literal text, or a placeholder. `isSigned`: true if the answer contains svc's HMAC of the
+ * placeholder's value instead of the value.
  */
 export type AnswerPart = string | { readonly placeholder: Placeholder; readonly isSigned: boolean };
 

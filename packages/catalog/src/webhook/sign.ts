@@ -72,7 +72,7 @@ function signatureOf({ encoding }: HmacParts, { key }: WebhookSecret, bytes: rea
 
 const placeholdersIn = (text: string) => placeholdersOf(parseTemplate(text));
 
-/** True if two placeholders read the same value. */
+/** True if two placeholders read the same value of a webhook post. */
 export function isSamePlace(one: Placeholder, other: Placeholder): boolean {
   return one.root === other.root && nameOfPlaceholder(one) === nameOfPlaceholder(other);
 }

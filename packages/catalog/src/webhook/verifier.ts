@@ -33,7 +33,10 @@ const slackV0 = {
 /** Reads a time of the scheme `slack_v0`, which is Unix time in seconds only. */
 const readSlackTime = (value: unknown) => (/^\d{1,12}$/.test(String(value)) ? Number(value) * 1000 : undefined);
 
-/** Returns the verifier that a checked definition declares. */
+/**
+ * Returns the verifier that checks and signs the posts of a webhook. `document`: the webhook's part of a toolkit definition, which must
+ * have passed the checks.
+ */
 export function compileVerifier(document: WebhookDocument): Verifier {
   switch (document.scheme) {
     case "hmac_sha256":
@@ -113,7 +116,10 @@ type FoundSignatures = {
 
 const noNames: FoundSignatures["named"] = new Map();
 
-/** Returns the signatures in the first of the headers that a webhook post has. Undefined if it has none, or too many. */
+/**
+ * Returns the signatures in a webhook post. They are in the first of the declared headers that the post has. Returns undefined if the post
+ * has none of the headers, or if the header contains no signature or too many.
+ */
 function findSignatures(parts: HmacParts, post: ArrivedPost): FoundSignatures | undefined {
   const { headers, prefix, separator, encoding } = parts;
   const header = headers.map((name) => headerOf(post, name)).find((value) => value !== undefined);

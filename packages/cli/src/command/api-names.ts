@@ -3,7 +3,10 @@ import { quotas } from "@svc/core";
 /** The command for each call of the API, such as the command for `JobsService.GetJob`. Each group of commands adds its own to this map. */
 const commands = new Map<string, string>();
 
-/** Registers the commands of calls. If a call already has a command, that command stays. */
+/**
+ * Registers for each given API call the command that replaces the call's name in messages. If a call already has a command, that command
+ * stays.
+ */
 export function nameCommands(named: Iterable<readonly [call: string, command: string]>): void {
   for (const [call, command] of named) if (!commands.has(call)) commands.set(call, command);
 }

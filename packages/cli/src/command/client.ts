@@ -17,13 +17,13 @@ import { CommandError } from "./error.ts";
 
 const exampleUrl = "http://127.0.0.1:8080";
 
-/** Options that every command has which calls the server. */
+/** Options of every command that calls the server. `url`: the address of the server. */
 export type AddressedServer = { url?: string };
 
-/** Options that every command has which acts in a project. */
+/** Options of every command that acts in a project: the server's address and the project's API key. */
 export type ProjectOptions = AddressedServer & { apiKey?: string };
 
-/** Options of every command that only the administrator may use. */
+/** Options of every command that only the administrator may use: the server's address and the administrator's token. */
 export type AdminOptions = AddressedServer & { adminToken?: string };
 
 /** Adds the option `--url` to a command, and returns the command. */
@@ -46,7 +46,7 @@ export function addAdminOptions(command: Command): Command {
   return addAdminToken(addServerOptions(command));
 }
 
-/** Adds the options for the server and both credentials to a command, and returns the command. */
+/** Adds the options for the server, the API key and the administrator's token to a command, and returns the command. */
 export function addBothOptions(command: Command): Command {
   return addAdminToken(addProjectOptions(command));
 }
@@ -119,7 +119,7 @@ function noteListLimits(context: CommandContext): Interceptor {
   };
 }
 
-/** Opens a client for calls of the administrator. Throws CommandError if there is no administrator's token. */
+/** Opens a client for the API calls that only the administrator may make. Throws CommandError if the user gave no administrator's token. */
 export function openAdminClient(options: AdminOptions, context: CommandContext): SvcAdminClient {
   const baseUrl = serverUrl(options, context);
   const found = given("token", [options.adminToken, "--admin-token"], "SVC_ADMIN_TOKEN", context);
@@ -197,14 +197,12 @@ export async function collectPages<Item>(
   return found.slice(0, limit);
 }
 
-/**
- * Returns the id of a project. The caller gives the id or the name of the project. Rejects with CommandError if no project has this name.
- */
+/** Returns the id of a project, which the caller names by its id or its name. Rejects with CommandError if no project has this name. */
 export async function findProjectId(client: SvcAdminClient, idOrName: string): Promise<string> {
   return idOrName.startsWith("prj_") ? idOrName : (await findProject(client, idOrName)).id;
 }
 
-/** Returns a project. The caller gives its id or its name. Rejects with CommandError if there is no such project. */
+/** Returns the project with the given id or name. Rejects with CommandError if there is no such project. */
 export async function findProject(client: SvcAdminClient, idOrName: string): Promise<Project> {
   const found = await listProjects(client);
   const project = found.find(({ id, name }) => id === idOrName || name === idOrName);

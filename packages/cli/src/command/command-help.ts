@@ -13,12 +13,12 @@ export type CommandHelp = {
   readonly aliases: readonly string[];
   readonly arguments: readonly Term[];
   readonly options: readonly Term[];
-  /** Help text after the options: first the notes, then the examples. */
+  /** Help text that follows the list of options: first the notes about the command, then the examples. */
   readonly more: string;
   readonly members: readonly CommandHelp[];
 };
 
-/** Returns the help of a command in parts. The documentation shows these parts. */
+/** Returns the help of a command, split into its name, arguments, options and other parts. The documentation shows these parts. */
 export function helpOf(command: Command, before: readonly string[] = []): CommandHelp {
   const help = Object.assign(new Help(), command.configureHelp());
   const path = [...before, command.name()];

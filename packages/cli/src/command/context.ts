@@ -97,9 +97,9 @@ export type Terminal = {
   ask(question: string): Promise<string>;
   /** Asks the person for one line without showing the typed characters, and returns it. Rejects with CommandError if the person cancels. */
   askSecret(question: string): Promise<string>;
-  /** Opens an address in the person's browser. Returns false if no browser could be started. */
+  /** Opens a web address in the person's browser. Returns false if no browser could be started. */
   openPage(url: string): Promise<boolean>;
-  /** Shows a spinner. Returns a function that removes the spinner. */
+  /** Shows a spinner with a text on the terminal while the command waits. Returns a function that removes the spinner. */
   startSpinner(text: string): Promise<() => void>;
 };
 

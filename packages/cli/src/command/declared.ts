@@ -23,13 +23,13 @@ import {
   optionOf,
 } from "./request-fields.ts";
 
-/** A unary method of the API. */
+/** A method of the API with one request and one answer (unary), as generated from the API contract. */
 export type Method<Input extends DescMessage = DescMessage, Output extends DescMessage = DescMessage> = DescMethodUnary<
   Input,
   Output
 >;
 
-/** A method of the API, streaming or unary. */
+/** A method of the API, as generated from the contract, with one answer (unary) or with a stream of answers. */
 type AnyMethod<Input extends DescMessage> = Pick<DescMethod, "name" | "parent"> & { readonly input: Input };
 
 /** The declaration of a command: its help, arguments and options. */
@@ -43,9 +43,12 @@ export type CommandDeclaration<Input extends DescMessage> = {
   readonly lastOptions?: readonly OptionDeclaration<FieldName<Input>>[];
   /** True if the command accepts arguments in addition to the declared ones. The command receives them as `more`. */
   readonly takesMore?: true;
-  /** True if the command gets the options `--confirm`, `--confirm-by` and `--confirm-in-client`. */
+  /**
+   * True if the command gets the options `--confirm`, `--confirm-by` and `--confirm-in-client`, which set which tool calls a person must
+   * confirm.
+   */
   readonly hasConfirm?: true;
-  /** The words that follow "print" in the help of `--json`. */
+  /** The words that follow "print" in the help text of the command's option `--json`, such as "the job as JSON". */
   readonly json?: string;
   /** Help text between the options and the examples. */
   readonly more?: string;
@@ -55,7 +58,7 @@ export type CommandDeclaration<Input extends DescMessage> = {
    * options for the credential. Default: the kind that may call the command's API method.
    */
   readonly client?: keyof typeof addClientOptions;
-  /** The name of the command in messages that mention it. Default: the command's path (for example `svc jobs park`). */
+  /** The name of the command in error messages and advice. Default: the command's path (for example `svc jobs park`). */
   readonly shown?: string;
   /**
    * Words (for example the option `--since`) that svc prints after the command's name if an error message of the service mentions the API
@@ -87,9 +90,9 @@ export type CommandMaker = ((parent: Command, context: CommandContext, name: str
    * svc adds after the command's name (for example `--since`).
    */
   readonly methods?: readonly NamedMethod[];
-  /** The name of the command in messages that mention it. Default: the command's path (for example `svc jobs park`). */
+  /** The name of the command in error messages and advice. Default: the command's path (for example `svc jobs park`). */
   readonly shown?: string | undefined;
-  /** The commands of a topic, by name. */
+  /** The commands of a group, by name, if this command is a group of commands (such as `svc jobs`). */
   readonly commands?: Readonly<Record<string, CommandMaker>>;
 };
 
@@ -126,7 +129,7 @@ export function optionsByField(made: Command): ReadonlyMap<string, string> {
   return optionsOf.get(made) ?? new Map();
 }
 
-/** Adds help, arguments and options to a command. */
+/** Adds the declared help, arguments and options to a command of the command line library. */
 function describe<Input extends DescMessage>(
   made: Command,
   method: AnyMethod<Input> | undefined,
@@ -181,7 +184,10 @@ function runOf<Values>(made: Command, context: CommandContext): Run<Values> {
   };
 }
 
-/** Returns a function that calls the method through one of the opened clients. */
+/**
+ * Returns a function that makes calls of the API method. It uses the client for the project, for the administrator, or the one that the
+ * command's options select.
+ */
 export async function callerOf<Input extends DescMessage, Output extends DescMessage>(
   method: Method<Input, Output>,
   run: Pick<Run<unknown>, "project" | "admin" | "values">,

@@ -18,8 +18,8 @@ export class CommandError extends Error {
 }
 
 /**
- * The service that answered. `credential`: the source of the sent credential, in words. `isAdmin`: true if it was the administrator's
- * token.
+ * The service that answered a call. `credential`: where the sent key or token came from, in words. `isAdmin`: true if it was the
+ * administrator's token.
  */
 type Origin = { readonly url: string; readonly credential: string; readonly isAdmin: boolean };
 

@@ -10,10 +10,10 @@ export function addJson(command: Command, what = "the server's answer as JSON"):
   return command.option("--json", `print ${what}`);
 }
 
-/** The options that set which calls a person must confirm. */
+/** Values of the command line options that set which tool calls a person must confirm, and who confirms them. */
 export type ConfirmOptions = { confirm?: string; confirmBy?: string; confirmInClient?: true };
 
-/** Adds `--confirm`, `--confirm-by` and `--confirm-in-client`. */
+/** Adds the options `--confirm`, `--confirm-by` and `--confirm-in-client` to a command. They set which tool calls a person must confirm. */
 export function addConfirm(command: Command): Command {
   return command
     .addOption(
@@ -41,7 +41,7 @@ export function confirmOf({ confirm: person, confirmBy: contact = "", confirmInC
   return { confirm: { person, contact, ...(confirmInClient && { elicitation: true }) } };
 }
 
-/** Reads the maximum number of things to list (1 to 999,999). Throws InvalidArgumentError for any other text. */
+/** Reads the text of `--limit`, the maximum number of rows to list (1 to 999,999). Throws InvalidArgumentError for any other text. */
 export const parseCount = countUpTo(999_999);
 
 /** Returns a reader of numbers from 1 to `most`. The reader throws InvalidArgumentError for any other text. */
@@ -96,7 +96,7 @@ export function collectPair(text: string, pairs: Readonly<Record<string, string>
 }
 
 /**
- * Returns the words of a text, which separates them with commas. Removes spaces around the words. Throws InvalidArgumentError if there are
+ * Returns the words of a text in which commas separate the words. Removes spaces around the words. Throws InvalidArgumentError if there are
  * no words.
  */
 export function parseWords(text: string): string[] {
@@ -106,7 +106,8 @@ export function parseWords(text: string): string[] {
 }
 
 /**
- * Returns the text. Throws InvalidArgumentError if the text is empty, because an unset shell variable would otherwise mean "everything".
+ * Returns the option's text unchanged. Throws InvalidArgumentError if the text is empty: an unset shell variable gives an empty text, which
+ * would otherwise mean "everything".
  */
 export function parseText(text: string): string {
   if (text.trim() !== "") return text;

@@ -3,7 +3,7 @@ import { DurationSchema, durationFromMs, TimestampSchema, timestampFromMs } from
 import { Argument, Option } from "commander";
 import { type ConfirmOptions, confirmOf, parseMoment, parseSpan, parseWords } from "./options.ts";
 
-/** The names of a message's fields in TypeScript. */
+/** The names of the fields of an API message, as TypeScript code writes them. */
 export type FieldName<Desc extends DescMessage> = Exclude<keyof MessageShape<Desc> & string, "$typeName" | "$unknown">;
 
 /**
@@ -11,7 +11,7 @@ export type FieldName<Desc extends DescMessage> = Exclude<keyof MessageShape<Des
  * field that gets the value.
  */
 type ReadRule<Field extends string> = {
-  /** The request field that the value fills. Default: the field with the name of the option. */
+  /** The request field that the value of the argument or option fills. Default: the field with the same name. */
   readonly fills?: Field;
   /** The field name that errors of the service use for this option. Absent if it is the same as `fills`. */
   readonly named?: string;
@@ -21,7 +21,7 @@ type ReadRule<Field extends string> = {
    */
   readonly parse?: (text: string, before: never) => unknown;
   readonly default?: unknown;
-  /** The default value in words, for the help. */
+  /** The default value of the option in words, which the help shows instead of the value itself. */
   readonly defaultText?: string;
   readonly conflicts?: string;
   readonly required?: true;

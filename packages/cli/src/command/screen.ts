@@ -1,7 +1,7 @@
 import type { WriteStream } from "node:tty";
 import { styleText } from "node:util";
 
-/** The style of a line on a screen. */
+/** The style in which a line is shown on the terminal. */
 export type LineStyle = "bold" | "dim" | "green" | "red" | "yellow" | "none";
 
 /**
@@ -16,7 +16,7 @@ export type Screen = {
   readonly rows: number;
   /** Shows these lines in place of the lines shown before. */
   draw(lines: readonly ScreenLine[]): void;
-  /** Keeps the block of lines that is now on the terminal. The next block begins below these lines. */
+  /** Leaves the shown block of lines on the terminal as it is. The next block begins below these lines and does not replace them. */
   keep(): void;
 };
 

@@ -13,13 +13,13 @@ import type { FieldName } from "./request-fields.ts";
 /** A topic of the command line (for example `jobs`): its help, and its commands in the order of the help. */
 export type TopicDeclaration = {
   readonly says: string;
-  /** Another name of the topic. */
+  /** Another name by which the user can call the topic. */
   readonly alias?: string;
   readonly examples: readonly string[];
   readonly commands: Readonly<Record<string, CommandMaker>>;
 };
 
-/** Returns the command for a topic, with its subcommands. */
+/** Returns the command for a topic (a group of commands such as `jobs`), with its subcommands. */
 export function topic({ says, alias, examples, commands }: TopicDeclaration): CommandMaker {
   const make = (program: Command, context: CommandContext, name: string): void => {
     const parent = program.command(name).description(says);
@@ -37,9 +37,12 @@ export type CompletedCall<Input extends DescMessage, Values> = Run<Values> & {
 
 type Lines = string | readonly string[];
 
-/** The declaration of a command that makes one call and shows the answer. */
+/** The declaration of a command that makes one API call and shows the answer. */
 type CallDeclaration<Input extends DescMessage, Output extends DescMessage, Values> = CommandDeclaration<Input> & {
-  /** Returns the request fields that the arguments and options do not fill. Rejects with CommandError. */
+  /**
+   * Returns the request fields that the arguments and options do not fill. Rejects with CommandError if these fields cannot be determined,
+   * for example because a named file cannot be read.
+   */
   readonly request?: (run: Run<Values>) => MessageInitShape<Input> | Promise<MessageInitShape<Input>>;
   /** The field of the answer that the command shows and that `--json` prints. Default: the whole answer. */
   readonly result?: FieldName<Output>;
@@ -57,7 +60,7 @@ type CallDeclaration<Input extends DescMessage, Output extends DescMessage, Valu
   readonly notes?: (answer: MessageShape<Output>, made: CompletedCall<Input, Values>) => Lines;
 };
 
-/** Returns a command that makes one call of a method and shows the answer. */
+/** Returns a command that makes one call of the API method `method` and shows the answer. */
 export function call<Input extends DescMessage, Output extends DescMessage, Values = Readonly<Record<string, unknown>>>(
   method: Method<Input, Output>,
   declared: CallDeclaration<Input, Output, Values>,
@@ -100,7 +103,7 @@ async function linesOf<Answer, CompletedCall extends { readonly request: unknown
   return [shows].flat().map((line) => line.replace(/\{(\w+)\}/g, (_, field) => plainText(String(fields[field]))));
 }
 
-/** Names of the answer's fields that are lists of messages. */
+/** Names of those fields of an API answer that are lists of messages. A command shows such a list as the rows of a table. */
 type RowsField<Output extends DescMessage> = {
   [Name in FieldName<Output>]: MessageShape<Output>[Name] extends readonly object[] ? Name : never;
 }[FieldName<Output>];
@@ -134,9 +137,9 @@ type ListDeclaration<
   readonly keeps?: (row: RowOf<Output, Rows>, values: Values) => boolean;
   /** True if `--json` prints each row on its own line. Otherwise it prints one JSON list. */
   readonly isLines?: true;
-  /** Number of rows per page. Default: 500. */
+  /** Number of rows that the command requests per page of the API's list. Default: 500. */
   readonly pageSize?: number;
-  /** Prints a remark after the list (for example why the list is empty). */
+  /** Prints a remark after the list, for example why the list is empty. If absent, the command prints no remark. */
   readonly remark?: (rows: readonly RowOf<Output, Rows>[], run: Run<Values>) => void | Promise<void>;
 };
 

@@ -1,4 +1,4 @@
-/** Advice for users whose server is not running. */
+/** Advice that the command line prints if no server runs at the called address. */
 const startHint =
   "Start the service (`npm start` in a checkout, `svc serve` of a package), or give its address with --url or SVC_URL.";
 

@@ -17,7 +17,7 @@ const continuations = ["proceed", "retry-with", "skip", "abort"];
 const notes = `
 The key vouches for the contact. Approvals need a key with the role approver, and a contact who is an approver.`;
 
-/** The command `svc answer`. */
+/** The command `svc answer`, which answers the question of a job and prints the job's new state. */
 export const addAnswerCommand = command(
   JobsService.method.answerAsk,
   {

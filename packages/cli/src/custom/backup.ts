@@ -5,7 +5,7 @@ import { command, type Run } from "../command/declared.ts";
 import { CommandError } from "../command/error.ts";
 import { bytesText } from "../text/plain.ts";
 
-/** The command `svc backup`. */
+/** The command `svc backup`, which copies the embedded database into one file. */
 export const addBackupCommand = command(
   undefined,
   {
@@ -53,7 +53,7 @@ async function embeddedStore(context: CommandContext): Promise<Pick<Config, "dat
   return localConfig(context, "SVC_DATA_DIR", "SVC_VAULT_KEY");
 }
 
-/** The command `svc restore`. */
+/** The command `svc restore`, which puts a backup into an empty data folder, in which a service can then start. */
 export const addRestoreCommand = command(
   undefined,
   {

@@ -19,7 +19,7 @@ type EraseOptions = ErasureOptions &
     readonly dryRun?: true;
   };
 
-/** The command `svc erase`. */
+/** The command `svc erase`, which deletes all data of one entity of a project. */
 export const addEraseCommand = command(
   AdminService.method.eraseEntity,
   {
@@ -152,7 +152,7 @@ function sumOf({ counts }: Erasure): number {
   return Object.values(counts).reduce((sum, count) => sum + count, 0);
 }
 
-/** The command `svc projects delete`. */
+/** The command `svc projects delete`, which ends a project's keys and deletes all of its data. */
 export const addProjectDelete = command(
   AdminService.method.deleteProject,
   {

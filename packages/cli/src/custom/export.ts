@@ -7,7 +7,7 @@ import { countText, tableLines } from "../text/table.ts";
 
 type ExportOptions = { readonly project: string; readonly entity: string; readonly file: string };
 
-/** The command `svc export`. */
+/** The command `svc export`, which writes all data of one entity of a project to a file, as lines of JSON. */
 export const addExportCommand = command(
   AdminService.method.exportEntity,
   {

@@ -10,10 +10,10 @@ import { openDocument } from "./imported-schema.ts";
 
 type ImportValues = { readonly file: string; readonly dryRun?: boolean; readonly breaking?: boolean };
 
-/** An event type as a webhook of an OpenAPI file describes it. */
+/** The values of an event type that svc reads from a webhook in an OpenAPI file. */
 type ImportedType = Pick<EventType, "name" | "description" | "schemaJson" | "sampleJson">;
 
-/** The command `svc event-types import`. */
+/** The command `svc event-types import`, which creates or replaces event types from the webhooks of an OpenAPI 3.1 file. */
 export const addEventTypesImport = command(
   undefined,
   {

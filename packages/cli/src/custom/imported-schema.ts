@@ -3,7 +3,7 @@ import { CommandError } from "../command/error.ts";
 
 /** An OpenAPI document whose references can be followed. Its functions throw CommandError for a reference without a target in the document. */
 type Document = {
-  /** Returns a part of the document, or the part that it refers to. */
+  /** Returns the given part of the document. If the part is a reference (`$ref`), returns the part to which the reference leads. */
   lookUp(part: unknown): unknown;
   /**
    * Returns a schema without references, because a schema of an event type may have none, and without the keywords that OpenAPI adds and

@@ -10,7 +10,7 @@ import { timeText } from "../text/table.ts";
 
 type PollValues = { readonly cursorFile?: string; readonly follow?: true };
 
-/** The command `svc events poll`. */
+/** The command `svc events poll`, which prints the events since a cursor (a position in the list of events), each exactly once. */
 export const addEventPoll = command(
   TriggersService.method.pollEvents,
   {

@@ -4,7 +4,7 @@ import { numberText, plainText } from "../text/plain.ts";
 import { factLines, timeText } from "../text/table.ts";
 import { formatOf, formatOptions, maskOf, matchOf, matchOptions } from "./subscription-parts.ts";
 
-/** The command `svc subscriptions preview`. */
+/** The command `svc subscriptions preview`, which tries a subscription's filter and body format on past events and sends nothing. */
 export const addSubscriptionPreview = call(TriggersService.method.previewSubscription, {
   says: "try a filter and a form on past events: how many would match, and what would be sent",
   takes: { "[id]": "id of a subscription whose settings count unless options replace them (default: none)" },

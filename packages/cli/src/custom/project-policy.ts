@@ -12,7 +12,7 @@ import { messageText } from "../text/message.ts";
 type QuotaValue = readonly [name: (typeof quotaNames)[number], value: number];
 type QuotasOptions = { readonly set: readonly QuotaValue[]; readonly project: string };
 
-/** The command `svc projects quotas`. */
+/** The command `svc projects quotas`, which sets how much of the service a project may use. */
 export const addProjectQuotas = command(
   AdminService.method.setProjectPolicy,
   {
@@ -44,7 +44,7 @@ export const addProjectQuotas = command(
   },
 );
 
-/** Words that the user may type in place of special numbers of the API. */
+/** Words that the user may type instead of a number for a quota, with the number that the API expects for each word. */
 const words: ReadonlyMap<string, number> = new Map([
   ["default", 0],
   ["unlimited", unlimited],

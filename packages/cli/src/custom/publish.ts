@@ -25,13 +25,16 @@ type PublishValues = {
   readonly occurred?: number;
 };
 
-/** One event of the input, and the number of its line, counted from 1. */
+/** One event of the standard input, and the number of its input line, counted from 1. */
 type LineEvent = { readonly line: number; readonly event: Pick<EventToPublish, "type" | "payloadJson"> };
 
-/** Maximum number of events of one call, and maximum size of their payloads in characters. The service refuses larger calls. */
+/**
+ * Maximum number of events in one API call, and maximum size of all their payloads together, in characters. The service refuses larger
+ * calls.
+ */
 const [eventsMax, charactersMax] = [1_000, 500_000];
 
-/** The command `svc publish`. */
+/** The command `svc publish`, which publishes one event of the project's own event types, or many events from standard input. */
 export const addPublishCommand = command(
   TriggersService.method.publishEvent,
   {
@@ -77,7 +80,10 @@ export const addPublishCommand = command(
   },
 );
 
-/** Publishes the events of standard input in as few calls as possible. Rejects with CommandError at the end if one was refused. */
+/**
+ * Publishes the events of standard input in as few calls as possible. Rejects with CommandError after the last call if the service refused
+ * any of the events.
+ */
 async function publishLines({ values, context, project, asJson }: Run<PublishValues>): Promise<void> {
   const lines = (await readText("-", "standard input", context)).split("\n");
   const events = lines.flatMap((text, index) => {
@@ -113,7 +119,7 @@ function countResult(
   context.note(plainText(`line ${line}: ${error.reason}: ${faults || error.message}`));
 }
 
-/** Yields the events in parts that fit into one call each. */
+/** Yields the events in groups. Each group is within the limits of one API call, for the number of events and for their size. */
 function* partsOf(events: readonly LineEvent[]): Generator<readonly LineEvent[]> {
   let part: LineEvent[] = [];
   let characters = 0;

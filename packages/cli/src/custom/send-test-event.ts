@@ -17,7 +17,9 @@ type TestOptions = { readonly wait: boolean; readonly id: string };
 const waitMs = 20_000;
 const pollMs = 250;
 
-/** The command `svc subscriptions test`. */
+/**
+ * The command `svc subscriptions test`, which sends a test event to a subscription's endpoint and shows the result of the first attempt.
+ */
 export const addSubscriptionTest = command(
   TriggersService.method.sendTestEvent,
   {

@@ -87,7 +87,7 @@ export function growthStep(used: number, left: number): number {
   return Math.min(stepMax, Math.max(stepMin, Math.round((factor - 1) * 100)));
 }
 
-/** The command `svc serve`. */
+/** The command `svc serve`, which runs the service until SIGTERM or SIGINT. */
 export function addServeCommand(program: Command): void {
   const serve = program
     .command("serve")

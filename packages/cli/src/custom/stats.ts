@@ -19,7 +19,7 @@ type StatsOptions = {
   readonly tool?: string;
 };
 
-/** The command `svc stats`. */
+/** The command `svc stats`, which shows what is waiting in the project now, or what happened in a period. */
 export const addStatsCommand = command(
   StatsService.method.getBacklog,
   {

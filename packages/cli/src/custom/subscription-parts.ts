@@ -20,7 +20,7 @@ export const matchOptions: readonly PartOption[] = [
   ["--filter <cel>", "only events for which this CEL expression is true, such as 'event.payload.amount > 1000'"],
 ];
 
-/** The option that sets the format of deliveries. */
+/** The command line options that set the format in which deliveries are sent: the form and the body. */
 export const formatOptions: readonly PartOption[] = [
   ["--form <kind>", "form of deliveries: svc, standard, cloudevents, cloudevents_binary or custom"],
   ["--body <json>", "template of the body, for the form custom"],
@@ -62,7 +62,10 @@ function parseRate(text: string): { max: number; per: string } {
   return { max: Number(max), per };
 }
 
-/** Returns the largest number of attempts in flight. An empty text ends this limit. */
+/**
+ * Returns the maximum number of attempts that svc makes at the same time for a subscription. An empty text gives 0, which removes a maximum
+ * that was set before.
+ */
 function parseInFlight(text: string): number {
   return text === "" ? 0 : parseCount(text);
 }
@@ -77,7 +80,7 @@ function paceOf({ pace, concurrency }: Values) {
   return { max, per, concurrency: Number(concurrency ?? 0) };
 }
 
-/** Converts a list of waiting times such as `10s,1m,1h` to milliseconds. They are the waits between the attempts of a delivery. */
+/** Converts a list of times such as `10s,1m,1h` to milliseconds. The times are the waits between the attempts of a delivery. */
 function parseWaits(text: string): number[] {
   return text === "" ? [] : text.split(",").map((wait) => parseSpan(wait.trim()));
 }
@@ -107,7 +110,7 @@ export const credentialOptions: readonly PartOption[] = [
   ["--credentials-env <name>", "read headers and authentication from this environment variable"],
 ];
 
-/** The options that remove a part of a subscription, such as its format. */
+/** The command line options that remove an optional part of a subscription, such as its format, so that the default applies again. */
 export const clearingOptions: readonly PartOption[] = [
   [
     "--clear-credentials",

@@ -18,7 +18,7 @@ const kinds: Readonly<Record<string, NoticeKind>> = {
 
 type WatchOptions = { readonly kind?: string[]; readonly since?: number };
 
-/** The command `svc watch`. */
+/** The command `svc watch`, which shows the project's events, deliveries, calls, jobs and asks as they arrive and change. */
 export const addWatchCommand = command(
   StatsService.method.watchProject,
   {

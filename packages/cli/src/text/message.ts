@@ -27,17 +27,17 @@ export function indentJson(text: string): string {
 // Prints fields that are not set too, as the server's own answers do.
 const jsonOptions = { alwaysEmitImplicit: true };
 
-/** Returns a message as JSON text over several lines. */
+/** Returns an API message as JSON text over several lines, for display on the terminal. */
 export function messageText<Desc extends DescMessage>(schema: Desc, message: MessageShape<Desc>): string {
   return JSON.stringify(toJson(schema, message, jsonOptions), undefined, 2);
 }
 
-/** Returns a message as JSON text in one line. */
+/** Returns an API message as JSON text in one line. */
 export function messageLine<Desc extends DescMessage>(schema: Desc, message: MessageShape<Desc>): string {
   return JSON.stringify(toJson(schema, message, jsonOptions));
 }
 
-/** Returns messages as the text of a JSON list. */
+/** Returns API messages as the text of one JSON list. */
 export function messageListText<Desc extends DescMessage>(
   schema: Desc,
   messages: readonly MessageShape<Desc>[],

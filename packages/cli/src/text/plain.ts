@@ -7,7 +7,10 @@ export function plainText(text: string): string {
   return text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]+/g, " ");
 }
 
-/** Returns the lines of a text of another author, without empty lines. Each line is in the form that `plainText` returns. */
+/**
+ * Returns the lines of a text that svc did not write, such as an answer of an app. Leaves out empty lines. Each line is in the form that
+ * `plainText` returns.
+ */
 export function plainLines(text: string): string[] {
   const lines = text.split(/\r\n|[\n\r\u2028\u2029]/).map((line) => plainText(line).trimEnd());
   const told = lines.filter((line) => line !== "");
@@ -41,7 +44,7 @@ export function spanText(ms: number): string {
     .join(" ");
 }
 
-/** Returns a word for a POSIX shell. Adds quotes if the shell needs them. */
+/** Returns a text as one word of a POSIX shell command. Adds quotes if the shell would otherwise change or split the text. */
 export function shellWord(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }

@@ -34,7 +34,7 @@ export function factLines(facts: readonly (readonly [name: string, value: string
   });
 }
 
-/** Maximum characters of a line before it is broken. */
+/** Maximum characters of a printed line. A longer text is broken into several lines. */
 const widthMax = 120;
 /** Minimum width of a table's last column, in characters. */
 const columnMin = 40;

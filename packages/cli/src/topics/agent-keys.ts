@@ -9,7 +9,7 @@ import { timeText } from "../text/table.ts";
 
 const { createAgentKey, listAgentKeys, revokeAgentKey } = GrantsService.method;
 
-/** The commands `svc agent-keys create|list|revoke`. */
+/** The commands `svc agent-keys create|list|revoke`, for short-lived keys of agents. */
 export const addAgentKeysCommand = topic({
   says: "create, list and revoke short-lived keys for agents, with an approver's key",
   examples: [

@@ -5,7 +5,7 @@ import { factLines } from "../text/table.ts";
 
 const { listAskEndpoints, createAskEndpoint, deleteAskEndpoint } = JobsService.method;
 
-/** The commands `svc ask-endpoints create|list|delete`. */
+/** The commands `svc ask-endpoints create|list|delete`, for the endpoints to which svc posts every question of a job. */
 export const addAskEndpointsCommand = topic({
   says: "create, list and delete endpoints that every question of the project is posted to; needs an approver's key",
   examples: ["svc ask-endpoints", "svc ask-endpoints create https://hooks.example.com/asks"],

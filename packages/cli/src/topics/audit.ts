@@ -8,7 +8,7 @@ import { plainText } from "../text/plain.ts";
 
 type VerifyOptions = { readonly heads?: true };
 
-/** The command `svc audit verify`. */
+/** The command `svc audit verify`, which checks that no event of the audit log was changed, removed or moved. */
 const addAuditVerify = command(
   AdminService.method.verifyAuditLog,
   {
@@ -43,7 +43,7 @@ function faultLine({ projectId, position, eventId, kind, message }: AuditFault):
   return [kind, projectId || "-", position || "-", eventId || "-", plainText(message)].join(" ");
 }
 
-/** The commands `svc audit list|verify`. */
+/** The commands `svc audit list|verify`, for the log of who did what in the deployment. */
 export const addAuditCommand = topic({
   says: "list who did what, and check that the audit log is unchanged, as the administrator",
   examples: ["svc audit", "svc audit verify"],

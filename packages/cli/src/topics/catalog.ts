@@ -10,7 +10,10 @@ import { addCatalogPublish } from "../custom/catalog/publish.ts";
 import { addCatalogShow, connectabilityText, listTools, ownerText } from "../custom/catalog/show.ts";
 import { tableLines } from "../text/table.ts";
 
-/** The commands `svc catalog check|list|show|publish|import|delete`. `svc toolkits` is another name for `svc catalog`. */
+/**
+ * The commands `svc catalog check|list|show|publish|import|delete`, for toolkits and their tools. `svc toolkits` is another name for
+ * `svc catalog`.
+ */
 export const addCatalogCommand = topic({
   alias: "toolkits",
   says: "check toolkit definitions, read the catalog, and publish the project's own toolkits",

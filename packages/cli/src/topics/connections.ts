@@ -19,7 +19,7 @@ reached changes nothing.
 
 Exit status: 0 works, 1 refused or not testable, 2 wrong options, 3 unknown.`;
 
-/** The command `svc connections test`. */
+/** The command `svc connections test`, which tests an account's credential with one harmless read and prints the result. */
 const addConnectionTest = command(
   ConnectionsService.method.testConnection,
   {
@@ -57,7 +57,7 @@ const exampleId = "acc_01h455vb4pex5vsknk084sn02q";
 
 type ReferencesValues = { readonly id: string; readonly reference: readonly string[]; readonly clear?: true };
 
-/** The commands `svc connections list|show|test|references|link|delete`. */
+/** The commands `svc connections list|show|test|references|link|delete`, for connected accounts. */
 export const addConnectionsCommand = topic({
   says: "list, show, test and delete connected accounts, and set which events belong to them",
   examples: ["svc connections", "svc connections list --entity ada"],

@@ -3,7 +3,7 @@ import { call, list, topic } from "../command/topic.ts";
 
 const { createSignInLink, listSessions, endSession } = ConsoleService.method;
 
-/** The commands `svc console open|sessions|end`. */
+/** The commands `svc console open|sessions|end`, for the console in the browser and its sessions. */
 export const addConsoleCommand = topic({
   says: "open the console in a browser, signed in; list and end its sessions",
   examples: ["svc console", "svc console --print", "svc console sessions"],

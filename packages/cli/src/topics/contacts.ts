@@ -17,7 +17,7 @@ type PutValues = {
   readonly reachArgs?: string;
 };
 
-/** The commands `svc contacts list|put|delete`. */
+/** The commands `svc contacts list|put|delete`, for the people whom jobs may ask. */
 export const addContactsCommand = topic({
   says: "list, create and delete the people whom jobs may ask",
   examples: ["svc contacts", "svc contacts put lead --name 'Ada, team lead'"],

@@ -8,7 +8,7 @@ import { fillVariables } from "../custom/connect/inputs.ts";
 
 type SetValues = { readonly toolkit: string; readonly var: Readonly<Record<string, string>> };
 
-/** The command `svc credentials set`. */
+/** The command `svc credentials set`, which stores the client id and secret with which the project itself calls an app. */
 const addCredentialSet = call(ConnectionsService.method.setProjectCredential, {
   says: "store the project's own client id and secret of an app; replaces earlier ones",
   takes: { "<toolkit>": ["slug of a toolkit that declares client_credentials", { fills: "toolkitSlug" }] },
@@ -41,7 +41,7 @@ const addCredentialSet = call(ConnectionsService.method.setProjectCredential, {
   ],
 });
 
-/** The commands `svc credentials set|delete`. */
+/** The commands `svc credentials set|delete`, for the client id and secret with which the project itself calls an app. */
 export const addCredentialsCommand = topic({
   says: "set and delete the client id and secret that the project itself uses to call an app",
   examples: [

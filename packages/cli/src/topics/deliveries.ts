@@ -31,7 +31,7 @@ export const tryParts = {
         ],
 } as const;
 
-/** The commands `svc deliveries list|show|attempts|try`. */
+/** The commands `svc deliveries list|show|attempts|try`, for the deliveries of events to endpoints. */
 export const addDeliveriesCommand = topic({
   says: "list the deliveries of an event or of a subscription, and their attempts",
   examples: ["svc deliveries --event evt_01h455vb4pex5vsknk084sn02q", `svc deliveries attempts ${exampleId}`],
@@ -104,7 +104,7 @@ export const addDeliveriesCommand = topic({
   },
 });
 
-/** Returns attempts as the lines of a table. A row shows the first line of the endpoint's answer. */
+/** Returns the attempts of a delivery as the lines of a table. A row shows the first line of the endpoint's answer. */
 export function attemptTable(attempts: readonly DeliveryAttempt[]): string[] {
   const rows = attempts.map(({ number, at, statusCode, error, durationMs, address, responseBody }) => [
     String(number),
@@ -136,7 +136,7 @@ export function deliveryTable(deliveries: readonly Delivery[]): string[] {
   return tableLines([...columns, ...(hasWaiting ? ["NEXT ATTEMPT", "WAITS FOR"] : [])], rows);
 }
 
-/** Returns in words why a delivery is pending. Empty if there is no reason. */
+/** Returns in words why a delivery is not sent yet. Returns an empty text if the service gives no reason. */
 function waitText(reason: string): string {
   return waits[reason] ?? reason;
 }

@@ -20,7 +20,7 @@ const { listEventTypes, getEventType, putEventType, getEventDocument, getEventSe
 
 type PutValues = { readonly schema?: string; readonly sample?: string };
 
-/** The commands `svc event-types list|show|put|archive|import|settings`. */
+/** The commands `svc event-types list|show|put|archive|import|settings`, for the types of events that the project itself publishes. */
 export const addEventTypesCommand = topic({
   says: "list, show, create, change and archive the types of the project's own events",
   examples: ["svc event-types", "svc event-types put invoice.paid --schema @invoice.schema.json"],

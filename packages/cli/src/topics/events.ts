@@ -13,7 +13,7 @@ import { factLines, timeText } from "../text/table.ts";
 const { listEvents, getEvent } = TriggersService.method;
 const exampleId = "evt_01h455vb4pex5vsknk084sn02q";
 
-/** The commands `svc events list|show|poll|replay`. */
+/** The commands `svc events list|show|poll|replay`, for the project's events and for delivering past events again. */
 export const addEventsCommand = topic({
   says: "list, show and poll the project's events, and deliver past events again",
   examples: ["svc events", "svc events --trigger calendar.events_changed --limit 100"],

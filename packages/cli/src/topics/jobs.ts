@@ -31,7 +31,10 @@ const aboutJob = {
     job === undefined ? [] : `${id} is ${standingText(job)}`,
 } as const;
 
-/** The common parts of administrator's commands that act on one job of a project. */
+/**
+ * Parts that are the same in all commands with which the administrator acts on one job of a project: the job's id, the option `--project`,
+ * and the output texts.
+ */
 const aboutJobOfProject = {
   ...aboutJob,
   takes: { "<id>": ["id of the job, job_…", { fills: "jobId" }] },
@@ -41,7 +44,10 @@ const aboutJobOfProject = {
   }),
 } as const;
 
-/** The commands `svc jobs submit|check|list|show|steps|undo-entries|watch|log|retry|rerun|pause|resume|cancel|promote|park|release`. */
+/**
+ * The commands for jobs and programs:
+ * `svc jobs submit|check|list|show|steps|undo-entries|watch|log|retry|rerun|pause|resume|cancel|promote|park|release`.
+ */
 export const addJobsCommand = topic({
   says: "check programs and submit them as jobs; follow, read, retry, pause, resume, cancel and promote jobs; as administrator, park and release them",
   examples: [

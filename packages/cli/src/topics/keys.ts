@@ -14,7 +14,7 @@ const exampleId = "key_01h455vb4pex5vsknk084sn02q";
 
 type CreateValues = { readonly project: string; readonly role: string; readonly expiresIn?: number };
 
-/** The commands `svc keys create|list|revoke`. */
+/** The commands `svc keys create|list|revoke`, for the API keys of projects. */
 export const addKeysCommand = topic({
   says: "create, list and revoke API keys, as the administrator",
   examples: ["svc keys create --project billing --name deploy", `svc keys revoke ${exampleId}`],

@@ -21,7 +21,7 @@ type PutValues = {
   readonly paused?: boolean;
 };
 
-/** The commands `svc limits list|put|delete`. */
+/** The commands `svc limits list|put|delete`, for the project's call limits (the most tool calls in a time). */
 export const addLimitsCommand = topic({
   says: "list, create and delete the project's call limits",
   examples: ["svc limits", "svc limits put calendar --toolkit calendar --key accountId --rate 10/1s"],
@@ -89,7 +89,7 @@ function parseRate(text: string): Rate {
   throw new InvalidArgumentError("expected calls and a time, such as 10/1s or 100/1h");
 }
 
-/** Returns the limits as text (for example `4 at once, 10 in 1s`). */
+/** Returns the bounds of a call limit as text (for example `4 at once, 10 in 1s`). */
 function boundsText({ concurrency, rate, paused }: CallLimit): string {
   if (paused) return "paused";
   const bounds = [

@@ -19,7 +19,7 @@ type LookValues = {
   readonly origins?: readonly string[];
 };
 
-/** The commands `svc portal link|links|revoke|settings`. */
+/** The commands `svc portal link|links|revoke|settings`, for the pages on which customers manage their own endpoints. */
 export const addPortalCommand = topic({
   says: "create, list and end links to the portal, in which customers manage their own endpoints; change its look",
   examples: ["svc portal link ada", "svc portal links", "svc portal settings --name Acme --color '#1a73e8'"],
@@ -109,7 +109,10 @@ export const addPortalCommand = topic({
   },
 });
 
-/** Returns the look of the portal after the change that the options describe. Undefined if the user gave no option. */
+/**
+ * Returns the settings for the look of the portal after the change that the command's options describe. Returns undefined if the user gave
+ * no such option.
+ */
 async function changedLook(
   settings: EventSettings | undefined,
   { name, color, logo, origins }: LookValues,

@@ -8,7 +8,7 @@ import { countText, tableLines } from "../text/table.ts";
 
 const { createProject, listProjects, getProjectUsage } = AdminService.method;
 
-/** The commands `svc projects create|delete|list|policy|quotas|usage`. */
+/** The commands `svc projects create|delete|list|policy|quotas|usage`, with which the administrator handles projects. */
 export const addProjectsCommand = topic({
   says: "create, list and delete projects, set their limits, and show their use, as the administrator",
   examples: ["svc projects create billing", "svc projects list"],

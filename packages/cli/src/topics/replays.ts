@@ -9,7 +9,10 @@ import { factLines } from "../text/table.ts";
 const { listReplays, getReplay, updateReplay, cancelReplay } = TriggersService.method;
 const exampleId = "rpl_01h455vb4pex5vsknk084sn02q";
 
-/** The common parts of commands that act on one replay and print its new state. */
+/**
+ * Parts that are the same in all commands that act on one replay and print its new state: the argument, the result field, and the printed
+ * text.
+ */
 const aboutReplay = {
   takes: { "<id>": "id of the replay, rpl_…" },
   result: "replay",
@@ -17,7 +20,7 @@ const aboutReplay = {
     replay === undefined ? [] : factLines(replayFacts(replay)),
 } as const;
 
-/** The commands `svc replays list|show|watch|update|pause|resume|cancel`. */
+/** The commands `svc replays list|show|watch|update|pause|resume|cancel`, for throttled replays of past events. */
 export const addReplaysCommand = topic({
   says: "throttled replays: progress, pace, pauses; `svc events replay` starts one",
   examples: ["svc replays", `svc replays watch ${exampleId}`],

@@ -4,7 +4,7 @@ import { call, list, topic } from "../command/topic.ts";
 
 const { listSecrets, putSecret, deleteSecret } = SecretsService.method;
 
-/** The commands `svc secrets list|put|delete`. */
+/** The commands `svc secrets list|put|delete`, for named secrets, which jobs can use and cannot read. */
 export const addSecretsCommand = topic({
   says: "store, delete and list secrets that programs send by name",
   examples: ["svc secrets", "svc secrets put billing_token --secret-stdin < token"],

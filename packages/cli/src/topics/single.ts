@@ -11,7 +11,7 @@ import { firstSentence, tableLines, wrappedTableLines } from "../text/table.ts";
 
 type EndpointOptions = AddressedServer & { readonly private?: true };
 
-/** The command `svc endpoints`. */
+/** The command `svc endpoints`, which lists the paths to which apps post webhooks, and whether the deployment has a secret for each. */
 export const addEndpointsCommand = list(TriggersService.method.listIngestEndpoints, {
   says: "list the paths that providers post events to, and whether the deployment has a secret for each",
   options: [["--private", "also the paths of the project's private toolkits"]],
@@ -46,7 +46,7 @@ export const addEndpointsCommand = list(TriggersService.method.listIngestEndpoin
   examples: ["svc endpoints", "svc endpoints --private", "svc endpoints --json | jq '.[] | select(.secretSet | not)'"],
 });
 
-/** The command `svc whoami`. */
+/** The command `svc whoami`, which shows the project and role of the key in use, and the service that answered. */
 export const addWhoamiCommand = call(IdentityService.method.getIdentity, {
   says: "show the project and role of the key in use, the source of the key, and the service that answered",
   shows: (found, { context }) => {
@@ -65,7 +65,7 @@ export const addWhoamiCommand = call(IdentityService.method.getIdentity, {
   examples: ["svc whoami", "svc whoami --json"],
 });
 
-/** The command `svc search`. */
+/** The command `svc search`, which finds tools by a description of the task in plain words. */
 export const addSearchCommand = call(ToolsService.method.searchTools, {
   says: "find tools by what you want to do, in plain words, best first",
   takes: { "<words...>": "what you want to do, such as: move a meeting to tomorrow" },

@@ -8,7 +8,7 @@ const { listSkills, getSkill, deleteSkill } = JobsService.method;
 
 type SkillValues = { readonly skill: string; readonly skillVersion?: number };
 
-/** The commands `svc skills list|get|delete`. */
+/** The commands `svc skills list|get|delete`, for skills (programs that a project has made into tools). */
 export const addSkillsCommand = topic({
   says: "list, read and delete skills, the tools made from jobs",
   examples: ["svc skills", "svc skills get announce", "svc skills delete announce --skill-version 2"],

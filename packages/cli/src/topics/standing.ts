@@ -23,7 +23,10 @@ const aboutProgram = {
     program === undefined ? [] : `${program.slug} is ${programStateText(program)}`,
 } as const;
 
-/** The commands `svc standing create|update|preview|list|show|runs|run|backfill|pause|resume|delete`. */
+/**
+ * The commands for schedules (programs that svc starts by itself):
+ * `svc standing create|update|preview|list|show|runs|run|backfill|pause|resume|delete`.
+ */
 export const addStandingCommand = topic({
   says: "programs that svc starts by itself (schedules), and their runs",
   examples: [

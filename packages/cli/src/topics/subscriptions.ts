@@ -32,7 +32,10 @@ const {
 } = TriggersService.method;
 const exampleId = "sub_01h455vb4pex5vsknk084sn02q";
 
-/** The commands `svc subscriptions create|list|show|update|pause|resume|rotate|delete|preview|test|try`. */
+/**
+ * The commands for subscriptions (rules that send events to an endpoint):
+ * `svc subscriptions create|list|show|update|pause|resume|rotate|delete|preview|test|try`.
+ */
 export const addSubscriptionsCommand = topic({
   says: "create, list, show, change and delete subscriptions of endpoints to events, and test an endpoint",
   examples: [

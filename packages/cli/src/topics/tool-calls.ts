@@ -8,7 +8,7 @@ import { isSkill, spokenMessage } from "../custom/call/result.ts";
 import { indentJson } from "../text/message.ts";
 import { factLines, timeText } from "../text/table.ts";
 
-/** The command `svc tool-calls show`. */
+/** The command `svc tool-calls show`, which shows one tool call with its arguments and its result. */
 const addToolCallShow = call(ToolsService.method.getToolCall, {
   says: "show one call with its arguments and the first 64 KiB of its result; sensitive values are masked (those of a job's call are kept with the job)",
   takes: { "<id>": "id of the call, call_…" },
@@ -59,7 +59,7 @@ function sandboxText({ sandbox, toolSlug }: ToolCall): string {
   return isSkill(toolSlug) ? "yes: the results of its job's calls are made up" : "yes: the result is made up";
 }
 
-/** The commands `svc tool-calls list|show`. */
+/** The commands `svc tool-calls list|show`, for the ledger (record of all tool calls). */
 export const addToolCallsCommand = topic({
   says: "read the ledger of tool calls",
   examples: ["svc tool-calls", "svc tool-calls list --outcome outcome_unknown"],

@@ -14,7 +14,7 @@ type RotateOptions = AdminOptions & JsonOption & { watch?: true };
 
 const everyMs = 1_000;
 
-/** The command `svc vault rotate`. */
+/** The command `svc vault rotate`, which replaces the vault key, after which svc encrypts every stored value again. */
 const addVaultRotate = command(
   AdminService.method.rotateVault,
   {
@@ -50,7 +50,7 @@ function printRotation(
   else print(json ? messageText(VaultRotationSchema, rotation) : rotationLine(rotation));
 }
 
-/** Returns the state of a rotation as one line. */
+/** Returns the state of the vault key's rotation (replacement by a new key) as one line. */
 function rotationLine(rotation: VaultRotation): string {
   const { state, toKeyId, fromKeyIds, resealed, finishedAt, problem } = rotation;
   const values = `${resealed} ${resealed === 1 ? "value" : "values"} sealed again`;
@@ -67,7 +67,7 @@ function progressText({ state, pass, seen, total }: VaultRotation): string {
 
 const { putDeploymentSecret, deleteDeploymentSecret, listDeploymentSecrets, getVaultRotation } = AdminService.method;
 
-/** The commands `svc vault rotate|status|put|delete|list`. */
+/** The commands `svc vault rotate|status|put|delete|list`, for the vault key and the secrets of the deployment itself. */
 export const addVaultCommand = topic({
   says: "rotate the vault key and store secrets of the deployment itself, as the administrator",
   examples: ["svc vault rotate --watch", "svc vault status", "svc vault put embeddings_key --secret-stdin < token"],

@@ -7,7 +7,7 @@ import { tableLines, timeText } from "../text/table.ts";
 const { listIngestEndpoints, putWebhookSecret, deleteWebhookSecret } = TriggersService.method;
 const exampleId = "wsc_01h455vb4pex5vsknk084sn02q";
 
-/** The commands `svc webhooks secrets put|list|delete`. */
+/** The commands `svc webhooks secrets put|list|delete`, for the webhook secrets of the project's private toolkits. */
 export const addWebhooksCommand = topic({
   says: "manage the webhooks of the project's private toolkits",
   examples: ["svc webhooks secrets put help_desk", "svc webhooks secrets list"],

@@ -28,7 +28,7 @@ type Methods = Pick<
   "getConnection" | "listConnections" | "testConnection" | "deleteConnection" | "setAccountReferences"
 >;
 
-/** Returns the methods of ConnectionsService for existing accounts. */
+/** Returns the methods of ConnectionsService for accounts that already exist, for example to list, test and delete them. */
 export function accountMethods(options: TestConnectionContext): Methods {
   const { db, clock, sealer } = options;
   const find = async (text: string, ctx: HandlerContext): Promise<ConnectedAccount> => {
@@ -102,8 +102,8 @@ function checkReferences(references: readonly string[]): void {
 }
 
 /**
- * Replaces an account's references and returns the account. The app's own id of the account is kept. Throws REFERENCE_TAKEN and
- * CONNECTION_NOT_USABLE.
+ * Replaces the references of an account (the app's ids for it) by those of the request, and returns the account. The id that the app itself
+ * reported is kept. Throws REFERENCE_TAKEN and CONNECTION_NOT_USABLE.
  */
 async function replaceReferences(
   { views, db, clock, sealer }: ConnectionsOptions,

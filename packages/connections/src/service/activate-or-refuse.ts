@@ -4,7 +4,10 @@ import { activate, type ReadyAccount } from "../activate-account.ts";
 import { connectionFaults } from "../errors.ts";
 import type { ConnectionsOptions } from "../options.ts";
 
-/** Makes a new account the active one. Throws REFERENCE_TAKEN if another account has one of its references. */
+/**
+ * Makes a new account the active account of its entity. Throws REFERENCE_TAKEN if another account already has one of the references (the
+ * app's ids) of the new account.
+ */
 export async function activateOrRefuse(
   options: ConnectionsOptions,
   account: Omit<ReadyAccount, "pending">,

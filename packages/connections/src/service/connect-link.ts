@@ -39,7 +39,10 @@ export type CredentialInput = {
   readonly basic: { readonly username: string; readonly password: string } | undefined;
 };
 
-/** Shows and uses connect links, which CreateConnectLink created. */
+/**
+ * Functions that show and use connect links (links with which a person connects an account). The API call CreateConnectLink creates such
+ * links.
+ */
 export type ConnectLinks = {
   /**
    * Returns the contents of the link's page, or `used` if its account is connected. Changes nothing. Rejects with TOOLKIT_NOT_FOUND if the

@@ -78,8 +78,8 @@ function toMessage({ clock }: ConnectionsOptions, row: ConnectedAccount) {
 }
 
 /**
- * Returns the scheme that the caller requested, or the app's only scheme. Throws SCHEME_REQUIRED, SCHEME_NOT_DECLARED and
- * SCHEME_HELD_BY_PROJECT.
+ * Returns the authentication scheme that the caller requested, or else the only scheme that the app's toolkit declares. Throws
+ * SCHEME_REQUIRED, SCHEME_NOT_DECLARED and SCHEME_HELD_BY_PROJECT.
  */
 export function chooseScheme(toolkit: Toolkit, asked: string): AuthScheme {
   const forEntities = toolkit.auth.filter(({ type }) => type !== "client_credentials");

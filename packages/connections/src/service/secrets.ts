@@ -8,12 +8,15 @@ import { type Secret, SecretSchema, type SecretsService } from "@svc/gen/secrets
 import { connectionFaults } from "../errors.ts";
 import { isSecretName, isSecretValue, sealSecret } from "../secrets.ts";
 
-/** Dependencies of the calls about secrets. */
+/** Dependencies of SecretsService, the API service for the named secrets of projects. */
 export type SecretsContext = { readonly db: Database; readonly clock: Clock; readonly sealer: Sealer };
 
 const secretsMax = 200;
 
-/** Returns SecretsService over the vault. Every method takes its project from the calling key. */
+/**
+ * Creates the API service SecretsService, which stores the named secrets of projects encrypted in the database. Every method takes its
+ * project from the calling key.
+ */
 export function createSecretsService({ db, clock, sealer }: SecretsContext): ServiceImpl<typeof SecretsService> {
   return {
     async putSecret({ name, value }, ctx) {

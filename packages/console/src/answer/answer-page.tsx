@@ -17,7 +17,10 @@ import { changesFault } from "./changes-fault.ts";
 /** Body of the request with which the page sends an answer. */
 type Answer = { continuation: string; overridesJson: string; note: string };
 
-/** Loaded only when the person chooses an answer that changes arguments. Most questions need no form for changes. */
+/**
+ * The form for changed arguments. Its code is loaded only when the person chooses an answer that changes arguments, because most questions
+ * do not need it.
+ */
 const Changes = lazy(() => import("./changes.tsx"));
 
 /**
@@ -31,7 +34,7 @@ function QuestionForm({
   isSending,
 }: {
   asked: LinkQuestion;
-  /** Errors in the changes that the person sent last. */
+  /** Errors that the service found in the changed arguments that the person sent last. Undefined if it found none. */
   wrong: PlacedFaults | undefined;
   onAnswer: (answer: Answer) => void;
   isSending: boolean;

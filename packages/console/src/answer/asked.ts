@@ -16,7 +16,7 @@ export type LinkQuestion = {
   expiresAt: string;
 };
 
-/** A settled question. A withdrawn one has no decision. */
+/** A question that waits for no answer any more: it was answered, it expired, or it was withdrawn. A withdrawn question has no decision. */
 export type SettledAsk = {
   state: "answered" | "defaulted" | "withdrawn";
   principalId: string;

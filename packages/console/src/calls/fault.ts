@@ -5,18 +5,18 @@ import { pageText } from "../words/page-words.ts";
 
 /** One error of a call, as the service returned it. */
 export type WireFault = {
-  /** A stable name in UPPER_SNAKE_CASE. The page docs/reference/errors explains each reason. */
+  /** A stable name of the error's cause in UPPER_SNAKE_CASE. The page docs/reference/errors explains each name. */
   reason: string;
-  /** The faulty field; empty if the error is not about a single field. */
+  /** Name of the wrong request field; empty if the error is not about a single field. */
   field: string;
-  /** How to correct the error. If the service's text names calls, it has links to the pages of those calls. */
+  /** Advice on how to correct the error. If the service's text names API calls, the advice has links to the pages of those calls. */
   help: string;
 };
 
 /** A failed API call, in the form in which the page shows it. `faults`: the single errors that the service reported. */
 export type CallFailure = { message: string; code: string; requestId: string; faults: readonly WireFault[] };
 
-/** Converts a thrown error of a call to the text that is shown. Never throws. */
+/** Converts an error that an API call threw into the values that the page shows. Never throws. */
 export function failureOf(error: unknown): CallFailure {
   const cause = ConnectError.from(error);
   const faults = cause.findDetails(ErrorDetailSchema).map(({ reason, field, help, parts }) => {

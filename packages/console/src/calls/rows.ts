@@ -15,7 +15,7 @@ export type Rows<Row> = {
   loadMore: () => void;
   /** Reads again all pages of the list that were loaded so far. */
   reload: () => void;
-  /** The part of the list that the key may read; empty if the key may read all rows. */
+  /** The part of the list to which the user's key is limited; empty if the key may read all rows. */
   limitedTo: string;
   /** Key under which the loaded pages are in the console's cache of answers. Pages use the key to change or read again the cached rows. */
   queryKey: QueryKey;

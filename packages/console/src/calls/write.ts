@@ -15,13 +15,13 @@ type Write<I extends DescMessage, O extends DescMessage> = {
    */
   sendAsync: (input: MessageInitShape<I>) => Promise<MessageShape<O>>;
   isSending: boolean;
-  /** Request of the last call; undefined before the first. */
+  /** Request of the last call that was made; undefined before the first call. */
   sent: MessageInitShape<I> | undefined;
   /** Answer to the last call; undefined until it arrives. */
   answer: MessageShape<O> | undefined;
-  /** Error of the last call; null if there is none. */
+  /** Error of the last call; null if the last call succeeded, is in progress, or was never made. */
   error: unknown;
-  /** Removes the last call and its result from the state. */
+  /** Removes the last call with its answer or error from the state, as if no call had been made. */
   reset: () => void;
 };
 

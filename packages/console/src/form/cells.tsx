@@ -9,7 +9,7 @@ export type FieldProps<Kind extends Shape = Shape> = {
   readonly label: string;
   readonly shape: Kind;
   readonly hint: string;
-  /** Default that applies if no value is given; empty if there is none. */
+  /** Default as text, which applies if the user fills in no value; empty if there is none. */
   readonly fallback: string;
   readonly isRequired: boolean;
   readonly isSensitive: boolean;
@@ -17,7 +17,7 @@ export type FieldProps<Kind extends Shape = Shape> = {
   readonly pointer: string;
   readonly value: unknown;
   readonly faults: PlacedFaults;
-  /** Called with the new value; undefined removes the value. */
+  /** Called with the new value when the user changes the field. If the new value is undefined, the field has no value any more. */
   readonly onChange: (value: unknown) => void;
 };
 
@@ -29,7 +29,10 @@ export function faultAt({ faults, pointer }: Pick<FieldProps, "faults" | "pointe
   return faults.get(pointer)?.join("; ");
 }
 
-/** Draws the fields of an object, without a frame. If all fields become empty, the object is removed from the values. */
+/**
+ * Draws the fields of an object, without a frame. If the user empties all of these fields, the whole object is removed from the form's
+ * values.
+ */
 export function ObjectFields({
   shape,
   pointer,

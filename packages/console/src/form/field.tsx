@@ -185,7 +185,7 @@ function ListCell({ draw, ...props }: FieldProps<Extract<Shape, { type: "list" }
   );
 }
 
-/** Returns the hint of a field, or undefined if it has no hint. */
+/** Returns the hint that a field shows to the user, or undefined if the hint is empty. */
 function hintOf({ hint }: Pick<FieldProps, "hint">): string | undefined {
   return hint === "" ? undefined : hint;
 }

@@ -137,7 +137,10 @@ function textShape({ format = "", maxLength = 0 }: Schema, name: string): Shape 
   return { type: "text", format, isLong };
 }
 
-/** A list inside a list is shown as JSON, because a form with nested lists would not be easier to use. */
+/**
+ * Returns the kind of form field for a list. A list whose items are lists is written as JSON, because a form with nested lists would not be
+ * easier to use.
+ */
 function listShape(items: Schema): Shape {
   const item = shapeOf(items);
   return item.type === "list" ? jsonShape(["array"]) : { type: "list", item, isKept: isKept(items, item) };

@@ -42,7 +42,7 @@ export function cellText(value: unknown, { isLine }: Pick<JsonShape, "isLine">):
   return JSON.stringify(value, undefined, isLine ? undefined : 2);
 }
 
-/** Returns the initial value of a new list item. */
+/** Returns the value with which a new list item starts when the user adds one to the form. */
 export function emptyOf(shape: Shape): unknown {
   if (shape.type === "object") return {};
   return shape.type === "boolean" ? false : shape.type === "choice" ? shape.options[0] : "";

@@ -12,14 +12,14 @@ export type ListPart<Row, Search> = {
   /** Sets search parameters in the page's address. Parameters that are not given stay unchanged. */
   change: (to: Search) => void;
   rows: readonly Row[];
-  /** Reads the list again. */
+  /** Reads all loaded rows of the list again. */
   reload: () => void;
 };
 
-/** A React component that is a part of a page. */
+/** A React component that draws a part of a page and gets the properties `Props`. */
 export type PagePart<Props> = (props: Props) => ReactNode;
 
-/** Search parameters of any page. */
+/** Search parameters in the address of any page of the console, by name. */
 export type AnySearch = Record<string, string | undefined>;
 
 /** The filter of one search parameter: its kind and its label. A filter may also be a component, which draws itself. */

@@ -34,20 +34,20 @@ type ListView<Row, Readers extends ParamReaders, Search = SearchOf<Readers>> = {
   title: string;
   /** Accessible name of the list. Default: the title of the page. */
   label?: string;
-  /** The search parameters of the page. */
+  /** Functions that read the search parameters in the page's address. */
   params: ListParams<Readers>;
   /** The filters of the list, or one component that draws all of them. */
   filters?: ListFilters<Row, Search> | PagePart<ListPart<Row, Search>>;
-  /** True (the default) if a button clears all filters. */
+  /** True (the default) if the page shows a button that clears all filters while a filter is set. */
   isClearable?: boolean;
-  /** A component that is drawn after the filters. */
+  /** A component that is drawn after the filters, for example a button. */
   filterAction?: PagePart<ListPart<Row, Search>>;
   actions?: PagePart<ListPart<Row, Search>>;
   /** A component that is drawn above the list, after the filters, for example with a note for the user. */
   notes?: PagePart<object>;
   /** The columns of the list, or a React hook that returns them. The column `"id"` shows a row's id as a link to the row's page. */
   columns: ListColumns<Row> | ((part: ListPart<Row, Search>) => ListColumns<Row>);
-  /** Draws a row on a phone. */
+  /** Draws a row of the list on a narrow screen (a phone), where a table does not fit. */
   card: (row: Row) => ReactNode;
   rowId: (row: Row) => string;
   /** Returns the link to the page of a row; undefined if the row has no page. */
@@ -89,7 +89,7 @@ type ListCall<
   rows: Field;
   /** Interval in milliseconds after which the rows are read again. By default the rows are not read again. */
   everyMs?: number;
-  /** True if new rows appear at the top automatically. */
+  /** Returns true if new rows appear at the top of the list automatically. If absent, new rows appear only when the list is read again. */
   isLive?: (search: Search) => boolean;
   /** Returns true if the page shows this row of the service's answer. By default the page shows every row. */
   keep?: (search: Search, row: RowOf<O, Field>) => boolean;
@@ -151,12 +151,12 @@ function LiveList<
   return <ShownList of={of} list={list} />;
 }
 
-/** Returns the search parameters of the current page, as `params` reads them. */
+/** Returns the search parameters in the address of the current page, converted by the functions in `params`. */
 export function useListSearch<Readers extends ParamReaders>(params: ListParams<Readers>): SearchOf<Readers> {
   return params.read(useSearch({ strict: false }));
 }
 
-/** Draws the page of a list. The rows are given by the caller. */
+/** Draws the page of a list whose rows the caller has already read. */
 export function ShownList<Row, Readers extends ParamReaders>({
   of,
   list,

@@ -1,10 +1,10 @@
 import { oneOfParam, type ParamReader, type SearchOf, searchReader, timeParam } from "../shell/search-params.ts";
 import { rangeNames } from "../words/spans.ts";
 
-/** Functions that read search parameters, by the name of the parameter. */
+/** Functions that read the search parameters in a page's address. The key is the name of the parameter. */
 export type ParamReaders = Record<string, ParamReader>;
 
-/** Search parameters of a list page. */
+/** How a list page reads the search parameters in its address, and which of them are filters. */
 export type ListParams<Readers extends ParamReaders> = {
   /** Reads the search parameters from the address. It is the option `validateSearch` of the page's route. */
   read: (raw: Record<string, unknown>) => SearchOf<Readers>;

@@ -26,7 +26,7 @@ type DialogField = (
 type AnyValues = Record<string, string | boolean>;
 type DialogFields = Record<string, DialogField>;
 
-/** Values of the fields of a dialog. */
+/** The values that the user has entered in a dialog, by the name of the dialog's field. */
 type ValuesOf<Fields extends DialogFields> = {
   [Name in keyof Fields]: Fields[Name] extends { check: string } ? boolean : string;
 };
@@ -56,18 +56,21 @@ export function WriteDialog<I extends DescMessage, O extends DescMessage, const 
   /** The initial values of fields. Default: empty texts, and switches that are off. */
   start?: Partial<ValuesOf<Fields>>;
   request: (values: ValuesOf<Fields>) => MessageInitShape<I>;
-  /** Label of the button that makes the call. */
+  /** Label of the button that sends the dialog's API call. */
   act: string;
   busy?: string;
   kind?: "primary" | "danger";
-  /** Label of the button that closes the dialog. If it is not set, the dialog is a form, which the Enter key submits. */
+  /**
+   * Label of the button that closes the dialog without the call. If it is not set, the dialog has no such button, and the Enter key sends
+   * the call.
+   */
   keep?: string;
   /**
    * True if a press outside the dialog does not close it, so that the user's input is not lost. Default: true if the dialog has a text
    * field.
    */
   isTyped?: boolean;
-  /** Names of the fields that show their own errors. */
+  /** Names of the dialog's fields that show the service's errors about them. All other errors are shown below the fields. */
   placed?: readonly (keyof Fields & string)[];
   /** True if the request or the answer has a secret: both are removed from memory when the dialog closes. */
   isSecret?: boolean;

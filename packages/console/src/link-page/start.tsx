@@ -12,7 +12,7 @@ import styles from "./start.module.css";
 
 /** The properties in which the two pages that links open (`answer`, `connect`) differ. */
 export type LinkPage = {
-  /** Path of the console's endpoint that the page posts to. */
+  /** Path of the console's endpoint to which the page sends its POST requests. */
   path: "answer" | "connect";
   /** Purpose of a link to this page, as a phrase that begins with a verb, for example "answers one question". */
   purpose: string;
@@ -79,7 +79,7 @@ function LinkFrame({ children }: { children: ReactNode }) {
   );
 }
 
-/** Draws the page of a link until the service answers. */
+/** Draws the page of a link while the service has not answered yet. */
 function LinkWaits() {
   return <h1>One moment…</h1>;
 }

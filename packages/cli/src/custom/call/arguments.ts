@@ -4,7 +4,7 @@ import { CommandError } from "../../command/error.ts";
 import { readText } from "../../command/input.ts";
 import { parseKeepingNumbers } from "../../text/message.ts";
 
-/** The arguments of a call, by name. */
+/** The arguments of a tool call, by name. */
 export type Arguments = { [name: string]: unknown };
 
 /** An argument in the form in which the user typed it: `name=text`. */
@@ -120,7 +120,10 @@ function parse(text: string, option: string): unknown {
   }
 }
 
-/** Returns a copy of arguments and of their nested objects. Raw numbers are special objects, so they are not copied. */
+/**
+ * Returns a copy of arguments and of their nested objects. An object that stands for a number with many digits is not copied, because a
+ * copy would no longer be recognized as a number.
+ */
 function structuredCloneOf(args: Arguments): Arguments {
   return Object.fromEntries(
     Object.entries(args).map(([name, value]) => [name, isObject(value) ? structuredCloneOf(value) : value]),

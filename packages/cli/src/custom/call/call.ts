@@ -19,7 +19,7 @@ can be written as JSON, and start.date=2026-03-14 sets a field of an object. \`s
 
 Exit status: 0 executed, 1 refused or failed, 2 wrong options, 3 needs confirmation. Only the result goes to standard output.`;
 
-/** The command `svc call`. */
+/** The command `svc call`, which calls a tool with a connected account and prints its result as JSON. */
 export const addCallCommand = command(
   ToolsService.method.callTool,
   {

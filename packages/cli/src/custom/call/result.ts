@@ -6,7 +6,7 @@ import { CommandError } from "../../command/error.ts";
 import { indentJson, messageText } from "../../text/message.ts";
 import { countText } from "../../text/table.ts";
 
-/** Exit code if the call needs confirmation. */
+/** Exit code of `svc call` if a person must confirm the tool call before svc sends it. */
 const heldExitCode = 3;
 
 /**
@@ -43,7 +43,7 @@ type CalledTool = { readonly toolSlug: string; readonly entity: string | undefin
 /** The options with which the user made a call. */
 type CallRun = CalledTool & {
   readonly isDryRun: boolean;
-  /** True if the command prints the server's answer unchanged. */
+  /** True if the option `--json` is given: the command then prints the server's whole answer, and not only the result. */
   readonly asMessage: boolean;
 };
 

@@ -14,7 +14,7 @@ import { parsePrivateFolder, readToolkitFolder } from "./toolkit-folder.ts";
 
 type CheckOptions = JsonOption & { deployment?: string; private?: true };
 
-/** The command `svc catalog check`. */
+/** The command `svc catalog check`, which checks toolkit definitions without a running service and prints every error. */
 export const addCatalogCheck = command(
   undefined,
   {
@@ -169,7 +169,7 @@ async function lacksSecretEnv(file: string): Promise<boolean> {
   return isObject(webhook) && !Object.hasOwn(webhook, "secretEnv");
 }
 
-/** Returns one catalog of several parts, or the errors of all parts. */
+/** Returns one catalog with the toolkits of several loaded catalogs. If any of them has errors, returns the errors of all instead. */
 function joined(parts: readonly Loaded[]): Loaded {
   const faults = parts.flatMap((part) => part.faults);
   const catalogs = parts.flatMap(({ catalog }) => catalog ?? []);

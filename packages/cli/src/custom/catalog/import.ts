@@ -22,10 +22,13 @@ type ImportValues = {
   readonly show?: "left-out" | "notes" | "suggestions";
 };
 
-/** A class, and the names of the tools that get it. `*` stands for any characters. */
+/**
+ * An access class that the user chose for imported tools, and the pattern for the names of these tools. In the pattern, `*` stands for any
+ * characters.
+ */
 type ClassChoice = { readonly class: string; readonly match: string };
 
-/** The command `svc toolkits import`. */
+/** The command `svc toolkits import`, which makes a toolkit from an OpenAPI document, with one tool for each operation. */
 export const addToolkitImport = command(
   CatalogService.method.importToolkit,
   {
@@ -84,7 +87,10 @@ export const addToolkitImport = command(
   },
 );
 
-/** Reads `read=search_*,list_*`, and adds it to the choices before. Throws InvalidArgumentError. */
+/**
+ * Reads an option value such as `read=search_*,list_*`, which gives an access class to the tools with matching names. Adds it to the
+ * earlier values of the option. Throws InvalidArgumentError if the text has another form.
+ */
 function classes(text: string, before: readonly ClassChoice[] = []): readonly ClassChoice[] {
   const [, access, list = ""] = /^(read|write|destructive)=(.+)$/.exec(text) ?? [];
   if (access === undefined) throw new InvalidArgumentError("expected a class and tools, such as read=search_*,list_*");

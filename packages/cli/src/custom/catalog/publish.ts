@@ -8,7 +8,7 @@ import { definitionJsonOf, placeOf, readToolkitFolder } from "./toolkit-folder.t
 
 type PublishOptions = { readonly dryRun?: true; readonly folder: string };
 
-/** The command `svc catalog publish`. */
+/** The command `svc catalog publish`, which publishes a toolkit for the project of the API key. */
 export const addCatalogPublish = command(
   CatalogService.method.publishToolkit,
   {
@@ -50,5 +50,5 @@ export const addCatalogPublish = command(
   },
 );
 
-/** Maximum number of errors that the server names in one answer. */
+/** Maximum number of errors in a definition that the server names in one answer. If there are that many, there may be more. */
 const detailsMax = 100;

@@ -3,7 +3,7 @@ import { isObject } from "@svc/core";
 /** A JSON Schema that a command shows. A value that is not an object counts as an empty schema. */
 type Schema = { readonly [keyword: string]: unknown };
 
-/** Returns the schema from the JSON text in a message. */
+/** Returns the JSON Schema in a field of an API message. The field contains the schema as JSON text. */
 export function parseSchema(text: string): Schema {
   return asSchema(JSON.parse(text));
 }
@@ -19,14 +19,14 @@ export function argumentRows(input: Schema): string[][] {
   });
 }
 
-/** Returns a table row for each field of a result: path and type. */
+/** Returns a table row for each field of a tool's result: the field's path and its type. */
 export function fieldRows(output: Schema): string[][] {
   const item = output["type"] === "array" ? asSchema(output["items"]) : undefined;
   const rows = propertiesOf(item ?? output, item === undefined ? "" : "[].");
   return rows.map(({ path, schema }) => [path, typeText(schema)]);
 }
 
-/** True if the schema has rules that concern several arguments together. */
+/** True if the schema of a tool's arguments has rules that concern several arguments together (for example `anyOf`). */
 export function hasRules(schema: Schema): boolean {
   const keywords = ["if", "not", "allOf", "anyOf", "oneOf", "dependentRequired", "dependentSchemas", "minProperties"];
   return keywords.some((keyword) => schema[keyword] !== undefined);

@@ -20,7 +20,7 @@ import { argumentRows, fieldRows, hasRules, parseSchema } from "./schema.ts";
 
 type ShowOptions = ProjectOptions & JsonOption;
 
-/** The command `svc catalog show`. */
+/** The command `svc catalog show`, which shows a toolkit with its tools, or a tool with its arguments and result. */
 export const addCatalogShow = command(
   CatalogService.method.getToolkit,
   {
@@ -181,7 +181,7 @@ export function connectabilityText(connectability: ToolkitConnectability): strin
   return found === undefined ? String(connectability) : found[0].toLowerCase();
 }
 
-/** Returns the owner of an entry in the catalog: `shared`, or the id of the project. */
+/** Returns the owner of a toolkit or tool in the catalog: `shared`, or the id of the project that published it. */
 export function ownerText({ ownerProjectId }: { ownerProjectId: string }): string {
   return ownerProjectId === "" ? "shared" : ownerProjectId;
 }

@@ -17,7 +17,7 @@ const notes = `
 No option takes a secret, because it would stay in the shell's history and in the list of processes. At a terminal the
 command asks for the key without showing it; otherwise give it with --key-stdin or --key-env. --api-key is the project's key of svc.`;
 
-/** The command `svc connect`. */
+/** The command `svc connect`, which connects an entity's account of an app and prints the account's id. */
 export const addConnectCommand = command(
   ConnectionsService.method.initiateConnection,
   {

@@ -38,8 +38,8 @@ export async function chooseScheme(
 }
 
 /**
- * Returns the account variables. Asks for missing variables at the terminal. If there is no terminal, rejects with a CommandError that
- * names all missing variables.
+ * Returns the values of the account variables, which the app needs in addition to the credential (for example a subdomain). Asks for
+ * missing values at the terminal. If there is no terminal, rejects with a CommandError that names all missing variables.
  */
 export async function fillVariables(
   inputs: Pick<ConnectInputs, "var">,

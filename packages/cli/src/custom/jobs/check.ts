@@ -11,7 +11,7 @@ import { estimateText } from "./show.ts";
 
 type CheckOptions = { readonly set: readonly TypedArgument[]; readonly program: string };
 
-/** The command `svc jobs check`. */
+/** The command `svc jobs check`, which checks a program without submitting it and prints every error with its line. */
 export const addJobCheck = command(
   JobsService.method.checkProgram,
   {

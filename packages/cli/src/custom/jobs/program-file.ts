@@ -12,13 +12,13 @@ import { type Arguments, type TypedArgument, typeArguments } from "../call/argum
 
 /** A program (JSON document of a job's steps) from a file, with the values that the user filled in with `--set`. */
 export type ProgramFile = {
-  /** The program's name in error texts. */
+  /** The name of the program's file, as error texts show it. */
   readonly name: string;
   /** The text of the file, without the values of `--set`. Error messages use it to find the line of an error. */
   readonly text: string;
-  /** The text that the command submits. It contains the values of `--set`. */
+  /** The JSON text of the program that the command submits, with the values of `--set` filled in. */
   readonly programJson: string;
-  /** The names of the values that `--set` filled in. */
+  /** The names of the values that the user filled in with the option `--set`. */
   readonly set: readonly string[];
 };
 
@@ -91,7 +91,7 @@ export async function refuseDocument(
   throw new CommandError(`${file.name} has ${countText(count, "problem")}, and nothing was submitted`);
 }
 
-/** Returns a line for each error of a program: `file:line pointer CODE: what and how`. */
+/** Returns a line for each error that the service found in a program: `file:line pointer CODE: what is wrong and how to correct it`. */
 export async function faultLines(
   faults: readonly { readonly field: string; readonly reason: string; readonly help: string }[],
   file: ProgramFile,

@@ -5,7 +5,10 @@ import { plainText } from "../../text/plain.ts";
 import { standingText } from "./text.ts";
 import { type WatchOptions, watchJob, watchParts } from "./watch/watch-job.ts";
 
-/** The command `svc jobs retry`. */
+/**
+ * The command `svc jobs retry`, which continues a job that failed, expired, was aborted or was cancelled: successful parts stay, and the
+ * rest runs again.
+ */
 export const addJobRetry = command(
   JobsService.method.retryJob,
   {
@@ -41,7 +44,7 @@ export const addJobRetry = command(
   },
 );
 
-/** The command `svc jobs rerun`. */
+/** The command `svc jobs rerun`, which submits the program of a job again as a new job. */
 export const addJobRerun = command(
   JobsService.method.rerunJob,
   {

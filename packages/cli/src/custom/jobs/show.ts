@@ -16,7 +16,7 @@ import { repeatedOptions } from "./watch/watch-job.ts";
 type ShowOptions = ProjectOptions & JsonOption;
 type Fact = readonly [name: string, value: string];
 
-/** The command `svc jobs show`. */
+/** The command `svc jobs show`, which shows one job: its state, its steps, its receipt, and what it waits for. */
 export const addJobShow = command(
   JobsService.method.getJob,
   {
@@ -56,7 +56,7 @@ export const addJobShow = command(
   },
 );
 
-/** True if the job was submitted in the sandbox. The first entry of its log says so. */
+/** True if the job was submitted in the sandbox. The first entry of the job's log contains this. */
 async function isInSandbox({ jobs }: SvcClient, jobId: string): Promise<boolean> {
   const { events } = await jobs.listJobEvents({ jobId, pageSize: 1 });
   return events.some(({ type, payloadJson }) => type === "job-submitted" && JSON.parse(payloadJson).sandbox === true);

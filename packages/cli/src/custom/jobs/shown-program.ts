@@ -89,8 +89,8 @@ function toolOf(step: Json): string {
 }
 
 /**
- * Returns the steps with a valid `source` only. `source` is valid if it is the id of another step, whose rows this step reads. Any other
- * `source` becomes undefined.
+ * Returns all steps, with each invalid `source` replaced by undefined. `source` is valid if it is the id of another step, whose rows this
+ * step reads.
  */
 function withSources(steps: readonly ProgramStep[]): ProgramStep[] {
   const ids = new Set(steps.map(({ id }) => id));

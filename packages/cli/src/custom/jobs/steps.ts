@@ -5,7 +5,7 @@ import { numberText, plainText, spanText } from "../../text/plain.ts";
 import { tableLines } from "../../text/table.ts";
 import { callsText } from "./text.ts";
 
-/** The command `svc jobs steps`. */
+/** The command `svc jobs steps`, which lists the steps of a job with their progress in rows. */
 export const addJobSteps = command(
   JobsService.method.listSteps,
   {

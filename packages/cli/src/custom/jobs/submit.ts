@@ -35,7 +35,7 @@ time is over first, the command ends with 3, and the job continues. Values of --
 inputSchema.
 ${watchNotes}`;
 
-/** The command `svc jobs submit`. */
+/** The command `svc jobs submit`, which checks a program, submits it as a job and prints the job's id. */
 export const addJobSubmit = command(
   JobsService.method.submitJob,
   {

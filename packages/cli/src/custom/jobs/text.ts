@@ -18,7 +18,7 @@ export function statusText(status: JobStatus): string {
   return statuses.get(status) ?? String(status);
 }
 
-/** Returns the job status with this name. Returns UNSPECIFIED if there is no such status. */
+/** Returns the job status that has this name on the command line. Returns UNSPECIFIED if no status has this name. */
 export function statusOfName(name: string): JobStatus {
   return JobStatus[name.toUpperCase() as keyof typeof JobStatus] ?? JobStatus.UNSPECIFIED;
 }

@@ -1,6 +1,9 @@
 import type { IncomingHttpHeaders } from "node:http";
 
-/** The answer of an address to a forwarded delivery. `fault`: why there was no answer; empty if there was one. */
+/**
+ * The answer that `svc listen` got when it forwarded a delivery to the user's address. `fault`: why there was no answer; empty if there was
+ * one.
+ */
 export type ForwardAnswer = { status: number; headers: Record<string, string>; body: Buffer; fault: string };
 
 // Maximum time for an answer, in milliseconds. svc waits 15 s for an attempt. This timeout is shorter, so that svc receives the reason

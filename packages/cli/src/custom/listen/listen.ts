@@ -12,7 +12,7 @@ import { isLeftover, type ReceivedRequest, type ReceiverAnswer, startReceiver } 
 
 type ListenOptions = ProjectOptions & JsonOption & { forward?: string; toolkit?: string; trigger?: string };
 
-/** The command `svc listen`. */
+/** The command `svc listen`, which prints the project's events as they arrive and forwards them to an address of the user. */
 export const addListenCommand = command(
   undefined,
   {

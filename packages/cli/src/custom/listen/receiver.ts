@@ -3,13 +3,13 @@ import { type AddressInfo, connect } from "node:net";
 import { buffer } from "node:stream/consumers";
 import { createId, systemClock, uuidOfId } from "@svc/core";
 
-/** A complete HTTP request that the receiver of deliveries got. */
+/** A complete HTTP request with a delivery, as `svc listen` received it on this machine. */
 export type ReceivedRequest = { headers: IncomingHttpHeaders; body: Buffer };
 
-/** The answer of the receiver of deliveries to an HTTP request. */
+/** The answer of `svc listen` to the HTTP request with a delivery. */
 export type ReceiverAnswer = { status: number; headers?: Record<string, string>; body?: Buffer };
 
-/** A small HTTP server on this machine that receives deliveries. */
+/** A small HTTP server on this machine, with which `svc listen` receives the deliveries of its subscription. */
 export type Receiver = {
   readonly url: string;
   /** Stops accepting connections. Resolves when all open requests are answered. */
@@ -19,7 +19,7 @@ export type Receiver = {
 // Start of the receiver's path. By this prefix, a later run finds the subscriptions that an earlier run did not delete.
 const pathPrefix = "/svc-listen/";
 
-/** True if the address belongs to a receiver on this machine that is no longer running. */
+/** True if the address was that of a receiver of `svc listen` on this machine, and this receiver is no longer running. */
 export async function isLeftover(endpointUrl: string): Promise<boolean> {
   const url = URL.parse(endpointUrl);
   if (url?.hostname !== "127.0.0.1" || !url.pathname.startsWith(pathPrefix)) return false;

@@ -33,7 +33,7 @@ const rateOption = [
   { fills: "perSecond", parse: parsePace },
 ] as const;
 
-/** The options that select the range of a replay. */
+/** The command line options that select which events a replay delivers again, for example by time and toolkit. */
 const rangeOptions = [
   ["--since <when>", "events received at or after this time: 2h for two hours ago, or 2026-03-14T09:00:00Z"],
   ["--until <when>", "events received before this time (default: now)"],
@@ -51,7 +51,7 @@ function requireRange({ since }: { readonly since?: number }, hint: string): voi
 
 type ReplayValues = { readonly event?: string; readonly since?: number; readonly subscription?: string };
 
-/** The command `svc replay`. */
+/** The command `svc replay`, which delivers one event, or the events of a period, again to the active subscriptions that match them now. */
 export const addReplayCommand = command(
   TriggersService.method.replayEvents,
   {
@@ -118,7 +118,7 @@ function printRange(
 
 type StartValues = JsonOption & { readonly since?: number; readonly watch?: true };
 
-/** The command `svc events replay`. */
+/** The command `svc events replay`, which delivers the events of a period again, at a limited rate. */
 export const addEventReplay = command(
   TriggersService.method.startReplay,
   {

@@ -108,7 +108,7 @@ function end(replay: Replay, { options, context }: { options: JsonOption; contex
   if (replay.state === ReplayState.CANCELLED) throw new CommandError(`the replay was ${replayStateText(replay)}`, 1);
 }
 
-/** The command `svc replays watch`. */
+/** The command `svc replays watch`, which shows the progress of a replay until the replay ends. */
 export const addReplayWatch = command(
   TriggersService.method.getReplay,
   {

@@ -102,7 +102,10 @@ async function watchBackfill(
 
 type BackfillValues = JsonOption & { readonly program: string; readonly watch?: true; readonly cancel?: true };
 
-/** The command `svc standing backfill`. */
+/**
+ * The command `svc standing backfill`, which creates runs of a schedule for past times or events, or shows, watches or ends such a
+ * backfill.
+ */
 export const addStandingBackfill = command(
   StandingService.method.backfillStandingProgram,
   {

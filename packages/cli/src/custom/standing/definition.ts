@@ -7,7 +7,7 @@ import { tableLines, timeText } from "../../text/table.ts";
 import { sendDefinition } from "../jobs/program-file.ts";
 import { dueText, passedOverText, pendingText, programStateText } from "./text.ts";
 
-/** The command `svc standing create`. */
+/** The command `svc standing create`, which checks the definition of a schedule and activates it. */
 export const addStandingCreate = command(
   StandingService.method.createStandingProgram,
   {
@@ -44,7 +44,7 @@ export const addStandingCreate = command(
   },
 );
 
-/** The command `svc standing update`. */
+/** The command `svc standing update`, which creates the next version of a schedule; runs that already wait keep their version. */
 export const addStandingUpdate = command(
   StandingService.method.updateStandingProgram,
   {

@@ -13,7 +13,7 @@ import { passedOverText, pollFacts, programStateText, runHeader, runRow, runStat
 
 type RunsValues = { readonly program: string; readonly skipped?: true; readonly limit: number };
 
-/** The command `svc standing runs`. */
+/** The command `svc standing runs`, which lists the decisions about the runs of a schedule, newest first, or shows one run. */
 export const addStandingRuns = command(
   StandingService.method.listStandingRuns,
   {
@@ -88,10 +88,10 @@ export const addStandingRun = command(
   },
 );
 
-/** Maximum number of runs that the command shows with a program. */
+/** Maximum number of the latest runs that `svc standing show` prints for a schedule. */
 const runsShown = 10;
 
-/** The command `svc standing show`. */
+/** The command `svc standing show`, which shows a schedule with its next start times and its latest runs. */
 export const addStandingShow = command(
   StandingService.method.getStandingProgram,
   {

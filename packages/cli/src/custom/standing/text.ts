@@ -9,12 +9,12 @@ const runStates = namesOf(StandingRunState);
 /** The names of the states of standing programs, for example `paused`. The user can filter the list of standing programs by them. */
 export const stateNames: readonly string[] = [...states.values()].filter((name) => name !== "unspecified");
 
-/** Returns the program state with this name. Returns UNSPECIFIED if there is no such state. */
+/** Returns the state of a standing program that has this name on the command line. Returns UNSPECIFIED if no state has this name. */
 export function stateOfName(name: string): StandingState {
   return StandingState[name.toUpperCase() as keyof typeof StandingState] ?? StandingState.UNSPECIFIED;
 }
 
-/** Returns the state of a program (for example `paused (failures)`). */
+/** Returns the state of a standing program as text (for example `paused (failures)`). */
 export function programStateText({ state, pauseReason }: StandingProgram): string {
   const name = states.get(state) ?? String(state);
   return pauseReason === "" ? name : `${name} (${plainText(pauseReason)})`;
@@ -23,7 +23,7 @@ export function programStateText({ state, pauseReason }: StandingProgram): strin
 /** Maximum number of start times that the command prints after it creates a schedule. */
 const duesShown = 3;
 
-/** Returns the next start times of a program (at most three), and the time zone of its schedule. */
+/** Returns the next start times of a schedule (at most three) and its time zone, as text. */
 export function dueText({ nextTimes, timeZone }: StandingProgram): string {
   const times = nextTimes.slice(0, duesShown).map((time) => timeText(time));
   const [last = "", ...others] = times.toReversed();
@@ -39,13 +39,13 @@ export function passedOverText(count: number): string {
   return `${count} of the last 1,000 events of its trigger ${count === 1 ? "is" : "are"} not about its entity, and started nothing`;
 }
 
-/** Returns the remark that a version of a program waits for approval. Returns undefined if no version waits. */
+/** Returns a remark that a new version of a schedule's program waits for a person's approval. Returns undefined if no version waits. */
 export function pendingText({ pendingVersion, id }: StandingProgram): string | undefined {
   if (pendingVersion === 0) return undefined;
   return `Version ${pendingVersion} waits for approval: svc asks list --program ${id}`;
 }
 
-/** Returns the state of a run (for example `skipped (overlap)` or `ended (succeeded)`). */
+/** Returns the state of a run of a schedule as text (for example `skipped (overlap)` or `ended (succeeded)`). */
 export function runStateText({ state, reason, jobStatus }: StandingRun): string {
   const name = runStates.get(state) ?? String(state);
   const why = reason || jobStatus;

@@ -4,7 +4,7 @@ import { CommandError, wrongListenerHint } from "../../command/error.ts";
 import { faultCode, unreachableHint } from "../../command/unreachable.ts";
 import type { ReceivingToolkit } from "./receiving-toolkit.ts";
 
-/** The server's answer to a posted event. */
+/** The server's answer to a webhook post that the command has sent. */
 export type ServerAnswer = { status: number; body: string };
 
 /**
@@ -29,7 +29,7 @@ export function storedCount({ body }: ServerAnswer): number | undefined {
   return typeof accepted === "number" ? accepted : undefined;
 }
 
-/** Returns one line that describes an accepted webhook post. */
+/** Returns one line for the terminal that says what became of an accepted webhook post. */
 export function acceptedText(answer: ServerAnswer, triggerSlug: string): string {
   const { status, body } = answer;
   const accepted = storedCount(answer);

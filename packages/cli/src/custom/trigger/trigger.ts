@@ -24,7 +24,7 @@ type TriggerOptions = ProjectOptions & JsonOption & PostOptions & { trigger?: st
 /** Rules for reading an option whose value is a pair `name=value`. */
 const pairs = { parse: collectPair, default: {}, defaultText: "none" } as const;
 
-/** The command `svc trigger`. */
+/** The command `svc trigger`, which signs a sample webhook post as the app would and posts it to the service. */
 export const addTriggerCommand = command(
   undefined,
   {

@@ -194,7 +194,7 @@ function CredentialFields({
   );
 }
 
-/** Returns the request, with only the credentials of the chosen scheme. */
+/** Returns the request that connects the account. It contains only the credentials that belong to the chosen authentication scheme. */
 function connectRequest(
   input: ConnectInput,
   spec: ToolkitConnectSpec,

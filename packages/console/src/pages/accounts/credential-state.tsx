@@ -11,7 +11,7 @@ import { Notice } from "../../ui/notice/notice.tsx";
 import { Time } from "../../ui/values/time.tsx";
 import { credentialWords, testWords } from "../../words/accounts.ts";
 
-/** Returns the words for an account's credential, such as "worked 3 min ago". */
+/** Draws a text about an account's credential, such as "worked 3 min ago". The time is that of the app's last answer to the credential. */
 export function CredentialState({ account }: { account: ConnectedAccount }) {
   const { credentialTry } = account;
   const isTried = credentialTry !== undefined && !account.sandbox;

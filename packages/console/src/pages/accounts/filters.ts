@@ -13,7 +13,7 @@ const search = listSearch(
     connect: textParam,
     /** Id of the entity (customer or user) for which the dialog connects an account. */
     for: textParam,
-    /** Id of the account that the dialog reconnects. Its values fill the form. */
+    /** Id of the existing account that the dialog reconnects. The values of this account fill the form. */
     like: textParam,
   },
   ({ toolkit = "", entity = "", state = "" }): MessageInitShape<typeof ListConnectionsRequestSchema> => ({
@@ -21,7 +21,7 @@ const search = listSearch(
   }),
 );
 
-/** Search parameters of the list of accounts, as they were read. */
+/** Search parameters of the page with the list of accounts, converted from the page's address. */
 export type AccountsSearch = ReturnType<typeof search.read>;
 
 /**

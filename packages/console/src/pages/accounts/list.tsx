@@ -136,7 +136,8 @@ function NoAccounts() {
 }
 
 /**
- * Links to the dialog that reconnects an account. Draws nothing if the account needs no reconnection or is the project's own credential.
+ * Draws a link to the dialog that reconnects an account. Draws nothing if the account needs no reconnection, or if it is the project's own
+ * credential.
  */
 function ReconnectLink({ projectId, account }: { projectId: string; account: ConnectedAccount }) {
   if (account.state !== "expired" || account.scheme === "client_credentials") return null;

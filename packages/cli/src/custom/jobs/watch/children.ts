@@ -4,7 +4,7 @@ import { type Question, questionOfJob } from "../../asks/question.ts";
 
 /** Interval at which the command reads the child jobs of a waiting job, in milliseconds. */
 const lookMs = 1_000;
-/** Maximum nesting of child jobs that the command reads. */
+/** Maximum nesting of child jobs (a child job of a child job, and so on) that the command reads. */
 const depthMax = 4;
 
 /** A question of a child job. `id`: the id of the child job. */

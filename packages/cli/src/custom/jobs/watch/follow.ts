@@ -10,7 +10,7 @@ const firstWaitMs = 500;
 const waitMsMax = 5_000;
 const lostMsMax = 2 * 60_000;
 
-/** Codes of refusals that stay the same if the call is repeated. */
+/** Error codes of refusals that would be the same if the call were repeated. The watch then ends instead of trying again. */
 const finalCodes: ReadonlySet<Code> = new Set([
   Code.NotFound,
   Code.Unauthenticated,

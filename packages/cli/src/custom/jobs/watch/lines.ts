@@ -8,7 +8,7 @@ import { readProgram, type ShownProgram } from "../shown-program.ts";
 import { rowsText } from "../text.ts";
 import { createPaceMeter, doneRows, placedText, progressText, type StepRows } from "./step.ts";
 
-/** A view that shows a watched job to the user. */
+/** The part of `svc jobs watch` that shows the watched job to the user on the terminal. */
 export type WatchView = {
   /** Shows the next entry of the job's log. */
   event(event: JobEvent): void;

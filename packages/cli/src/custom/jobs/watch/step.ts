@@ -68,9 +68,8 @@ export function doneRows(
 }
 
 /**
- * Returns the number of rows in the set (the rows that a step of the job produced). `setId`: id of that step. For a `call` or a `map` step,
- * counts all rows that the step received. For other steps, counts only the rows that the step created or kept. Returns undefined if the
- * number is unknown.
+ * Returns the number of rows that the step with the id `setId` passes to later steps. For a `call` or a `map` step, counts all rows that
+ * the step received. For other steps, counts only the rows that the step created or kept. Returns undefined if the number is unknown.
  */
 function setSize(program: ShownProgram, setId: string, rowsOf: ReadonlyMap<string, StepRows>): number | undefined {
   const rows = rowsOf.get(setId);

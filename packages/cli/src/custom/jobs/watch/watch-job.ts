@@ -31,7 +31,10 @@ Exit status: 0 succeeded; 1 failed, aborted, rejected, expired or cancelled, or 
 2 wrong options; 3 the job waits for a person's answer, or for its release or resumption; 130 Ctrl-C. At a terminal the
 command shows a question and waits for its answer; otherwise it ends with 3. --wait and --no-wait choose one of the two.`;
 
-/** The common parts of all commands that watch a job. */
+/**
+ * Parts of the declaration that all commands which watch a job have: the help text of `--json`, the options `--wait` and `--no-wait`, and
+ * the notes on how a watch ends.
+ */
 export const watchParts = {
   json: "the job as JSON instead of its result",
   lastOptions: [
@@ -188,7 +191,7 @@ function printEnd(job: Job, { json }: WatchOptions, context: CommandContext): vo
     context.print(indentJson(receipt.resultJson));
 }
 
-/** The command `svc jobs watch`. */
+/** The command `svc jobs watch`, which shows a job's progress and its questions until the job ends. */
 export const addJobWatch = command(
   JobsService.method.watchJob,
   {

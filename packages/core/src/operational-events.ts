@@ -22,8 +22,8 @@ type OperationalEventType = {
   /** When the event occurs, as a sentence for people. */
   readonly description: string;
   /**
-   * Words for the documentation that say what the event is about. svc publishes the event at most once for each of these, for example once
-   * for each "account and expiry".
+   * Words for the documentation that name the thing for which svc publishes this event at most once. For example, `account and expiry`
+   * means that each expiry of each account has at most one event.
    */
   readonly once: string;
   readonly fields: PayloadFields;

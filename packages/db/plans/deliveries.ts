@@ -81,7 +81,10 @@ const keyEnd = { projectId, keyId: seededId("key", 501), nowMs };
 /** A filter of deliveries that matches no row, for the recorded query plans. The query therefore scans the maximum number of rows. */
 const sought = { ...everyEvent, entityId: "nobody", payloadContains: "" };
 
-/** Returns keys of tasks in the queue whose endpoint never answers. */
+/**
+ * Returns the keys of `count` delivery tasks, for recorded query plans. All of them are in the queue of the subscription `deadQueue`, whose
+ * endpoint never answers.
+ */
 function tasks(count: number): DeliveryTaskKey[] {
   return Array.from({ length: count }, (_, index) => {
     const queuedForMs = seededAt(index + 1);

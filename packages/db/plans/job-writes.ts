@@ -33,7 +33,9 @@ const newJob = {
   tasks: [{ jobId: newJobId, kind: "run", subject: "", projectId, dueAt: nowMs }],
 } as const;
 
-/** Submits a job with an idempotency key. The job's first step has already begun. */
+/**
+ * Stores a new job with an idempotency key, so that the query plans of the statements are recorded. The job's first step has already begun.
+ */
 async function submit(db: Executor) {
   const { job, events, tasks } = newJob;
   const keyed = { ...job, principalChain: [...job.principalChain], idempotencyKey: "new" };
@@ -41,7 +43,10 @@ async function submit(db: Executor) {
   await insertJobs(db, program, [{ job: keyed, events, tasks, steps }], nowMs);
 }
 
-/** Adds a child job. */
+/**
+ * Stores a new child job of the job `jobId`, so that the query plans of the statements are recorded. A child job runs a skill that the
+ * program of its parent job calls.
+ */
 async function addChild(db: Executor) {
   const { job, events, tasks } = newJob;
   const owned = { ...job, principalChain: [...job.principalChain], parentJobId: jobId, childKey: "s/new", child };

@@ -33,7 +33,7 @@ import { plan } from "./planner/plan.ts";
 import { seededAt, seededId } from "./planner/seed.ts";
 
 const projectId = seededId("prj", 1);
-/** A seeded job that has thousands of rows, undo entries and log events. */
+/** Id of a job in the generated test data that has thousands of rows, undo entries and log events. */
 const jobId = seededId("job", 1);
 const owner = seededId("node", 1);
 const lease: JobTaskLease = { jobId, kind: "run", subject: "", leaseToken: 1 };
@@ -100,8 +100,8 @@ const step = { stepId: "s", ordinal: 0, receipt: stepReceipt, output: null };
 const call = callOf(projectId, { id: seededId("call", 500_000), jobId, outcome: "running" });
 
 /**
- * Records the query plan of the statement that inserts jobs. `begins`: the kind of the call with which the jobs begin; absent if they wait
- * for a node.
+ * Records the query plan of the statement that inserts `count` new jobs. `begins`: the access class of the first call of each job, if the
+ * job begins at once. Absent if the jobs wait for a node.
  */
 function planInsert(name: string, count: number, begins?: "read" | "write"): void {
   const newJobs = Array.from({ length: count }, (_, index) => {
@@ -179,7 +179,10 @@ const rowPage = {
 };
 plan("commit_job_page", (db) => commitJobPage(db, runCommit, rowPage));
 
-/** Records the query plan of a commit that applies this change to the first `count` jobs of the generated test data. */
+/**
+ * Records the query plan of the statement that commits the progress of `count` jobs of the generated test data. `change`: the parts of each
+ * job's change that differ from those of `runCommit`.
+ */
 function planCommit(name: string, count: number, change: Partial<JobChange>): void {
   const commits = leases.slice(0, count).map(({ jobId: id }) => ({
     ...runCommit,

@@ -30,7 +30,7 @@ const started: NewReplay = {
 };
 const limits = { ofProject: 10, ofCustomers: 100 };
 
-/** Data of a replay step, for recorded query plans of the statements of replays. */
+/** The new state of a replay after one of its steps, for recorded query plans. The step has queued one delivery. */
 const moved: ReplayMove = {
   ...{ id, state: "running", reason: "", waitsForId: null, total: 1, uncountedFromId: null, queued: 1 },
   ...{ positionEventId: position.eventId, positionSubscriptionId: position.subscriptionId },
@@ -41,13 +41,16 @@ function start(db: Executor) {
   return replaysForProject(db, seededId("prj", 5_000)).start(started, limits);
 }
 
-/** Starts a replay of a customer, which must not have another one. */
+/**
+ * Starts a replay to an endpoint of a customer, as in the portal, so that the query plans of the statements are recorded. The start first
+ * checks that this customer has no other unfinished replay.
+ */
 function startInPortal(db: Executor) {
   const ofCustomer: NewReplay = { ...started, subscriptionId: seededId("sub", 7), origin: "portal" };
   return replaysForProject(db, seededId("prj", 5_000)).start(ofCustomer, limits);
 }
 
-/** Cancels a running replay. */
+/** Cancels the running replay `id`, so that the query plans of the statements are recorded. */
 function cancel(db: Executor) {
   return replaysForProject(db, projectId).change(id, () => ({ state: "cancelled", endedAt: nowMs, updatedAt: nowMs }));
 }

@@ -103,10 +103,13 @@ import { plan } from "./planner/plan.ts";
 import { seededAt, seededId } from "./planner/seed.ts";
 
 const projectId = seededId("prj", 1);
-/** A seeded program that has thousands of runs. */
+/** Id of a standing program (a schedule) in the generated test data that has thousands of runs. */
 const programId = seededId("stp", 1);
 const programIds = Array.from({ length: 20 }, (_, index) => seededId("stp", index + 1));
-/** A seeded program that has thousands of queued runs, all with the same concurrency key. */
+/**
+ * Id of a standing program (a schedule) in the generated test data that has thousands of queued runs. All of these runs have the same
+ * concurrency key.
+ */
 const queuedId = seededId("stp", 2);
 const queuedIds = [queuedId, ...programIds.slice(2)];
 const runId = seededId("srn", 1);

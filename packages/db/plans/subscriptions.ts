@@ -33,7 +33,7 @@ const ofAgent: NewAgentSubscription = {
   ...{ ...endpoint, toolkitSlug: "calendar", triggerSlug: "calendar.changed" },
   ...{ entityId: "", mcpId: "mcp_new", cursor: "", keyId: seededId("key", 500_000), expiresAt: nowMs + hourMs },
 };
-/** Key of an agent's seeded subscription in project 1. */
+/** Id of the API key of an agent that has a subscription in the generated test data. The subscription belongs to the first project. */
 const agentKeyId = seededId("key", 501);
 
 async function subscribe(db: Executor): Promise<void> {

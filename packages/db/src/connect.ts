@@ -147,7 +147,10 @@ const byteaType = {
   parse: (text: string) => Buffer.from(text.slice(2), "hex"),
 };
 
-/** Elements of a one-dimensional array's text: quoted ones with escapes, and plain ones. */
+/**
+ * Matches one element in PostgreSQL's text form of a one-dimensional array. An element is either a text in quotes, which may contain
+ * escapes, or a text without quotes.
+ */
 const arrayElements = /"((?:[^"\\]|\\.)*)"|[^,{}]+/gs;
 
 /** Returns the type of a one-dimensional array, which is written as text. `id`: its object id in PostgreSQL. `read`: reads an element. */

@@ -8,7 +8,10 @@ import { createPortalRouter } from "./routes.tsx";
 import type { PortalSession } from "./session.ts";
 import { portalTransport } from "./transport.ts";
 
-/** Draws the pages of a customer who is signed in. Their calls and their answers belong to this session. */
+/**
+ * Draws the portal's pages for the customer who is signed in with `session`. All calls of the pages use this session, and cached answers
+ * are not shared with another session.
+ */
 export default function PortalPages({ session }: { session: PortalSession }) {
   // A new session has new answers: nothing that another customer has read may be shown.
   const [parts] = useState(() => ({

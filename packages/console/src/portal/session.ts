@@ -32,7 +32,10 @@ export type PortalState =
   | { kind: "open"; session: PortalSession }
   | ClosedPortal;
 
-/** The customer as which the browser is signed in, and the one of the opened link. `link`: the secret of this link. */
+/**
+ * Two customers: `from`, as which the browser is signed in, and `to`, to whom the opened link belongs. `link`: the secret of the opened
+ * link.
+ */
 export type ReplacedCustomer = { from: PortalCustomer; to: PortalCustomer; link: string };
 
 /**
@@ -84,7 +87,10 @@ export async function answerReplaced({ link, from }: ReplacedCustomer, isReplace
   await openWith(isReplaced ? { link, replace: true } : {});
 }
 
-/** Opens a session with a link, or continues that of the browser. The request proves it, so that no link replaces it without a question. */
+/**
+ * Opens a session with a portal link, or continues the session that the browser already has. The request also sends the existing session.
+ * If the link belongs to another customer, the service therefore keeps that session until the person agrees to replace it.
+ */
 async function openWith(body: { link?: string; replace?: boolean }): Promise<void> {
   setState({ kind: "opening" });
   const half = readHalf();
@@ -108,8 +114,9 @@ function isAddressOf(projectId: string): boolean {
 }
 
 /**
- * Leaves the session, because the service refuses it. If another tab of the browser has opened another link meanwhile, the page continues
- * with that session if it is of the same customer, and otherwise says so. The page shows no more data of the former session.
+ * Leaves the session after the service has refused it. Another tab may have opened another link meanwhile. If that tab's session is of the
+ * same customer, the page continues with it. If it is of another customer, the page says that the session was replaced. The page no longer
+ * shows data of the refused session.
  */
 export async function leaveRefused({ half, seat }: PortalSession): Promise<void> {
   if (openSession()?.half !== half) return;
@@ -123,7 +130,10 @@ export async function leaveRefused({ half, seat }: PortalSession): Promise<void>
   setState(isSame ? { kind: "open", session } : { kind: "closed", why: "replaced", by: session });
 }
 
-/** Forgets the session, because the service has ended it (`ended`) or the customer has (`signed out`). The page shows no more data. */
+/**
+ * Removes the session from this browser. `why`: `ended` if the service has ended the session, `signed out` if the customer signed out. The
+ * page then shows no data of the customer.
+ */
 function leave(why: "ended" | "signed out"): void {
   // Another tab of the browser may have opened another link meanwhile. That session stays.
   const own = openSession()?.half ?? readHalf();

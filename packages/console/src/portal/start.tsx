@@ -44,7 +44,10 @@ function showColor(color: string): void {
 const newLink =
   "Open the portal again from the product that led you here, or ask the sender of your link for a new one.";
 
-/** Asks if the browser is to be signed in as the customer of the opened link, which is not the one that is signed in. */
+/**
+ * Draws the question that appears if the opened link belongs to another customer than the one who is signed in. The person either signs in
+ * as the link's customer, or stays signed in as the present one.
+ */
 function Replaced({ of }: { of: ReplacedCustomer }) {
   const { from, to } = of;
   return (

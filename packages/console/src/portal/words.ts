@@ -18,7 +18,10 @@ export function typeSlug(name: string): string {
 /** Name of the format of deliveries that an endpoint has if none is chosen. The API calls it `svc`. */
 const defaultFormat = "Default";
 
-/** The formats of deliveries that a customer can choose, as options of a field. The form `custom` belongs to the project. */
+/**
+ * The formats of deliveries that a customer can choose in the portal, as options of a field. The format `custom` is left out: only the
+ * project can choose it.
+ */
 export const endpointFormats: readonly { value: string; words: string }[] = formatOptions
   .filter(({ value }) => value !== "custom")
   .map((option) => (option.value === "svc" ? { ...option, words: defaultFormat } : option));
@@ -29,7 +32,7 @@ export function endpointFormat({ format }: Pick<Subscription, "format">): string
   return kind === "" || kind === "svc" ? defaultFormat : formatWords(kind);
 }
 
-/** The columns of an endpoint that say if it receives deliveries. */
+/** The fields of an endpoint's subscription that show if the endpoint receives deliveries, and if not, why. */
 type Activity = Pick<Subscription, "health" | "inactiveReason" | "pausedBy">;
 
 const pauserOf = ({ pausedBy }: Activity, project: string) => (pausedBy === "project" ? project : "");

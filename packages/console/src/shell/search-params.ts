@@ -1,6 +1,9 @@
 import { readTime } from "@svc/core/time";
 
-/** Returns the value of a search parameter, or undefined if the page does not know the value. A page therefore works with any address. */
+/**
+ * A function that reads one search parameter of a page's address. It returns the value, or undefined if the page does not know the value.
+ * The page ignores such a value, and therefore works with any address.
+ */
 export type ParamReader<Value extends string = string> = (value: string) => Value | undefined;
 
 /** The search parameters of a page that are in the address and valid. */
@@ -10,15 +13,15 @@ export type SearchOf<Readers extends Record<string, ParamReader>> = {
 
 const textMax = 500;
 
-/** Reads any text that is not empty, cut at 500 characters. */
+/** Reader of a search parameter that is any text. Cuts the text at 500 characters. Returns undefined for an empty text. */
 export const textParam: ParamReader = (value) => (value === "" ? undefined : value.slice(0, textMax));
 
-/** Returns a reader that accepts only these values. */
+/** Returns a reader of a search parameter that accepts only the given values. For any other value, the reader returns undefined. */
 export function oneOfParam<const Value extends string>(values: readonly Value[]): ParamReader<Value> {
   return (value) => values.find((known) => known === value);
 }
 
-/** Reads a time in RFC 3339. */
+/** Reader of a search parameter that is a time in RFC 3339. Returns undefined for any other text. */
 export const timeParam: ParamReader = (value) => (readTime(value) === undefined ? undefined : value);
 
 /**

@@ -40,15 +40,18 @@ const paused: Word = {
 };
 
 /**
- * Returns the word, colour and icon for the health of a subscription. `inactiveReason`: why it is inactive; empty if it is active.
- * `pauser`: name of the actor that paused it; empty if it needs no name.
+ * Returns the word, colour and icon for the health of a subscription. `inactiveReason`: why the subscription is inactive; empty if it is
+ * active. `pauser`: name of the actor that paused the subscription. If `pauser` is empty, the word is just `Paused`.
  */
 export function healthWord(state: string, inactiveReason: string, pauser = ""): Word {
   if (inactiveReason === "paused") return pauser === "" ? paused : { ...paused, word: `Paused by ${pauser}` };
   return (words as Record<string, Word>)[state] ?? unknownWord(state);
 }
 
-/** Returns the name of the actor that paused a subscription, for the project's own pages. Empty if a key of the project did. */
+/**
+ * Returns who paused a subscription, as the project's own pages name that actor: `the customer` if it was paused in the portal. Returns an
+ * empty text if a key of the project paused it.
+ */
 export function pauserOf({ pausedBy }: Pick<Subscription, "pausedBy">): string {
   return pausedBy === "portal" ? "the customer" : "";
 }
@@ -77,7 +80,8 @@ type Health = {
 };
 
 /**
- * Returns in words why a subscription does not deliver, and what happens next. `now`: in epoch milliseconds. `pauser`: as for `healthWord`.
+ * Returns in words why a subscription does not deliver, and what happens next. `now`: in epoch milliseconds. `pauser`: name of the actor
+ * that paused the subscription; if it is empty, the sentence names no actor.
  */
 export function healthSentence(
   { state, failingSince, backoffUntil, lastSuccessAt, lastError = "", p50Ms = 0 }: Health,

@@ -6,7 +6,10 @@ export function scopeWords(scope: string): string {
   return scope.replace(/^\{scope_base\}\/?/, "");
 }
 
-/** Returns a message of the service in the form of a sentence. */
+/**
+ * Returns a message of the service as a sentence: with a capital first letter, and with a full stop if the message has no final
+ * punctuation.
+ */
 export function sentence(text: string): string {
   const first = text.slice(0, 1).toUpperCase() + text.slice(1);
   return /[.!?]$/.test(first) ? first : `${first}.`;

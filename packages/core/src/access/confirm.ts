@@ -66,8 +66,8 @@ function covers({ person }: ConfirmRule, accessClass: "read" | "write" | "destru
  * Maximum values in a call limit. The call PutCallLimit refuses higher values. Clients check the same maximums before they send a limit.
  */
 export const callLimitBounds = {
-  /** Maximum number of concurrent calls. */
+  /** Highest number of concurrent calls that a call limit may allow. */
   concurrencyMax: 10_000,
-  /** Maximum number of calls in the period of a rate. */
+  /** Highest number of calls that a call limit may allow in one period of its rate. */
   rateMax: 100_000,
 } as const;

@@ -38,10 +38,12 @@ export type PortalAccess = { readonly entityId: string; readonly isReadOnly: boo
 /** The caller of a call: a project's key, or the administrator of the deployment. */
 export type Principal = ProjectPrincipal | { kind: "admin" };
 
-/** Identifies a value in the context of a call. */
+/** A key under which the context of a call holds one value, for example the caller. `defaultValue`: the value if none was set. */
 export type ContextKey<Value> = { readonly id: symbol; readonly defaultValue: Value };
 
-/** The parts of a call's context that this package reads. Connect's context has this form. */
+/**
+ * The part of a call's context that this package reads. The context that the RPC library Connect passes to service methods has this form.
+ */
 export type CallContext = { readonly values: { get<Value>(key: ContextKey<Value>): Value } };
 
 /** Context key of the caller. The auth gate of packages/server sets the value; it is undefined for calls that need no key. */
@@ -69,7 +71,10 @@ export function requireProject(ctx: CallContext): ProjectPrincipal {
   return principal;
 }
 
-/** Returns the keys in a principal chain, such as `["key:key_…", "standing:stp_…"]`, in order. */
+/**
+ * Returns the ids of the API keys in a principal chain, in order. A principal chain lists who caused a job: keys, schedules and other
+ * actors, for example `["key:key_…", "standing:stp_…"]`.
+ */
 export function keysOfChain(chain: readonly string[]): readonly KeyId[] {
   return chain.flatMap((name) => (name.startsWith("key:") ? (parseId("key", name.slice(4)) ?? []) : []));
 }

@@ -25,7 +25,7 @@ type FaultRow<Args extends readonly unknown[]> = {
   readonly says: ValueOrMaker<FaultText, Args>;
   /** The correct form or next step, as one sentence. Default: none. */
   readonly help?: ValueOrMaker<FaultText, Args>;
-  /** Time in milliseconds after which the same request may succeed. */
+  /** Time in milliseconds after which the same request may succeed. Default: undefined, because waiting does not help. */
   readonly retryAfterMs?: ValueOrMaker<number | undefined, Args>;
   /**
    * Returns the errors of a request that can have several, each with its field and help text. If it is set, `field` and `help` are not

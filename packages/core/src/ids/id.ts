@@ -30,7 +30,10 @@ export type IdPrefix =
   | "wsc"
   | "node";
 
-/** An id of one kind. Only this file creates ids, so the type checker refuses an event's id for a delivery's. */
+/**
+ * An id of one kind, such as the id of an event. Only this file creates ids. So the type checker reports an error if code passes the id of
+ * an event where the id of a delivery is needed.
+ */
 export type Id<P extends IdPrefix> = string & { readonly __prefix: P };
 
 /** Id of a project. */
@@ -57,7 +60,7 @@ export type BackfillId = Id<"bkf">;
 export type ReplayId = Id<"rpl">;
 /** Id of a person's session in the console. */
 export type SessionId = Id<"ses">;
-/** Id of a link that admits a person without a key. */
+/** Id of a link that a person without an API key opens, for example to answer a question or to connect an account. */
 export type LinkId = Id<"lnk">;
 /** Id of a grant, a person's permission for an agent. */
 export type GrantId = Id<"grt">;

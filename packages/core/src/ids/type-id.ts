@@ -74,7 +74,10 @@ export function readUuid(uuid: string, bytes: Uint8Array): Uint8Array {
 }
 
 const hyphen = 45;
-/** The bit that makes a letter's code lower case. Codes of digits also have this bit. */
+/**
+ * The bit by which the code of a lower-case letter differs from that of its upper-case letter. Setting it makes hexadecimal digits lower
+ * case. The codes of the digits 0 to 9 already have this bit, so they stay the same.
+ */
 const lowerCase = 32;
 
 function codesOf(characters: string): Uint8Array {

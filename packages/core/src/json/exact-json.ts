@@ -5,12 +5,15 @@ import { rawJson } from "./raw-json.ts";
 /** Default maximum nesting of a JSON text. There is a maximum, because JSON.stringify needs a stack frame for each level. */
 export const jsonDepthMax = 500;
 
-/** A JSON text with more values than allowed. */
+/** Error for a JSON text that has more values than the limit of the parser allows. */
 export class JsonTooLargeError extends Error {
   override name = "JsonTooLargeError";
 }
 
-/** A JSON text in which an object has the same name twice, so that its readers would not agree on the value. */
+/**
+ * Error for a JSON text in which an object has the same name twice. Two programs that read such a text might use different values of the
+ * name.
+ */
 export class RepeatedNameError extends SyntaxError {
   override name = "RepeatedNameError";
   constructor() {

@@ -37,7 +37,10 @@ export async function parseJsonInTurns(
   }
 }
 
-/** Resolves to the result of `repeatsName`. After every 4 ms it awaits `turn`, so that other work can run. Use it for long texts. */
+/**
+ * Resolves to true if an object in a JSON text repeats a name, like `repeatsName`. `value`: the parsed text. After every 4 ms of work,
+ * awaits `turn`, so that other work can run. Use it for long texts.
+ */
 export async function repeatsNameInTurns(text: string, value: unknown, turn: () => Promise<void>): Promise<boolean> {
   const steps = countNames(text, value);
   const { rest } = createSlices(turn);

@@ -3,7 +3,10 @@ import { type Id, type IdPrefix, parseId } from "../ids/id.ts";
 
 // The functions of this file read request fields that all services have in common: ids, time ranges and texts.
 
-/** Returns the id in a required field. Throws invalid_argument ID_MALFORMED if it is empty or not an id of that kind. */
+/**
+ * Returns the id in a required request field. `prefix`: the kind of id that the field must have. Throws invalid_argument ID_MALFORMED if
+ * the field is empty, or if its text is not an id of this kind.
+ */
 export function requireId<P extends IdPrefix>(prefix: P, field: string, text: string): Id<P> {
   const id = parseId(prefix, text);
   if (id !== undefined) return id;
@@ -11,8 +14,8 @@ export function requireId<P extends IdPrefix>(prefix: P, field: string, text: st
 }
 
 /**
- * Returns the id in an optional field; undefined if the field is empty. Throws invalid_argument ID_MALFORMED if the text is not an id of
- * that kind.
+ * Returns the id in an optional request field; undefined if the field is empty. `prefix`: the kind of id that the field must have. Throws
+ * invalid_argument ID_MALFORMED if the text is not an id of this kind.
  */
 export function optionalId<P extends IdPrefix>(prefix: P, field: string, text: string): Id<P> | undefined {
   return text === "" ? undefined : requireId(prefix, field, text);

@@ -26,7 +26,7 @@ export type Quotas = { readonly [Name in QuotaName]?: number };
 /** Value of a quota that has no limit. */
 export const unlimited = -1;
 
-/** Fixed properties of a quota. */
+/** Properties of a quota that are the same for all projects, such as its default value and its unit. */
 export type Quota = {
   readonly reason: string;
   readonly default: number;

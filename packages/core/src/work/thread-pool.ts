@@ -38,8 +38,8 @@ export type ThreadPoolOptions = {
 type QueuedTask = { readonly task: ThreadTask; resolve(answer: unknown): void; reject(error: unknown): void };
 
 /**
- * Maximum number of checks of a task's CPU time. The first check is after `cpuMsMax` of elapsed time; on a busy machine the task may have
- * used less CPU time by then.
+ * Maximum number of checks of a task's CPU time, one after each `cpuMsMax` of elapsed time. On a busy machine, a task may have used less
+ * CPU time than time has elapsed. After the last check, the task is stopped in any case.
  */
 const timeChecksMax = 8;
 

@@ -13,7 +13,7 @@ export type PlanMode = "custom" | "generic";
 
 /** What a query plan reads and writes, by table of svc. */
 export type TableReads = {
-  /** Kind of write and table, for example `update jobs`. */
+  /** The writes of the plan, each as its kind and its table, for example `update jobs`. */
   readonly writes: readonly string[];
   /**
    * How PostgreSQL reads each table of the statement. The key is the table's name. The values are an index with the columns searched
@@ -75,8 +75,8 @@ export async function explain(db: Database, statement: SentStatement, options: E
 }
 
 /**
- * Returns the query plans of statements, in their order. It uses one transaction and one message per statement, because the round trips
- * take most of the time.
+ * Returns the query plans of statements, in the order of the statements. All statements are planned in one transaction, with one message to
+ * PostgreSQL for each statement. Further messages would make this slow, because most of the time is spent waiting for answers.
  */
 export async function explainAll(
   db: Database,

@@ -45,8 +45,8 @@ export async function farReads<Filter extends object>(
 }
 
 /**
- * Ways to plan each statement. The default is a generic plan for flash disks, as nodes use it (`connect.ts`). The full test adds custom
- * plans, and the disk costs that a PostgreSQL server has by default.
+ * Ways to plan each statement. The default is a generic plan with the `random_page_cost` for flash disks, as nodes use it (`connect.ts`).
+ * The full test adds custom plans, and 4, the `random_page_cost` that a PostgreSQL server has by default.
  */
 const ways: readonly (readonly [mode: PlanMode, randomPageCost: number])[] = [
   ["generic", 1.1],

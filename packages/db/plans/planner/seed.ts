@@ -243,7 +243,10 @@ const functions = [
    return (lpad(to_hex(${seededAt(0)} + n * 1000), 12, '0') || '7' || lpad(to_hex(kind), 3, '0') || '8' || lpad(to_hex(n), 15, '0'))::uuid`,
 ];
 
-/** State of the statistics that PostgreSQL plans with. */
+/**
+ * State of the table statistics with which PostgreSQL plans. `fresh`: collected from the present rows. `stale`: collected when the tables
+ * had a hundredth of these rows. `absent`: never collected, as in a new database.
+ */
 export type Statistics = "fresh" | "stale" | "absent";
 
 /** The filled database on which query plans are made: `createTestDatabase({ filled: seeded })`. */

@@ -46,7 +46,10 @@ function countAt({ functions }: Profiler.ScriptCoverage, place: number): number 
   return around[0]?.count ?? 0;
 }
 
-/** Returns the sources of a folder except tests and test support. */
+/**
+ * Returns the names of the TypeScript files in a folder and its subfolders, relative to the folder. Leaves out tests and files that only
+ * tests use.
+ */
 export function sourcesIn(folder: string): string[] {
   const files = readdirSync(folder, { recursive: true, encoding: "utf8" });
   return files.filter((file) => /\.ts$/.test(file) && !/\.(?:test|fixture|testing)\.ts$|(?:^|\/)test-/.test(file));

@@ -93,7 +93,10 @@ function jobsOf(condition: string): string {
     and (project_id, status, id) <= ($1::uuid, s.status, '${lastUuid}'::uuid) limit $3::int4`;
 }
 
-/** Reads the indexes jobs_status and jobs_simulations. Together they contain exactly the jobs that a list of jobs shows. */
+/**
+ * Counts a project's jobs in each of the given statuses, up to a maximum. Reads the indexes jobs_status and jobs_simulations. Together they
+ * contain exactly the jobs that a list of jobs shows.
+ */
 const countJobs = statement<{ status: JobStatus; count: number }>(
   "count_jobs_by_status",
   `select s.status, least($3::int4, c.count)::int4 as count from unnest($2::text[]) as s(status) cross join lateral (

@@ -6,11 +6,11 @@ import { firstUuid, lastUuid } from "../sql/newest-in.ts";
 import { type RawRow, selectList } from "../sql/select-list.ts";
 import { arrayLiteral, statement } from "../sql/statement.ts";
 
-/** Kinds of rows that a project can watch. */
+/** Kinds of rows whose changes a client can follow in the stream of its project. */
 export const watchedKinds = ["event", "delivery", "call", "job", "ask"] as const;
 export type WatchedKind = (typeof watchedKinds)[number];
 
-/** The current state of a row that a project watches. */
+/** The current state of one row (for example a job) whose changes a client follows in the stream of its project. */
 export type WatchedRow = {
   readonly kind: WatchedKind;
   readonly id: Id<IdPrefix>;

@@ -60,8 +60,8 @@ export async function isOneHand(db: Executor, { jobId, keyIds }: JobCausers, key
 }
 
 /**
- * Finds out if a person has confirmed a job or one of its parent jobs. Uses the primary key to go from the job up to its topmost parent
- * job. With `offset 0`, PostgreSQL looks up one key at a time, even if it estimates many rows.
+ * Finds out if svc asked a person to confirm a job or one of its parent jobs. Uses the primary key to go from the job up to its topmost
+ * parent job. With `offset 0`, PostgreSQL looks up one job at a time, even if it estimates many rows.
  */
 const readConfirmed = statement<{ was_confirmed: boolean }>(
   "was_job_confirmed",

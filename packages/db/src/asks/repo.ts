@@ -59,7 +59,7 @@ export function listJobAsks(db: Executor, jobId: Id<"job">): Promise<AskRecord[]
 /** Filter of a list of asks (questions of jobs to people). A field that is undefined does not filter. */
 export type AskFilter = {
   state: AskRecord["state"] | undefined;
-  /** Current or last recipient of the question. */
+  /** Id of the contact (a person) who is asked the question now, or who was asked it last. */
   principalId: string | undefined;
   jobId: Id<"job"> | undefined;
   standingProgramId: string | undefined;
@@ -82,8 +82,8 @@ export type AskRepository = {
 const isPending = sql`${jobAsks.state} = 'pending'`;
 
 /**
- * Returns the condition that a column has the requested value, in a form for which PostgreSQL uses no index. Undefined if no value is
- * requested.
+ * Returns the condition that a column has the requested value. PostgreSQL uses no index for this form of the condition, so it keeps to the
+ * index of the list's order. Undefined if no value is requested.
  */
 function isSame(column: PgColumn, value: string | undefined): SQL | undefined {
   return value === undefined ? undefined : filterColumn(column, value);

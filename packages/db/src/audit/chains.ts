@@ -111,7 +111,10 @@ export async function findAuditChainFrom(
   return row;
 }
 
-/** Stores the current state of a chain. */
+/**
+ * Stores the audit chain of a project, with its length, the hash of its last entry and the checksum of both. If the project already has a
+ * chain, these three values replace the stored ones.
+ */
 export async function putAuditChain(tx: Executor, chain: AuditChain): Promise<void> {
   const { length, hash, mac } = chain;
   await tx.orm

@@ -61,8 +61,8 @@ const selectOfAction = pageStatement("list_audit_events_of_action", {
 });
 
 /**
- * The statement reads one range of the index audit_events_project for the requested action. Without a requested action, it reads one range
- * for each action that occurs in the project.
+ * Finds the newest audit entries of one project, optionally with one action. Reads one range of the index audit_events_project for the
+ * requested action. Without a requested action, reads one range for each action that occurs in the project.
  */
 const selectOfProject = pageStatement("list_audit_events_of_project", {
   ...page,

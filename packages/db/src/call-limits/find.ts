@@ -22,8 +22,8 @@ const selectLimits = compose(
 );
 
 /**
- * Returns one list of call limits for each given project, in the given order. Each list is sorted by name. svc reads the limits of projects
- * that make calls every half second.
+ * Returns one list of call limits for each given project, in the given order. Each list is sorted by name. While a project makes calls,
+ * each node reads the project's limits again every half second.
  */
 export async function findCallLimits(db: Executor, projectIds: readonly ProjectId[]): Promise<CallLimitRow[][]> {
   const found = new Map<string, CallLimitRow[]>(projectIds.map((id) => [uuidOfId(id), []]));

@@ -6,7 +6,10 @@ import { compose, query } from "../sql/compose.ts";
 import { compareKeys } from "../sql/filter.ts";
 import { type RawRow, rows, selectList } from "../sql/select-list.ts";
 
-/** Identifies a counter of calls: calls of a project with the same `limitName` and `key` share this limit. */
+/**
+ * Identifies one counter of calls. `limitName`: the project's call limit. `key`: the text that the limit computed for a call, for example
+ * from its account. Calls with the same key share the counter.
+ */
 export type LimiterKey = { readonly projectId: ProjectId; readonly limitName: string; readonly key: string };
 
 /**
@@ -56,9 +59,9 @@ const upsertPaces = compose(
 );
 
 /**
- * Stores how much each call limit is used on this node and on all nodes. The caller computed this from `readCallPaces` or from what it
- * wrote last. Returns the revisions of the rows that were written. An absent revision was not written, because another node had changed the
- * row. All keys must be different.
+ * Stores how much each call limit is used on this node and on all nodes. The caller computed these values from rows that it read with
+ * `readCallPaces` or wrote last. Returns the revisions of the written rows. A row whose revision is missing in the result was not written,
+ * because another node had changed it. All keys must be different.
  */
 export async function writeCallPaces(db: Executor, paces: readonly NewRow<typeof callPaces>[]): Promise<Set<string>> {
   // Sorts by key. Two nodes that write the same keys then lock them in the same order and do not deadlock.

@@ -64,7 +64,10 @@ export function callLimitsForProject(db: Executor, projectId: ProjectId): CallLi
   };
 }
 
-/** Deletes expired counters of call limits, oldest first. Finds them by the index call_paces_expires. */
+/**
+ * Deletes counters of call limits whose `expires_at` has passed, oldest first. Such a counter no longer limits any calls. Finds the
+ * counters by the index call_paces_expires.
+ */
 const deleteExpired = statement<{ key: string }>(
   "sweep_call_paces",
   `delete from call_paces p using (
@@ -73,7 +76,7 @@ const deleteExpired = statement<{ key: string }>(
    where p.project_id = old.project_id and p.limit_name = old.limit_name and p.key = old.key returning p.key`,
 );
 
-/** Deletes up to `limit` rows of limiter keys that expired before `nowMs`. Returns how many it deleted. */
+/** Deletes up to `limit` counters of call limits that expired before `nowMs`. Returns the number of deleted counters. */
 export async function sweepCallPaces(db: Executor, nowMs: number, limit: number): Promise<number> {
   return (await deleteExpired(db, [isoTime(nowMs), limit])).length;
 }

@@ -71,14 +71,16 @@ export async function findToolCallKeyHolders(
   return wanted.map(({ projectId, key }) => holders.get(`${uuidOfId(projectId)}/${key}`));
 }
 
-/** Removes the idempotency key from a call. Finds the call by the primary key of tool_calls. */
+/** Removes the idempotency key from a stored call, so that a new call can use the key. Finds the call by the primary key of tool_calls. */
 const releaseKey = statement<{ id: string }>(
   "release_idempotency_key",
   `update tool_calls set idempotency_key = null
    where ${filterBy("project_id", "$1::uuid")} and ${filterBy("idempotency_key", "$2::text")} and id = $3::uuid returning id`,
 );
 
-/** Removes the idempotency key from a call. Returns false if the call no longer holds the key. */
+/**
+ * Removes the idempotency key from a stored call, so that a new call can use the key. Returns false if the call no longer holds the key.
+ */
 export async function releaseToolCallKey(
   db: Executor,
   { projectId, key, id }: ToolCallKey & { id: Id<"call"> },

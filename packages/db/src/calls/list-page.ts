@@ -3,7 +3,10 @@ import { toolCalls } from "../schema/index.ts";
 import { namesBut, type Row } from "../sql/codec.ts";
 import { selectList } from "../sql/select-list.ts";
 
-/** The columns of a call `c` in a list. */
+/**
+ * The columns that a list of calls reads, as SQL. `c` is the name of the call's row in the query. The sealed arguments and results are not
+ * among the columns.
+ */
 export const callColumns = selectList(toolCalls, namesBut(toolCalls, "arguments", "result", "replay", "failure"), "c");
 
 /**

@@ -14,7 +14,10 @@ export type WalkedCallFilter = {
   readonly keyId: KeyId | undefined;
 };
 
-/** Maximum running and successful calls to scan. It is half of the limit for all calls, because most calls succeed or are running. */
+/**
+ * Maximum number of running and successful calls that one search reads. They get half of the limit for all calls. All kinds of failed calls
+ * share the other half.
+ */
 const wellMax = walkRowsMax / 2;
 
 /**

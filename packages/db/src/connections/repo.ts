@@ -17,7 +17,7 @@ import { releaseAccountReferences } from "./references.ts";
 
 /** The connected accounts of one project. */
 export type ConnectedAccountRepository = {
-  /** Stores a pending account. */
+  /** Stores a new account, for example a pending one, which the person has not connected yet. Returns the stored account. */
   create(account: Omit<NewConnectedAccount, "projectId">): Promise<ConnectedAccount>;
   find(id: AccountId): Promise<ConnectedAccount | undefined>;
   /**

@@ -29,7 +29,7 @@ export type PortalLink = {
 /** The properties of a portal link to create. `toolkitSlug`: the only toolkit (svc's definition of one app) that its key reaches. */
 type NewPortalLink = Pick<PortalLink, "entityId" | "isReadOnly" | "createdAt" | "expiresAt"> & {
   readonly toolkitSlug: string;
-  /** Key that creates the link. The link ends with it. */
+  /** The API key that creates the portal link. If this key is revoked, the link ends too. */
   readonly makerKeyId: KeyId;
 };
 

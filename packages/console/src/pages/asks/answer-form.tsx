@@ -117,7 +117,10 @@ function VerdictLine({ verdict: { ok, says } }: { verdict: AnswerVerdict }) {
   );
 }
 
-/** Draws the form for the fields that a `retry-with` answer changes. */
+/**
+ * Draws the form for the values that a person changes with the answer `retry-with`. With this answer, the job tries the step again with the
+ * changed values.
+ */
 function OverridesForm({
   fields,
   typed,
@@ -126,7 +129,7 @@ function OverridesForm({
 }: {
   fields: readonly OverrideField[];
   typed: Readonly<Record<string, string>>;
-  /** Faults by field; empty until the first attempt to answer. */
+  /** Errors in the typed values, by the name of the form field. Empty until the user tries to send the answer. */
   faults: Readonly<Record<string, string>>;
   onChange: (typed: Record<string, string>) => void;
 }) {

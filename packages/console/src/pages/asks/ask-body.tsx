@@ -17,7 +17,10 @@ import styles from "./ask-body.module.css";
 
 const icons = { past: "check", holds: "arrowRight", coming: "clock" } as const;
 
-/** Draws the contacts of the question: past, current and next. Also shows the remaining time, and what happens when it is over. */
+/**
+ * Draws the contacts of a question: those asked before, the one asked now, and those asked next. Also draws the time left to answer, and
+ * what happens if nobody answers in this time.
+ */
 function Ladder({ ask }: { ask: Ask }) {
   const now = useNow();
   return (
@@ -39,8 +42,8 @@ function Ladder({ ask }: { ask: Ask }) {
 }
 
 /**
- * Draws the content of a question. While it is pending, the form is shown; after the answer, the decision is shown. The escalation ladder
- * (the order of contacts) is below, or next to it if `wide`.
+ * Draws the content of a question, and below it the contacts who are asked in turn. A pending question has the form that answers it; a
+ * settled question has the decision. `wide`: true to draw the contacts next to the content.
  */
 export function AskBody({
   ask,

@@ -6,7 +6,10 @@ import { useAsk } from "./use-ask.ts";
 
 const route = getRouteApi("/p/$projectId/asks/$askId");
 
-/** Redirects to the page of a question. The address has only the question's id, as users paste it. */
+/**
+ * Redirects to the page of a question. This page's address contains the question's id without the job's id. A user who has only the
+ * question's id, for example pasted into the palette, therefore reaches the question.
+ */
 export default function AskByIdPage() {
   const { projectId, askId } = route.useParams();
   const asked = useAsk("", askId);

@@ -9,7 +9,7 @@ const search = listSearch(
     show: oneOfParam(["settled"]),
     /** Id of the contact whose questions are shown. Unset means every contact. */
     of: textParam,
-    /** Id of the schedule whose questions are shown. */
+    /** Id of the schedule whose questions are shown. Unset means the questions of all jobs. */
     schedule: textParam,
   },
   {},

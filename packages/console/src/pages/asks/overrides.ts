@@ -1,4 +1,7 @@
-/** A field of the form for the changes of a `retry-with` answer. */
+/**
+ * A field of the form that a person fills in for the answer `retry-with`. With this answer, the job tries the step again with changed
+ * values. Each field sets one of these values.
+ */
 export type OverrideField = {
   name: string;
   kind: "text" | "number" | "boolean" | "choice" | "json";

@@ -5,7 +5,10 @@ import { keptNames } from "../../session/kept-names.ts";
 
 const lookMs = 2_000;
 
-/** Returns one question, kept current while it is pending. If the job's id is unknown, the question is found by its own id. */
+/**
+ * Reads one question, and reads it again every two seconds while the question is pending. `jobId` may be empty; the question is then found
+ * by its own id.
+ */
 export function useAsk(jobId: string, requestId: string) {
   return useQuery(
     JobsService.method.getAsk,
@@ -17,7 +20,7 @@ export function useAsk(jobId: string, requestId: string) {
   );
 }
 
-/** Returns the contacts of the project, at most one page. */
+/** Returns the first 500 contacts of the project, which is one page of the list. Further contacts are not read. */
 export function useContacts() {
   return useQuery(ContactsService.method.listContacts, { pageSize: 500 }, { staleTime: 60_000 });
 }

@@ -4,7 +4,10 @@ import { listSearch, spanParams } from "../../frame/list-search.ts";
 import { textParam } from "../../shell/search-params.ts";
 import { spanRequest } from "../../words/spans.ts";
 
-/** The search parameters of the audit log. `who` is the actor: `admin`, `link`, `service`, or the id of a key or a job. */
+/**
+ * The search parameters of the audit log. `who` is the actor whose actions are shown: `admin` (the administrator), `link` (a person who
+ * opened a link), `service` (svc itself), or the id of a key or a job.
+ */
 export const auditSearch = listSearch(
   { project: textParam, who: textParam, action: textParam, ...spanParams },
   {},

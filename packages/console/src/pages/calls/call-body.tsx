@@ -14,7 +14,10 @@ import { Time } from "../../ui/values/time.tsx";
 import { classWord, outcomeWord } from "../../words/calls.ts";
 import { durationWords } from "../../words/time.ts";
 
-/** Marks requests that a program makes itself by HTTP, without a tool. It is used in the place of a tool slug; no tool has this slug. */
+/**
+ * Text that a call has as its tool slug if the job's program sent the request itself by HTTP, without a tool. Every real tool slug differs
+ * from this text.
+ */
 const ownRequest = "http";
 
 /** Draws the arguments of a call, its result, and the button that makes the call again. */

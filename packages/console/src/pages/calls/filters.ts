@@ -18,7 +18,7 @@ export const callsSearch = listSearch(
   {
     /** `off` stops new rows from appearing; otherwise the list is live. */
     live: oneOfParam(["off"]),
-    /** Id of the call shown next to the list. */
+    /** Id of the call whose panel is open next to the list. Unset: the panel is closed. */
     open: textParam,
   },
   (

@@ -86,7 +86,7 @@ function Contacts({ why }: { why: string | undefined }) {
   );
 }
 
-/** Creates or changes a contact. */
+/** Draws the dialog that creates a contact or changes an existing one. */
 function ContactDialog({
   contact,
   onClose,

@@ -7,8 +7,8 @@ const sample: Record<string, string> = {
 };
 
 /**
- * Returns the arguments of a contact channel, filled in with a test question. An escaped brace (`{{`) becomes one brace, as in a real
- * question.
+ * Returns the arguments of the tool call that sends a test message through a contact channel. Sample values replace the placeholders, such
+ * as `{question}`. An escaped brace (`{{`) becomes one brace, as in a real question.
  */
 export function sampleArguments(argsJson: string): string {
   return argsJson.replaceAll(/\{\{|\{(question|jobId|requestId|link)\}/g, (found, name: string | undefined) =>

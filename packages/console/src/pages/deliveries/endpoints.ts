@@ -11,7 +11,10 @@ export function useSubscriptions(): {
    * Returns the endpoint's address without its scheme. Returns the subscription's id if the subscription was deleted or is not read yet.
    */
   endpointOf: (subscriptionId: string) => string;
-  /** Error of the last read; null if it succeeded. (`reload`, the next member, reads the subscriptions again.) */
+  /**
+   * Error of the last attempt to read the list of subscriptions; null if that attempt succeeded. (`reload`, the next member, reads the list
+   * again.)
+   */
   error: unknown;
   reload: () => void;
 } {

@@ -11,11 +11,11 @@ export const deliveriesSearch = listParams(
   { state: oneOfParam(deliveryFilters), ...spanParams },
   {
     /**
-     * Id of the subscription whose deliveries the page shows. If it is not set but a state is, the page shows the deliveries of all
-     * subscriptions in this state.
+     * Id of the subscription whose deliveries the page shows. If only a state is set, the page shows the deliveries of all subscriptions in
+     * this state. If neither is set, the page chooses a subscription itself.
      */
     subscription: textParam,
-    /** Id of the delivery shown next to the list. */
+    /** Id of the delivery whose panel is open next to the list. Unset: the panel is closed. */
     open: textParam,
   },
 );
@@ -32,14 +32,17 @@ export function isOfAll({ state }: DeliveriesSearch): boolean {
 }
 
 /**
- * Returns the id of the subscription whose deliveries are shown. If the address names none, returns `first`. An empty text means every
- * subscription.
+ * Returns the id of the subscription whose deliveries are shown. If the address names none, returns `first`, or an empty text if the
+ * address has a state. An empty text means every subscription.
  */
 export function subscriptionOf(search: DeliveriesSearch, first = ""): string {
   return search.subscription ?? (isOfAll(search) ? "" : first);
 }
 
-/** Earliest possible start time, before all stored data. The service requires a start time if a state is set. */
+/**
+ * The start of 1970, which is before all stored deliveries. A request that selects a state must have a start time. This one is sent if the
+ * user has set none.
+ */
 const ever = timestampFromMs(0);
 
 /**

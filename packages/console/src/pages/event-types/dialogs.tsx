@@ -5,7 +5,10 @@ import { WriteDialog } from "../../frame/write-dialog.tsx";
 import { announce } from "../../ui/notice/announce.tsx";
 import { prettyJson } from "../../words/pretty-json.ts";
 
-/** A dialog that creates an event type, or changes `type`. `onDone` gets the name of the type. */
+/**
+ * A dialog that creates an event type, or changes the existing event type `type`. `onDone` gets the name of the created or changed event
+ * type.
+ */
 export function EventTypeDialog({
   type,
   onDone,

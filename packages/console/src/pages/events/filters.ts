@@ -6,7 +6,7 @@ import { oneOfParam, textParam } from "../../shell/search-params.ts";
 import { spanRequest } from "../../words/spans.ts";
 import { everythingSince, type ReplaysSearch } from "../replays/filters.ts";
 
-/** Maximum length of a text that the service searches for. */
+/** Maximum length, in characters, of the text that the service searches for in payloads. */
 const textMax = 200;
 
 /** The search parameters of the list of events. */
@@ -23,7 +23,7 @@ export const eventsSearch = listSearch(
   {
     /** `off` stops new rows from appearing; otherwise the list is live. */
     live: oneOfParam(["off"]),
-    /** Id of the event shown next to the list. */
+    /** Id of the event whose panel is open next to the list. Unset: the panel is closed. */
     open: textParam,
   },
   (

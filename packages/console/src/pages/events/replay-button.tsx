@@ -18,7 +18,7 @@ export function ReplayButton({
 }: {
   eventId: string;
   subscriptionId?: string;
-  /** Label of the button. */
+  /** Label of the button. Default: `Replay`. */
   words?: string;
   onQueued?: (deliveryId: string) => void;
 }) {

@@ -73,7 +73,10 @@ export default function IngestPage() {
   );
 }
 
-/** Draws a list of inbound paths. Each line opens to show the path's settings. `isOnly`: true if the page has no other path. */
+/**
+ * Draws a list of inbound paths. Each line opens to show the path's settings. `isOnly`: true if the page has only one path; its line is
+ * then open at first.
+ */
 function Endpoints({ endpoints, isOnly }: { endpoints: readonly IngestEndpoint[]; isOnly: boolean }) {
   return (
     <ul>

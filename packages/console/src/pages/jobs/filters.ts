@@ -25,9 +25,9 @@ export const jobsSearch = listSearch(
     status: oneOfParam(jobStatuses.map((status) => jobStatusWord(status).word)),
     mode: oneOfParam(["live", "simulate", "rehearse"]),
     ...spanParams,
-    /** Text that the title of a listed job contains. */
+    /** Text that the title of a job must contain, so that the job is listed. Unset: jobs with any title are listed. */
     title: textParam,
-    /** Slug of the skill whose jobs are listed. */
+    /** Slug of the skill whose jobs are listed. Unset: the jobs of all skills and other programs are listed. */
     skill: textParam,
   },
   {},

@@ -1,6 +1,6 @@
 import type { Job, JobStep, RowCounts, StepReceipt } from "@svc/gen/jobs";
 
-/** Returns the title of a job; a job without one gets its kind as title. */
+/** Returns the title of a job. If the job has none, returns the slug of the skill that it runs, or else the text `Job without a title`. */
 export function jobTitle({ title, skillSlug }: Pick<Job, "title" | "skillSlug">): string {
   return title || skillSlug || "Job without a title";
 }
@@ -8,8 +8,8 @@ export function jobTitle({ title, skillSlug }: Pick<Job, "title" | "skillSlug">)
 type Step = Pick<JobStep, "rowsDone" | "rowsRemaining" | "rowsPerSecond" | "state" | "rowsMade" | "simulatedWrites">;
 
 /**
- * Returns the progress of a step's rows in one line, such as `3/3`, `12/40, 1 failed, 3/s` or `80 made`. Returns an empty text for a step
- * that has no rows.
+ * Returns the progress of a step's rows in one line, such as `3/3` or `12/40, 1 failed, 3/s`. A step that makes rows and takes none gets
+ * the number of rows that it has made, such as `80 made`. Returns an empty text for a step without rows.
  */
 export function rowWords(step: Step, receipt: Pick<StepReceipt, "rows"> | undefined): string {
   const parts: string[] = [];

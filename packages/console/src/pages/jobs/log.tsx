@@ -68,8 +68,8 @@ const states: Record<JobLogState["state"], Word> = {
 };
 
 /**
- * Draws the log of a job: of all steps or of one step, oldest or newest first. Each entry can be opened. This component is loaded as a
- * separate chunk.
+ * Draws the log of a job: of all steps or of one step, oldest or newest first. Each entry can be opened. The browser loads the code of this
+ * component separately, when a job's page first shows the log.
  */
 export default function Log({
   log,

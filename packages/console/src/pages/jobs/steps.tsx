@@ -22,7 +22,7 @@ type StepNow = {
   step: JobStep;
   receipt: StepReceipt | undefined;
   bar: Bar | undefined;
-  /** End of the job, in milliseconds. */
+  /** Time at which the job ended, in epoch milliseconds. Undefined while the job has not ended. */
   endedAt: number | undefined;
 };
 
@@ -114,7 +114,10 @@ function Ran({ now: { step, endedAt } }: { now: StepNow }) {
   return <>{durationWords(Math.max(0, to - timestampMs(step.startedAt)))}</>;
 }
 
-/** Kinds of steps that only wait or ask. The time axis of the job's chart shows their long gaps shortened. */
+/**
+ * Kinds of steps without work of their own: they wait, ask a person, or end the job (`fail`). The chart has no bars for these steps. So its
+ * time axis is shortened while nothing else runs.
+ */
 const idle = ["wait", "judge", "fail"];
 
 /** Draws the steps of a job in the program's order. A step that is inside another step is indented behind a line. */

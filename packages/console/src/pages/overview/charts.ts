@@ -22,7 +22,10 @@ const durations: readonly Series[] = [Series.DELIVERY_LATENCY, Series.CALL_LATEN
 /** Maximum number of lines of a chart: the largest ones, and one line for the sum of all others. */
 const linesMax = 5;
 
-/** Returns the charts of an answer. If nothing was counted, a chart has no lines. */
+/**
+ * Returns the overview's charts, made from the counts and durations that the service returned. A chart has no lines if nothing was counted
+ * in its time range.
+ */
 export function chartsOf(answer: QuerySeriesResponse): OverviewChart[] {
   const frame = {
     startMs: answer.since === undefined ? 0 : timestampMs(answer.since),

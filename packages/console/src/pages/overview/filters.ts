@@ -8,7 +8,7 @@ const params = {
   /** Start of the part of the charts' time range to which the user zoomed. `until` is its end. Either both are set, or neither is. */
   since: timeParam,
   until: timeParam,
-  /** `on` shows the numbers of the charts as tables. */
+  /** `on` shows the numbers of the charts as tables; unset shows drawn charts. */
   table: oneOfParam(["on"]),
 };
 

@@ -16,7 +16,10 @@ export type Need = {
   search: Record<string, string>;
 };
 
-/** Maximum number that is counted. If there are more, the page shows this number with "or more". */
+/**
+ * Maximum count of each kind of waiting work, for example of open questions. The service counts no further. If a count reaches this
+ * maximum, the page shows "10,000 and more".
+ */
 const countedMax = 10_000;
 
 const minuteMs = 60_000;

@@ -59,7 +59,8 @@ function OverviewFilters({
 
 const route = getRouteApi("/p/$projectId/overview");
 /**
- * Interval of reads in milliseconds. Nodes save their counts every ten seconds. Therefore a shown number is at most fifteen seconds old.
+ * Interval in milliseconds at which the page reads the charts and the backlog again. Nodes save their counts every ten seconds, so a number
+ * on the page is at most fifteen seconds old.
  */
 const lookMs = 4_000;
 const minuteMs = 60_000;

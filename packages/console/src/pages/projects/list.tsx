@@ -64,7 +64,7 @@ function CreateProject() {
   );
 }
 
-/** Creates a project and opens the page of its keys, because a project without keys cannot be used. */
+/** Draws the dialog that creates a project. It then opens the page of the project's keys, because a project without keys cannot be used. */
 function CreateProjectDialog({ onClose }: { onClose: () => void }) {
   const navigate = useNavigate();
   const refresh = useRefresh(AdminService);

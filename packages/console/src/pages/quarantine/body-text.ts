@@ -2,7 +2,7 @@
 export const hexBytesMax = 16_384;
 const lineBytes = 16;
 
-/** Returns the text of a body; undefined if it is not UTF-8. */
+/** Returns the body of a webhook post as text. Returns undefined if the body is not valid UTF-8. */
 export function textOf(body: Uint8Array): string | undefined {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(body);

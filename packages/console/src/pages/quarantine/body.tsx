@@ -5,7 +5,10 @@ import { Tabs } from "../../ui/layout/tabs.tsx";
 import { CodeBlock } from "../../ui/values/copy.tsx";
 import { hexBytesMax, hexOf, isJson, textOf } from "./body-text.ts";
 
-/** Draws the raw body of a webhook post: as text if it is text, and as single bytes. */
+/**
+ * Draws the raw body of a webhook post. A body in UTF-8 is shown as text, and the user can switch to its single bytes in hexadecimal. Any
+ * other body is shown as bytes.
+ */
 export function Body({ body }: { body: Uint8Array }) {
   const text = textOf(body);
   const { body: shown = text === undefined ? "hex" : "text" } = useSearch({ strict: false });

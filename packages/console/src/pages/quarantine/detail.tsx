@@ -18,7 +18,8 @@ import { ReleaseButton } from "./release-button.tsx";
 
 /**
  * Draws one quarantined webhook post (which svc could not turn into an event): the reason, the whole post, and the button that releases it.
- * The post is to a shared toolkit (an app of all projects) on the administrator's page, and to a private toolkit on the page of a project.
+ * The administrator's page shows posts to shared toolkits (apps of all projects). The page of a project shows posts to the project's
+ * private toolkits.
  */
 export default function QuarantinedPostPage() {
   const { projectId, postId = "" } = useParams({ strict: false });

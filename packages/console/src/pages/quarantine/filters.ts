@@ -7,7 +7,10 @@ import { oneOfParam, textParam } from "../../shell/search-params.ts";
 export const quarantineSearch = listSearch(
   { toolkit: textParam, reason: textParam },
   {
-    /** `shown` includes those quarantined webhook posts in the list that were released (processed again). */
+    /**
+     * `shown` adds the quarantined webhook posts that were already released (processed again) to the list. Unset: the list leaves these
+     * posts out.
+     */
     released: oneOfParam(["shown"]),
   },
   ({ toolkit = "", reason = "", released }): MessageInitShape<typeof ListQuarantinedPostsRequestSchema> => ({

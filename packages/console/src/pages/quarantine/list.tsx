@@ -94,7 +94,7 @@ function ReleaseAll({ search: { toolkit, reason } }: ListPart<QuarantinedPost, S
   );
 }
 
-/** The toolkits (apps) of the loaded webhook posts. */
+/** Returns the options of the toolkit filter: the toolkits (apps) of the webhook posts that are loaded, and the chosen toolkit. */
 function toolkitOptions({ rows, search: { toolkit } }: ListPart<QuarantinedPost, Search>) {
   const slugs = new Set([...(toolkit === undefined ? [] : [toolkit]), ...rows.map(({ toolkitSlug }) => toolkitSlug)]);
   return anyOf([...slugs].toSorted());

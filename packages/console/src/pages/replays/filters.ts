@@ -24,7 +24,7 @@ export type ReplaysSearch = SearchOf<typeof params>;
 /** Reads the search parameters of the list of replays. */
 export const readReplaysSearch: (raw: Record<string, unknown>) => ReplaysSearch = searchReader(params);
 
-/** Earliest start of a replay, before all stored data. */
+/** Start of a replay of all stored events: the start of 1970, which is before every event. */
 export const everythingSince = "1970-01-01T00:00:00.000Z";
 
 /** Default length of a replay's range, in milliseconds. */

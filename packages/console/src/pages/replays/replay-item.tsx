@@ -13,8 +13,9 @@ import { replayReasonWords, replayWord } from "../../words/subscriptions.ts";
 import { useSubscriptions } from "../deliveries/endpoints.ts";
 
 /**
- * Draws one replay: its events, its progress, and its buttons. `canChange`: true if there are buttons. `events`: its events in words.
- * `starter`: name of the actor that started it; empty if it needs no name.
+ * Draws one replay: its events, its progress, and its buttons. `canChange`: false to leave out the buttons. `events`: the replayed events
+ * in words. `starter`: name of the actor that started the replay. If `starter` is empty, the line "Started by" is left out, because the
+ * reader's own side started the replay.
  */
 export function ReplayItem({
   replay,

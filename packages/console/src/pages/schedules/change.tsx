@@ -57,7 +57,7 @@ function ChangeSchedule({
 }: {
   program: StandingProgram;
   projectId: string;
-  /** Reads the program again. If its version is newer, the form starts again from the new version. */
+  /** Reads the schedule again. If the service has a newer version of the schedule, the form starts again from that version. */
   onReload: () => void;
 }) {
   const { id, version, definitionJson: stands } = program;

@@ -31,7 +31,10 @@ const reasons = [
   ...["input_invalid", "filter_error", "start_failed", "key_revoked", "approval", "cancelled"],
 ];
 
-/** Draws the runs of a schedule, newest first. A filter shows only runs that were not started for a certain reason. */
+/**
+ * Draws the runs of a schedule, newest first. A filter selects a reason why a run was not started. The list then shows only the runs that
+ * did not start for this reason.
+ */
 export function Runs({ id, projectId }: { id: string; projectId: string }) {
   const { reason } = route.useSearch();
   const navigate = route.useNavigate();

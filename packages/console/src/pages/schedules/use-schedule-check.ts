@@ -10,7 +10,10 @@ export type ScheduleCheck = {
   faults: PlacedDraftFaults;
   /** True if the check is about the current text of the schedule's definition. */
   isCurrent: boolean;
-  /** Error of the check call itself; null if there is none. */
+  /**
+   * Error of the preview call itself, for example if the service is unavailable. Null if the call succeeded. Errors in the schedule's
+   * definition are not among these.
+   */
   error: unknown;
   retry: () => void;
 };

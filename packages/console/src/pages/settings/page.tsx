@@ -176,8 +176,8 @@ function NoGrants() {
 }
 
 /**
- * Draws the list of all browsers, including this one, that are signed in with the same key as this browser is for the open project. Each
- * has a button that signs it out.
+ * Draws the list of browsers that are signed in to the open project with the same key as this browser. This browser is in the list too.
+ * Each browser has a button that signs it out.
  */
 function Sessions() {
   const list = useQuery(ConsoleService.method.listSessions, {});

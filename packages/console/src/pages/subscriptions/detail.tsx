@@ -207,8 +207,9 @@ function SubscriptionFacts({ projectId, subscription }: { projectId: string; sub
 }
 
 /**
- * Returns the facts of a subscription that an agent created: the agent's key, the subscription's id at the agent, and the time at which the
- * subscription ends if the agent does not refresh it.
+ * Returns the facts of a subscription that an agent created over MCP. They are the agent's key, the id that the agent gave to the
+ * subscription, and the time at which the subscription ends. The agent can refresh the subscription before this time, so that it does not
+ * end.
  */
 function agentFacts(agent: Subscription["agent"]): readonly (readonly [string, ReactNode])[] {
   if (agent === undefined) return [];

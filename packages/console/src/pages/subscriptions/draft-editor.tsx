@@ -58,7 +58,7 @@ export function DraftEditor({
 }: EditedDraft & {
   /** Draws the fields of the form. */
   fields: (form: SubscriptionForm) => ReactNode;
-  /** Draws a link to the page of an event. By default events have no page. */
+  /** Draws a link to the page of an event in the preview. If absent, the preview shows its events without links. */
   eventLink?: (eventId: string) => ReactNode;
 }) {
   const [draft, setDraft] = useState(begun);

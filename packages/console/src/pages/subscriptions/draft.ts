@@ -26,7 +26,7 @@ export type SubscriptionDraft = {
   format: string;
   /** The template of the body as JSON text, for the format `custom`. */
   bodyJson: string;
-  /** The waits between attempts, such as `10s, 1m, 1h`; empty for the deployment's. */
+  /** The waits between the attempts of one delivery, such as `10s, 1m, 1h`. If empty, the waits that the deployment sets apply. */
   waits: string;
   /** Duration of failures after which svc deactivates the subscription, such as `5d`; empty for the default. */
   giveUpAfter: string;
@@ -35,9 +35,9 @@ export type SubscriptionDraft = {
   timeout: string;
   /** Maximum number of attempts that start in `pacePer`; empty for no limit. */
   paceMax: string;
-  /** Time to which `paceMax` applies: `1s`, `1m` or `1h`. */
+  /** The period in which at most `paceMax` attempts start: `1s`, `1m` or `1h`. */
   pacePer: string;
-  /** Maximum number of attempts in flight; empty for the deployment's limit. */
+  /** Maximum number of attempts that run at the same time. If empty, the deployment's limit applies. */
   concurrency: string;
   /** True if the credentials of this draft replace those of the subscription. svc never returns credentials, so they cannot be edited. */
   replacesCredentials: boolean;
@@ -64,7 +64,7 @@ const noCredentials = {
   ...{ tokenUrl: "", clientId: "", clientSecret: "", scope: "", audience: "" },
 };
 
-/** The draft of a new subscription. */
+/** The draft with which the form of a new subscription starts. */
 export const newDraft: SubscriptionDraft = {
   ...{ endpointUrl: "", description: "", toolkitSlug: "", entityId: "", types: [], filter: "" },
   ...{ format: "svc", bodyJson: exampleBody },
@@ -100,7 +100,10 @@ function typesOf({ match, triggerSlug }: Pick<Subscription, "match" | "triggerSl
 /** The fields of the form that the console itself checks. */
 type CheckedField = "types" | "waits" | "giveUpAfter" | "timeout" | "paceMax" | "concurrency";
 
-/** Returns what is wrong with a draft, by field. The service checks everything else. `subscription`: the one that the draft changes. */
+/**
+ * Returns the errors in a draft that the console finds itself, by field: in the event types, the durations and the whole numbers. The
+ * service checks all other fields. `subscription`: the subscription that the draft changes; undefined for a new one.
+ */
 export function faultsOf(
   draft: SubscriptionDraft,
   subscription?: Pick<Subscription, "triggerSlug">,

@@ -22,7 +22,10 @@ type TextName = {
   [Name in keyof SubscriptionDraft]: SubscriptionDraft[Name] extends string ? Name : never;
 }[keyof SubscriptionDraft];
 
-/** Returns the properties of a labelled input for one text of the draft. `path`: name of the field in the request. */
+/**
+ * Returns what a labelled text input needs to edit the setting `name` of the draft: label, value, error, and change handler. `path`: the
+ * setting's name in requests, by which its error is found. Default: the same name.
+ */
 export function inputOf({ draft, change, at }: SubscriptionForm, name: TextName, label: string, path: string = name) {
   return { label, value: draft[name], fault: at[path], onChange: (value: string) => change({ [name]: value }) };
 }

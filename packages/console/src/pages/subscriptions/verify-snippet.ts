@@ -24,7 +24,10 @@ const sdkSnippet = `import { verifyDelivery } from "@svc/sdk"; // npm install @s
 // body: the bytes of the request as they came, before anything parsed them; its format is svc
 const event = await verifyDelivery(headers, body, process.env.SIGNING_SECRET); // rejects when it does not verify`;
 
-/** Example code that verifies a delivery, by its language and library. A customer of the project needs no library of svc. */
+/**
+ * Example code that verifies a delivery, by its language and library. `isForCustomer`: true if customers of the project see the example
+ * too. Examples with the SDK of svc are only for the project.
+ */
 export const verifySnippets: readonly { name: string; text: string; isForCustomer: boolean }[] = [
   { name: "Node, Standard Webhooks", text: verifySnippet, isForCustomer: true },
   { name: "Python, without a library", text: pythonSnippet, isForCustomer: true },

@@ -1,6 +1,9 @@
 import { parse, YAMLParseError } from "yaml";
 
-/** Maximum number of aliases that one YAML file may expand to. The service has the same maximum. */
+/**
+ * Maximum number of aliases (references to an earlier value) that one YAML file may contain once all of them are resolved. Nested aliases
+ * could otherwise fill the memory. The service has the same maximum.
+ */
 const maxAliasCount = 100;
 
 /** Parses a YAML file and returns its value. Throws an Error that names the file and the line of the error. */

@@ -8,7 +8,7 @@ export type ChartLine = {
   tone: Tone;
   /** The line's value at each position of the time axis. Null if nothing was measured there. */
   values: readonly (number | null)[];
-  /** The total of this line's values over all time steps of the chart. Null if no total exists. */
+  /** The total of this line over the whole time of the chart. Null if the service sent no total for the line. */
   total: number | null;
 };
 

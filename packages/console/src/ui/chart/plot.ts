@@ -10,7 +10,7 @@ export type Plot = {
   update: (data: ChartData) => void;
   /** Marks the point at this position of the chart. Undefined removes the mark. */
   mark: (step: number | undefined) => void;
-  /** Draws the chart again, in the current colours. */
+  /** Draws the chart again with the colours of the present theme. Called after the theme of the page has changed. */
   redraw: () => void;
   destroy: () => void;
 };

@@ -24,7 +24,8 @@ export const jsonLook = EditorView.theme({
 });
 
 /**
- * Shows invisible characters in JSON by their names, like `visible` in other texts. Copied or sent text keeps the characters themselves.
+ * Extension of the JSON viewer and editor that draws the name of an invisible character, such as `⟨U+200B⟩`, in place of the character.
+ * Text that the user copies or sends still contains the character itself.
  */
 export const jsonDeceiving = highlightSpecialChars({
   specialChars: deceiving,

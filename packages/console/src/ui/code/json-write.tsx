@@ -45,8 +45,9 @@ const look = EditorView.theme({
 });
 
 /**
- * Creates an editor of JSON in `host`, and returns it. It uses a shadow root, like the viewer. The Tab key leaves the editor, so that
- * keyboard users can continue on the page. `onChange`: receives the text after each change.
+ * Creates an editor of JSON in `host`, and returns it. The editor is in a shadow root, because the page's content security policy refuses
+ * the style element that it would otherwise add. The Tab key leaves the editor, so that keyboard users can continue on the page.
+ * `onChange`: receives the text after each change.
  */
 function createJsonWriter(
   host: HTMLElement,
@@ -96,8 +97,8 @@ function createJsonWriter(
 }
 
 /**
- * Replaces the selected text with the typed text. Returns true if it did. Otherwise the browser would copy the style of the replaced text
- * in a style attribute, which the page's content security policy refuses.
+ * Replaces the selected text with the typed text. Returns true if the text was replaced here, and false if the browser must handle the
+ * input. The browser would copy the style of the replaced text into a style attribute, which the page's content security policy refuses.
  */
 function replaceSelection(event: InputEvent, view: EditorView): boolean {
   const { inputType, data } = event;

@@ -12,7 +12,7 @@ import { inputClass } from "./field.tsx";
 /** One value of a choice. An empty `value` removes the filter. */
 export type ChoiceOption = { value: string; words: string; note?: string };
 
-/** The option that removes a filter. */
+/** The option of a filter with which the user removes the filter. All values then pass. */
 export const anyOption: ChoiceOption = { value: "", words: "any" };
 
 /** Returns the options of a filter for these words, which are shown unchanged. The first option is `any`. */

@@ -1,7 +1,7 @@
 /** A file with its path in the dropped or chosen selection (for example `shop/tools/read_order.yaml`). */
 export type NamedFile = { path: string; file: File };
 
-/** Maximum number of files. A folder with more files is probably the wrong folder. */
+/** Maximum number of files that are read from one drop. A dropped folder with more files is probably not the folder that the user meant. */
 const filesMax = 1_000;
 
 /** Returns the dropped files, including the files in dropped folders, at most 1,000. Leaves out files that cannot be read. */

@@ -41,7 +41,10 @@ export function Page({
   /** Notices above the list, for example that the list could not be refreshed. */
   notes?: ReactNode;
   fill?: boolean;
-  /** True if the address opens a dialog over the page. */
+  /**
+   * True if the page's address opens a dialog over the page. The heading of the page then does not take the focus, because the dialog
+   * closes when it loses the focus.
+   */
   isCovered?: boolean;
   children: ReactNode;
 }) {

@@ -4,8 +4,9 @@ import { classNames } from "../class-names.ts";
 import styles from "./dialog.module.css";
 
 /**
- * A dialog over the page. The Escape key closes it. A press outside also closes it, unless `hideOnInteractOutside` is false, so that input
- * is not lost. `actions`: buttons at the end of the dialog, the main button last.
+ * A dialog over the page. The Escape key closes the dialog. By default, a press outside of the dialog closes it too. If
+ * `hideOnInteractOutside` is false, such a press does nothing, so that typed input is not lost. `actions`: buttons at the end of the
+ * dialog, the main button last.
  */
 export function Dialog({
   open,

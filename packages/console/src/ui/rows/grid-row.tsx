@@ -31,7 +31,7 @@ export function GridRow<Row>({
   columns: readonly Column<Row>[];
   card: (row: Row) => ReactNode;
   isPhone: boolean;
-  /** Ref to the active row. Undefined for all other rows. */
+  /** Ref to this row's element if the row is the active row (the row in which the focus is or last was). Undefined for all other rows. */
   activeRow: RefObject<HTMLDivElement | null> | undefined;
   isOpen: boolean;
   measure: ((element: HTMLDivElement | null) => void) | undefined;

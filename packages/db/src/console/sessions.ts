@@ -111,12 +111,12 @@ export function endAdministratorSeat(db: Executor, id: SessionId): Promise<void>
   });
 }
 
-/** Ends a session with all its seats. */
+/** Ends a console session: deletes it with all its seats (the rights to use keys). */
 export async function endConsoleSession(db: Executor, id: SessionId): Promise<void> {
   await db.orm.delete(consoleSessions).where(eq(consoleSessions.id, id));
 }
 
-/** Stores that a session was used at `usedAt`. A later time that is already stored stays. */
+/** Stores `usedAt` as the time at which a console session was last used. If a later time is already stored, that time stays. */
 export async function touchConsoleSession(db: Executor, id: SessionId, usedAt: number): Promise<void> {
   await db.orm
     .update(consoleSessions)
@@ -161,7 +161,7 @@ const sweepSessions = statement<{ id: string }>(
      for update skip locked) returning id`,
 );
 
-/** Deletes up to `limit` sessions not used since `beforeMs`; returns how many. */
+/** Deletes up to `limit` console sessions that were not used since `beforeMs`. Returns the number of deleted sessions. */
 export async function sweepConsoleSessions(db: Executor, beforeMs: number, limit: number): Promise<number> {
   return (await sweepSessions(db, [isoTime(beforeMs), limit])).length;
 }

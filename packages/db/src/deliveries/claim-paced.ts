@@ -3,15 +3,18 @@ import { type StatementParameter, statement } from "../sql/statement.ts";
 import { type ClaimRow, endpointColumns, endpointOf, eventColumns, taskColumns } from "./claimed-delivery.ts";
 import { epochOf, pacedFront, readyEpochs } from "./epoch.ts";
 
-/** Row of a delivery that was claimed within the pace of its subscription. */
+/** Row of a delivery that this node took from a subscription with a pace (a limit of how fast the subscription receives deliveries). */
 type PacedRow = ClaimRow & {
-  /** Time from which the pace of its subscription lets the next delivery start, in microseconds since 1970. */
+  /**
+   * Time from which the subscription's pace (its limit of deliveries per time) lets the next delivery start, in microseconds since 1970.
+   */
   paced_at: string;
 };
 
 /**
- * Time in microseconds by which a claim may come late without making a subscription slower than its pace. The next delivery may then start
- * earlier by this time. So in any period, a subscription may get a few more deliveries than its pace allows: at most those of this time.
+ * Lateness of a claim, in microseconds, that does not make a subscription slower than its pace (its limit of deliveries per time). A claim
+ * can come later than the pace allows the next delivery. If it is late by no more than this value, the delivery after it may start earlier
+ * by the same time. So in any period, a subscription can get more deliveries than its pace allows, by those of this value.
  */
 const lateMaxUs = 50_000;
 
@@ -86,7 +89,10 @@ const claim = statement<PacedRow>(
   order by c.delivery_id`,
 );
 
-/** Claims deliveries from queues with a pace. `parameters`: those of `claim_deliveries`. */
+/**
+ * Claims due deliveries from queues of subscriptions with a pace (a limit of deliveries per time or at the same time). `parameters`: the
+ * same parameters as those of the statement `claim_deliveries`.
+ */
 export function claimPacedDeliveries(db: Executor, parameters: readonly StatementParameter[]): Promise<PacedRow[]> {
   return claim(db, parameters);
 }

@@ -23,7 +23,10 @@ export type DeliveryClaimRequest = {
   limit: number;
   /** Maximum deliveries that one claim returns per subscription. For a subscription in `slots`, the number in `slots` applies instead. */
   share: number;
-  /** Number of deliveries that this node can send in addition, for each subscription to which it is already sending. */
+  /**
+   * For each subscription to which this node is sending now: the number of further deliveries that this node can send to it at the same
+   * time.
+   */
   slots: ReadonlyMap<SubscriptionId, number>;
   /** Projects that get no deliveries, because they already use their share of this node. */
   fullProjects: ReadonlySet<ProjectId>;
@@ -32,7 +35,7 @@ export type DeliveryClaimRequest = {
    * subscription ids. For fairness, the caller passes a different starting point at each query.
    */
   after: SubscriptionId | undefined;
-  /** Maximum queues to scan. */
+  /** Maximum number of delivery queues that one claim scans. Each subscription has one queue. */
   queuesMax: number;
   /** True to claim low-priority tasks of throttled replays. The caller claims these tasks last. */
   lowPriority: boolean;
@@ -50,7 +53,10 @@ export type DeliveryClaim = {
   ended: SubscriptionId[];
   /** True if throttled replays (repeated deliveries that are spread over time) have queued deliveries. */
   hasLowPriority: boolean;
-  /** For subscriptions whose pace lets no delivery start now: the time from which it lets the next one start, epoch milliseconds. */
+  /**
+   * For each subscription whose pace (its limit of deliveries per time) lets no delivery start now: the time from which the next one may
+   * start. In epoch milliseconds.
+   */
   paced: ReadonlyMap<SubscriptionId, number>;
 };
 
@@ -105,7 +111,7 @@ const claim = statement<ClaimRow>(
 
 const zeroUuid = "00000000-0000-0000-0000-000000000000";
 
-/** Maximum waiting tasks that one claim moves into their queues. */
+/** Maximum number of delivery tasks that one claim moves back into their queues, because their wait for a retry has ended. */
 const promotedMax = 2_000;
 
 /**
@@ -140,8 +146,8 @@ export async function claimDeliveries(db: Executor, request: DeliveryClaimReques
 }
 
 /**
- * Claims deliveries from those of the given queues that have no pace. `isCut`: true if the claim returned as many deliveries as its limit
- * allows, so that the queues may have further due deliveries.
+ * Claims deliveries from those of the given queues whose subscription has no pace (limit of deliveries per time or at the same time).
+ * `isCut`: true if the claim returned as many deliveries as its limit allows, so that the queues may have further due deliveries.
  */
 async function claimUnpaced(
   db: Executor,
@@ -154,9 +160,9 @@ async function claimUnpaced(
 }
 
 /**
- * Claims deliveries from those of the given queues that have a pace, at most half of the limit. The other half is left for queues without a
- * pace. `opensAt`: for each queue whose pace lets no delivery start now, the time in epoch milliseconds at which it lets the next one
- * start.
+ * Claims deliveries from those of the given queues whose subscription has a pace (limit of deliveries per time or at the same time). Claims
+ * at most half of the limit, so that the other half is left for queues without a pace. `opensAt`: for each queue whose pace lets no
+ * delivery start now, the time at which it lets the next one start. In epoch milliseconds.
  */
 async function claimPaced(db: Executor, queues: readonly ScannedQueue[], request: DeliveryClaimRequest) {
   const nowUs = microsecondsOf(request.nowMs);

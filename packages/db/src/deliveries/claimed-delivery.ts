@@ -69,13 +69,16 @@ export type ClaimRow = RawRow<
 > & {
   probe: boolean;
   /**
-   * Kind of the event. `notice`: an operational event for an ask endpoint. It is never `swept`, because an event's content is not deleted
-   * while deliveries of the event are pending.
+   * Kind of the event. `notice`: an operational event for an ask endpoint. The kind `swept` (an event without content) cannot occur,
+   * because an event's content is not deleted while deliveries of the event are pending.
    */
   kind: Exclude<EventKind, "swept"> | "notice";
 };
 
-/** Returns the delivery of a row. `lowPriority`: true if its task was claimed among those of throttled replays. */
+/**
+ * Returns a claimed delivery from a row of the statement that claimed it. `lowPriority`: true if a throttled replay queued the delivery's
+ * task.
+ */
 export function claimedDelivery(
   row: ClaimRow,
   { leaseUntilMs, lowPriority: behind }: { readonly leaseUntilMs: number; readonly lowPriority: boolean },

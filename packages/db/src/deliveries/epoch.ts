@@ -16,12 +16,16 @@ export const lowPriorityEpoch = "(select -s.epoch from delivery_epoch s where s.
  */
 export const liveEpochs = `(array[0, ${currentEpoch}, ${lowPriorityEpoch}])`;
 
-/** SQL for the epochs whose tasks can have a lease, for `= any(…)`: current tasks and low-priority tasks. */
+/**
+ * SQL for the epochs (parts of the delivery queue) whose tasks a node can hold under a lease, for `= any(…)`. They have the current tasks
+ * and the low-priority tasks. A task that waits for a retry is in another epoch, and has no lease.
+ */
 export const readyEpochs = `(array[${currentEpoch}, ${lowPriorityEpoch}])`;
 
 /**
- * SQL for the due time that a claimed task gets if its subscription has a pace: the year 1970, before all other tasks. So svc can count the
- * claimed tasks of a subscription without reading its other tasks. The row of the delivery keeps the real due time.
+ * SQL for the due time that a claimed task gets if its subscription has a pace (limit of deliveries per time or at the same time). It is
+ * the year 1970, before all other tasks. So svc can count the claimed tasks of a subscription without reading its other tasks. The row of
+ * the delivery keeps the real due time.
  */
 export const pacedFront = "to_timestamp(0)";
 

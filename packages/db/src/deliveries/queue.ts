@@ -45,13 +45,14 @@ export async function releaseDeliveries(db: Executor, owner: NodeId, tasks: read
 const epoch = epochOf("$3::bool");
 
 /**
- * Returns at most $2 subscriptions with an id above $1 that have tasks which do not wait for a retry. Uses delivery_tasks_lane with one
- * index lookup per queue, and delivery_tasks_waiting.
- * - `ended`: true if the subscription has ended.
- * - `paced_at`: if the subscription has a pace, the time from which the pace lets the next delivery start, in microseconds since 1970.
+ * Returns the subscriptions with delivery tasks that do not wait for a retry: at most $2, with ids above $1. Uses delivery_tasks_lane with
+ * one index lookup for each subscription, and delivery_tasks_waiting.
  * - $3: true to read low-priority tasks, false to read tasks of normal priority.
- * - `says`: set in rows that have no subscription and report one fact. `behind`: low-priority tasks exist. `due`: at the time $4, tasks are
- *   due that waited for a retry.
+ * - `ended`: true if the subscription is inactive or deleted.
+ * - `paced_at`: if the subscription has a pace (a limit of deliveries per time), the time from which the next delivery may start. In
+ *   microseconds since 1970.
+ * - `says`: set in up to two further rows, which have no subscription and report a fact. `behind`: low-priority tasks exist. `due`: at the
+ *   time $4, the wait of some tasks for a retry has ended.
  */
 const visit = statement<{
   subscription_id: string | null;
@@ -81,8 +82,8 @@ const visit = statement<{
 );
 
 /**
- * A subscription that has tasks. `ended`: true if the subscription is inactive or deleted. `pacedAt`: if it has a pace, the time from which
- * the pace lets the next delivery start, in microseconds since 1970.
+ * A subscription that has tasks. `ended`: true if the subscription is inactive or deleted. `pacedAt`: if the subscription has a pace (a
+ * limit of deliveries per time), the time from which the next delivery may start, in microseconds since 1970.
  */
 export type ScannedQueue = {
   readonly subscriptionId: string;

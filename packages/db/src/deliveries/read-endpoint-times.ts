@@ -6,7 +6,7 @@ import { type RawRow, selectList } from "../sql/select-list.ts";
 import { arrayLiteral, statement } from "../sql/statement.ts";
 import { liveEpochs, pacedFront, readyEpochs } from "./epoch.ts";
 
-/** Recent responses of an endpoint. */
+/** Results of the latest attempts to deliver to one endpoint. */
 export type EndpointTimes = {
   /** Durations of the latest attempts of up to 20 deliveries, milliseconds, shortest first. */
   readonly durationsMs: readonly number[];
@@ -15,7 +15,7 @@ export type EndpointTimes = {
 };
 
 /**
- * Reads the attempts of the newest 20 deliveries of each subscription, by deliveries_subscription. It also reads those of the first 5
+ * Reads the latest attempt of each of the newest 20 deliveries of a subscription, by deliveries_subscription. Does the same for the first 5
  * deliveries in the subscription's queue, by delivery_tasks_lane. While an endpoint fails, only these oldest deliveries are tried.
  */
 const selectAttempts = statement<{ subscription_id: string; attempts: unknown }>(
@@ -34,14 +34,20 @@ const selectAttempts = statement<{ subscription_id: string; attempts: unknown }>
    where a.attempts is not null`,
 );
 
-/** State of an endpoint that may delay its deliveries. */
+/**
+ * The facts about an endpoint that can delay its deliveries: it is inactive, it fails and is in backoff, or its pace (limit of attempts) is
+ * reached.
+ */
 export type DeliveryEndpoint = Pick<
   typeof subscriptions.$inferSelect,
   "id" | "active" | "failingSince" | "backoffUntil"
 > & {
-  /** Time from which the pace of the subscription lets the next attempt start, epoch milliseconds. Undefined if it has no pace. */
+  /**
+   * Time from which the subscription's pace (its limit of deliveries per time) lets the next attempt start, epoch milliseconds. Undefined
+   * if the subscription has no pace.
+   */
   readonly pacedUntil: number | undefined;
-  /** True if as many attempts are in flight as the pace allows. */
+  /** True if the subscription already has as many attempts in flight as its pace (its limit of attempts at the same time) allows. */
   readonly isPaceFull: boolean;
 };
 

@@ -24,7 +24,7 @@ const selectCounts = statement<{ event_id: string; pending: number; delivered: n
        select state from deliveries where project_id = $1::uuid and event_id = e.event_id limit ${countedMax + 1}) first) numbered) d`,
 );
 
-/** Returns the delivery counts of events, by event id. */
+/** Returns how many deliveries of each event are in each state. The key of the result is the event's id. */
 export async function countDeliveriesOfEvents(
   db: Executor,
   projectId: ProjectId,
@@ -40,7 +40,7 @@ export async function countDeliveriesOfEvents(
   );
 }
 
-/** State of one event's deliveries. */
+/** Summary of one event's deliveries: if one is `dead_letter`, if one is pending, and when the next attempt comes. */
 export type EventDeliveries = {
   readonly eventId: EventId;
   readonly isDead: boolean;

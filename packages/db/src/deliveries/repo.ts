@@ -11,7 +11,7 @@ import { type WalkedDeliveryFilter, walkDeliveries } from "./list-walked.ts";
 
 const { attemptLog, ...columns } = getTableColumns(deliveries);
 
-/** A delivery without its attempts. */
+/** A delivery without the log of its attempts, which `findAttempts` reads. */
 export type Delivery = Omit<typeof deliveries.$inferSelect, "attemptLog">;
 
 /**
@@ -28,7 +28,7 @@ export type DeliveryFilter = Partial<TimeRange> & {
 
 type DeliveryPosition = { after: DeliveryId | undefined; limit: number };
 
-/** Deliveries of one project. */
+/** Functions that read the deliveries of one project. */
 type DeliveryRepository = {
   find(id: DeliveryId): Promise<Delivery | undefined>;
   /**
@@ -36,13 +36,16 @@ type DeliveryRepository = {
    * event, because an event has few deliveries.
    */
   list(filter: DeliveryFilter, page: DeliveryPosition): Promise<Delivery[]>;
-  /** Returns a page of deliveries that have a state or failure, of one subscription or of all. Scans at most 20,000 deliveries. */
+  /**
+   * Returns a page of the deliveries, of one subscription or of all, that are in one state or that failed (tried and not delivered). Scans
+   * at most 20,000 deliveries.
+   */
   walk(filter: Partial<TimeRange> & WalkedDeliveryFilter, page: DeliveryPosition): Promise<WalkedPage<Delivery>>;
   /** Returns the attempts of a delivery in order; undefined if the delivery does not exist. */
   findAttempts(id: DeliveryId): Promise<readonly AttemptEntry[] | undefined>;
 };
 
-/** Returns the deliveries of one project. */
+/** Returns the functions that read the deliveries of one project. */
 export function deliveriesForProject(db: Executor, projectId: ProjectId): DeliveryRepository {
   const own = (id: DeliveryId) => and(eq(deliveries.projectId, projectId), eq(deliveries.id, id));
   return {
@@ -106,8 +109,9 @@ export async function countPendingDeliveries(db: Executor): Promise<number> {
 const pacesMax = 10_000;
 
 /**
- * Counts tasks that are due and not taken by a node (no lease), in the queues of at most 10,000 subscriptions with a pace, up to $1 tasks.
- * Reads subscription_paces, and each of these queues by the key of delivery_tasks.
+ * Counts tasks that are due and not taken by a node (no lease), up to $1 tasks. Counts only the queues of subscriptions with a pace (limit
+ * of deliveries per time or at the same time), at most 10,000 queues. Reads subscription_paces, and each of these queues by the key of
+ * delivery_tasks.
  */
 const countPaced = statement<{ count: number }>(
   "count_paced_deliveries",
@@ -119,7 +123,10 @@ const countPaced = statement<{ count: number }>(
      limit $1::int4) n`,
 );
 
-/** Returns the number of due deliveries that wait because of the pace of their subscription, up to 100,000. */
+/**
+ * Returns the number of due deliveries that wait because of their subscription's pace (its limit of deliveries per time or at the same
+ * time). Counts up to 100,000.
+ */
 export async function countPacedDeliveries(db: Executor, nowMs: number): Promise<number> {
   const [row] = await countPaced(db, [countedMax, isoTime(nowMs)]);
   return row?.count ?? 0;

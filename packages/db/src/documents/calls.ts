@@ -73,8 +73,8 @@ export type PaceDocument = {
 };
 
 /**
- * Document type of the column `jobs.binding`: the scope of the key that began the job. If a person confirms a call, it also has the account
- * of the call.
+ * Document type of the column `jobs.binding`: the scope of the key that began the job. If a person confirmed the call that the job makes,
+ * the document also names the only account that the job may use.
  */
 export const jobBindingDocument = documentType<JobBinding>("jobs.binding", [asWritten]);
 

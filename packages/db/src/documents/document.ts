@@ -128,7 +128,10 @@ export const headersDocument = plainDocument<TextsDocument>("quarantined_posts.h
 /** Document type of the column `quarantined_posts.query`: query parameters of a webhook post that svc could not turn into an event. */
 export const queryDocument = plainDocument<TextsDocument>("quarantined_posts.query");
 
-/** A project's settings for its own events. */
+/**
+ * A project's settings for its own events (events that the project itself publishes) and for its portal. `unknownTypes`: what svc does with
+ * an event of a type that does not exist. It refuses the event, or it creates the type.
+ */
 export type EventSettings = {
   readonly unknownTypes: "refuse" | "create";
   readonly portal?: PortalLook | undefined;
@@ -137,5 +140,8 @@ export type EventSettings = {
 /** Look of a project's portal, without its logo. `origins`: sites that may embed the portal in a frame. */
 export type PortalLook = { readonly name: string; readonly color: string; readonly origins: readonly string[] };
 
-/** Reads and writes the JSON of the column `event_settings.settings`: a project's settings for its own events and its portal. */
+/**
+ * Reads and writes the JSON of the column `event_settings.settings`: a project's settings for the events that it publishes itself, and for
+ * its portal.
+ */
 export const eventSettingsDocument = documentType<EventSettings>("event_settings.settings", [asWritten]);

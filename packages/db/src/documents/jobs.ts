@@ -142,7 +142,9 @@ const receiptFields = {
  */
 type StoredReceipt = Omit<ReceiptDocument, "estimate"> & { readonly estimate?: EstimateDocument };
 
-/** Returns a receipt (stored report of a job) without the parts that the job's row contains. */
+/**
+ * Returns a receipt (the report of an ended job) in its stored form: without the estimate, which another column of the job's row contains.
+ */
 export function storedReceipt({ estimate: _estimate, ...receipt }: StoredReceipt): StoredReceipt {
   return receipt;
 }

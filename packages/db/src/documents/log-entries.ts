@@ -48,7 +48,10 @@ const phrases = [
   ',"unknown":',
 ];
 
-/** Control characters. In JSON text they are always escaped, and names never contain them. */
+/**
+ * All control characters. They can stand for frequent phrases in a stored log entry, because they do not occur in the entry itself. JSON
+ * text always escapes them, and names never contain them.
+ */
 const controls = String.fromCharCode(...Array(32).keys());
 /**
  * Control characters that replace frequent phrases in a stored log entry, one character for each phrase (see `phrases`). All control

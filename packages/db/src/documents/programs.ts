@@ -35,7 +35,10 @@ export type AskDecisionDocument = DecisionDocument & { readonly chain: readonly 
 /** Reads and writes the JSON of the column `job_asks.decision`, which is the answer to a question to a person. */
 export const askDecisionDocument = documentType<AskDecisionDocument>("job_asks.decision", [asWritten]);
 
-/** Content of `jobs.estimate`: lower and upper limits for a program. Fields have the names of the message Estimate. */
+/**
+ * Content of `jobs.estimate`: the lowest and highest numbers of calls, rows and questions that a run of the program can make. Also the
+ * toolkits, entities and access classes that the program uses. Fields have the names of the message Estimate.
+ */
 export type EstimateDocument = {
   readonly callsMin: number;
   readonly callsMax: number;
@@ -69,7 +72,10 @@ export const estimateFields: PackedFields<EstimateDocument> = {
 /** Reads and writes the JSON of the column `jobs.estimate`: the lowest and highest numbers of calls, rows and questions of a job. */
 export const estimateDocument = packedDocument<EstimateDocument>("jobs.estimate", [asWritten], estimateFields);
 
-/** Document type of the column `standing_versions.estimate`: the estimate of a version of a standing program (a schedule). */
+/**
+ * Document type of the column `standing_versions.estimate`: the lowest and highest numbers of calls, rows and questions of a run of this
+ * version of a standing program (a schedule).
+ */
 export const standingEstimateDocument = packedDocument<EstimateDocument>(
   "standing_versions.estimate",
   [asWritten],

@@ -16,10 +16,13 @@ export type SubscriptionRetry = {
 
 /** Limits of how fast a subscription receives deliveries. A field that is absent does not limit. */
 export type SubscriptionPace = {
-  /** Number of attempts that may start in `perMs`, evenly spaced. Present exactly if `perMs` is. */
+  /**
+   * Number of attempts to deliver to this subscription that may start in `perMs` milliseconds, evenly spaced. Present exactly if `perMs` is
+   * present.
+   */
   readonly max?: number;
   readonly perMs?: number;
-  /** Maximum number of attempts in flight, over all nodes. */
+  /** Maximum number of attempts to deliver to this subscription that are in flight at the same time, over all nodes. */
   readonly concurrency?: number;
 };
 

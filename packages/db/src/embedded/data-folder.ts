@@ -85,7 +85,10 @@ async function assertUsable(dataDir: string, storeRoot: string, uid: number): Pr
   if (owner !== undefined && (owner.uid !== uid || !isUsable)) throw folderBelongsToAnother(dataDir, owner.uid, uid);
 }
 
-/** Creates folders with `mode`, independent of the umask. A parent folder must not exclude PostgreSQL. */
+/**
+ * Creates the folder `path` and its missing parent folders, all with `mode`, independent of the umask. The parent folders get `mode` too,
+ * because PostgreSQL may run as another account and must be able to enter them.
+ */
 async function createFolder(path: string, mode: number): Promise<void> {
   const first = await mkdir(path, { recursive: true }).catch((error: NodeJS.ErrnoException) => {
     throw folderCannotBeMade(path, error.message);

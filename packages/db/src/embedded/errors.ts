@@ -46,7 +46,7 @@ export function waitText(dataDir: string, pid: number | undefined, waitMs: numbe
   );
 }
 
-/** Returns the error for data that the PostgreSQL of another service holds. */
+/** Returns the error for a data folder that another svc process uses: that process is still running, or is still stopping. */
 export function anotherServiceRuns(dataDir: string, pid: number | undefined): EmbeddedPostgresError {
   return new EmbeddedPostgresError(
     `another svc is running on ${dataDir}${holderText(pid)}, or is still stopping. Wait for its end and start again, ` +

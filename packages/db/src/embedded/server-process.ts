@@ -24,7 +24,10 @@ export type ServerProcessOptions = {
   readonly file: string;
   readonly args: readonly string[];
   readonly account: Account;
-  /** Process id that PostgreSQL must ignore if it finds this id in its lock file. */
+  /**
+   * Process id that PostgreSQL must not take for a running server if its lock file contains this id. The id belongs to this service, or to
+   * a program that got the id of a server that has ended.
+   */
   readonly ignoredPid: number;
   readonly onLog: (line: string) => void;
 };

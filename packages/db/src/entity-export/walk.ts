@@ -33,8 +33,9 @@ const everyUse: readonly ProgramUseSource[] = [
 ];
 
 /**
- * Returns the digests of the programs that only the jobs, skills and schedules of one entity (customer or user) use. Programs that others
- * of the project also use are absent. It searches page by page, and keeps one digest per program of the project in memory.
+ * Returns the digests of the programs that only the jobs, skills and schedules of one entity (customer or user) use. Programs that other
+ * jobs, skills or schedules of the project also use are absent. The function searches page by page, and keeps one digest per program of the
+ * project in memory.
  */
 async function programsOfEntityAlone(db: Executor, named: NamedEntity): Promise<Buffer[]> {
   const [own, others] = [new Set<string>(), new Set<string>()];
@@ -235,9 +236,10 @@ async function* rowsByWay(
 }
 
 /**
- * Returns the rows of `found` that the export of an entity (customer or user) contains at this point. Leaves out rows that belong to the
- * entity by a rule for their table. Leaves out rows that an earlier parent row has brought into the export. Both kinds are exported
- * elsewhere, so no row is exported twice.
+ * Returns those rows of `found` that the export of an entity (customer or user) contains as rows of the present parent table. Two kinds of
+ * rows are left out, because the export contains them elsewhere. So each row is exported only once.
+ * - Rows that belong to the entity by a rule in code for their own table.
+ * - Rows that the export finds through a parent row of another table. `before` lists these tables.
  */
 async function withoutOthers(
   { db, named }: EntityWalk,

@@ -12,7 +12,10 @@ import { arrayLiteral } from "../sql/statement.ts";
 import type { Erasure } from "./repo.ts";
 import { whereKey } from "./walk.ts";
 
-/** Columns with the digest of a program, by table. */
+/**
+ * For each table whose rows use programs: the column with the digest of the program. An erasure reads it to find programs that may be
+ * unused after it.
+ */
 const digestColumns: ReadonlyMap<PgTable, PgColumn> = new Map<PgTable, PgColumn>([
   [jobs, jobs.programDigest],
   [skills, skills.programDigest],
@@ -85,8 +88,8 @@ export async function deleteRows(batch: DeletionBatch, erased: ErasedTable, rows
 }
 
 /**
- * Deletes some of the rows that `rows` finds, and returns their number. It deletes at most as many rows as the batch may still delete
- * (`batch.left`), but always up to 100.
+ * Deletes some of the rows that `rows` finds, and returns their number. The maximum is the number of rows that the batch may still delete
+ * (`batch.left`), or 100 if that number is smaller.
  */
 async function deleteSome(batch: DeletionBatch, { table }: ErasedTable, rows: SQL): Promise<number> {
   await notePrograms(batch.tx, batch.erasure, table, rows);

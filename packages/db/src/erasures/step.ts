@@ -60,7 +60,10 @@ type PhaseProgress = { readonly after: string | undefined; readonly jobsLeft: nu
 
 const rowsMax = 5_000;
 const scannedRowsMax = 500;
-/** Maximum scans in one transaction if they find no rows to delete. */
+/**
+ * Maximum number of scans in one transaction of an erasure. One transaction contains several scans only as long as they find no rows to
+ * delete.
+ */
 const scansMax = 20;
 
 /** Continues one erasure by one batch. Returns the erasure's new state; undefined if no erasure has due work. */
@@ -127,8 +130,8 @@ async function scanTable(batch: DeletionBatch, given: StepContext): Promise<Part
 }
 
 /**
- * Returns the changed columns of an erasure after a finished phase (the scan of one table). It continues with the next table or the next
- * pass, or is done.
+ * Returns the columns of an erasure that change after a phase (the scan of one table). They say what comes next: the next table, the first
+ * table of another pass, or the end of the erasure.
  */
 function nextOf(
   erasure: Erasure,
@@ -313,11 +316,10 @@ async function erasePrograms(tx: Executor, erasure: Erasure, nowMs: number): Pro
 }
 
 /**
- * Deletes the recorded programs that nothing uses any more, and returns how many. First locks the table of programs against writes.
- *
- * The lock is needed because a transaction that stores a job also stores the job's program if that program is missing. With the lock, each
- * such transaction has either committed, so that its job is visible here. Or it waits, finds the program deleted, and stores the program
- * again.
+ * Deletes the recorded programs that nothing uses any more, and returns their number. First locks the table of programs against writes.
+ * The lock is needed because a transaction that stores a job also stores the job's program if that program is missing. There are two cases.
+ * The transaction committed before the lock: then its job is visible here. Or it waits for the lock, finds the program deleted, and stores
+ * the program again.
  */
 async function deleteUnused(tx: Executor, erasure: Erasure, nowMs: number): Promise<number> {
   const project = sql`${uuidOfId(erasure.projectId)}::uuid`;

@@ -97,7 +97,7 @@ export function isWalked(table: PgTable): boolean {
   return walks.has(table);
 }
 
-/** Returns the SQL condition that a row is in the next page of rows. A page has rows of one project. */
+/** Returns the SQL condition that a row is in `page`, which is one page of the rows of one project. */
 export function isNext(gone: WalkedTable, page: ProjectPage): SQL {
   const [key] = keyColumns(gone.table);
   return sql`${key} = any(array(select n.id from (${nextOfProject(gone, page)}) n))`;

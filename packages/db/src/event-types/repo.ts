@@ -6,10 +6,10 @@ import type { EventSettings, PortalLook } from "../documents/document.ts";
 import { eventSettings, eventTypes, eventTypeVersions } from "../schema/event-types.ts";
 import type { Row } from "../sql/codec.ts";
 
-/** A type of a project's own events. `schema` and `sample` are JSON texts; they may be empty. */
+/** A type of the events that a project publishes itself. `schema` and `sample` are JSON texts; they may be empty. */
 export type EventTypeRow = Omit<Row<typeof eventTypes>, "projectId">;
 
-/** A version of a type's schema. */
+/** A version of an event type's schema: its number and the time when it was created. */
 type EventTypeVersionRow = Pick<Row<typeof eventTypeVersions>, "version" | "createdAt">;
 
 /** The properties of an event type that a caller sets. */
@@ -30,7 +30,7 @@ export type PutEventTypeResult =
  */
 type PutEventType = { readonly most: number; readonly isNew?: boolean; readonly isTrial?: boolean };
 
-/** Settings of a project for its own events, with the logo of its portal. */
+/** A project's settings for the events that it publishes itself, and the look of its portal with the logo. */
 export type StoredEventSettings = EventSettings & { readonly logo: Buffer | null };
 
 /** Settings to store. `portal`: look of the portal with its logo, an image or null. */
@@ -44,13 +44,19 @@ type NewEventSettings = Pick<EventSettings, "unknownTypes"> & {
  */
 type EventTypePage = { readonly after: string; readonly limit: number; readonly isOffered?: boolean };
 
-/** The types of one project's own events. Every change increments the project's catalog version in the same transaction. */
+/**
+ * The types of the events that one project publishes itself. Every change increments the project's catalog version in the same transaction,
+ * so that nodes notice the change.
+ */
 type EventTypeRepository = {
   /** Returns types sorted by name, after a name. `isOffered`: true to return only those that the project offers to its customers. */
   list(page: EventTypePage): Promise<EventTypeRow[]>;
-  /** Returns the sizes of the same types, in bytes of schema and sample, without reading these. */
+  /**
+   * Returns the sizes of the event types that `list` returns for the same page: the bytes of schema and sample together. Does not read
+   * these texts.
+   */
   sizes(page: EventTypePage): Promise<{ readonly name: string; readonly bytes: number }[]>;
-  /** Returns those types that have one of these names. */
+  /** Returns the project's event types whose names are in the list. Other names are ignored. */
   find(names: readonly string[]): Promise<EventTypeRow[]>;
   /** Returns the newest versions of an event type, newest first. */
   versions(name: string, limit: number): Promise<EventTypeVersionRow[]>;
@@ -58,9 +64,12 @@ type EventTypeRepository = {
   schemaOf(name: string, version: number): Promise<{ readonly schema: string; readonly createdAt: number } | undefined>;
   /** Creates an event type, or replaces the event type with the same name. The type gets its next version number if its schema changes. */
   put(type: NewEventType, nowMs: number, how: PutEventType): Promise<PutEventTypeResult>;
-  /** Returns the settings, or undefined if the project never set them. */
+  /** Returns the project's settings for its events and its portal. Undefined if the project never set them. */
   settings(): Promise<StoredEventSettings | undefined>;
-  /** Stores the settings, and returns all of them. If `portal` is undefined, the look of the portal does not change. */
+  /**
+   * Stores the project's settings for its events and its portal, and returns the stored settings. If `portal` is undefined, the look of the
+   * portal does not change.
+   */
   putSettings(settings: NewEventSettings): Promise<StoredEventSettings>;
 };
 
@@ -79,7 +88,10 @@ const columns = {
   updatedAt: eventTypes.updatedAt,
 };
 
-/** PostgreSQL stores the length of a large text apart from it, so this reads no text. */
+/**
+ * SQL for the size of an event type's schema and sample in bytes. PostgreSQL stores the length of a large text separately, so the texts
+ * themselves are not read.
+ */
 const textBytes = sql<number>`octet_length(${eventTypes.schema}) + octet_length(${eventTypes.sample})`;
 
 /** Returns the repository of one project's event types. */
@@ -174,7 +186,10 @@ async function readSettings(db: Executor, projectId: ProjectId): Promise<StoredE
   return row && { ...row.settings, logo: row.logo };
 }
 
-/** Returns the part of the settings that describes the portal. Empty if the project never set it. */
+/**
+ * Returns the part of a project's settings that describes its portal, without the logo. Empty if the project never set the look of its
+ * portal.
+ */
 function lookOf(look: PortalLook | undefined): Pick<EventSettings, "portal"> {
   return look === undefined ? {} : { portal: { name: look.name, color: look.color, origins: look.origins } };
 }

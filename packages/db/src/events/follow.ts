@@ -25,8 +25,8 @@ type LookRange = {
   /** End of the searched range of event ids, exclusive. */
   readonly beforeUuid: string;
   /**
-   * Database snapshot of the reader's previous look (read of new events). Events that were visible in this snapshot are left out, because
-   * the reader has them already.
+   * Database snapshot of the reader's previous look (read of new events). The look leaves out events that were visible in this snapshot,
+   * because the reader already has them.
    */
   readonly seen: string;
   /**

@@ -48,7 +48,7 @@ export function occurrenceOf(id: Parameters<typeof uuidOfId>[0], ...parts: reado
 
 /**
  * Applies the filters of subscriptions (CEL expressions that select events) to operational events, in the same way as to all other events.
- * The node makes it, because this package does not evaluate expressions.
+ * The caller passes an object of this type, because this package does not evaluate expressions.
  */
 export type OperationalFilters = {
   /**
@@ -235,7 +235,10 @@ export async function publishOperationalEvents<Fact extends { readonly projectId
 /** An operational event to store, with the subscriptions that receive it. `event` has no deliveries yet. */
 type RoutedEvent = { readonly event: NewEvent; readonly receiving: readonly Receiver[] };
 
-/** `faulty`: subscriptions that do not receive the event because their filter could not be evaluated for it. */
+/**
+ * An operational event after the filters of its subscriptions were applied. `faulty`: the subscriptions that do not receive the event,
+ * because their filter could not be evaluated for it.
+ */
 type ReceivedEvent = RoutedEvent & { readonly faulty: readonly SubscriptionId[] };
 
 /** Removes from each event the subscriptions whose filter does not accept it. */

@@ -96,8 +96,8 @@ type RecordRow = { fresh: boolean; duplicates: string[] | null; moved?: MovedRow
 type MovedRow = { readonly project_id: string; readonly shard: number; readonly version: string };
 
 /**
- * Parts of the statement that also compares the shards (groups of entities). `isCurrent`: the condition that they have not changed. `moved`:
- * a query for the present versions of those that have changed.
+ * Two parts of the statement that stores events only if the shards (groups of entities) have not changed since the caller read them.
+ * `isCurrent`: the condition that all given shards are unchanged. `moved`: a query for the present versions of the changed shards.
  */
 type ShardsText = { readonly isCurrent: string; readonly moved: string };
 

@@ -3,7 +3,10 @@ import { type Executor, withTransaction } from "../connect.ts";
 import { firstUuid } from "../sql/newest-in.ts";
 import { arrayLiteral, statement } from "../sql/statement.ts";
 
-/** Returns the SQL for the positions of those unfinished replays of a project that match a condition on the subscription. */
+/**
+ * Returns the SQL for the positions (events up to which a replay has progressed) of a project's unfinished replays. `condition`: SQL
+ * condition on the replay's subscription.
+ */
 const unfinishedReplays = (condition: string) =>
   `(select position_event_id from replays where project_id = $1::uuid and ${condition} and ended_at is null offset 0)`;
 

@@ -7,7 +7,7 @@ import { statement } from "../sql/statement.ts";
 /** An OAuth authorization code as the database stores it: its digest and its data, without the code's text. */
 export type GrantCode = typeof grantCodes.$inferSelect;
 
-/** Stores an authorization code (as its digest). */
+/** Stores an OAuth authorization code. Only the digest of the code's text is stored. */
 export async function insertGrantCode(db: Executor, code: GrantCode): Promise<void> {
   await db.orm.insert(grantCodes).values(code);
 }
@@ -19,8 +19,8 @@ export async function findGrantCode(db: Executor, digest: Buffer): Promise<Grant
 }
 
 /**
- * Marks a code as spent (exchanged), even if it has expired. Of concurrent calls, only one returns true. The others wait until its
- * transaction ends, and then return false.
+ * Marks an authorization code as spent (exchanged), even if the code has expired. Of concurrent calls with the same code, only the first
+ * returns true. The other calls wait for the end of the first call's transaction, and then return false.
  */
 export async function spendGrantCode(db: Executor, digest: Buffer, nowMs: number): Promise<boolean> {
   const spent = await db.orm
@@ -47,7 +47,7 @@ const sweepCodes = statement<{ digest: Buffer }>(
      for update skip locked) returning digest`,
 );
 
-/** Deletes up to `limit` codes that had expired before `beforeMs`; returns how many. */
+/** Deletes up to `limit` OAuth authorization codes that had expired before `beforeMs`. Returns the number of deleted codes. */
 export async function sweepGrantCodes(db: Executor, beforeMs: number, limit: number): Promise<number> {
   return (await sweepCodes(db, [isoTime(beforeMs), limit])).length;
 }
@@ -133,12 +133,14 @@ const sweepUnused = statement<{ id: string }>(
      for update skip locked) returning id`,
 );
 
-/** Deletes up to `limit` clients last used before `usedMs`; returns how many. */
+/** Deletes up to `limit` OAuth clients that last received a grant or tokens before `usedMs`. Returns the number of deleted clients. */
 export async function sweepUsedGrantClients(db: Executor, usedMs: number, limit: number): Promise<number> {
   return (await sweepUsed(db, [isoTime(usedMs), limit])).length;
 }
 
-/** Deletes up to `limit` clients registered before `createdMs` and never used; returns how many. */
+/**
+ * Deletes up to `limit` OAuth clients that registered before `createdMs` and never received a grant. Returns the number of deleted clients.
+ */
 export async function sweepUnusedGrantClients(db: Executor, createdMs: number, limit: number): Promise<number> {
   return (await sweepUnused(db, [isoTime(createdMs), limit])).length;
 }

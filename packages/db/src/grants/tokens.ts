@@ -47,8 +47,8 @@ export async function findGrantToken(db: Executor, digest: Buffer): Promise<Toke
 }
 
 /**
- * Marks a refresh token as spent (used). Of concurrent calls, only one returns true. The others wait until its transaction ends, and then
- * return false.
+ * Marks a refresh token as spent (used). Of concurrent calls with the same token, only the first returns true. The other calls wait for the
+ * end of the first call's transaction, and then return false.
  */
 export async function spendGrantToken(db: Executor, digest: Buffer, nowMs: number): Promise<boolean> {
   const spent = await db.orm

@@ -82,7 +82,7 @@ const selectHooks = compose(
 
 /**
  * Returns one list of hooks (endpoints that svc asks about tool calls) for each given project, in the given order. Each list has the order
- * in which svc asks the hooks. svc reads the hooks of projects that make calls every half second.
+ * in which svc asks the hooks. Every half second, a node reads again the hooks of the projects whose tool calls it sends.
  */
 export async function findCallHooks(db: Executor, projectIds: readonly ProjectId[]): Promise<CallHookRow[][]> {
   const found = new Map(projectIds.map((id) => [uuidOfId(id), [] as CallHookRow[]]));

@@ -60,8 +60,8 @@ export async function renewJobLeases(
 }
 
 /**
- * Makes the run task of a job due and takes it from the node that works on it. Inserts the task if it is missing. Finds it by the primary
- * key of job_tasks.
+ * Makes the run task of a job (the task that runs the job's steps) due, and takes it from the node that works on it. Inserts the task if it
+ * is missing. Finds the task by the primary key of job_tasks.
  */
 const takeRun = statement<{ lease_token: string }>(
   "take_run_task",
@@ -73,9 +73,9 @@ const takeRun = statement<{ lease_token: string }>(
 );
 
 /**
- * Makes the run task of a job due, and takes it from the node that works on it. Call it under `lockJob` when you change something that the
- * job's driver (the loop that runs its steps) has already read. The driver's unfinished work is then lost, except the calls in the ledger
- * (the stored record of tool calls).
+ * Makes the run task of a job (the task that runs the job's steps) due, and takes it from the node that works on it. Call it under
+ * `lockJob` when you change something that the job's driver (the loop that runs its steps) has already read. The driver's unfinished work
+ * is then lost, except the calls in the ledger (the stored record of tool calls).
  */
 export async function takeRunTask(
   tx: Executor,
@@ -96,8 +96,8 @@ const takeIdleRun = statement<{ lease_token: string }>(
 );
 
 /**
- * A job's run task, and the node that gets a lease on it (the right to work on it for a limited time). This node commits a change of the
- * job in the same transaction.
+ * A job's run task (the task that runs the job's steps), and the node that gets a lease on it (the right to work on it for a limited time).
+ * This node commits a change of the job in the same transaction.
  */
 export type RunToLease = {
   readonly jobId: Id<"job">;
@@ -122,8 +122,8 @@ export async function leaseIdleRunTask(tx: Executor, run: RunToLease): Promise<n
 }
 
 /**
- * Takes a job's run task from its holder as `takeRunTask` does, and leases it to `owner` (only `owner` may work on it for a limited time).
- * `owner` commits a change of the job in the same transaction. Returns the lease's token.
+ * Takes a job's run task (the task that runs the job's steps) from its holder as `takeRunTask` does, and leases it to `owner`. Only `owner`
+ * may then work on it for a limited time. `owner` commits a change of the job in the same transaction. Returns the lease's token.
  */
 export async function leaseRunTask(tx: Executor, run: RunToLease): Promise<number> {
   const [row] = await takeRun(tx, [

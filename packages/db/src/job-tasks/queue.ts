@@ -50,7 +50,10 @@ type JobClaimRequest = {
   readonly fullProjects: ReadonlySet<ProjectId>;
 };
 
-/** One claim takes due tasks of jobs up to a limit. It looks at this many times the limit, so that every project gets its share. */
+/**
+ * Number of due tasks of jobs that one claim looks at, as a multiple of the number of tasks that it may take. It looks at more tasks than
+ * it takes, so that every project gets its share.
+ */
 const windowFactor = 20;
 
 const claimed = selectList(
@@ -115,8 +118,8 @@ export async function claimJobTasks(db: Executor, request: JobClaimRequest): Pro
 }
 
 /**
- * Deletes tasks of a job by kind and subject. Only the job and the kind limit the scan of the primary key of job_tasks. PostgreSQL compares
- * the subject in each row that it finds.
+ * Deletes tasks of a job by kind and subject (the text that says what the task is for, such as an ask's id). Only the job and the kind
+ * limit the scan of the primary key of job_tasks. PostgreSQL compares the subject in each row that it finds.
  */
 const deleteTasks = statement<{ job_id: string }>(
   "delete_job_tasks",

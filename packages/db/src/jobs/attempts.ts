@@ -8,7 +8,7 @@ import { arrayLiteral, statement } from "../sql/statement.ts";
 
 const names = namesBut(jobAttempts, "idempotencyKey", "contentDigest");
 
-/** An earlier attempt at a job. */
+/** An attempt at a job that has ended and was followed by another attempt. `receipt`: the report of this attempt. */
 export type JobAttemptRecord = Omit<AttemptRow, "receipt"> & { readonly receipt: ReceiptDocument };
 
 type AttemptRow = Row<typeof jobAttempts, (typeof names)[number]>;
@@ -64,8 +64,8 @@ export type NewJobAttempt = {
 
 /**
  * Stores the result of the ended attempt, and prepares the job's row for the next attempt. The receipt (report of the job), the time of the
- * end, and requests to cancel or pause are removed from the row. The caller must have locked the job's row. It commits the rest of the next
- * attempt in the same transaction.
+ * end, and requests to cancel or pause are removed from the row. The caller must have locked the job's row, and stores everything else of
+ * the next attempt in the same transaction.
  */
 export async function beginJobAttempt(tx: Executor, attempt: NewJobAttempt): Promise<void> {
   const { jobId, keyId, nowMs, idempotencyKey, contentDigest } = attempt;

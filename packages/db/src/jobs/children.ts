@@ -49,7 +49,10 @@ export async function readChildJobs(db: Executor, ids: readonly Id<"job">[]): Pr
   return (await selectChildren(db, [arrayLiteral(ids.map(uuidOfId))])).map((row) => columns.read(row));
 }
 
-/** Reads the state of jobs, and locks their rows for the rest of the transaction. Lock them before their parent job. */
+/**
+ * Reads the states of child jobs, and locks their rows for the rest of the transaction. Call it before the parent job is locked: all
+ * transactions lock in this order, so that they do not deadlock.
+ */
 export async function lockChildJobs(
   tx: Executor,
   ids: readonly Id<"job">[],
@@ -78,12 +81,12 @@ export async function insertChildJobs(tx: Executor, newJobs: readonly NewJob[], 
   );
 }
 
-/** Sets a child's position in its parent job, and its share of the parent's limits. */
+/** Stores the position of a child job in its parent job, and the part of the parent job's limits that the child job may use. */
 export async function setChildJob(tx: Executor, jobId: Id<"job">, child: ChildDocument): Promise<void> {
   await tx.orm.update(jobs).set({ child }).where(eq(jobs.id, jobId));
 }
 
-/** Stores programs that do not exist yet. */
+/** Stores programs. Does nothing for a program that the project already has. */
 export async function putJobPrograms(tx: Executor, programs: readonly NewJobProgram[]): Promise<void> {
   if (programs.length > 0) await tx.orm.insert(jobPrograms).values(inOrderOfKeys(programs)).onConflictDoNothing();
 }

@@ -53,18 +53,21 @@ export type NewJobStep = ValuesOf<typeof stepFields> & { readonly isStored?: boo
 /** The lease (time-limited right) under which a driver (the loop that runs a job's steps) writes to its job. */
 export type RunLease = { readonly jobId: Id<"job">; readonly owner: NodeId; readonly leaseToken: number };
 
-/** The writes of a commit to the job's row, its log, its steps and its run task. */
+/** The writes of a commit to the job's row, its log, its steps and its run task (the task that runs the job's steps). */
 export type JobChange = {
   readonly job: JobUpdate;
   readonly events: readonly NewJobEvent[];
   readonly steps: readonly NewJobStep[];
   /**
-   * The commit's effect on the job's run task. `keep`: the driver (the loop that runs the steps) continues under the same lease (its
-   * time-limited right to the job). `end`: the commit deletes the task. `dueAtMs`: the commit releases the task, which is due again at this
-   * time (epoch milliseconds).
+   * The commit's effect on the job's run task (the task that runs its steps). `keep`: the driver (the loop that runs the steps) continues
+   * under the same lease (its time-limited right to the job). `end`: the commit deletes the task. `dueAtMs`: the commit releases the task,
+   * which is due again at this time (epoch milliseconds).
    */
   readonly task: "keep" | "end" | { readonly dueAtMs: number };
-  /** True if the job made progress. Leases that it lost earlier then no longer count. */
+  /**
+   * True if the job made progress with this commit. The commit then sets the number of leases that expired during work on the job back to
+   * 0.
+   */
   readonly isProgress: boolean;
   /** The call that the job is about to send; undefined if it sends none. */
   readonly begunCall?: CallRecord | undefined;
@@ -127,7 +130,7 @@ const commitFields = {
   expectedSeq: orNull(int4),
 };
 
-/** Columns that the end of a call writes. */
+/** Columns of a call's row in the ledger (the record of all tool calls) that are written when the call ends. */
 const callEndFields = fieldsOf(
   toolCalls,
   "id",

@@ -40,7 +40,7 @@ export type RunChange = JobChange & {
   readonly clearedSets: readonly string[];
   readonly undoEntries: readonly NewJobUndoEntry[];
   readonly undoChanges: readonly JobUndoChange[];
-  /** Ledger rows of calls that have ended. */
+  /** Tool calls of the job that have ended, as rows of the ledger (the record of all tool calls). The commit stores them. */
   readonly calls: readonly CallRecord[];
   /**
    * Tasks that become due with the commit. They are tasks of other jobs (for example of the parent job), or tasks of this job that do not
@@ -48,8 +48,8 @@ export type RunChange = JobChange & {
    */
   readonly tasks: readonly NewJobTask[];
   /**
-   * Function that writes more rows in the same transaction. It runs after svc has checked that the node still holds the job's lease (the
-   * time in which only one node works on a task).
+   * Function that writes further changes in the same transaction. It runs after svc has checked that the node still holds the job's lease
+   * (the time in which only one node works on a task).
    */
   readonly also: ((tx: Executor) => Promise<void>) | undefined;
 };
@@ -143,8 +143,8 @@ function otherWrites(jobId: Id<"job">, change: RunChange): ((tx: Executor) => Pr
 }
 
 /**
- * Returns the functions that store new rows of a job and their positions in the job's sets (lists of rows). There is one function for
- * everything, or one more for each further set that gets rows.
+ * Returns the functions that store new rows of a job and their positions in the job's sets (lists of rows). One function stores the rows
+ * together with the positions in one set. Each further set that gets rows has a function of its own.
  */
 function rowWrites(jobId: Id<"job">, { rows, setRows, setRuns }: RunChange): ((tx: Executor) => Promise<unknown>)[] {
   const [first, ...others] = setRuns;

@@ -61,7 +61,8 @@ export async function setJobPause(
 }
 
 /**
- * Stores the request to cancel a job, unless the job has ended, and makes the job's run task due. Finds the job by the primary key of jobs.
+ * Stores the request to cancel a job, unless the job has ended. Also makes the job's run task (the task that runs its steps) due, so that a
+ * node handles the request. Finds the job by the primary key of jobs.
  */
 const request = statement<{ id: string; isFinished: boolean; status: string }>(
   "request_job_cancel",
@@ -77,8 +78,9 @@ const request = statement<{ id: string; isFinished: boolean; status: string }>(
 );
 
 /**
- * Requests the cancellation of a job and makes its run task due, in one transaction. Returns the job's status; undefined if the project has
- * no such job. Only the first request counts. An ended job does not change. If the job is paused, the request also ends the pause.
+ * Requests the cancellation of a job, and makes its run task (the task that runs its steps) due, in one transaction. Returns the job's
+ * status; undefined if the project has no such job. Only the first request counts. An ended job does not change. If the job is paused, the
+ * request also ends the pause.
  */
 export function requestJobCancel(
   db: Executor,

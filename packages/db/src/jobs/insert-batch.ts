@@ -79,7 +79,7 @@ const parts = {
  */
 type StoredProject = { projectId: string; used: string; isCounted: boolean; fits: boolean };
 
-/** Parts of the statement that stores jobs which do not begin at once. */
+/** Parts of the statement that are needed for jobs which wait in the queue. Jobs whose first step begins at once need further parts. */
 const queuedParts = ["wanted", "room", "programs", "events", "tasks", "jobs"] as const;
 
 /**
@@ -131,7 +131,10 @@ const insertBatch = compose(
 
 const unwritten = namesBut(jobs, ...(Object.keys(jobFields) as (keyof typeof jobFields)[]));
 
-/** True if `insertJobBatch` can store the jobs: they have no idempotency key, and the transaction writes nothing else. */
+/**
+ * True if `insertJobBatch` can store the jobs: they have no idempotency key, and the transaction writes nothing else. False if they need a
+ * transaction of their own.
+ */
 export function isPlainInsert({ newJobs }: JobInsert): boolean {
   return newJobs.every(
     ({ job, also }) => also === undefined && unwritten.every((name) => (job[name] ?? null) === null),

@@ -12,9 +12,10 @@ import type { KeyedJob, NewJob, NewJobProgram } from "./new-job.ts";
 import { storedChain } from "./principals.ts";
 
 /**
- * Stores a program, if it is new, and its jobs in one transaction: a live job and, for simulateFirst, its simulation run. Returns undefined
- * if they were stored. Otherwise returns the job that already holds the idempotency key, or the quota that is reached. Of concurrent
- * submissions with the same key, only one is stored. Concurrent submissions together cannot exceed the quota.
+ * Stores a program, if it is new, and its jobs in one transaction: a live job, and its simulation run if the submission requested one
+ * (`simulateFirst`). Returns undefined if the jobs were stored. Otherwise returns the job that already holds the idempotency key, or the
+ * quota that is reached. Of concurrent submissions with the same key, only one is stored. Concurrent submissions together cannot exceed the
+ * quota.
  */
 export async function insertJobs(
   db: Executor,

@@ -20,7 +20,7 @@ type JobCounts = {
    * without counting again.
    */
   add(projectId: ProjectId, jobs: number): void;
-  /** Remembers that a project has `used` jobs. The statement that counted them took `tookMs` milliseconds. */
+  /** Remembers that a project has `used` unfinished jobs. The statement that counted these jobs took `tookMs` milliseconds. */
   keep(projectId: ProjectId, used: number, tookMs: number): void;
 };
 

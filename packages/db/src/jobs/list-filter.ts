@@ -3,7 +3,7 @@ import type { JobMode, JobStatus } from "../schema/words.ts";
 
 /** Filter of a list of jobs. A field that is not set does not filter. */
 export type JobFilter = TimeRange & {
-  /** Undefined: all statuses. */
+  /** Statuses of the jobs that the list contains. Undefined: jobs of every status. */
   statuses: readonly JobStatus[] | undefined;
   /**
    * Only jobs in this mode. If undefined, the list has every mode except `rehearse` (approval dry runs), which only the list of the jobs of

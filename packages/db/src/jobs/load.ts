@@ -70,7 +70,10 @@ export async function loadJobsWithSteps(
   });
 }
 
-/** A program as submitted, with its pinned definitions. It is sealed; rows that versions before 0.2 wrote are not sealed. */
+/**
+ * A program as submitted, with its pins: the definitions of tools and skills that the program was checked with and runs on. The program is
+ * sealed, except in rows that versions before 0.2 wrote.
+ */
 export type JobProgramRecord = Readonly<Row<typeof jobPrograms, "program" | "sealedProgram" | "programHash" | "pins">>;
 
 /** Key of a job's program. Programs with the same content are stored once in a project. */
@@ -153,7 +156,10 @@ const selectPins = compose(
     cross join lateral (select * from job_programs where project_id = w.project_id and digest = w.digest offset 0) p`,
 );
 
-/** Returns the pinned definitions of programs as JSON text; deleted programs are absent. */
+/**
+ * Returns the pins of programs as JSON text: the definitions of tools and skills that each program was checked with. Deleted programs are
+ * absent.
+ */
 export async function loadJobPins(
   db: Executor,
   wanted: readonly JobProgramName[],

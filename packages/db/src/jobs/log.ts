@@ -79,7 +79,7 @@ type ReadRow = typeof jobEvents.$inferSelect & {
   readonly programHash: string | null;
 };
 
-/** Returns the entries of log rows, in order. */
+/** Returns the entries of a job's log from the stored rows, in order. One row can contain several entries. */
 function entriesOf(log: readonly ReadRow[]): JobEventRecord[] {
   return log.flatMap(({ jobChain, programHash, following, ...stored }) => {
     const row = { ...stored, payload: programHash === null ? stored.payload : withHash(stored.payload, programHash) };
@@ -122,8 +122,8 @@ const appendEvents = compose(
 );
 
 /**
- * Appends entries to a job's log. For every writer except the job's driver (the loop that runs the job's steps). Returns the last `seq`.
- * Call `lockJob` before any other change in the same transaction.
+ * Appends entries to a job's log, and returns the last `seq`. Every writer uses this function except the job's driver (the loop that runs
+ * the job's steps), which writes entries with its commits. Call `lockJob` before any other change in the same transaction.
  */
 export async function appendJobEvents(
   tx: Executor,

@@ -5,10 +5,13 @@ import { type NewRow, namesBut, type Row } from "../sql/codec.ts";
 import { type PackedList, packedList } from "../sql/select-list.ts";
 import { chainOfJob } from "./principals.ts";
 
-/** Columns of a job that are read: all except those used only at submission. */
+/**
+ * Columns of a job that svc reads to run or show the job. Left out are the columns that only serve to recognize repeated requests, or to
+ * count refused answers.
+ */
 export const jobNames = namesBut(jobs, "idempotencyKey", "contentDigest", "refusedAnswers", "childKey");
 
-/** A job as its row holds it, without the columns used only at submission. */
+/** A job as its row holds it, with the columns of `jobNames`. */
 export type JobRecord = Omit<Row<typeof jobs, (typeof jobNames)[number]>, "receipt"> & {
   receipt: ReceiptDocument | null;
 };

@@ -72,7 +72,10 @@ const selectOfParent = statement<ListedRow>(
   ),
 );
 
-/** Reads approval dry runs (jobs that ask people to approve a schedule) by the index jobs_rehearsals, for each requested status. */
+/**
+ * Reads approval dry runs by the index jobs_rehearsals, for each requested status. Such a job asks people to approve a schedule and shows
+ * them a simulation of it.
+ */
 const selectApprovalDryRuns = statement<ListedRow>(
   "list_rehearsals",
   pageText(
@@ -245,7 +248,9 @@ async function findListedJob(db: Executor, projectId: ProjectId, id: Id<"job">):
   return row && listedOf(row);
 }
 
-/** Returns the simulation run that simulateFirst made for a job. */
+/**
+ * Returns the simulation run that svc made before a job, because the job was submitted with `simulateFirst`. Undefined if there is none.
+ */
 async function findListedSimulationRun(
   db: Executor,
   projectId: ProjectId,

@@ -92,8 +92,8 @@ export type JobSetRun = {
 };
 
 /**
- * The parameters for storing a page of rows. `of`: the set (a job's list of rows) and the first position in it to which the rows are
- * appended, and their row numbers. `rows`: the rows.
+ * The parameters for storing a page of rows. `rows`: the rows. `of`: where they are appended. It names the set (a job's list of rows), the
+ * position of the first row in the set, and the numbers of the rows.
  */
 export const pageParts = {
   of: values({ setId: text, fromOrdinal: int4, rowNumbers: int4Array }),
@@ -109,8 +109,8 @@ export type JobPage = { readonly rows: readonly NewJobRow[]; readonly run: JobSe
 /**
  * Returns two SQL statements: one stores the rows of a page, the second their positions in a set (the list of rows that a step makes).
  * `job`: SQL expression of the job's id. `from`: SQL source of that id, followed by a comma; it may be empty.
- * - The statements use primary keys. In a large set, they take most of the time for each row. One parameter for each value and a check for
- *   conflicts would double this time.
+ * - The statements use primary keys. In a large set, the changes of these indexes take most of the time for each row. One parameter for
+ *   each value and a check for conflicts would double the time.
  * - A check for conflicts is not needed, because the positions are always free. A set grows only in the commit that counts its rows. The
  *   set is emptied before a step fills it again.
  */

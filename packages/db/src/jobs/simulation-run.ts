@@ -13,7 +13,9 @@ const selectSimulationRun = statement<{ id: string }>(
   "select id from jobs where simulated_from = $1::uuid order by id limit 1",
 );
 
-/** Returns the simulation run that simulateFirst made for a job; undefined if there is none. */
+/**
+ * Returns the simulation run that svc made before a job, because the job was submitted with `simulateFirst`. Undefined if there is none.
+ */
 export async function findSimulationRun(db: Executor, jobId: Id<"job">): Promise<Id<"job"> | undefined> {
   const [row] = await selectSimulationRun(db, [uuidOfId(jobId)]);
   return row && idOfUuid("job", row.id);

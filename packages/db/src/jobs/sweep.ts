@@ -40,7 +40,10 @@ const finishSweep = statement<{ id: string }>(
    update jobs set is_swept = true, progress = null where id = any($1::uuid[]) returning id`,
 );
 
-/** Maximum jobs in one batch of a sweep. A child job is swept only after its parent job has ended, because the parent may still undo it. */
+/**
+ * Maximum number of jobs whose rows one batch of a sweep deletes. The batch leaves out a child job whose parent job has not ended, because
+ * the parent job may still undo calls of the child job.
+ */
 const jobsMax = 20;
 
 /**
@@ -104,9 +107,9 @@ type EndedJobBatch = {
   readonly beforeMs: number;
   /** Last job of the previous batch, after which this batch begins. Undefined for the first batch of a round. */
   readonly after: Id<"job"> | undefined;
-  /** Maximum jobs to delete. */
+  /** Maximum number of jobs that this batch deletes. */
   readonly limit: number;
-  /** Maximum log entries to delete. The entries of the first job in the batch do not count. */
+  /** Maximum number of log entries that this batch deletes. The batch's first job is deleted even if its log is longer. */
   readonly logEntriesMax: number;
 };
 

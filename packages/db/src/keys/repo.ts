@@ -8,7 +8,10 @@ import { endSubscriptionsOfKey } from "../subscriptions/routing.ts";
 /** An API key as stored: everything except its text. */
 export type ApiKey = typeof apiKeys.$inferSelect;
 
-/** An API key to store. It has only the limits that this object contains. */
+/**
+ * An API key to store. A limit that is absent from this object (for example an entity) is not set, so the key is not limited in this
+ * respect.
+ */
 export type NewApiKey = typeof apiKeys.$inferInsert;
 
 /** The key that a caller presents, together with its project's configured quotas and confirmation rule. */
@@ -19,7 +22,7 @@ export async function createApiKey(db: Executor, key: NewApiKey): Promise<void> 
   await db.orm.insert(apiKeys).values(key);
 }
 
-/** Stores a key, unless a key with the same digest exists. A revoked key with this digest also prevents it. */
+/** Stores a key. Does nothing if a key with the same digest exists, even if that key is revoked. */
 export async function ensureApiKey(db: Executor, key: NewApiKey): Promise<void> {
   await db.orm.insert(apiKeys).values(key).onConflictDoNothing({ target: apiKeys.digest });
 }
@@ -65,7 +68,10 @@ export async function lockApiKey(db: Executor, id: KeyId): Promise<void> {
   await db.orm.select({ id: apiKeys.id }).from(apiKeys).where(eq(apiKeys.id, id)).for("update");
 }
 
-/** Returns the keys of a project with a purpose, newest first, beginning after the key `after`. */
+/**
+ * Returns those keys of a project that have the given purpose, newest first, beginning after the key `after`. Purposes: keys of portal
+ * links, or all other keys.
+ */
 export function listApiKeys(
   db: Executor,
   projectId: ProjectId,

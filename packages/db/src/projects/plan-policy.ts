@@ -17,7 +17,7 @@ import { arrayLiteral, statement } from "../sql/statement.ts";
 
 type PlanPolicy = { readonly planApproval: StoredPlanApproval; readonly confirm: ConfirmRule };
 
-/** The project and the keys whose rules are requested. */
+/** A request for rules: the project whose approval and confirmation rules are read, and the keys whose confirmation rules are read. */
 type PolicyQuestion = { readonly projectId: ProjectId; readonly keyIds: readonly KeyId[] };
 
 /** The project's policy about plans and calls, and the confirmation rules of the requested keys. */

@@ -13,8 +13,8 @@ const selectQuotas = statement<{ quotas: string }>(
 );
 
 /**
- * Takes an advisory lock, which locks no row. Transactions that may exceed a project's quota of jobs take it, so they run one after the
- * other.
+ * Takes an advisory lock, which locks no row. Transactions that may exceed a project's quota of jobs take this lock first. So these
+ * transactions run one after the other.
  */
 const lockJobs = statement<{ locked: string }>(
   "lock_project_jobs",

@@ -159,11 +159,13 @@ export async function touchProjectRouting(tx: Executor, id: ProjectId): Promise<
 
 /**
  * Makes nodes notice that subscriptions of a project have changed. Call it in every transaction that changes subscriptions, before or after
- * the change. `entityIds`: the entities (customers or users) whose events these subscriptions receive, empty for those of the whole project.
- * - If one of them is empty, it increments the routing version of the project. Nodes then read all subscriptions of the whole project again.
- * - Otherwise it only locks the project's row. At its end, the transaction increments the versions of the entities' shards (groups of
- *   entities), so nodes read only the subscriptions of these shards again. Because of the lock, transactions that change several shards of a
- *   project run one after the other and cannot deadlock.
+ * the change. `entityIds`: for each changed subscription, the entity (customer or user) whose events it receives; empty if it receives
+ * those of the whole project.
+ * - If one of these ids is empty, the function increments the routing version of the project. Nodes then read all subscriptions of the
+ *   whole project again.
+ * - Otherwise it only locks the project's row. A database trigger increments the versions of the entities' shards (groups of entities) at
+ *   the end of the transaction. So nodes read only the subscriptions of these shards again. Because of the lock, transactions that change
+ *   several shards of a project run one after the other and cannot deadlock.
  */
 export async function touchSubscriptionRouting(
   tx: Executor,
@@ -175,7 +177,10 @@ export async function touchSubscriptionRouting(
     await tx.orm.select({ id: projects.id }).from(projects).where(eq(projects.id, id)).for("no key update");
 }
 
-/** Returns the recipients of events (`accounts` or `projects`) that a node last stored. Undefined if no node has stored any. */
+/**
+ * Returns the stored audience: the rule that says which projects receive an incoming event (see `keepAudience`). Undefined if a node has
+ * never stored it.
+ */
 export async function readAudience(db: Executor): Promise<"accounts" | "projects" | undefined> {
   const [state] = await db.orm.select({ audience: routingState.audience }).from(routingState);
   return state?.audience ?? undefined;

@@ -53,8 +53,8 @@ export function queuedSubscriptions(projectId: string): string {
 }
 
 /**
- * Counts pending deliveries, at most $2. It finds the subscriptions with queued deliveries, and then the queued tasks of each subscription by
- * the key of delivery_tasks.
+ * Counts the pending deliveries of a project, up to $2. It finds the subscriptions with queued deliveries, and then the queued tasks of
+ * each subscription by the key of delivery_tasks.
  */
 const countDeliveries = statement<{ count: string }>(
   "count_project_deliveries",
@@ -64,7 +64,7 @@ const countDeliveries = statement<{ count: string }>(
        select from delivery_tasks where epoch = any${liveEpochs} and subscription_id = s.id offset 0) t limit $2::int8) c`,
 );
 
-/** Counts unfinished jobs, at most $2. */
+/** Counts the unfinished jobs of a project. The count stops at $2. */
 const countJobs = statement<{ count: string }>(
   "count_project_jobs",
   `select count(*) as count from (select from ${unfinishedJobs("$1::uuid")} limit $2::int8) c`,
@@ -78,7 +78,10 @@ const countSubscriptions = statement<{ count: string }>(
   "select count(*) as count from subscriptions where project_id = $1::uuid and entity_id = '' and kind = 'events'",
 );
 
-/** Adds up the numbers of subscriptions in the shards of a project, which are 16 rows at most. */
+/**
+ * Returns the number of a project's subscriptions that are limited to an entity (customer or user). Each of the project's up to 16 shards
+ * (groups of entities) has a row with its own number. The statement adds up these numbers.
+ */
 const countEntitySubscriptions = statement<{ count: string }>(
   "count_project_entity_subscriptions",
   "select coalesce(sum(subscriptions), 0) as count from routing_shards where project_id = $1::uuid",
@@ -129,7 +132,10 @@ export type ProjectUsage = {
   /** Returns the number of subscriptions to events of one entity (customer or user), active and inactive. */
   countEntitySubscriptions(): Promise<number>;
   countToolkits(): Promise<number>;
-  /** Returns the size in bytes of the definitions that the project published for itself, without the one that has the slug `except`. */
+  /**
+   * Returns the size in bytes of the private toolkits (apps that the project defined for itself), without the one that has the slug
+   * `except`.
+   */
   measureToolkits(except?: string): Promise<number>;
   /**
    * Returns the total size in bytes of four kinds of data of the project: payloads of events, call data in the ledger (record of tool

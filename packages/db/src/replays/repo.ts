@@ -99,7 +99,10 @@ type ReplayRepository = {
    */
   start(replay: NewReplay, limits: ReplayLimits): Promise<ReplayStart>;
   find(id: ReplayId): Promise<ReplayRecord | undefined>;
-  /** Returns the replays, newest first, beginning after the id `after`. `to`: only those to one of these subscriptions. */
+  /**
+   * Returns the project's replays, newest first, beginning after the id `after`. `to`: if given, only replays to one of these subscriptions
+   * are returned.
+   */
   list(page: { after: ReplayId | undefined; limit: number }, to?: readonly SubscriptionId[]): Promise<ReplayRecord[]>;
   /**
    * Changes a replay as `changeOf` says, and returns it. Waits until no transaction is queuing the replay's deliveries. A replay that has
@@ -188,7 +191,10 @@ async function findRefusal(
   return own.filter(isQueuing).length < limits.ofCustomers ? undefined : { outcome: "too_many" };
 }
 
-/** Returns the replay to a subscription of the same entity (customer or user) as `subscriptionId`. Finds subscriptions by primary key. */
+/**
+ * Returns one of the replays in `started` that goes to a subscription of the same entity (customer or user) as `subscriptionId`. Undefined
+ * if there is none. Finds the subscriptions by primary key.
+ */
 async function findOfCustomer(
   tx: Executor,
   projectId: ProjectId,

@@ -25,7 +25,7 @@ export async function noteRestore(db: Executor, note: RestoreNote, nowMs: number
     .onConflictDoNothing();
 }
 
-/** Returns the last restore; undefined if there was none. */
+/** Returns the last restore of this database from a backup; undefined if it was never restored. */
 export async function findRestore(db: Executor): Promise<Restore | undefined> {
   const [row] = await db.orm.select().from(restores).orderBy(desc(restores.restoredAt)).limit(1);
   return row;

@@ -112,9 +112,12 @@ export const callLimits = pgTable(
     toolkitSlug: text("toolkit_slug").notNull(),
     /** CEL expression that computes the limiter key of a call. Calls with equal keys share the limit. Empty: all calls share the limit. */
     keyExpression: text("key_expression").notNull(),
-    /** Maximum concurrent calls; 0 for no limit. */
+    /** Maximum number of calls with the same limiter key that may run at once. 0 means that their number is not limited. */
     concurrency: integer("concurrency").notNull(),
-    /** Maximum calls started within any period of `rate_per_ms` milliseconds; 0 for no limit. */
+    /**
+     * Maximum number of calls with the same limiter key that may start within any period of `rate_per_ms` milliseconds. 0 means that their
+     * rate is not limited.
+     */
     rateMax: integer("rate_max").notNull(),
     ratePerMs: bigint("rate_per_ms", { mode: "number" }).notNull(),
     isPaused: boolean("is_paused").notNull(),

@@ -4,7 +4,7 @@ import { eventSettingsDocument } from "../documents/document.ts";
 import { bytes, document, idColumn, time } from "./columns.ts";
 import { projects } from "./projects.ts";
 
-/** Types of a project's own events. The trigger of a type is `events.<name>`. */
+/** Types of the events that a project publishes itself. The trigger of a type is `events.<name>`. */
 export const eventTypes = pgTable(
   "event_types",
   {
@@ -46,7 +46,7 @@ export const eventTypeVersions = pgTable(
   (table) => [primaryKey({ name: "event_type_versions_key", columns: [table.projectId, table.name, table.version] })],
 );
 
-/** A project's settings for its own events. A project without a row has the defaults. */
+/** A project's settings for the events that it publishes itself, and the look of its portal. A project without a row has the defaults. */
 export const eventSettings = pgTable("event_settings", {
   projectId: idColumn("prj")("project_id")
     .primaryKey()

@@ -128,7 +128,10 @@ export const grantTokens = pgTable(
   (table) => [index("grant_tokens_expires").on(table.expiresAt), index("grant_tokens_grant").on(table.grantId)],
 );
 
-/** Console sessions: each is a signed-in browser. Only the digests of its two secrets are stored. */
+/**
+ * Console sessions: each is a signed-in browser. A session has two secrets, of which only the digests are stored: the cookie, and a text
+ * that the browser sends in a header.
+ */
 export const consoleSessions = pgTable(
   "console_sessions",
   {

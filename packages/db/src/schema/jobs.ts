@@ -39,12 +39,15 @@ const project = () =>
     .references(() => projects.id);
 const job = () => idColumn("job")("job_id").notNull();
 
-/** Programs, each with the pinned definitions it runs on. Jobs with the same program and pins share a row. */
+/**
+ * Programs, each with its pins: the definitions of tools and skills on which the program runs. Jobs of a project share a row if their
+ * program and its pins are equal.
+ */
 export const jobPrograms = pgTable(
   "job_programs",
   {
     projectId: project(),
-    /** SHA-256 of the program and the pinned definitions. */
+    /** SHA-256 of the program and its pins (the definitions of tools and skills on which the program runs). */
     digest: bytes("digest").notNull(),
     /** The program as submitted, in rows of versions before 0.2. Null in newer rows. */
     program: text("program"),
@@ -71,7 +74,10 @@ export const jobs = pgTable(
     projectId: project(),
     status: oneOf(jobStatuses)("status").notNull(),
     mode: oneOf(jobModes)("mode").notNull(),
-    /** For a simulation run that `simulateFirst` requested: the live job it belongs to. */
+    /**
+     * For a simulation run that was requested with `simulateFirst`: the live job before which svc made this simulation run. Null for all
+     * other jobs.
+     */
     simulatedFrom: idColumn("job")("simulated_from"),
     skillSlug: text("skill_slug").notNull().default(""),
     /** The parent job that runs this job as a skill; null for a submitted job. */

@@ -138,7 +138,7 @@ export const routingState = pgTable("routing_state", {
  */
 export const sweepTurns = pgTable("sweep_turns", {
   sweep: oneOf(turnedSweeps)("sweep").primaryKey(),
-  /** Earliest time of the next turn. */
+  /** Earliest time at which a node runs this sweep again. */
   nextAt: time("next_at").notNull(),
 });
 
@@ -154,7 +154,7 @@ export const vaultCheck = pgTable("vault_check", {
  */
 const counted = () => ({
   projectId: idColumn("prj")("project_id").notNull(),
-  /** Name of the series, one of activitySeries. */
+  /** Name of the counted activity, such as deliveries or tool calls. It is one of the names in `activitySeries`. */
   series: text("series").notNull(),
   /** The counted subscription or tool; empty for the total. */
   subject: text("subject").notNull(),
@@ -167,7 +167,10 @@ const counted = () => ({
   count: bigint("count", { mode: "number" }).notNull(),
 });
 
-/** Counts per minute, kept for two days. Nodes add to them. Only charts use them. */
+/**
+ * Counts of deliveries, tool calls, jobs and similar activity, per minute, for charts only. Nodes add to these counts. They are kept for
+ * two days.
+ */
 export const activityMinutes = pgTable("activity_minutes", counted(), (table) => [
   primaryKey({
     name: "activity_minutes_key",
@@ -296,7 +299,7 @@ export const erasures = pgTable(
      */
     atTable: text("at_table").notNull().default(""),
     atKey: text("at_key").notNull().default(""),
-    /** Number of deleted rows, by table. */
+    /** Number of rows that the erasure has deleted up to now, by table. */
     counts: document(erasureCountsDocument)("counts").notNull(),
     /**
      * Number of rows deleted in the current pass over all tables. `jobsLeft`: number of jobs that this pass skipped because they had not

@@ -10,8 +10,10 @@ import { quarantinedPosts, subscriptions } from "./triggers.ts";
 import { deploymentSecrets, oldSubkeys, secrets, webhookSecrets } from "./vault.ts";
 
 /**
- * How to find the project of a row. `column`: the row has its project. `isOptional`: a row without one belongs to the deployment. `by`: this column names a row of another table, which has the
- * project. `deployment`: the row belongs to no project.
+ * How to find the project of a row with encrypted values.
+ * - `column` alone: this column has the project's id. If `isOptional` is set, a row whose column is null belongs to the deployment.
+ * - `by`: this column refers to a row of the table `table`, whose key is `id`. The `column` of that row has the project's id.
+ * - `deployment`: the rows belong to the whole deployment and not to a project.
  */
 export type RowProject =
   | { readonly column: PgColumn; readonly isOptional?: true }

@@ -44,9 +44,9 @@ export const standingPrograms = pgTable(
     pauseReason: oneOf(standingPauseReasons)("pause_reason").notNull().default(""),
     /** Details of the pause reason, for people. Empty if the reason says everything. */
     pauseDetail: text("pause_detail").notNull().default(""),
-    /** The version that runs. If no version has ever run, the newest version. */
+    /** Number of the version that runs. If no version of the standing program (the schedule) has ever run, it is the newest version. */
     version: integer("version").notNull(),
-    /** The version that waits for approval; 0 for none. */
+    /** Number of the standing program's version that waits for approval. 0 if there is no such version. */
     pendingVersion: integer("pending_version").notNull().default(0),
     sourceKind: oneOf(standingSourceKinds)("source_kind").notNull(),
     /** Time zone in the schedule's definition. Empty for schedules that were stored before this column existed. */
@@ -55,16 +55,19 @@ export const standingPrograms = pgTable(
     nextAt: time("next_at"),
     /**
      * If the program starts at set times: the last due time about which svc has decided, by starting or skipping a run. Null before the
-     * first, and for programs that events or new rows start.
+     * first decision, and for programs that events or new rows start.
      */
     previousAt: time("previous_at"),
     started: count("started"),
     skipped: count("skipped"),
     missed: count("missed"),
-    /** Number of events that the program's `when` checked. `filtered`: how many of them `when` rejected. */
+    /**
+     * Number of events that were checked with the condition `when` of the standing program (the schedule). `filtered`: number of these
+     * events for which the condition was false.
+     */
     seen: count("seen"),
     filtered: count("filtered"),
-    /** Number of failed jobs and refused starts since the last success. */
+    /** Number of failed jobs and refused starts of the standing program (the schedule) since its last successful job. */
     failuresInRow: integer("failures_in_row").notNull().default(0),
     /** Scope of the key that created the program. It limits all versions and runs of the program. Null for no limit. */
     binding: document(standingBindingDocument)("binding"),
@@ -182,7 +185,7 @@ export const standingRuns = pgTable(
     id: idColumn("srn")("id").primaryKey(),
     projectId: project(),
     programId: program(),
-    /** The version that the run uses, even if the program changes later. */
+    /** Number of the standing program's version that the run uses. A later version of the program does not change it. */
     version: integer("version").notNull(),
     kind: oneOf(standingRunKinds)("kind").notNull(),
     /**
@@ -232,7 +235,7 @@ export const standingRuns = pgTable(
     startedAt: time("started_at"),
     endedAt: time("ended_at"),
     jobId: idColumn("job")("job_id"),
-    /** Final status of the run's job. */
+    /** Final status of the job that the run started. Empty until the job has ended. */
     jobStatus: oneOf(["", ...jobStatuses])("job_status")
       .notNull()
       .default(""),
@@ -240,7 +243,10 @@ export const standingRuns = pgTable(
     blockingJobId: idColumn("job")("blocking_job_id"),
     toolCalls: integer("tool_calls").notNull().default(0),
     writes: integer("writes").notNull().default(0),
-    /** True if the end of the run was counted, both for the program's failures in a row and for its budget. */
+    /**
+     * True if the end of the run is already included in two numbers: the program's failures in a row, and the usage that counts for its
+     * budget.
+     */
     isCounted: boolean("is_counted").notNull().default(false),
     /** The backfill that created the run. Null if no backfill created it. */
     backfillId: idColumn("bkf")("backfill_id"),
@@ -297,17 +303,17 @@ export const standingBackfills = pgTable(
     reason: oneOf(backfillReasons)("reason").notNull().default(""),
     since: time("since").notNull(),
     until: time("until").notNull(),
-    /** True if due times or events that already have a run get a second one. */
+    /** True if the backfill starts another run for due times or events that already have a run. If false, it leaves these out. */
     again: boolean("again").notNull(),
-    /** Maximum runs per minute. */
+    /** Maximum number of runs that the backfill starts per minute. */
     perMinute: integer("per_minute").notNull(),
-    /** Overlap policy of the backfill's runs. */
+    /** Overlap policy of the backfill's runs: what svc does with a run that is due while other runs are active. */
     policy: oneOf(overlapPolicies)("policy").notNull(),
     /** Number of due times or events in the time range of the backfill (runs for past times), counted when the backfill begins. */
     total: integer("total").notNull(),
-    /** Number of runs that were started or queued. */
+    /** Number of runs that the backfill has started or queued up to now. */
     started: integer("started").notNull().default(0),
-    /** Number of runs that were skipped or refused. */
+    /** Number of runs of the backfill that were skipped or refused up to now. */
     skipped: integer("skipped").notNull().default(0),
     /**
      * Number of due times or events of the backfill that got no new run, because they already have a run or because the program's condition
@@ -453,14 +459,20 @@ export const standingArrivals = pgTable(
 export const standingPolls = pgTable("standing_polls", {
   programId: program().primaryKey(),
   projectId: project(),
-  /** Number of the current generation. Known row ids belong to a generation: after a change of this number, no row id is known. */
+  /**
+   * Number of the current generation of known row ids. Each stored row id has the number of its generation. svc increments this number to
+   * forget all row ids at once: only those with the current number count as known.
+   */
   generation: integer("generation").notNull(),
   /**
    * SHA-256 of what the schedule polls: the list, and the field that identifies its rows. If a new version of the schedule has another
    * value, all stored row ids and the position become useless, and polling starts again from the beginning.
    */
   identity: bytes("identity").notNull(),
-  /** The cursor and the unfinished walk through the list as JSON, sealed for the context `<project>/standing_polls/<program>`. */
+  /**
+   * How far the polls have read the tool's list: the cursor, and the place in a reading of the list that has not reached its end. JSON,
+   * sealed for the context `<project>/standing_polls/<program>`.
+   */
   state: bytes("state").notNull(),
   /** True if the poll (the repeated reading of a tool's list) has read the whole list once. Later, only new rows start runs. */
   isPrimed: boolean("is_primed").notNull(),
@@ -486,11 +498,11 @@ export const standingPolls = pgTable("standing_polls", {
   pages: integer("pages").notNull(),
   rows: integer("rows").notNull(),
   found: integer("found").notNull(),
-  /** Number of failed polls in a row. */
+  /** Number of failed polls of the schedule since its last successful poll. */
   failuresInRow: integer("failures_in_row").notNull(),
 });
 
-/** Row ids of polled lists that svc knows. */
+/** Ids of the rows that the polls of schedules have already found in their lists. By these ids, a poll recognizes which rows are new. */
 export const standingSeen = pgTable(
   "standing_seen",
   {
@@ -522,7 +534,10 @@ export const standingRunEvents = pgTable(
   ],
 );
 
-/** `dedupe` keys that a standing program (a schedule) remembers, each until it expires. */
+/**
+ * Dedupe keys of a standing program (a schedule), each stored until it expires. The program's `dedupe` computes the key of an event. An
+ * event with a stored key is a repeat, and starts nothing.
+ */
 export const standingDedupe = pgTable(
   "standing_dedupe",
   {

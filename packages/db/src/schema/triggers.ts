@@ -172,8 +172,9 @@ export const routingShards = pgTable(
 );
 
 /**
- * Rate state of subscriptions with a pace: one row for each of them. Every claim of their deliveries locks and updates the row. So nodes
- * that claim at the same time cannot exceed the pace together. Free space in each page lets these updates change no index.
+ * State of the pace of subscriptions (a limit of how fast a subscription receives deliveries): one row for each subscription with a pace.
+ * Every claim of their deliveries locks and updates the row. So nodes that claim at the same time cannot exceed the pace together. Free
+ * space in each page lets these updates change no index.
  */
 export const subscriptionPaces = pgTable("subscription_paces", {
   subscriptionId: idColumn("sub")("subscription_id").primaryKey(),
@@ -427,8 +428,8 @@ export const replays = pgTable(
     positionEventId: idColumn("evt")("position_event_id").notNull(),
     positionSubscriptionId: idColumn("sub")("position_subscription_id").notNull(),
     /**
-     * Time up to which the allowed deliveries are used. The number of deliveries that may be queued next is the rate multiplied by the time
-     * that has passed since this time.
+     * Time up to which the replay has used its permitted rate. The replay may now queue as many deliveries as its rate allows for the time
+     * since then.
      */
     pacedAt: time("paced_at").notNull(),
     createdAt: time("created_at").notNull(),

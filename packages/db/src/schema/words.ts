@@ -40,7 +40,7 @@ export const turnedSweeps = ["warnings", "stored bytes"] as const;
  */
 export const jobModes = ["live", "simulate", "rehearse"] as const;
 
-/** A mode of a job. */
+/** A mode of a job: one of the values of `jobModes`. */
 export type JobMode = (typeof jobModes)[number];
 
 /**
@@ -137,8 +137,8 @@ export const keyPurposes = ["", "portal"] as const;
 export const origins = ["", "portal"] as const;
 
 /**
- * Actor that paused a subscription: a key of the project, or a customer in the portal. Empty if the subscription is not paused, and was
- * not deactivated because its pause lasted too long.
+ * Actor that paused a subscription: a key of the project, or a customer in the portal. It stays if svc deactivates the subscription because
+ * the pause lasted too long. Empty for all other subscriptions.
  */
 export const pausers = ["", "project", "portal"] as const;
 
@@ -235,10 +235,13 @@ export const standingSourceKinds = ["schedule", "trigger", "poll"] as const;
 /** Kind of a schedule's source: times, events, or new rows of a polled list. */
 export type StandingSourceKind = (typeof standingSourceKinds)[number];
 
-/** Cause of a run. `schedule`: a time. `event`: an event. `poll`: new rows of a polled list. `hand`: a call. */
+/**
+ * Cause of a run of a standing program (a schedule). `schedule`: a due time. `event`: an event. `poll`: new rows of a polled list. `hand`:
+ * a caller's request to start a run.
+ */
 export const standingRunKinds = ["schedule", "event", "poll", "hand"] as const;
 
-/** A cause that started a run. */
+/** A cause of a run of a standing program (a schedule). */
 export type StandingRunKind = (typeof standingRunKinds)[number];
 
 /**
@@ -252,10 +255,10 @@ export type StandingRunKind = (typeof standingRunKinds)[number];
  */
 export const standingRunStates = ["collecting", "closing", "queued", "started", "ended", "skipped", "refused"] as const;
 
-/** A state of a run. */
+/** A state of a run of a standing program (a schedule). */
 export type StandingRunState = (typeof standingRunStates)[number];
 
-/** Why a run did not start, or why it still waits. Empty when the run has started. */
+/** Why a run of a standing program (a schedule) did not start, or why it still waits. Empty when the run has started. */
 export const standingRunReasons = [
   "",
   "missed",
@@ -280,7 +283,7 @@ export const standingRunReasons = [
   "fail_step",
 ] as const;
 
-/** A reason why a run did not start or still waits. */
+/** A reason why a run of a standing program (a schedule) did not start or still waits. */
 export type StandingRunReason = (typeof standingRunReasons)[number];
 
 /**
@@ -298,10 +301,13 @@ export const dueTaskKinds = ["fire", "poll", "close", "admit", "cancel", "backfi
 /** Kind of a task by which svc does due work of a schedule, for example a due time or a poll. */
 export type DueTaskKind = (typeof dueTaskKinds)[number];
 
-/** State of a backfill. `done` and `cancelled` are final. */
+/**
+ * State of a backfill (runs for past times or events of a schedule). `running`: it starts runs, or waits until it can. `done` and
+ * `cancelled` are final.
+ */
 export const backfillStates = ["running", "done", "cancelled"] as const;
 
-/** A state of a backfill. */
+/** A state of a backfill (runs for past times or events of a schedule). */
 export type BackfillState = (typeof backfillStates)[number];
 
 /**
@@ -312,7 +318,7 @@ export type BackfillState = (typeof backfillStates)[number];
  */
 export const backfillReasons = ["", "waiting", "undecided", "requested", "deleted", "updated", "expired"] as const;
 
-/** A reason why a backfill starts no runs. */
+/** A reason why a backfill starts no runs at present, or why it ended. */
 export type BackfillReason = (typeof backfillReasons)[number];
 
 /**
@@ -343,7 +349,7 @@ export type OverlapPolicy = (typeof overlapPolicies)[number];
  */
 export const subscriptionEndReasons = ["", "paused", "deleted", "updated"] as const;
 
-/** A reason why a program's subscription to a trigger ended. */
+/** A reason why the subscription of a standing program (a schedule) to a trigger ended. */
 export type SubscriptionEndReason = (typeof subscriptionEndReasons)[number];
 /**
  * Outcome of the last poll of a standing program (a schedule). `ok`: it read the whole list. `more`: it reached its maximum, and the next
@@ -351,7 +357,7 @@ export type SubscriptionEndReason = (typeof subscriptionEndReasons)[number];
  */
 export const pollOutcomes = ["ok", "more", "limited", "failed"] as const;
 
-/** An outcome of a poll. */
+/** An outcome of a poll of a standing program (a schedule). */
 export type PollOutcome = (typeof pollOutcomes)[number];
 
 /** State of a throttled replay. `running`: queues deliveries, or waits until it can. `done` and `cancelled` are final. */

@@ -27,8 +27,9 @@ export type WebhookSecretRepository = {
   /** Returns the webhook secrets that are valid at a time, sorted by toolkit (app), the newest of a toolkit first. */
   list(nowMs: number): Promise<WebhookSecretRow[]>;
   /**
-   * Stores a webhook secret of a toolkit (app). The toolkit's other secrets end at `formerEndsAt`, or earlier if they had an earlier end.
-   * Deletes those that have ended then. `most`: maximum number of live secrets of a toolkit.
+   * Stores a webhook secret of a toolkit (app). The toolkit's other secrets end at `formerEndsAt`, or earlier if they already had an
+   * earlier end. Secrets of the toolkit that have ended when the new secret is created are deleted. `most`: maximum number of live secrets
+   * of a toolkit.
    */
   put(
     secret: Omit<WebhookSecretRow, "endsAt">,

@@ -31,8 +31,9 @@ const eachProgram = `cross join lateral (
      select program, sealed_program from job_programs where project_id = s.project_id and digest = s.program_digest offset 0) p`;
 
 /**
- * SQL for a skill's input schema. Rows of old versions have no such column value, so the schema is read from their program, which is not
- * encrypted. The program is read as json and not as jsonb, so that the schema's text stays as it was written.
+ * SQL for a skill's input schema. In rows of versions before 0.2, the column of the schema is null. The schema is then read from the
+ * skill's program, which is not encrypted in these rows. The program is read as json and not as jsonb, so that the schema's text stays as
+ * it was written.
  */
 const schemaText = `coalesce(s.input_schema, (p.program::json -> 'inputSchema')::text) as "inputSchema"`;
 

@@ -17,12 +17,12 @@ import { type RawRow, rows, selectList } from "../sql/select-list.ts";
 import { arrayLiteral, statement } from "../sql/statement.ts";
 import { type NewDueTask, putDueTasks } from "./task.ts";
 
-/** A backfill, with the columns of its row. */
+/** A backfill (runs for past times or events of a schedule), with all columns of its row. */
 export type BackfillRecord = Readonly<Row<typeof standingBackfills>>;
 
 /**
- * Stores a backfill of a program. The caller must have locked the program, and the program must have no running backfill. If the backfill
- * has not ended, also stores its task.
+ * Stores a backfill of a standing program (a schedule). The caller must have locked the program, and the program must not have an
+ * unfinished backfill. If the new backfill has not ended, its task is stored too.
  */
 export async function addBackfill(tx: Executor, backfill: BackfillRecord): Promise<void> {
   await tx.orm.insert(standingBackfills).values(backfill);
@@ -42,7 +42,7 @@ export async function findBackfill(
   return row;
 }
 
-/** Returns the unfinished backfill of a program; undefined if there is none. */
+/** Returns the unfinished backfill of a standing program (a schedule); undefined if there is none. */
 export async function findRunningBackfill(
   db: Executor,
   programId: StandingProgramId,
@@ -71,7 +71,10 @@ export async function moveBackfill(tx: Executor, { id, ...moved }: BackfillMove)
   await tx.orm.update(standingBackfills).set(moved).where(eq(standingBackfills.id, id));
 }
 
-/** Makes the task of a locked program's unfinished backfill due, so that the backfill continues. Does nothing if the program has none. */
+/**
+ * Makes the task that continues the unfinished backfill of a standing program (a schedule) due. The caller must have locked the program.
+ * Does nothing if the program has no unfinished backfill.
+ */
 export async function armBackfill(tx: Executor, programId: StandingProgramId, nowMs: number): Promise<void> {
   const running = await findRunningBackfill(tx, programId);
   if (running !== undefined) await putDueTasks(tx, [taskOf(running, nowMs)]);
@@ -91,7 +94,10 @@ export async function cancelBackfill(
   return skipped.length;
 }
 
-/** Finds the queued runs by the index standing_runs_queued, and changes them by their primary key. */
+/**
+ * Marks the queued runs of a backfill as skipped. Finds the queued runs of the schedule by the index standing_runs_queued, and changes them
+ * by their primary key.
+ */
 const skipQueued = statement<{ id: string }>(
   "skip_queued_backfill_runs",
   `update standing_runs r set state = 'skipped', reason = 'cancelled', not_before = null, ended_at = $3::timestamptz
@@ -107,7 +113,7 @@ function taskOf(
   return { ownerId, kind: "backfill", subject: "", projectId, dueAt };
 }
 
-/** Counts queued runs by the index standing_runs_queued. */
+/** Counts the queued runs of a standing program (a schedule), up to $2, by the index standing_runs_queued. */
 const countWaiting = statement<{ count: number }>(
   "count_waiting_standing_runs",
   `select count(*)::int4 as count from (
@@ -115,7 +121,7 @@ const countWaiting = statement<{ count: number }>(
      order by program_id, lane, id limit $2::int4 offset 0) r`,
 );
 
-/** Returns the number of queued runs of a program, counted up to `most`. */
+/** Returns the number of queued runs of a standing program (a schedule), counted up to `most`. */
 export async function countWaitingRuns(tx: Executor, programId: StandingProgramId, most: number): Promise<number> {
   const [row] = await countWaiting(tx, [uuidOfId(programId), most]);
   return row?.count ?? 0;
@@ -174,8 +180,8 @@ export async function renameSourceRuns(
 
 /**
  * Reads the events that a backfill (runs for past events) considers. Uses the index events_trigger. The two row comparisons cover all
- * columns of this index, so that PostgreSQL chooses no different index. Events of other accounts count towards the limit. So the cost is
- * limited even if few events match.
+ * columns of this index, so that PostgreSQL chooses no different index. Events of other entities (customers or users) count towards the
+ * limit. So the cost is limited even if few events match.
  */
 const walkEvents = statement<{ id: string; isOwn: boolean; receivedAt: number }>(
   "walk_backfill_events",
@@ -281,7 +287,10 @@ const armLost = statement<{ id: string }>(
    on conflict do nothing returning owner_id as id`,
 );
 
-/** Queues backfills that lost their task because of an error; returns how many. */
+/**
+ * Stores new tasks for up to `limit` unfinished backfills that have lost their task because of an error. Without a task, a backfill does
+ * not continue. Returns the number of new tasks.
+ */
 export async function armLostBackfills(db: Executor, nowMs: number, limit: number): Promise<number> {
   return (await armLost(db, [isoTime(nowMs), limit])).length;
 }
@@ -306,7 +315,7 @@ export async function listStillBackfills(
   return found.map(({ id, programId }) => ({ id: idOfUuid("bkf", id), programId: idOfUuid("stp", programId) }));
 }
 
-/** Deletes the backfills that ended first. Finds them by the index standing_backfills_ended. */
+/** Deletes up to $2 backfills that ended before the time $1, oldest end first. Finds them by the index standing_backfills_ended. */
 const sweepEnded = statement<{ id: string }>(
   "sweep_backfills",
   `delete from standing_backfills where id = any(array(
@@ -314,7 +323,7 @@ const sweepEnded = statement<{ id: string }>(
      order by ended_at limit $2::int4)) returning id`,
 );
 
-/** Removes a batch of backfills that ended before a time; returns how many. */
+/** Deletes up to `limit` backfills that ended before `beforeMs`. Returns the number of deleted backfills. */
 export async function sweepBackfills(db: Executor, beforeMs: number, limit: number): Promise<number> {
   return (await sweepEnded(db, [isoTime(beforeMs), limit])).length;
 }

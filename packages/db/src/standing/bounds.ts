@@ -6,10 +6,13 @@ import { compose, query } from "../sql/compose.ts";
 import { type RawRow, rows, selectList } from "../sql/select-list.ts";
 import { arrayLiteral, statement } from "../sql/statement.ts";
 
-/** State of the rate limit for one key of a program. */
+/**
+ * State of the rate limit (such as ten starts an hour) of a standing program (a schedule), for one rate key. Runs with different rate keys
+ * are limited separately.
+ */
 export type StandingRate = Readonly<Row<typeof standingRates>>;
 
-/** Numbers of runs, tool calls and writes that the runs of one program made on one day. */
+/** Numbers of runs, tool calls and writes of one standing program (a schedule) on one day. */
 export type StandingUsage = Readonly<Row<typeof standingUsage>>;
 
 const rateColumns = selectList(standingRates, ["programId", "key", "at"], "r");
@@ -85,7 +88,7 @@ const readUsage = compose(
       select * from standing_usage where program_id = w.program_id and day = w.day offset 0) u`,
 );
 
-/** Returns the usage of programs on given days. */
+/** Returns the usage (numbers of runs, calls and writes) of standing programs (schedules) on given days. */
 export async function readStandingUsage(
   tx: Executor,
   days: readonly Pick<StandingUsage, "programId" | "day">[],
@@ -95,8 +98,8 @@ export async function readStandingUsage(
 }
 
 /**
- * Adds usage (runs, calls and writes) to the stored usage of programs by day. Finds each row by the primary key of standing_usage, which is
- * the program and the day.
+ * Adds numbers of runs, calls and writes to the stored usage of standing programs (schedules) by day. Finds each row by the primary key of
+ * standing_usage, which is the program and the day.
  */
 const addUsage = compose(
   "add_standing_usage",
@@ -106,7 +109,10 @@ const addUsage = compose(
     writes = standing_usage.writes + excluded.writes`,
 );
 
-/** Adds usage to the stored usage of programs on given days. A day of a program must occur only once in `used`. */
+/**
+ * Adds numbers of runs, calls and writes to the stored usage of standing programs (schedules) on given days. The list `used` must contain
+ * each pair of program and day only once.
+ */
 export async function addStandingUsage(tx: Executor, used: readonly NewRow<typeof standingUsage>[]): Promise<void> {
   if (used.length > 0) await addUsage(tx, { used });
 }

@@ -10,10 +10,13 @@ import { lastUuid, runColumns, type StandingRunRecord } from "./runs.ts";
 // Queries about concurrency keys (values for which the runs of a program follow one another). Thousands of runs may wait for one key, and
 // every batch of events reads them. So each query reads only as many runs as its decision needs.
 
-/** A concurrency key of a program. Runs of the program with the same key follow one another. */
+/**
+ * A concurrency key of a standing program (a schedule). Runs of the program with the same key follow one another; those with different keys
+ * can run at the same time.
+ */
 export type ConcurrencyKey = { readonly programId: StandingProgramId; readonly lane: string };
 
-/** Numbers and ids of the runs of a concurrency key that have not ended. */
+/** How many runs with one concurrency key are queued or running, with the ids of their jobs. */
 export type ConcurrencyKeyUsage = ConcurrencyKey & {
   readonly started: number;
   /** Queued runs, counted up to the requested maximum. */
@@ -87,7 +90,7 @@ const countOpen = statement<{ programId: string; queued: number; started: number
     from unnest($1::uuid[]) as w(id)`,
 );
 
-/** Returns the numbers of queued and started runs of programs. */
+/** Returns the numbers of queued and started runs of standing programs (schedules), for display. */
 export async function countOpenStandingRuns(
   db: Executor,
   ids: readonly StandingProgramId[],
@@ -113,7 +116,10 @@ const listWaiting = statement<{ programId: string; lane: string }>(
    select id::text as "programId", lane from found where lane is not null`,
 );
 
-/** Returns the concurrency keys of locked programs that have queued runs. */
+/**
+ * Returns the concurrency keys for which the given standing programs (schedules) have queued runs. The caller must have locked the
+ * programs.
+ */
 export async function listWaitingConcurrencyKeys(
   tx: Executor,
   ids: readonly StandingProgramId[],
@@ -151,7 +157,7 @@ export async function readQueuedStandingRuns(
   return (await readQueued(tx, { lanes })).map((row) => runColumns.read(row));
 }
 
-/** Times at which a program's queued runs must be checked. */
+/** Times that say when svc must check again if queued runs of a standing program (a schedule) can start. */
 export type StandingWakes = {
   readonly programId: StandingProgramId;
   /** The earliest `notBefore` time of a queued run that is still in the future, epoch milliseconds; null if there is none. */
@@ -178,7 +184,9 @@ const readWakes = statement<Omit<StandingWakes, "programId"> & { programId: stri
    from unnest($1::uuid[]) as w(id)`,
 );
 
-/** Returns when the queued runs of locked programs must be checked again. */
+/**
+ * Returns when svc must check again if queued runs of standing programs (schedules) can start. The caller must have locked the programs.
+ */
 export async function readStandingWakes(
   tx: Executor,
   ids: readonly StandingProgramId[],
@@ -192,7 +200,7 @@ export async function readStandingWakes(
 /** Time limit for the queued runs of a schedule: runs that were queued before `beforeMs` have waited too long and are skipped. */
 export type LatenessLimit = { readonly programId: StandingProgramId; readonly beforeMs: number };
 
-/** Maximum number of late runs of a program that are skipped at once. The next check skips the remaining runs. */
+/** Maximum number of queued runs that have waited too long and that one check skips. The next check skips the others. */
 const lateMax = 1_000;
 
 /**

@@ -3,7 +3,7 @@ import type { Executor } from "../connect.ts";
 import type { JobStatus } from "../schema/words.ts";
 import { statement } from "../sql/statement.ts";
 
-/** A run whose job has ended, with the usage of the job. */
+/** A run of a schedule whose job has ended, with the numbers of tool calls and writes that the job made. */
 export type EndedStandingRun = {
   readonly runId: StandingRunId;
   readonly programId: StandingProgramId;
@@ -11,12 +11,15 @@ export type EndedStandingRun = {
   readonly status: JobStatus;
   readonly toolCalls: number;
   readonly writes: number;
-  /** Reason for which svc pauses the program. Empty if it does not pause the program. */
+  /** Reason for which svc pauses the standing program (the schedule) because of this run. Empty if svc does not pause it. */
   readonly pauseText: string;
   readonly nowMs: number;
 };
 
-/** Ends a run, found by its primary key. A resumed job can end twice, but `state = 'started'` lets its run end only once. */
+/**
+ * Ends a run of a schedule. Finds the run by its primary key. The job of a run can end twice if it is resumed. The condition `state =
+ * 'started'` lets the run end only once.
+ */
 const endRun = statement<{ id: string }>(
   "end_standing_run",
   `with ended as (
@@ -39,7 +42,10 @@ export async function endStandingRun(tx: Executor, ended: EndedStandingRun): Pro
   await endRun(tx, [...ids, status, toolCalls, writes, isoTime(nowMs), pauseText]);
 }
 
-/** Counts at most $2 runs. Finds them by the index standing_runs_started, and their jobs by primary key. */
+/**
+ * Counts the started runs of a project whose jobs are not parked (stored, with no node working on it), up to $2. Finds the runs by the
+ * index standing_runs_started, and their jobs by primary key.
+ */
 const countStarted = statement<{ count: string }>(
   "count_started_standing_runs",
   `select count(*) as count from (
@@ -109,7 +115,10 @@ const wakeWaiting = statement<{ id: string }>(
    on conflict (owner_id, kind, subject) do update set due_at = least(due_tasks.due_at, excluded.due_at)`,
 );
 
-/** Queues a check of the oldest runs that wait because the project has reached its limit of runs. */
+/**
+ * Makes svc check again if runs can start that wait because the project has reached its limit of active runs. Stores a task for the
+ * schedules of the oldest such runs.
+ */
 export async function wakeWaitingStandingRuns(
   db: Executor,
   { projectId, most, nowMs }: { projectId: ProjectId; most: number; nowMs: number },

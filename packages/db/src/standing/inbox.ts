@@ -148,8 +148,8 @@ const lockLeases = compose(
 );
 
 /**
- * Locks inbox events until the end of the transaction. Lock the programs first. Returns the leases (time-limited rights) under which this
- * node still holds the events.
+ * Locks events of the inbox (events that may start schedules) until the end of the transaction. The caller must lock the schedules before
+ * the events. Returns the leases (time-limited rights) under which this node still holds the events.
  */
 export async function lockInboxLeases(tx: Executor, leases: readonly InboxLease[]): Promise<InboxLease[]> {
   if (leases.length === 0) return [];

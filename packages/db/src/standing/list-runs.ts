@@ -12,7 +12,7 @@ import { idBounds, newestIn, pageStatement } from "../sql/newest-in.ts";
 import { selectList } from "../sql/select-list.ts";
 import { arrayLiteral } from "../sql/statement.ts";
 
-/** Filter of a list of runs. A field that is not set does not filter. */
+/** Filter of a list of the runs of a standing program (a schedule). A field that is not set does not filter. */
 export type StandingRunFilter = {
   readonly state: StandingRunState | undefined;
   readonly reason: StandingRunReason | undefined;
@@ -20,7 +20,7 @@ export type StandingRunFilter = {
   readonly untilMs: number | undefined;
 };
 
-/** Position and size of a page of runs. */
+/** Position and size of a page of a schedule's runs: at most `limit` runs, beginning after the run `after`. */
 export type StandingRunPosition = { readonly after: StandingRunId | undefined; readonly limit: number };
 
 /**

@@ -17,7 +17,10 @@ const readPolls = statement<RawRow<StandingPollRecord>>(
   `select ${pollColumns.text} from standing_polls p where p.program_id = any($1::uuid[])`,
 );
 
-/** Returns the poll states of programs. A program that was never polled is absent. */
+/**
+ * Returns the poll states of standing programs (schedules): how far each has read the tool's list that it polls. A program that was never
+ * polled is absent.
+ */
 export async function readStandingPolls(
   db: Executor,
   ids: readonly StandingProgramId[],
@@ -27,7 +30,10 @@ export async function readStandingPolls(
   return new Map(found.map((row) => pollColumns.read(row)).map((poll) => [poll.programId, poll]));
 }
 
-/** Stores the poll state of a program. Finds an existing row by the primary key of standing_polls. */
+/**
+ * Stores the poll state of a standing program (a schedule): how far it has read its list. Finds an existing row by the primary key of
+ * standing_polls.
+ */
 const writePoll = compose(
   "write_standing_poll",
   { polls: rows(fieldsBut(standingPolls)) },
@@ -38,7 +44,7 @@ const writePoll = compose(
     found = excluded.found, failures_in_row = excluded.failures_in_row`,
 );
 
-/** Writes the poll state of a locked program. */
+/** Stores the poll state of a standing program (a schedule): how far it has read its list. The caller must have locked the program. */
 export async function writeStandingPoll(tx: Executor, poll: StandingPollRecord): Promise<void> {
   await writePoll(tx, { polls: [poll] });
 }
@@ -170,7 +176,10 @@ export async function forgetKnownIds(
   return (await forgetOldest(tx, [uuidOfId(programId), generation, before, limit])).length;
 }
 
-/** Deletes outdated ids of polled rows. Finds them by the primary key, which begins with the program. */
+/**
+ * Deletes remembered row ids of earlier generations, which svc no longer counts as known. Finds them by the primary key, which begins with
+ * the standing program (the schedule).
+ */
 const removeStale = statement<{ gone: number }>(
   "remove_stale_standing_seen",
   `delete from standing_seen where ctid = any(array(
@@ -201,7 +210,7 @@ const deleteOrphaned = statement<{ gone: number }>(
    returning 1 as gone`,
 );
 
-/** Removes a batch of ids of polled rows whose programs were deleted. Returns the number of removed ids. */
+/** Deletes up to `limit` row ids that polls of deleted schedules had remembered. Returns the number of deleted ids. */
 export async function sweepKnownIds(db: Executor, limit: number): Promise<number> {
   return (await deleteOrphaned(db, [limit])).length;
 }

@@ -160,7 +160,10 @@ async function addText(archive: ArchiveWriter, name: string, text: string): Prom
   await archive.addFile(name, bytes.length, [bytes]);
 }
 
-/** Gives the unfinished file its final name. Throws BackupError if another file has got this name in the meantime. */
+/**
+ * Gives the complete backup file, which svc wrote under a temporary name, its final name. Throws BackupError if another file has got the
+ * final name in the meantime.
+ */
 async function publish(unfinished: string, file: string): Promise<void> {
   await link(unfinished, file).catch((error: NodeJS.ErrnoException) => {
     throw error.code === "EEXIST" ? fileExists(file) : error;
@@ -280,8 +283,8 @@ async function logSegments(cluster: string, first: string, last: string): Promis
 }
 
 /**
- * Yields the paths that a backup of a running cluster copies, each folder before its content. It omits the log and all files that are
- * created again.
+ * Yields the paths that a backup of a running cluster copies, each folder before its content. Leaves out the write-ahead log, and all files
+ * that PostgreSQL or the restore creates again.
  */
 async function* clusterPaths(cluster: string, below = ""): AsyncGenerator<ClusterPath> {
   for (const entry of await readdir(join(cluster, below), { withFileTypes: true })) {

@@ -46,7 +46,7 @@ export const manifestEntry = "svc-backup.json";
 /** Name of the last entry of a backup. A backup without this entry is incomplete. */
 export const endEntry = "svc-backup-end.json";
 
-/** Writer of an archive. */
+/** Writes the entries of a backup file, which is a tar archive. */
 export type ArchiveWriter = {
   addFolder(name: string): Promise<void>;
   /**

@@ -26,11 +26,17 @@ export type ClaimerOptions = {
     rooms: ReadonlyMap<SubscriptionId, number>;
     fullProjects: ReadonlySet<ProjectId>;
   };
-  /** Called with the times from which the paces of subscriptions let the next deliveries start, epoch milliseconds. */
+  /**
+   * Called for subscriptions whose pace (a limit of deliveries per time) lets no delivery start now. The times, in epoch milliseconds, say
+   * from when the next delivery may start.
+   */
   onPaced(opensAt: DeliveryClaim["paced"]): void;
   /** Called with the claimed deliveries, which this node then sends. */
   onClaimed(deliveries: readonly LeasedDelivery[]): void;
-  /** Ends at most `limit` tasks of an inactive or deleted subscription. Resolves to the number of ended tasks. */
+  /**
+   * Ends at most `limit` pending deliveries of an inactive or deleted subscription, so that they are not sent. Resolves to the number of
+   * ended tasks (one for each delivery).
+   */
   onEnded(id: SubscriptionId, limit: number): Promise<number>;
 };
 
@@ -52,13 +58,17 @@ type Place = { cursor: SubscriptionId | undefined; mayBeMore: boolean };
  * become due a few at a time.
  */
 const behindPauseMs = 50;
-/** Minimum pause before a round of claims that only a pace makes due, in milliseconds. A pace makes up for a late start of up to 50 ms. */
+/**
+ * Minimum pause before a round of claims that is due only because a pace (a subscription's limit of deliveries per time) lets a delivery
+ * start, in milliseconds. The pause does not slow a subscription down, because a delivery that starts up to 50 ms late lets the next one
+ * start earlier.
+ */
 const pacedRoundMs = 25;
 const claimMax = 256;
 const claimQueuesMax = 256;
 /**
- * Maximum number of tasks of inactive subscriptions that are ended after one claim. A large number of such tasks is ended in parts, so that
- * other subscriptions' due deliveries do not wait.
+ * Maximum number of pending deliveries to inactive subscriptions that the node ends after one claim. A large number of them is ended in
+ * parts, so that due deliveries to other subscriptions do not wait.
  */
 const endedMax = 2_000;
 
@@ -228,7 +238,7 @@ export class Claimer {
     }
   }
 
-  /** Ends queued tasks of these inactive or deleted subscriptions, at most `endedMax` in all. */
+  /** Ends pending deliveries to these inactive or deleted subscriptions, at most `endedMax` in all, so that they are not sent. */
   async #end(ids: readonly SubscriptionId[]): Promise<void> {
     let left = endedMax;
     for (const id of ids) {

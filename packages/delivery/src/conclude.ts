@@ -30,9 +30,9 @@ export function retryWaitMs(
 }
 
 /**
- * Returns the delivery's new state after an attempt: `delivered` after a 2xx answer, otherwise `pending` until the next retry. It is
- * `dead_letter` after the last attempt, or if an agent's receiver refuses this event. A longer Retry-After delays the retry. `random` in
- * [0, 1) varies the wait.
+ * Returns the delivery's new state after an attempt. The state is `delivered` after a 2xx answer. After a failed attempt it is `pending`
+ * until the next retry. It is `dead_letter` if the failed attempt was the last, or if an agent's receiver refuses this event. A longer
+ * Retry-After delays the retry. `random` in [0, 1) varies the wait.
  */
 export function conclude(
   delivery: OutgoingDelivery,
@@ -68,5 +68,8 @@ export function conclude(
   return { settlement, retryAfterMs, isUnwanted };
 }
 
-/** Status codes with which an MCP receiver refuses only one event. Its endpoint still counts as healthy. */
+/**
+ * Status codes with which the receiver of an agent's subscription (MCP) refuses only one event. The receiver's endpoint still counts as
+ * healthy.
+ */
 const unwanted = [410, 413];

@@ -55,7 +55,10 @@ type GivenHeaders = { readonly headers: readonly string[] } | { readonly fault: 
 /** Posts a form to a token endpoint, and resolves to the answer. Never rejects. */
 type TokenPost = (url: string, headers: Readonly<Record<string, string>>, form: Buffer) => Promise<Attempt>;
 
-/** Makes the headers of credentials. It keeps the tokens of OAuth2 clients in memory. */
+/**
+ * Makes the request headers that an endpoint's credentials demand. Keeps the access tokens of OAuth2 clients in memory, so that many
+ * attempts can use the same token.
+ */
 export type CredentialHeaders = {
   /** Returns the headers for an attempt. If a new token is needed, requests it; attempts of one client wait for the same request. */
   of(credentials: EndpointCredentials): Promise<GivenHeaders>;
@@ -150,7 +153,10 @@ export function withoutValues(attempt: Attempt, headers: readonly string[]): Att
   return { ...attempt, responseHeaders, responseBody: hide(attempt.responseBody) };
 }
 
-/** Returns `user:password` and the password of a value for basic authentication. */
+/**
+ * Returns two secret texts of the `Authorization` value for basic authentication: the decoded `user:password`, and the password alone.
+ * Returns an empty list if `value` is not for basic authentication.
+ */
 function partsOfBasic(value: string): readonly string[] {
   const [, encoded] = /^Basic ([\w+/=]+)$/.exec(value) ?? [];
   const read = readForeignText(Buffer.from(encoded ?? "", "base64"));
@@ -158,7 +164,7 @@ function partsOfBasic(value: string): readonly string[] {
 }
 
 /**
- * Minimum length of a credential that svc hides in the answers of an endpoint, in characters. A shorter text often occurs inside normal
- * words.
+ * Minimum length in characters of a credential that svc removes from the answers of an endpoint. Shorter credentials stay visible, because
+ * such a short text often occurs inside normal words.
  */
 const shownMax = 4;

@@ -1,10 +1,13 @@
 import { idOfUuid, requireText } from "@svc/core";
 import { bodyFor, type DeliveredEvent } from "./outgoing.ts";
 
-/** A format of deliveries that the generated document can describe. A subscription chooses its format. */
+/**
+ * A format of deliveries that `describeForm` can describe, for a document about the project's event types. A subscription chooses its
+ * format.
+ */
 export type DescribedForm = "svc" | "standard" | "cloudevents";
 
-/** JSON Schema of one text. */
+/** JSON Schema of one property whose value is a text. */
 type TextSchema = { readonly type: "string"; readonly [keyword: string]: string };
 
 /** A header of a delivery. Its name is written as svc sends it. */

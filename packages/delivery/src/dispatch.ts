@@ -250,8 +250,8 @@ class Engine implements Dispatcher {
   }
 
   /**
-   * Continues to send waiting deliveries of throttled replays (repeated deliveries that are spread over time). They were stopped because
-   * the project or the node was sending its maximum number of deliveries.
+   * Continues to send the waiting deliveries of throttled replays (repeated deliveries that are spread over time). These deliveries had to
+   * wait because the project or the node was sending its maximum number of deliveries.
    */
   #feedBlocked(): void {
     for (const queue of [...this.#blocked]) {

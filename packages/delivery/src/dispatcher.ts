@@ -14,7 +14,7 @@ export type DispatcherOptions = {
   clock: Clock;
   sealer: Sealer;
   guard: AddressGuard;
-  /** Makes the bodies of subscriptions that have a template of their own. */
+  /** Makes the bodies of deliveries to subscriptions that have their own template for the body. */
   renderBody?: BodyRenderer | undefined;
   /** Applies the filters of subscriptions to the operational events about endpoints and deliveries. */
   filters: OperationalFilters;
@@ -48,7 +48,7 @@ export type Dispatcher = {
   submit(deliveries: readonly OutgoingDelivery[], unleased?: ReadonlySet<SubscriptionId>): void;
   /** Starts claiming due deliveries. */
   start(): void;
-  /** Claims due deliveries now. */
+  /** Makes the engine claim due deliveries now, without waiting for its next regular claim. */
   wake(): void;
   /** Ends the pending deliveries of a subscription that was deactivated or deleted. */
   expire(id: SubscriptionId): Promise<void>;

@@ -2,8 +2,8 @@ import type { Clock, ProjectId, SubscriptionId } from "@svc/core";
 import type { OutgoingDelivery } from "./outgoing.ts";
 
 /**
- * Limits how many deliveries wait in an endpoint's queue on this node. With its mean answer time so far, the endpoint must be able to
- * answer the waiting deliveries within this time, in milliseconds.
+ * Limits how many deliveries wait in an endpoint's queue on this node, in milliseconds of work. The endpoint, at its average answer time so
+ * far, needs at most this time to answer all waiting deliveries.
  */
 const queuedMsMax = 2_000;
 const queuedFactorMax = 32;
@@ -24,7 +24,7 @@ class QueuePart {
   inFlight = 0;
   /**
    * True if deliveries waited in this queue for too long: the rest of their lease was too short for an attempt. A lease is the time in
-   * which only this node may send a delivery. While the value is true, the queue takes a delivery only if it can send it at once. The value
+   * which only this node may send a delivery. While the value is true, the queue takes only deliveries that can be sent at once. The value
    * becomes false when the endpoint answers within two seconds.
    */
   wasLate = false;
@@ -63,7 +63,8 @@ export class EndpointQueue {
   doubtUntilMs = 0;
   lastUsedMs = 0;
   /**
-   * True if the subscription has a pace. Such a queue takes no deliveries in advance, because a claimed delivery has to start at once.
+   * True if the subscription has a pace (a limit of deliveries per time). The queue of such a subscription takes no deliveries in advance,
+   * because a claimed delivery has to start at once.
    */
   isPaced = false;
   #heldUntilMs = 0;
@@ -98,7 +99,7 @@ export class EndpointQueue {
     return !behind || (this.live.waiting.length === 0 && part.inFlight < turnsOf(concurrency, behind));
   }
 
-  /** Removes and returns all waiting deliveries. */
+  /** Removes all waiting deliveries from this endpoint's queue, and returns them. Attempts in flight stay. */
   takeWaiting(): OutgoingDelivery[] {
     return [...this.live.waiting.splice(0), ...this.behind.waiting.splice(0)];
   }
@@ -112,12 +113,12 @@ export class EndpointQueue {
     return this.isFailing && nowMs < this.doubtUntilMs;
   }
 
-  /** Records that the pace of the subscription lets no delivery start before `ms`, epoch milliseconds. */
+  /** Records that the subscription's pace (its limit of deliveries per time) lets no delivery start before `ms`, epoch milliseconds. */
   holdUntil(ms: number): void {
     this.#heldUntilMs = ms;
   }
 
-  /** True if the pace of the subscription lets no delivery start now. */
+  /** True if the subscription's pace (its limit of deliveries per time) lets no delivery start now. */
   isHeld(nowMs: number): boolean {
     return nowMs < this.#heldUntilMs;
   }

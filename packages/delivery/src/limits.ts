@@ -4,7 +4,7 @@ import type { HealthLimits } from "@svc/db/subscriptions/health";
 export type DispatchLimits = {
   /** Maximum number of deliveries that one node sends to one subscription at the same time. */
   endpointConcurrency: number;
-  /** Waits between the attempts of a delivery, in milliseconds. */
+  /** Waits between the attempts of a delivery, in milliseconds. The first value is the wait after the first failed attempt, and so on. */
   retryScheduleMs: readonly number[];
   /** Maximum duration of an attempt in milliseconds. Default: 15 s. */
   attemptTimeoutMs?: number;

@@ -9,7 +9,7 @@ export type AttemptObservation = {
   number: number;
   /** State of the delivery after the attempt. */
   state: "pending" | "delivered" | "dead_letter";
-  /** HTTP status of the answer. 0 if no answer came. */
+  /** HTTP status with which the endpoint answered the attempt. 0 if it did not answer. */
   statusCode: number;
   /** Error of the attempt: a text that begins with an error code. Empty if the event was delivered. */
   error: string;
@@ -27,6 +27,9 @@ export type DeliveryObserver = {
    * stored. `count`: number of these attempts. A different node then delivers the events again.
    */
   leasesLost(count: number): void;
-  /** Called when an operation on a batch failed, for example a claim. The engine tries again. */
+  /**
+   * Called when the engine failed to do one of these operations on a batch of deliveries, for example to claim them. The engine tries
+   * again.
+   */
   failed(what: "claim" | "settle" | "release" | "health" | "expire", error: unknown): void;
 };

@@ -13,8 +13,8 @@ export type DeliveredEvent = {
   triggerSlug: string;
   entityId: string;
   /**
-   * JSON text of the payload, inserted unchanged into the body. For a question to a person or a notice (a report to the same endpoints), it
-   * is an object. Its fields follow `id` and `type` in the body.
+   * JSON text of the payload, inserted unchanged into the body. For the kinds `ask` and `notice`, the payload is a JSON object, and its
+   * fields follow `id` and `type` in the body.
    */
   payload: string;
   occurredAtMs: number;
@@ -48,8 +48,8 @@ export function occurrenceText(event: DeliveredEvent, cursor?: string): string {
 }
 
 /**
- * Returns the type of an event as other formats name it: the name of the project's own event type, the slug of the trigger for events of
- * apps, or `test`.
+ * Returns the event type as it is written in the formats of other standards (Standard Webhooks, CloudEvents). It is the name of the
+ * project's own event type, the slug of the trigger for events of apps, or `test`.
  */
 function typeOf({ kind, triggerSlug }: DeliveredEvent): string {
   if (kind === "test") return "test";
@@ -83,7 +83,10 @@ function cloudEventText(event: DeliveredEvent): string {
   return `{${attributes.join(",")},"datacontenttype":"application/json","data":${event.payload}}`;
 }
 
-/** Returns the attributes of an event as headers of the binary form. Values are percent-encoded as the HTTP binding of CloudEvents says. */
+/**
+ * Returns the attributes of an event as headers, for the binary form of CloudEvents. Values are percent-encoded as the HTTP binding of
+ * CloudEvents says.
+ */
 function cloudHeaders(event: DeliveredEvent): string[] {
   return cloudAttributes(event).flatMap(([name, value]) => [
     `ce-${name}`,

@@ -57,7 +57,10 @@ function deadEvent(dead: readonly DeadDelivery[], nowMs: number): OperationalEve
   };
 }
 
-/** Stores the operational events about outages that ended, in the transaction that ends them. Returns true if there is a delivery to send. */
+/**
+ * Stores the operational events (events that svc makes about a project) about outages that ended, in the transaction that ends them.
+ * Returns true if a delivery of such an event was stored and is now to be sent.
+ */
 export function publishRecoveries(
   tx: Executor,
   ended: readonly SubscriptionRecovery[],
@@ -73,8 +76,8 @@ export function publishRecoveries(
 }
 
 /**
- * Stores the operational events about subscriptions that are failing or deactivated, in the transaction that records this. Returns true if
- * there is a delivery to send.
+ * Stores the operational events (events that svc makes about a project) about failing or deactivated subscriptions, in the transaction that
+ * records their health. Returns true if a delivery of such an event was stored and is now to be sent.
  */
 export function publishFailures(
   tx: Executor,

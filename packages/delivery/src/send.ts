@@ -22,7 +22,7 @@ export type Attempt = {
   /** The IP address to which svc connected. Empty if there was no connection attempt. */
   address: string;
   responseHeaders: Record<string, string>;
-  /** The first 1,024 bytes of the answer, as text. */
+  /** The beginning of the endpoint's answer as text: at most `keptBytes` of the request (default 1,024 bytes). */
   responseBody: string;
 };
 

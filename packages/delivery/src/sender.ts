@@ -209,7 +209,7 @@ export class Sender {
     return send(this.#agent, { ...request, timeoutMs: Math.min(tokenTimeoutMs, this.#timeoutMs) });
   }
 
-  /** Aborts every delivery in flight, and every later one. */
+  /** Aborts the attempts in flight. From now on, every new attempt is aborted as well. */
   abortAll(): void {
     this.#isAborted = true;
     for (const abort of [...this.#aborters.values()]) abort();

@@ -83,7 +83,7 @@ const countedEveryMs = 300_000;
 const countedAtOnceMax = 10;
 const countedMax = 10_000;
 
-/** Options, and the times at which the pending deliveries of failing subscriptions were last counted. */
+/** Options of the recorder, and the times at which the pending deliveries of failing subscriptions were last counted. */
 type RecorderState = RecorderOptions & { readonly counted: LeastRecentlyUsed<SubscriptionId, number> };
 
 /**

@@ -64,14 +64,14 @@ export class Shares {
     if (--usage.held === 0) this.#projects.delete(projectId);
   }
 
-  /** Adds an attempt that begins to the usage of its project. */
+  /** Counts one more attempt in flight for the project, because an attempt begins. */
   begin(projectId: ProjectId): void {
     this.inFlight++;
     const usage = this.#projects.get(projectId);
     if (usage !== undefined) usage.inFlight++;
   }
 
-  /** Removes an attempt that has ended from the usage of its project. */
+  /** Counts one attempt in flight less for the project, because an attempt has ended. */
   end(projectId: ProjectId): void {
     this.inFlight--;
     const usage = this.#projects.get(projectId);

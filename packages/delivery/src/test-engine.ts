@@ -65,8 +65,8 @@ export async function createTestStore(): Promise<TestStore> {
 }
 
 /**
- * Uses a database that the caller has opened and later closes. If `shared` is given, it uses the same clock and vault key, and adds another
- * project to that database.
+ * Returns a store of a test in a database that the caller has opened and later closes. If `shared` is given, the new store uses the clock
+ * and the vault key of `shared`, and adds another project to this database.
  */
 export async function storeOn(
   db: Database,

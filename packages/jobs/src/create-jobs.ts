@@ -150,7 +150,7 @@ export type JobsOptions = {
   readonly consoleUrl?: (() => string) | undefined;
   /** True if the sandbox answers in place of the apps; the logs of jobs say so. Default false. */
   readonly isSandbox?: boolean | undefined;
-  /** Milliseconds that ended jobs are kept. Undefined: forever. */
+  /** Time for which svc keeps a job after its end, in milliseconds. Undefined: svc keeps ended jobs forever. */
   readonly jobRetentionMs?: number | undefined;
   /** Longest pause between two reads of a watched log, in milliseconds. Default 500. */
   readonly watchPollMs?: number | undefined;
@@ -159,7 +159,10 @@ export type JobsOptions = {
    * schedule or event) before people approve it. The function stores the result of the dry run in the same transaction.
    */
   readonly onRehearsed?: OnDryRunEnd | undefined;
-  /** Called when a task becomes due on a node that claims no tasks. */
+  /**
+   * Called when a task becomes due on a node that leaves tasks to other nodes. The caller can then tell another node at once that there is
+   * work.
+   */
   readonly onDueElsewhere?: (() => void) | undefined;
   /** For tests: called at points of the job engine where work is only half done. A test may end the node there. */
   readonly onFaultPoint?: OnFaultPoint | undefined;
@@ -171,7 +174,10 @@ export type Jobs = {
   readonly hints: JobHints;
   /** API calls that wait until a job ends. When the node stops, `end` makes these calls return, even if the jobs have not ended. */
   readonly waits: Pick<JobWaits, "end">;
-  /** Calls a skill, which is a promoted program. Calls of tools of kind CODE are passed to it. */
+  /**
+   * Calls a skill (a program that was promoted to a tool). svc uses this function for tools that it carries out itself (kind CODE) instead
+   * of an app.
+   */
   readonly callSkill: CodeCaller;
   /** Returns the tool for an older version of a skill (for example `skills.announce@3`). */
   readonly findSkill: CodeFinder;

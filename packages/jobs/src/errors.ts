@@ -5,8 +5,8 @@ import { fieldOf, listedFaults, listedMax } from "./faulty-program.ts";
 /** Errors with which calls about jobs and skills are refused. */
 export const jobFaults = defineFaults({
   /**
-   * The program has faults. `characters`: length of the program. The list of faults in the response is at most a little longer than the
-   * program.
+   * The program has faults. `characters`: length of the program. It limits how many faults the response lists, so that the list is hardly
+   * longer than the program itself.
    */
   PROGRAM_FAULTY: {
     code: "invalid_argument",
@@ -27,7 +27,7 @@ export const jobFaults = defineFaults({
     each: (_jobId: string, found: readonly ProgramFault[]) =>
       found.slice(0, listedMax).map((one) => ({ reason: one.code, field: "jobId", help: resubmitted(one) })),
   },
-  /** `mode` is not a known mode. */
+  /** The field `mode` of the request contains a mode of a job that svc does not know. */
   MODE_INVALID: {
     code: "invalid_argument",
     field: "mode",
@@ -60,8 +60,8 @@ export const jobFaults = defineFaults({
     help: "Use a new key for every submission that differs.",
   },
   /**
-   * The plan needs an approval, and the key that submits it does not have the role `approver`. `cause`: the rule that requires the
-   * approval.
+   * The program needs an approval before it runs, and the key that submits the program does not have the role `approver`. `cause`: the rule
+   * that requires the approval.
    */
   APPROVER_ROLE_REQUIRED: {
     code: "permission_denied",

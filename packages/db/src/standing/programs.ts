@@ -143,7 +143,7 @@ const loadVersions = compose(
     cross join lateral (select * from standing_versions where program_id = w.program_id and version = w.version offset 0) v`,
 );
 
-/** Returns versions of programs, by program and version number. */
+/** Returns the `wanted` versions of standing programs (schedules). Each is named by the id of its program and its version number. */
 export async function loadStandingVersions(
   db: Executor,
   wanted: readonly Pick<StandingVersionRecord, "programId" | "version">[],
@@ -156,14 +156,17 @@ export async function loadStandingVersions(
 export type StandingProgramRepository = {
   find(id: StandingProgramId): Promise<StandingProgramRecord | undefined>;
   findBySlug(slug: string): Promise<StandingProgramRecord | undefined>;
-  /** Returns programs, newest first, beginning after the id `after`. */
+  /**
+   * Returns a page of the project's standing programs that match `filter`, newest first. `after`: id of the last program of the previous
+   * page.
+   */
   list(
     filter: StandingProgramFilter,
     page: { after: StandingProgramId | undefined; limit: number },
   ): Promise<StandingProgramRecord[]>;
-  /** Returns the number of programs. */
+  /** Returns how many standing programs the project has. Deleted programs are not counted. */
   count(): Promise<number>;
-  /** Adds a program. If its slug exists, throws a unique violation of `standing_programs_slug`. */
+  /** Adds a standing program. If the project has another one with the same slug, throws a unique violation of `standing_programs_slug`. */
   add(program: Omit<typeof standingPrograms.$inferInsert, "projectId">): Promise<void>;
   /** Stores changed columns of a program. The caller has locked the program's row. */
   change(id: StandingProgramId, change: Partial<typeof standingPrograms.$inferInsert>): Promise<void>;
@@ -220,7 +223,7 @@ export type StandingVersionDecision = Partial<
   Pick<StandingVersionRecord, "approval" | "approvalId" | "grantedVersion">
 >;
 
-/** Stores decisions of people about a version of a locked program. */
+/** Stores that people approved or rejected a version of a standing program (a schedule). The caller has locked the program. */
 export async function decideStandingVersion(
   tx: Executor,
   { programId, version }: Pick<StandingVersionRecord, "programId" | "version">,

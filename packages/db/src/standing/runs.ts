@@ -60,8 +60,8 @@ const names = [
 export const runColumns = selectList(standingRuns, names, "r");
 
 /**
- * The highest UUID, as SQL. Queries for the newest run use it as a bound, so that PostgreSQL uses the run's index: no other index has this
- * order.
+ * The highest UUID, as SQL. Queries for the newest run of a program compare run ids with this upper limit. The comparison makes PostgreSQL
+ * use the index that orders the runs of a program by their ids.
  */
 export const lastUuid = "'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid";
 
@@ -102,7 +102,7 @@ const changeRuns = compose(
     query`update standing_runs r set ${changes.set("i", changedNames)} from ${changes.from("i")} where r.id = i.id`,
 );
 
-/** Stores changes of queued runs. */
+/** Stores changes of queued runs, such as that a run starts. The caller has locked the schedules of these runs. */
 export async function changeStandingRuns(tx: Executor, changes: readonly StandingRunChange[]): Promise<void> {
   if (changes.length > 0) await changeRuns(tx, { changes });
 }
@@ -118,7 +118,10 @@ export type RunToCount = {
   readonly pauseText: string;
 };
 
-/** Finds ended runs by the index standing_runs_uncounted, which has only runs that are not counted yet. */
+/**
+ * Marks ended runs of schedules as counted and returns their usage, so that the caller adds each run to its schedule's usage once. Uses the
+ * index standing_runs_uncounted, which has only ended runs that are not yet counted.
+ */
 const countEnded = statement<{
   programId: string;
   jobStatus: string;
@@ -148,8 +151,8 @@ export async function countEndedStandingRuns(tx: Executor, ids: readonly Standin
 const mergedFields = { ...fieldsOf(standingRuns, "programId", "reason", "lane"), at: timestamptz, more: int4 };
 
 /**
- * Counts skipped runs in the newest run of their program. A run is counted only if the newest run was also skipped, for the same reason and
- * with the same concurrency key. Uses the index standing_runs_program: one lookup for each skipped run.
+ * Adds skipped runs of a program to the count that the row of its newest run holds. This happens only if the newest run was also skipped,
+ * for the same reason and with the same concurrency key. Uses the index standing_runs_program, with one lookup for each skipped run.
  */
 const mergeSkipped = compose(
   "merge_skipped_standing_runs",
@@ -163,8 +166,8 @@ const mergeSkipped = compose(
 );
 
 /**
- * Repeats of a skipped run. The program's newest run was skipped for the same reason and with the same key. So no row is stored for these
- * runs. The newest run counts them: `more` is added to its count.
+ * Skipped runs that may need no rows of their own. If the program's newest run was skipped for the same `reason` and with the same
+ * concurrency key (`lane`), svc adds `more` to the count of the newest run. `more`: number of skipped runs. `at`: time of the last of them.
  */
 export type RepeatedSkip = {
   readonly programId: StandingProgramId;
@@ -193,7 +196,7 @@ const readLast = statement<RawRow<StandingRunRecord>>(
    where r.program_id = w.id`,
 );
 
-/** Returns the newest run of each program that has one. */
+/** Returns the newest run of each of these standing programs (schedules). A program without runs is absent. */
 export async function readLastStandingRuns(
   db: Executor,
   ids: readonly StandingProgramId[],
@@ -206,7 +209,10 @@ export async function readLastStandingRuns(
 export type StandingRunRepository = {
   find(id: StandingRunId): Promise<StandingRunRecord | undefined>;
   findBySource(programId: StandingProgramId, sourceKey: string): Promise<StandingRunRecord | undefined>;
-  /** Returns runs, newest first, beginning after the id `after`. */
+  /**
+   * Returns a page of the runs of a standing program (a schedule), newest first. `page`: where the previous page ended, and the number of
+   * runs.
+   */
   list(
     programId: StandingProgramId,
     filter: StandingRunFilter,
@@ -214,7 +220,7 @@ export type StandingRunRepository = {
   ): Promise<StandingRunRecord[]>;
   /** Skips all runs of a locked program that have not started. Returns the number of skipped runs. */
   skipOpen(programId: StandingProgramId, reason: StandingRunReason, nowMs: number): Promise<number>;
-  /** Returns the ids of a program's running jobs. */
+  /** Returns the ids of the jobs that a standing program (a schedule) has started and that have not ended. */
   listStartedJobs(programId: StandingProgramId): Promise<Id<"job">[]>;
 };
 

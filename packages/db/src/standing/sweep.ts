@@ -3,8 +3,8 @@ import type { Executor } from "../connect.ts";
 import { statement } from "../sql/statement.ts";
 
 /**
- * Deletes ended runs, oldest first, which the index standing_runs_ended finds. The index standing_run_events_run finds the events of their
- * windows.
+ * Deletes ended runs of schedules, oldest first, found by the index standing_runs_ended. Also deletes the records of which events each run
+ * collected, found by the index standing_run_events_run.
  */
 const sweepRuns = statement<{ id: string }>(
   "sweep_standing_runs",
@@ -16,7 +16,7 @@ const sweepRuns = statement<{ id: string }>(
    delete from standing_runs where id = any(array(select id from gone)) returning id`,
 );
 
-/** Removes a batch of runs that ended before `beforeMs`. Returns the number of removed runs. */
+/** Removes at most `limit` runs of schedules that ended before `beforeMs`, oldest first. Returns the number of removed runs. */
 export async function sweepStandingRuns(db: Executor, beforeMs: number, limit: number): Promise<number> {
   return (await sweepRuns(db, [isoTime(beforeMs), limit])).length;
 }
@@ -46,7 +46,10 @@ const sweepPrograms = statement<{ id: string }>(
    delete from standing_programs where id = any(array(select id from gone)) returning id`,
 );
 
-/** Removes a batch of programs that were deleted before `beforeMs` and have no runs left. Returns the number of removed programs. */
+/**
+ * Removes at most `limit` standing programs (schedules) that were deleted before `beforeMs` and have no runs left. Returns the number of
+ * removed programs.
+ */
 export async function sweepStandingPrograms(db: Executor, beforeMs: number, limit: number): Promise<number> {
   return (await sweepPrograms(db, [isoTime(beforeMs), limit])).length;
 }
@@ -67,8 +70,8 @@ const armLost = statement<{ id: string }>(
 );
 
 /**
- * Repairs schedules that no longer run. A schedule or poll is overdue and has no task only if the task was lost because of an error. This
- * function stores the task again, and returns the number of tasks.
+ * Repairs active schedules that start no more runs. A schedule or poll is overdue and has no task only if the task was lost because of an
+ * error. This function stores the lost tasks again, and returns how many tasks it stored.
  */
 export async function armLostStandingPrograms(db: Executor, dueBeforeMs: number, limit: number): Promise<number> {
   return (await armLost(db, [isoTime(dueBeforeMs), limit])).length;

@@ -29,8 +29,8 @@ const newDueTaskRows = rows(fieldsOf(dueTasks, "ownerId", "kind", "subject", "pr
 const leaseColumns = selectList(dueTasks, ["ownerId", "kind", "subject", "leaseToken"], "t");
 
 /**
- * Locks those tasks that the node still holds, in the order of the primary key of `due_tasks`, so that two transactions cannot block each
- * other.
+ * Locks those tasks whose lease (time-limited right) this node still holds. Locks them in the order of the primary key of `due_tasks`, so
+ * that two transactions cannot deadlock.
  */
 const holdTasks = compose(
   "hold_due_tasks",
@@ -41,8 +41,8 @@ const holdTasks = compose(
 );
 
 /**
- * Locks tasks until the end of the transaction. Lock the programs first. Returns the leases (time-limited rights) under which this node
- * still holds the tasks.
+ * Locks tasks of schedules until the end of the transaction. To avoid deadlocks, lock the standing programs of the tasks first. Returns the
+ * leases (time-limited rights) under which this node still holds the tasks.
  */
 export async function holdDueTasks(tx: Executor, leases: readonly DueTaskLease[]): Promise<DueTaskLease[]> {
   return (await holdTasks(tx, { leases })).map((row) => leaseColumns.read(row));
@@ -117,8 +117,8 @@ const putTasks = compose(
 );
 
 /**
- * Adds due tasks. If a task already exists, it keeps its lease (a node's time-limited right to it), and its due time is the earlier one of
- * the two.
+ * Adds due tasks. If a task already exists, it keeps its lease (a node's time-limited right to it). Its due time becomes the new one only
+ * if the new one is earlier.
  */
 export async function putDueTasks(db: Executor, tasks: readonly NewDueTask[]): Promise<void> {
   if (tasks.length > 0) await putTasks(db, { tasks });

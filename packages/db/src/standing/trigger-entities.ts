@@ -4,8 +4,8 @@ import { filterBy } from "../sql/filter.ts";
 import { statement } from "../sql/statement.ts";
 
 /**
- * Maximum number of a trigger's newest events that the query scans. The query counts those events that are about another entity (customer
- * or user) than the program's.
+ * Maximum number of a trigger's newest events that `countOthers` reads. Among these, it counts the events about another entity (customer or
+ * user) than the entity of the schedule.
  */
 const walkedMax = 1_000;
 
@@ -40,7 +40,7 @@ export async function countOtherEntityEvents(
   return row?.count ?? 0;
 }
 
-/** Maximum number of entities (customers or users) returned. */
+/** Maximum number of entities (customers or users) that `findReferencedEntities` returns. */
 const namedMax = 20;
 
 /**

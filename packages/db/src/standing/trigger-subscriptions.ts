@@ -68,8 +68,8 @@ export async function openTriggerSubscription(tx: Executor, listener: NewTrigger
 }
 
 /**
- * Ends the subscription of a schedule's program to a trigger, and stores the reason for the end. The caller has locked the program. The
- * program still receives events that were stored before.
+ * Ends the subscription of a standing program (a schedule) to a trigger, and stores the reason. The caller has locked the program. Events
+ * that svc stored before this end can still start the program.
  */
 export async function closeTriggerSubscription(
   tx: Executor,
@@ -92,7 +92,7 @@ export async function closeTriggerSubscription(
     .where(and(eq(standingListeners.programId, programId), isNull(standingListeners.untilVersion)));
 }
 
-/** Returns how many programs of a project are subscribed to a trigger. */
+/** Returns how many standing programs (schedules) of a project are subscribed to a trigger now. Ended subscriptions do not count. */
 export function countTriggerSubscriptions(db: Executor, projectId: ProjectId, triggerSlug: string): Promise<number> {
   return db.orm.$count(
     standingListeners,
@@ -115,7 +115,9 @@ const deleteEndedSubscriptions = statement<{ id: string }>(
      order by ended_at limit $2::int4)) returning program_id as id`,
 );
 
-/** Removes a batch of subscriptions that ended before `beforeMs`. Returns the number of removed subscriptions. */
+/**
+ * Removes at most `limit` subscriptions of schedules to triggers that ended before `beforeMs`. Returns the number of removed subscriptions.
+ */
 export async function sweepTriggerSubscriptions(db: Executor, beforeMs: number, limit: number): Promise<number> {
   return (await deleteEndedSubscriptions(db, [isoTime(beforeMs), limit])).length;
 }

@@ -23,8 +23,8 @@ const readWindows = compose(
 );
 
 /**
- * Returns the runs that still collect events (open windows). Each of the `keys` names a program and the text of its `collect` key. The
- * caller must have locked the programs.
+ * Returns the runs that still collect events (open windows). Each of the `keys` names a standing program (a schedule) and the concurrency
+ * key (`lane`) of one window. The caller must have locked the programs.
  */
 export async function readStandingWindows(tx: Executor, keys: readonly WindowKey[]): Promise<StandingRunRecord[]> {
   if (keys.length === 0) return [];
@@ -32,9 +32,9 @@ export async function readStandingWindows(tx: Executor, keys: readonly WindowKey
 }
 
 /**
- * SQL subquery for the time at which svc received the oldest event of a project about which it has not decided yet. `w` is the row of a
- * program in the outer query. Events that svc failed to process are left out, so that they do not delay the end of a collect window (the
- * time in which events are gathered). Uses the index standing_arrivals_key.
+ * SQL subquery for the time at which svc received a project's oldest event that svc has not yet matched with the project's schedules. `w`
+ * is a row with the id of a program in the outer query. Events that svc failed to process are left out, so that they do not delay the end
+ * of a collect window (the time in which events are gathered). Uses the index standing_arrivals_key.
  */
 const oldestUndecided = `(select a.due_at from standing_arrivals a
     where a.project_id = (select p.project_id from standing_programs p where p.id = w.program_id) and a.attempt < 2
@@ -42,8 +42,8 @@ const oldestUndecided = `(select a.due_at from standing_arrivals a
 
 /**
  * Finds runs of schedules whose collect window (the time in which they gather events) can end, by the index standing_runs_closing. A window
- * ends under two conditions: its end time has passed, and all events received before it are in the run. So late processing of events does
- * not matter. With the first condition alone, a burst of events was cut into one run per batch.
+ * ends under two conditions: its end time has passed, and all events received before it are in the run. So events that svc processes late
+ * are still in the right run. With the first condition alone, a burst of events was split into several runs.
  */
 const readClosing = compose(
   "read_closing_standing_windows",
@@ -142,8 +142,8 @@ const changeWindows = compose(
 );
 
 /**
- * Stores changes of windows (runs that collect events until a time). Store the changes that end windows before you open new windows with
- * the same keys.
+ * Stores changes of windows (runs that collect events until a time). A schedule can have only one open window for each concurrency key. So
+ * store the changes that end windows before you open new windows with the same keys.
  */
 export async function changeStandingWindows(tx: Executor, changes: readonly StandingWindowChange[]): Promise<void> {
   if (changes.length > 0) await changeWindows(tx, { changes });
@@ -212,7 +212,9 @@ export async function readLastStandingRunEvents(
   return new Map(found.map(({ run, event }) => [idOfUuid("srn", run), [idOfUuid("evt", event)]]));
 }
 
-/** A deduplication key that a program remembers, and when it expires. */
+/**
+ * A deduplication key that a standing program (a schedule) remembers until a time, so that it ignores later occurrences with the same key.
+ */
 type RememberedKey = Readonly<Row<typeof standingDedupe>>;
 
 const columns = selectList(standingDedupe, ["programId", "key", "until"], "d");
@@ -243,21 +245,24 @@ const insertKnown = compose(
 );
 
 /**
- * Stores deduplication keys of locked programs, so that a later occurrence with the same key is recognized as a duplicate. Each key must
- * occur only once.
+ * Stores deduplication keys of locked programs, so that a later occurrence with the same key is recognized as a duplicate. The list `seen`
+ * must not contain the same key of a program twice.
  */
 export async function writeKnownKeys(tx: Executor, seen: readonly NewRow<typeof standingDedupe>[]): Promise<void> {
   if (seen.length > 0) await insertKnown(tx, { seen });
 }
 
-/** Deletes expired keys, which the index standing_dedupe_until finds. Skips rows that another transaction is writing. */
+/**
+ * Deletes expired deduplication keys of schedules, found by the index standing_dedupe_until. Skips rows that another transaction is
+ * writing.
+ */
 const deleteExpired = statement<{ key: string }>(
   "sweep_standing_dedupe",
   `delete from standing_dedupe where ctid = any(array(
      select ctid from standing_dedupe where until < $1::timestamptz order by until limit $2::int4 for update skip locked)) returning key`,
 );
 
-/** Removes a batch of deduplication keys that expired before `beforeMs`. Returns the number of removed keys. */
+/** Removes at most `limit` deduplication keys of schedules that expired before `beforeMs`. Returns the number of removed keys. */
 export async function sweepKnownKeys(db: Executor, beforeMs: number, limit: number): Promise<number> {
   return (await deleteExpired(db, [isoTime(beforeMs), limit])).length;
 }

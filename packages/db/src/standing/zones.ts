@@ -74,7 +74,10 @@ const rearm = compose(
     from ${moved.from("i")} where t.owner_id = i.id and t.kind = 'fire' and t.subject = ''`,
 );
 
-/** Stores new next due times of locked programs, and of the tasks with which the programs start. */
+/**
+ * Stores new next due times of locked schedules. Each schedule has a task that a node works on when the schedule is due; the task gets the
+ * same new time.
+ */
 export async function rearmStandingSchedules(tx: Executor, moved: readonly RearmedSchedule[]): Promise<void> {
   if (moved.length > 0) await rearm(tx, { moved });
 }

@@ -8,7 +8,10 @@ import { apiKeys, grants, subscriptions } from "../schema/index.ts";
 import { filterColumn } from "../sql/filter.ts";
 import { findSubscriptionQuotaReached, freshHealth, type NewSubscription, type Subscription } from "./repo.ts";
 
-/** A subscription that an agent creates over MCP, with its key and its expiry. */
+/**
+ * A subscription that an agent creates over MCP. `keyId`: the API key with which the agent creates it. `expiresAt`: when the subscription
+ * expires.
+ */
 export type NewAgentSubscription = NewSubscription &
   Pick<Subscription, "entityId" | "mcpId" | "cursor"> & { readonly keyId: KeyId; readonly expiresAt: number };
 
@@ -50,8 +53,8 @@ export type AgentSubscriptionRepository = {
     bounds: { readonly perKeyMax: number; readonly nowMs: number },
   ): Promise<Subscription | SubscriptionRefusal>;
   /**
-   * Extends a subscription, at most to the end of its key, and activates it again if it was inactive because of failures. Returns the
-   * subscription; undefined if it is deleted or its key has ended.
+   * Sets a later expiry of a subscription, but not later than the expiry of its API key. Activates the subscription again if it was
+   * inactive because of failures. Returns the subscription, or undefined if the subscription is deleted or its API key has ended.
    */
   refresh(id: SubscriptionId, change: AgentSubscriptionChange, nowMs: number): Promise<Subscription | undefined>;
   /** Deletes a subscription and returns its id; undefined if there is none with this `mcpId`. */
@@ -155,8 +158,9 @@ const onlyWhereInactive = Object.fromEntries(
 );
 
 /**
- * Locks a key, so that it cannot end before this transaction does. If the key belongs to a grant (a person's permission for an agent), also
- * locks the key that gave the grant. Returns the earlier expiry of the two keys, epoch milliseconds. Undefined if one of them has ended.
+ * Locks an API key, so that it cannot be revoked before this transaction ends. If the key belongs to a grant (a person's permission for an
+ * agent), also locks the API key with which the grant was given. Returns the earliest expiry of these keys in epoch milliseconds. Returns
+ * undefined if one of them has ended.
  */
 async function holdKey(tx: Executor, keyId: KeyId, nowMs: number): Promise<number | undefined> {
   const vouchers = await tx.orm.select({ id: grants.voucherKeyId }).from(grants).where(eq(grants.keyId, keyId));

@@ -22,8 +22,8 @@ export async function readSubscriptionFilters(
 }
 
 /**
- * Adds to the numbers of filter faults of subscriptions. Finds the subscriptions by their primary key. Locks the rows in the order of their
- * ids, so that deadlocks cannot occur.
+ * Increases the counters of filter faults: events for which the filter of a subscription gave no result. Finds the subscriptions by their
+ * primary key. Locks the rows in the order of their ids, so that deadlocks cannot occur.
  */
 const addFaults = statement<{ id: string }>(
   "add_filter_faults",

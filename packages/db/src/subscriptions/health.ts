@@ -72,8 +72,8 @@ export type SubscriptionRecovery = EndpointTurn & {
 };
 
 /**
- * Ends the backoff of subscriptions after a success. Its condition matches only failing subscriptions, so that the successes of a healthy
- * endpoint write nothing. Uses the primary key.
+ * Ends the backoff (pause after failures) of subscriptions after a successful delivery. The condition of the statement matches only failing
+ * subscriptions, so that the successes of a healthy endpoint write nothing. Uses the primary key.
  */
 const recordRecoveries = statement<
   RawRow<EndpointTurn> & { id: string; failing_since_ms: number; was_reported: boolean | null }
@@ -100,14 +100,17 @@ export async function reportSubscriptionRecoveries(
   );
 }
 
-/** Failed attempts of one subscription in one batch. */
+/** Failed attempts of one subscription, from a batch of attempts whose results a node stores together. */
 export type SubscriptionFailures = {
   subscriptionId: SubscriptionId;
   /** Time at which the latest of the failed delivery attempts began, in epoch milliseconds. */
   startedAtMs: number;
   /** Delay that the endpoint requested by Retry-After, milliseconds; 0 if it requested none. */
   retryAfterMs: number;
-  /** Number of 410 answers if the endpoint answered all attempts with 410; otherwise 0. */
+  /**
+   * Number of failed attempts in the batch, if the endpoint answered each of them with status 410 (gone). 0 if at least one attempt failed
+   * in another way.
+   */
   goneCount: number;
   /**
    * How long the endpoint must fail without a success until svc deactivates this subscription, in milliseconds. Null: svc never deactivates
@@ -116,7 +119,7 @@ export type SubscriptionFailures = {
   giveUpAfterMs?: number | null | undefined;
 };
 
-/** Milliseconds for "never deactivate": longer than any endpoint can fail. */
+/** Milliseconds that stand for "never deactivate": a time longer than any endpoint can fail. */
 const neverMs = 1e13;
 
 /** Limits for the backoff of a failing endpoint, and for its deactivation. */
@@ -264,7 +267,10 @@ export async function reportSubscriptionOverflows(
   return new Set(changed.map(({ id }) => idOfUuid("sub", id)));
 }
 
-/** Stores failures, which a node observed at `nowMs`, in their subscriptions. Returns the resulting health of each subscription. */
+/**
+ * Stores the failures of delivery attempts in the rows of their subscriptions. A node observed these failures at `nowMs`. Returns the
+ * resulting health of each subscription.
+ */
 export async function reportSubscriptionFailures(
   db: Executor,
   reports: readonly SubscriptionFailures[],

@@ -17,7 +17,10 @@ const scan = scanOf("deliveries", "project_id, subscription_id, id, state, last_
   max: String(walkRowsMax),
 });
 
-/** Reads deliveries by the index deliveries_subscription, newest first, until it finds one that is delivered. */
+/**
+ * Finds when the last delivery to a subscription succeeded. Reads its deliveries by the index deliveries_subscription, newest first, until
+ * one of them is delivered.
+ */
 const selectSuccess = statement<{ at: number }>(
   "find_last_success",
   `select (extract(epoch from w.last_attempt_at) * 1000)::float8 as at from (${scan}) w where w.state = 'delivered' order by w.project_id desc, w.id desc limit 1`,
@@ -30,7 +33,10 @@ const countPending = statement<{ count: number }>(
      select from delivery_tasks where epoch = any${liveEpochs} and subscription_id = $1::uuid limit $2::int4) t`,
 );
 
-/** Reads from which time the pace of a subscription lets the next delivery start. Uses the primary key of subscription_paces. */
+/**
+ * Reads the time from which the next delivery to a subscription may start, for a subscription with a pace (a limit of deliveries per time).
+ * Uses the primary key of subscription_paces.
+ */
 const selectPace = statement<{ at: string }>(
   "find_subscription_pace",
   "select at from subscription_paces where subscription_id = $1::uuid",
@@ -42,7 +48,10 @@ export type SubscriptionProgress = {
   readonly lastSuccessAt: number | undefined;
   /** Number of pending deliveries, counted up to `pendingCountMax`. */
   readonly pending: number;
-  /** Time from which the pace lets the next attempt start, epoch milliseconds. Undefined for a subscription without a pace. */
+  /**
+   * Time from which the pace (a limit of deliveries per time) lets the next attempt start, epoch milliseconds. Undefined for a subscription
+   * without a pace.
+   */
   readonly pacedUntil: number | undefined;
 };
 

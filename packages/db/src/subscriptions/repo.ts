@@ -21,7 +21,7 @@ export type NewSubscription = Pick<
 > &
   Partial<Pick<Subscription, "settings" | "credentials" | "triggerSlugs" | "entityId" | "origin">>;
 
-/** The portal of an entity (customer). It reaches only subscriptions of the entity that were created in the portal. */
+/** The portal of an entity (customer). In the portal, the entity reaches only its own subscriptions that were created there. */
 export type PortalOfEntity = { readonly entityId: string };
 
 /** Changes of a subscription. A field that is absent does not change. */
@@ -143,8 +143,9 @@ export function findSubscriptionQuotaReached(
 }
 
 /**
- * Returns the repository of one project's subscriptions to events. Endpoints for questions to people are not among them. `portal`: limits
- * the repository to the subscriptions of the portal of an entity (customer or user), and new ones belong to it.
+ * Returns the repository of one project's subscriptions to events. Endpoints for questions to people are not among them. `portal`: if it is
+ * set, the repository reads and changes only subscriptions that this entity (customer or user) has created in its portal. New subscriptions
+ * then belong to the entity.
  */
 export function subscriptionsForProject(
   db: Executor,
@@ -222,8 +223,8 @@ export function subscriptionsForProject(
 const paceOf = (id: SubscriptionId) => eq(subscriptionPaces.subscriptionId, id);
 
 /**
- * Replaces the row of subscription_paces after a change of a subscription's pace. `before`: the old pace. The new row counts no deliveries
- * that were sent before the change.
+ * Replaces the row of subscription_paces after a change of a subscription's pace (its limit of deliveries per time). `before`: the old
+ * pace. Deliveries that were sent before the change do not count towards the new pace.
  */
 async function writePace(
   tx: Executor,

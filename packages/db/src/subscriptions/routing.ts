@@ -40,8 +40,9 @@ export type ProjectRouting = {
   subscriptions: RoutedSubscription[];
   subscribedTriggers: readonly string[];
   /**
-   * Versions of the project's shards, which are groups of entities (customers or users), by number of the shard. A shard that is absent has
-   * version 0. Undefined if no subscription of the project ever had an entity; `readEntityRouting` then finds none.
+   * Versions of the project's shards (groups of entities, which are customers or users), by number of the shard. A shard that is absent has
+   * version 0. Undefined if no subscription of the project ever had an entity. In this case, `readEntityRouting` would find no
+   * subscriptions.
    */
   shards: Map<number, number> | undefined;
 };
@@ -146,12 +147,12 @@ const selectEntities = compose(
         and kind = 'events' and active offset 0) s on true`,
 );
 
-/** An entity (customer or user) of a project, by the names of the columns of its subscriptions. */
+/** Identifies an entity (customer or user) of a project. The fields have the names of columns of `subscriptions`. */
 export type RoutedEntity = { readonly projectId: ProjectId; readonly entityId: string };
 
 /**
- * Returns the subscriptions of each of these entities (customers or users), in their order and all as of the same moment. The entities must
- * differ, and none may be empty.
+ * Returns the subscriptions of each of the entities (customers or users) `wanted`, in the order of `wanted` and all as of the same moment.
+ * The list must name each entity only once, and no `entityId` may be empty.
  */
 export async function readEntityRouting(db: Executor, wanted: readonly RoutedEntity[]): Promise<EntityRouting[]> {
   const byEntity = new Map<string, EntityRouting>();
@@ -195,7 +196,7 @@ const endNarrowed = statement<EndedSubscription>(
    where s.key_id = $1::uuid and s.inactive_reason <> 'revoked' and s.toolkit_slug <> all($3::text[]) returning s.entity_id`,
 );
 
-/** A key that ends or is narrowed: its project, its id, and the time in epoch milliseconds. */
+/** An API key that ends, or that is narrowed to fewer toolkits (apps). `nowMs`: present time, epoch milliseconds. */
 type KeyEnd = { readonly projectId: ProjectId; readonly keyId: KeyId; readonly nowMs: number };
 
 /**
@@ -218,7 +219,10 @@ export async function endNarrowedSubscriptions(
   await touchEnded(tx, projectId, await endNarrowed(tx, [uuidOfId(keyId), isoTime(nowMs), arrayLiteral(toolkitSlugs)]));
 }
 
-/** Makes nodes notice that these subscriptions of a project have ended. */
+/**
+ * Increments the routing versions of a project, or of shards (groups of entities), after subscriptions have ended. By these versions, nodes
+ * notice that they must read the subscriptions again.
+ */
 function touchEnded(tx: Executor, projectId: ProjectId, ended: readonly EndedSubscription[]): Promise<void> {
   return touchSubscriptionRouting(
     tx,

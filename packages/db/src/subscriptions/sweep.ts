@@ -16,7 +16,7 @@ const selectEnded = statement<RawRow<Row<typeof subscriptions>>>(
   `select ${columns.text} from subscriptions s where s.expires_at <= $1::timestamptz order by s.expires_at, s.id limit $2::int4`,
 );
 
-/** Returns up to `limit` expired subscriptions. */
+/** Returns up to `limit` subscriptions whose expiry time has passed at `nowMs`, those that expired first. */
 export async function findEndedSubscriptions(db: Executor, nowMs: number, limit: number): Promise<Subscription[]> {
   const rows = await selectEnded(db, [isoTime(nowMs), limit]);
   return rows.map((row) => columns.read(row));

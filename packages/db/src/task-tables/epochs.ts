@@ -12,8 +12,9 @@ const adoptLeft = statement<Record<never, never>>(
 );
 
 /**
- * Moves waiting tasks of inactive or deleted subscriptions to the current epoch (the part of the queue in which tasks are claimed). It
- * finds each subscription with waiting tasks by one index lookup, and checks the subscription by its key. Then it updates the tasks.
+ * Moves waiting tasks of inactive or deleted subscriptions to the current epoch (the part of the queue in which tasks are claimed), so that
+ * a node finds and ends them. The statement finds each subscription with waiting tasks by one index lookup, and checks the subscription by
+ * its key.
  */
 const adoptEnded = statement<Record<never, never>>(
   "adopt_ended_deliveries",
@@ -117,7 +118,7 @@ async function lockTasks(
   await tx.sql.unsafe(`lock table ${table} in ${mode} mode`);
 }
 
-/** Returns true if an error means that a statement did not get a lock in time (55P03); otherwise false. */
+/** Returns true if an error means that a statement did not get a lock in time (error code 55P03 of PostgreSQL); otherwise false. */
 function isLockTimeout(error: unknown): boolean {
   for (let cause = error, depth = 0; cause instanceof Error && depth < 8; cause = cause.cause, depth++) {
     if ("code" in cause && cause.code === "55P03") return true;

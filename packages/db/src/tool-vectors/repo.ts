@@ -40,8 +40,8 @@ const claimTexts = statement<{ digest: string }>(
 );
 
 /**
- * Reserves texts until `untilMs`, so that only this node requests their vectors. Returns the digests of the reserved texts. Texts that have
- * a vector or that another node has reserved are absent.
+ * Reserves texts of tools until `untilMs`, so that only this node requests their search vectors. Returns the digests of the reserved texts.
+ * Texts that have a vector or that another node has reserved are absent.
  */
 export async function claimToolVectors(
   db: Executor,
@@ -88,7 +88,10 @@ const touchVectors = statement(
   "update tool_vectors set used_at = $2::timestamptz where digest = any($1::text[])",
 );
 
-/** Stores that vectors were used at `nowMs`. */
+/**
+ * Records that the search vectors of the tool texts with these digests were used at `nowMs`, so that the sweep of unused vectors keeps
+ * them.
+ */
 export async function touchToolVectors(db: Executor, digests: readonly string[], nowMs: number): Promise<void> {
   await touchVectors(db, [arrayLiteral(digests), isoTime(nowMs)]);
 }

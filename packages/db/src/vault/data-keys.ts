@@ -49,15 +49,15 @@ export async function findDataKeys(db: Executor, scopes: readonly KeyScope[]): P
   return [...ofProjects, ...own].map(rowOf);
 }
 
-/** Returns the numbers of all data keys. */
+/** Returns the numbers of all stored data keys. A node compares them with the data keys in its memory, to find keys that were deleted. */
 export async function listDataKeyNumbers(db: Executor): Promise<Set<number>> {
   const rows = await db.orm.select({ number: dataKeys.number }).from(dataKeys);
   return new Set(rows.map(({ number }) => number));
 }
 
 /**
- * Stores data keys. If a key with the same scope, use and rotation exists, that key stays and the new key is not stored. Keys of deleted
- * projects are not stored.
+ * Stores data keys. If a data key of the same scope (project or deployment) and `use` was already made for the same vault key rotation, the
+ * new one is not stored. Keys of deleted projects are not stored.
  */
 export async function putDataKeys(db: Executor, keys: readonly NewDataKey[], nowMs: number): Promise<void> {
   const ids = keys.flatMap(({ scope }) => (scope === "deployment" ? [] : [scope]));
@@ -76,8 +76,9 @@ export async function rewrapDataKey(db: Executor, number: number, wrapped: Buffe
 }
 
 /**
- * Deletes the data keys for encryption that a key rotation has replaced. A data key is deleted only if its owner (a project, or the
- * deployment) has a newer one. No new data key is created until this is done.
+ * Deletes the data keys with the use `seal` (encryption) that a rotation of the vault key has replaced: those numbered up to
+ * `lastOldNumber`. A data key is deleted only if its owner (a project, or the deployment) has a newer one. The caller's transaction has
+ * locked the table (`lockDataKeys`), so that no data key is created meanwhile.
  */
 export async function removeReplacedDataKeys(db: Executor, lastOldNumber: number): Promise<void> {
   const isReplaced = (scope: SQL) =>

@@ -3,7 +3,10 @@ import type { Executor } from "../connect.ts";
 import { type RowProject, type SealedTable, sealedContext, sealedTables } from "../schema/sealed-columns.ts";
 import { arrayLiteral, bytesArrayLiteral } from "../sql/statement.ts";
 
-/** A value that an old key sealed, and the context that the value is bound to. */
+/**
+ * An encrypted value that was encrypted with an old key, and its context. The value can be decrypted only with the same context, such as a
+ * project and a row.
+ */
 export type OldValue = { readonly sealed: Buffer; readonly context: string };
 
 /** Position in the scan of a table whose values are encrypted again: the key of the last scanned row as JSON text. Empty at the start. */
@@ -15,7 +18,7 @@ export type WalkPosition = string;
  */
 export type SealedPage = {
   readonly rows: readonly SealedRow[];
-  /** Number of scanned rows. */
+  /** Number of rows that were scanned for this page, including rows whose values need not be encrypted again. */
   readonly seen: number;
   /** Position from which the next page continues. Undefined after the last row. */
   readonly next: WalkPosition | undefined;
@@ -101,8 +104,9 @@ function tableOf(name: string): SealedTable {
 }
 
 /**
- * Returns the statement that reads a page: the next rows of the table after a key. Keys are passed as texts and cast to the types of their
- * columns. The index provides the order, because texts would sort in a different order.
+ * Returns the statement that reads the next page of a table in the order of its primary key. `isBehind`: true if the page begins after a
+ * given key, false for the first page. Keys are passed as texts and cast to the types of their columns, because texts would sort
+ * differently.
  */
 function pageText({ name, key, project, columns, named }: SealedTable, isBehind: boolean): string {
   const keys = key.map(({ name: column }) => `t."${column}"`);

@@ -3,7 +3,7 @@ import { and, desc, eq, isNull, lt, max, ne, or, sql } from "drizzle-orm";
 import { type Executor, withTransaction } from "../connect.ts";
 import { dataKeys, oldSubkeys, vaultCheck, vaultNodes, vaultRotations } from "../schema/index.ts";
 
-/** A rotation of the vault key. */
+/** A rotation of the vault key (its replacement by a new key), with its progress. */
 export type VaultRotation = Omit<typeof vaultRotations.$inferSelect, "leaseOwner" | "leaseUntil">;
 
 /** Values by which a node checks if its data about the vault is current. */
@@ -41,7 +41,7 @@ export async function readVaultVersion(db: Executor): Promise<VaultVersion> {
   return { rotation: { number, state, toKeyId, lastOldNumber }, keys };
 }
 
-/** Returns the last rotation, which may be running or done. Undefined if there was none. */
+/** Returns the last rotation of the vault key (its replacement by a new key), which may be running or done. Undefined if there was none. */
 export async function findVaultRotation(db: Executor): Promise<VaultRotation | undefined> {
   const [row] = await db.orm.select().from(vaultRotations).orderBy(desc(vaultRotations.number)).limit(1);
   return row;
@@ -65,7 +65,10 @@ export async function listRetiredVaultKeys(db: Executor): Promise<Set<string>> {
   return retired;
 }
 
-/** Begins a rotation and returns it. Undefined if a rotation is running. Of two calls at the same time, only one begins a rotation. */
+/**
+ * Begins a rotation of the vault key (its replacement by a new key) and returns the rotation. Undefined if a rotation is running. Of two
+ * calls at the same time, only one begins a rotation.
+ */
 export function beginVaultRotation(
   db: Executor,
   { toKeyId, fromKeyIds, total, nowMs }: { toKeyId: string; fromKeyIds: string[]; total: number; nowMs: number },

@@ -10,7 +10,7 @@ import type { JobsContext } from "../api/context.ts";
 /** Dependencies of agents' tools about programs, and of tasks. */
 export type AgentJobsContext = JobsContext &
   AskContext & {
-    /** Milliseconds that ended jobs are kept. Undefined: forever. */
+    /** Time for which svc keeps a job after its end, in milliseconds. Undefined: svc keeps ended jobs forever. */
     readonly jobRetentionMs?: number | undefined;
   };
 

@@ -15,10 +15,10 @@ import { cancelJob, findFollowed } from "./find-job.ts";
 import { type AgentJobsContext, findTaskAsk, isAskedOfUser, readAskAnswer } from "./task-ask.ts";
 import { taskOf } from "./task-state.ts";
 
-/** The protocol's extension for following long work. */
+/** Name of the MCP extension (tasks) with which clients follow work that takes long. */
 const tasksExtension = "io.modelcontextprotocol/tasks";
 
-/** The error code for a client that did not declare a capability that the request needs. */
+/** MCP error code of the answer to a client that did not declare a capability that its request needs. */
 const missingCapabilityCode = -32_021;
 
 /** True if a client declares with its request that it supports tasks. */

@@ -24,7 +24,8 @@ type CheckRequest = {
   /** The access scope of the caller who runs the program. Null if the caller's access is not limited. */
   readonly binding: Binding | null;
   /**
-   * For a skill: its version as `slug@version`, and the versions of the skills that contain it. A skill that runs one of these is refused.
+   * For a skill (a program used as a tool): its version as `slug@version`, and the versions of the skills that contain it. A skill that
+   * runs one of these is refused, because it would contain itself.
    */
   readonly within?: readonly string[];
   /** True if the input comes from the caller that starts the program, not from the program itself. */

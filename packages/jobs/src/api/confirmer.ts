@@ -6,21 +6,24 @@ import { type PlanRules, readConfirmRules, readPlanApproval } from "@svc/db/proj
 import { gateOf, needsPlanApproval, type Program, type ProgramEstimate } from "@svc/program";
 import { jobFaults } from "../errors.ts";
 
-/** The project and the keys that a plan belongs to. `confirm`: additional rules that say which calls a person must confirm. */
+/**
+ * The project of a program that is to run, and the keys whose confirmation rules apply to the program. `confirm`: additional rules that say
+ * which calls a person must confirm.
+ */
 type Planner = {
   readonly projectId: ProjectId;
   readonly keyIds: readonly KeyId[];
   readonly confirm?: readonly ConfirmRule[] | undefined;
   /**
-   * Rules that say which calls of the keys in `keyIds` a person must confirm, if the API request has already read them. If undefined, they
-   * are read from the database.
+   * Rules that say which calls of the keys in `keyIds` a person must confirm, if the API request has already read these rules. If
+   * undefined, they are read from the database.
    */
   readonly known?: PlanRules | undefined;
 };
 
 /**
- * Returns the contact who must confirm a plan before it begins, by the rules of the project or of one of the keys. Returns undefined if no
- * rule applies to the plan's calls. The rules are checked a second time before the job makes a call (`ConfirmGate`).
+ * Returns the contact who must confirm a program before it runs, by the rules of the project or of one of the keys. Returns undefined if
+ * none of the rules applies to the program's calls. The rules are checked a second time before the job makes a call (`ConfirmGate`).
  */
 export async function confirmerOf(
   db: Executor,
@@ -36,7 +39,9 @@ export async function confirmerOf(
 type Plan = {
   readonly program: Program;
   readonly estimate: ProgramEstimate;
-  /** True if the program of one of the plan's skills has a rule (`approval`) by which the plan needs an approval. */
+  /**
+   * True if the program runs a skill (a program used as a tool) whose own `approval` rule demands that a person approves the program first.
+   */
   readonly demandsApproval: boolean;
   /** Path of a step in a skill (a program that is used as a tool) that asks for an approval while it runs, for example `skills/tidy`. */
   readonly skillGate?: string | undefined;

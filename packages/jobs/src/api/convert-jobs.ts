@@ -21,7 +21,10 @@ import {
 } from "@svc/gen/jobs";
 import { toEstimate, toReceipt } from "./convert-receipts.ts";
 
-/** A job together with data from outside its database row: its program, its steps in the order in which they began, and its pending ask. */
+/**
+ * A job together with data from outside its database row: its program, its steps in the order in which they began, its pending ask and its
+ * earlier attempts.
+ */
 export type JobParts = {
   readonly job: JobRecord & Pick<ListedJob, "programHash">;
   /** The program as JSON text, with sensitive values masked for display. Empty in a summary. */
@@ -30,7 +33,7 @@ export type JobParts = {
   readonly title: string;
   readonly steps: readonly Pick<JobStepRecord, "receipt">[];
   readonly pendingAsk: AskRecord | undefined;
-  /** The earlier attempts of the job. */
+  /** The attempts of the job that ended before the present one. A retry of a job that has ended begins a new attempt. */
   readonly attempts: readonly JobAttemptRecord[];
 };
 
@@ -97,7 +100,9 @@ const statusNumbers: Readonly<Record<JobStatus, JobStatusMessage>> = {
 
 const statusTexts = new Map(Object.entries(statusNumbers).map(([text, number]) => [number, text as JobStatus]));
 
-/** Returns the status of a list filter, or undefined for UNSPECIFIED. */
+/**
+ * Converts a status from the filter of a ListJobs request. Returns undefined for UNSPECIFIED, which means that the filter names no status.
+ */
 export function statusOfFilter(status: JobStatusMessage): JobStatus | undefined {
   return statusTexts.get(status);
 }

@@ -6,7 +6,10 @@ import type { EstimateDocument } from "@svc/db/documents/programs";
 import { type Estimate, EstimateSchema, type Receipt, ReceiptSchema } from "@svc/gen/jobs";
 import { canonicalHash } from "@svc/program";
 
-/** Returns the estimate of a program, its maximum use, in the form of the API. */
+/**
+ * Returns the estimate of a program in the form of the API. An estimate says what the program may use at most, for example how many calls
+ * and which toolkits (apps).
+ */
 export function toEstimate(estimate: EstimateDocument): Estimate {
   return create(EstimateSchema, {
     ...estimate,

@@ -15,7 +15,7 @@ export type Drift = {
   readonly after: string;
 };
 
-/** Maximum number of characters of a schema that are shown. */
+/** Maximum length of a schema in a reported difference, in characters. */
 const shownMax = 2_000;
 
 /**

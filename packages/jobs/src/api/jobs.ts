@@ -27,9 +27,9 @@ import { toNotes } from "./notes.ts";
 import { type ReadContext, readJob, titleOfListed, toEndedJob, toJobs, toNewJob } from "./read.ts";
 import { submit } from "./submit.ts";
 
-/** Number of jobs that are read at once. It is small because a program may have 256 KiB. */
+/** Number of jobs that one statement reads with their programs. The number is small, because each program can have up to 256 KiB. */
 const chunkSize = 50;
-/** Maximum bytes of programs on one page of jobs. If they are exceeded, the page is shorter. */
+/** Maximum total size of the programs of the jobs on one page, in bytes. If the programs are larger, the page has fewer jobs. */
 const pageBytesMax = 8_388_608;
 
 /**
@@ -165,7 +165,10 @@ export function jobMethods(context: JobsContext): Methods {
   };
 }
 
-/** Returns the filter of a list. Throws MODE_INVALID, TIME_RANGE_INVALID, ID_MALFORMED. */
+/**
+ * Returns the filter that a ListJobs request describes, such as statuses and a time range. Throws MODE_INVALID, TIME_RANGE_INVALID or
+ * ID_MALFORMED.
+ */
 function readFilter(request: ListJobsRequest): JobFilter {
   const { status, skillSlug } = request;
   const asked = [status, ...request.statuses].flatMap((one) => statusOfFilter(one) ?? []);
@@ -185,7 +188,10 @@ function readSubmission({ programJson, idempotencyKey, mode, simulateFirst }: Su
   return { programJson, mode: read, simulateFirst, idempotencyKey: readIdempotencyKey(idempotencyKey) };
 }
 
-/** Most seconds that a call may wait: less than the timeout of clients and proxies. */
+/**
+ * Longest time in seconds that a call may wait for the end of a job. It is less than the usual timeout of clients and proxies, so that they
+ * do not end the call first.
+ */
 const waitSecondsMax = 30;
 /**
  * A waiting call is answered this many milliseconds before its own timeout. This matters only if the timeout is shorter than the wait that
@@ -232,7 +238,10 @@ function toJobSummaries(context: Pick<ReadContext, "sealer">, rows: readonly Lis
   });
 }
 
-/** Returns the simulation run of a job that has `simulateFirst`. */
+/**
+ * Returns the simulation run that a job made before its live run, because `simulateFirst` was requested at its submission. Undefined if the
+ * job has no simulation run.
+ */
 async function readTwin(context: ReadContext, projectId: ProjectId, id: Id<"job">): Promise<Job | undefined> {
   const row = await jobsForProject(context.db, projectId).findSimulationRun(id);
   return row === undefined ? undefined : (await toJobs(context, projectId, [row]))[0];

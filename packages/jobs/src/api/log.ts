@@ -29,7 +29,7 @@ const chunkSize = 1000;
 const watchPollMsMin = 25;
 const watchPollMsDefault = 500;
 
-/** Returns the methods about a job's log. */
+/** Returns the methods of JobsService that list the entries of a job's log and stream new entries. */
 export function logMethods(context: LogContext): Methods {
   const { sealer } = context;
   return {
@@ -77,7 +77,7 @@ async function readLog({ db }: LogContext, { projectId, jobId, afterSeq, limit }
 
 /**
  * Streams the log entries of a job, read from the database. A hint (a signal inside this node) only says when to read again. If the caller
- * or a shutdown ends the stream, it rejects with the signal's reason. So the caller does not think that the log has ended.
+ * or a shutdown ends the stream, the stream fails with the reason of the signal. A normal end would mean that the log has ended.
  */
 async function* watch(
   context: LogContext,
@@ -126,7 +126,7 @@ function pollMsOf({ watchPollMs = watchPollMsDefault }: LogContext): number {
   return watchPollMs;
 }
 
-/** Returns a log entry for callers. */
+/** Converts a stored entry of a job's log to the form of the API. */
 function toJobEvent(event: JobEventRecord): JobEvent {
   return create(JobEventSchema, {
     jobId: event.jobId,

@@ -6,7 +6,8 @@ import { spoken, type ToolAnswer } from "@svc/tools";
 import type { JobEnd } from "../drive/context.ts";
 
 /**
- * Returns the notes on a document in the form of the API. `field`: the request field that contains the document, for example `programJson`.
+ * Returns the notes (remarks of the check) on a program in the form of the API. `field`: the request field that contains the program, for
+ * example `programJson`.
  */
 export function toNotes(notes: readonly ProgramNote[], field: string): NoteMessage[] {
   return notes.map(({ code, pointer, message, hint }) => {

@@ -52,8 +52,9 @@ export type RerunResult = { readonly id: Id<"job">; readonly drift: readonly Dri
 const isRehearsal = "is a rehearsal: it only asked people about a standing program, and no call was made";
 
 /**
- * Codes of the faults that prevent a rerun of a job with the tool definitions that were stored with the job. Faults with codes outside this
- * list are ignored.
+ * Codes of the faults that prevent a rerun of a job with the tool definitions that were stored with the job. They mean that something
+ * outside the program is missing now, for example an account. Other faults are ignored, because the program was accepted with these
+ * definitions before.
  */
 const heldCodes: ReadonlySet<string> = new Set([
   "PROGRAM_ACCOUNT_MISSING",

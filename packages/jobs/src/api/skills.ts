@@ -14,7 +14,10 @@ import { shownProgram } from "./drift.ts";
 
 type Methods = Pick<ServiceImpl<typeof JobsService>, "promoteJob" | "listSkills" | "getSkill" | "deleteSkill">;
 
-/** Returns the methods about skills. */
+/**
+ * Returns the methods of JobsService that promote a job's program to a skill (a tool of the project), and that list, read and delete
+ * skills.
+ */
 export function skillMethods(context: JobsContext): Methods {
   const { db, clock, sealer, hints, views } = context;
   return {

@@ -17,7 +17,7 @@ import type { JobsContext } from "./context.ts";
 
 type Methods = Pick<ServiceImpl<typeof JobsService>, "listSteps">;
 
-/** Number of entries at the end of a log from which the pace of the current step is computed. */
+/** Number of the newest log entries of a job from which svc computes how many rows per second the current step processes. */
 const paceEntries = 50;
 
 /** Returns the method ListSteps. */

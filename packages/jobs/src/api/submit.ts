@@ -50,7 +50,10 @@ export type Submission = {
   readonly skill?: SubmittedSkill | undefined;
   /** Rules that say which calls of the key a person must confirm, in addition to the rules of the project. */
   readonly confirm?: readonly ConfirmRule[] | undefined;
-  /** For a job that makes one call that a person must confirm: the text of the question. The person's answer also approves the plan. */
+  /**
+   * For a job that makes one call that a person must confirm: the text of the question. If the job also needs an approval, the person's
+   * answer counts as that approval.
+   */
   readonly confirmText?: string | undefined;
 };
 
@@ -62,7 +65,7 @@ export type SubmittedSkill = {
   readonly input: JsonObject;
 };
 
-/** Dependencies of submitting. */
+/** Dependencies of `submit`, which checks a program and stores it as a job. */
 export type SubmitContext = Pick<
   JobsContext,
   "db" | "clock" | "sealer" | "views" | "accounts" | "asks" | "engine" | "programs" | "isSandbox"
@@ -178,8 +181,8 @@ function bindingDigest({ entityId, accessClasses, toolkitSlugs, accountId }: Job
 }
 
 /**
- * Returns the access classes that decide if a person must confirm a plan. These are the classes of its calls. `destructive` is added if the
- * plan uses a private tool that counts as destructive for confirmation.
+ * Returns the access classes that decide if a person must confirm a program before it runs. These are the classes of the program's calls.
+ * `destructive` is added if a tool's definition demands a confirmation as for a destructive tool, although its own class is lower.
  */
 function classesToConfirm(
   { accessClasses }: Pick<EstimateDocument, "accessClasses">,

@@ -13,7 +13,7 @@ import type { JobCalls } from "./run/calls.ts";
 import type { ConfirmGate } from "./run/confirm-gate.ts";
 import type { ProgramCache } from "./store/stored-program.ts";
 
-/** Limits of the engine. Times are in milliseconds. */
+/** Limits of the job engine of one node. Times are in milliseconds. */
 export type EngineLimits = {
   /**
    * Duration of a lease (a time-limited right of one node to work on a task). If a node dies, its jobs are delayed by this time. Default 30
@@ -71,12 +71,12 @@ export type DryRunEnd = {
 };
 
 /**
- * Writes what must be committed together with the end of an approval dry run. It runs in the same transaction; the caller has locked the
- * job's row.
+ * Called at the end of an approval dry run, in the transaction that ends it, to store the result of the dry run for the standing program (a
+ * schedule). The caller has locked the job's row.
  */
 export type OnDryRunEnd = (tx: Executor, ended: DryRunEnd) => Promise<void>;
 
-/** Dependencies of running jobs. */
+/** What the job engine needs to run the jobs of one node, such as the database, the clock and its limits. */
 export type EngineContext = {
   readonly db: Database;
   /** Reads jobs whose steps this node is about to run. Jobs that were claimed at the same time are read with one statement. */

@@ -96,7 +96,10 @@ export type JobEngineOptions = {
    * stored.
    */
   readonly hashReceipt?: (receipt: ReceiptDocument) => string;
-  /** Writes what must be committed together with the end of an approval dry run. */
+  /**
+   * Stores the result of an approval dry run (the simulation run before a schedule is approved). Called in the transaction that ends the
+   * dry run.
+   */
   readonly onRehearsed?: OnDryRunEnd | undefined;
   /**
    * Called when a task becomes due on a node that claims no tasks, so that a node that claims them can be told at once. Without it, that
@@ -110,9 +113,9 @@ export type JobEngineOptions = {
 /** The job engine of one node. */
 export type JobEngine = {
   /**
-   * Starts to take due tasks of jobs and to run them. If `claims` is false, this engine takes no tasks; an engine of another node does
-   * this. It then runs only jobs for which a slot was reserved (the right to run on this node). It reserves no slot for a job that fetches
-   * or maps rows.
+   * Starts to take due tasks of jobs and to run them. If `claims` is false, this engine takes no tasks from the database; an engine of
+   * another node takes them. This engine then runs only new jobs for which it reserved a slot (the right to run a job on this node). With
+   * `claims: false`, it reserves no slot for a job that fetches or maps rows.
    */
   start(options?: { readonly claims: boolean }): void;
   /** Claims due tasks now. Call it after a commit that created due tasks. */
@@ -139,8 +142,8 @@ export type JobEngine = {
    */
   park(job: JobOfProject, chain: readonly string[]): Promise<ForceResult>;
   /**
-   * Releases a job that was suspended with the reason `administrator` or `poisoned` (it failed its node repeatedly). The job gets back the
-   * status that it had before. `chain`: causes of the request, for the log.
+   * Releases a job that was suspended with the reason `administrator` or `poisoned`. (`poisoned`: nodes repeatedly died, hung or were
+   * blocked while they ran the job.) The job gets back the status that it had before. `chain`: causes of the request, for the log.
    */
   release(job: JobOfProject, chain: readonly string[]): Promise<ForceResult>;
   /**
@@ -154,7 +157,8 @@ export type JobEngine = {
    */
   resume(job: JobOfProject, chain: readonly string[]): Promise<PauseResult>;
   /**
-   * Starts the next attempt of a job that ended. If `needsApproval` throws, this function rejects with the same error and changes nothing.
+   * Starts the next attempt of a job that ended. Calls the request's function `needsApproval` to find out if a person must approve the
+   * attempt. If that function throws, rejects with the same error and changes nothing.
    */
   retry(asked: RetryOfJob): Promise<RetryResult>;
   /**

@@ -34,7 +34,8 @@ export type ParkedJob = {
   /** The job's status before it was parked (stopped until release). */
   readonly status: ParkableStatus;
   /**
-   * Description of the problem, beginning with a code, if the job was suspended with the reason `poisoned`. Empty for all other reasons.
+   * Description of the problem, beginning with a code, if the job was suspended with the reason `poisoned` (nodes repeatedly died, hung or
+   * were blocked while they ran the job). Empty for all other reasons.
    */
   readonly why: string;
 };

@@ -28,8 +28,8 @@ export type CommitParts = {
    */
   readonly call?: CallRecord | undefined;
   /**
-   * True if the commit only gives the job back until a later time. Such a commit counts as progress of the job only if the step action (one
-   * part of the step's work) also made a call or wrote something.
+   * True if this commit only gives the job back until a later time. svc then counts the commit as progress of the job only if the commit
+   * also contains a call, a log entry or changed rows.
    */
   readonly isWait?: boolean;
 };
@@ -103,7 +103,7 @@ export type ReadyAttempt = Pick<ReadyCall, "begun" | "cancel"> & {
 export type Port = Omit<StepEffects, "mustPause" | "mustEnd"> & {
   /** Called when the job begins to use the node's event loop. If the event loop is then blocked, svc regards this job as the cause. */
   atWork(): void;
-  /** Longest time that a node works on one job while jobs wait for their turn, in milliseconds. */
+  /** Longest time that a node works on one job while other jobs wait for their turn, in milliseconds. */
   readonly sliceMs: number;
   /**
    * Number of times that a job may lose its lease (a node's time-limited right to run it) in a row without progress. A job loses its lease
@@ -164,7 +164,7 @@ export class LeaseLostError extends Error {
   override name = "LeaseLostError";
   /**
    * Resolves when the calls that this driver (the loop that runs one job's steps) made are stored in the ledger (the record of tool calls).
-   * A transaction must not wait for this promise before it has ended.
+   * Wait for this promise only outside a transaction: code in a transaction must end the transaction first.
    */
   readonly recorded: Promise<void> | undefined;
 
@@ -191,7 +191,7 @@ export type Interrupts = {
   hasOthersWaiting(): boolean;
 };
 
-/** The driver (the code that runs one job's steps) runs the job under one lease (time-limited claim). */
+/** A driver: the code that runs one job's steps on a node, under one lease (time-limited claim) of the job. */
 export type Driver = {
   readonly port: Port;
   readonly effects: StepEffects;

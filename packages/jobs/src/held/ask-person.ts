@@ -115,7 +115,10 @@ const unbound: Binding = { entityId: "", accessClasses: [], toolkitSlugs: [] };
 
 const argumentsMax = 1_500;
 
-/** Returns the question for the person: tool, account, the key that made the call, and the arguments with sensitive values masked. */
+/**
+ * Returns the question that asks a person to confirm a tool call: tool, account, the key that made the call, and the arguments with
+ * sensitive values masked.
+ */
 function textOf({ action, args, entityId }: PersonalCall, keyName: string): string {
   const json = JSON.stringify(maskArguments(action.inputSchema, args));
   const shown = json.length > argumentsMax ? `${json.slice(0, argumentsMax).toWellFormed()}… (cut)` : json;

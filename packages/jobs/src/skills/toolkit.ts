@@ -7,7 +7,7 @@ import { readSkillName } from "@svc/program";
 /** Slug of the toolkit that contains a project's skills (programs used as tools). It is reserved: no other toolkit can have it. */
 const skillsToolkitSlug = "skills";
 
-/** Schema of the result of a skill's call. */
+/** JSON Schema of what a call of a skill returns: the id of the job that was submitted to run the skill. */
 const outputSchema: JsonSchema = {
   type: "object",
   additionalProperties: false,

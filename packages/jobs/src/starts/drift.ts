@@ -7,7 +7,7 @@ import { type Drift, driftOf } from "../api/drift.ts";
 
 type DriftContext = Pick<JobsContext, "db" | "views">;
 
-/** Compares the tools of stored programs with their pinned definitions. */
+/** Compares the present tool definitions of a project with the pinned definitions (stored with a program when it was accepted). */
 export type DriftReader = {
   /** Returns the differences between the present tools and the pinned definitions of one program. */
   driftOf(projectId: ProjectId, digest: Buffer): Promise<readonly Drift[]>;

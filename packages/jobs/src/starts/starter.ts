@@ -63,7 +63,10 @@ export type StartCheck = {
   readonly isStored?: boolean;
 };
 
-/** Result of a check: the checked program, its faults, or the error that its plan needs an approval which it can never get. */
+/**
+ * Result of a check: the checked program, its faults, or a refusal. A refusal is an error such as that the program needs an approval which
+ * it can never get.
+ */
 export type CheckedStart =
   | StartableProgram
   | { readonly faults: readonly ProgramFault[]; readonly omitted: number }
@@ -82,8 +85,8 @@ export type Start = {
   readonly digest: Buffer;
   readonly estimate: EstimateDocument;
   /**
-   * Id of the approval that people gave for all starts of this plan, for example all runs of a schedule. Empty if the plan needs no
-   * approval.
+   * Id of the approval that people gave once for all starts of this program, for example for all runs of a schedule. Empty if the program
+   * needs no approval.
    */
   readonly grantedId: string;
   /** The input of the job. Undefined to use the program's own input. */
@@ -103,7 +106,9 @@ export type ApprovalDryRun = Omit<Start, "grantedId"> & {
   readonly simulateFirst: boolean;
 };
 
-/** The program of a plan and its estimate. The project's approval policy is applied to them. */
+/**
+ * A program with its estimate (what it may use at most). The project's approval policy decides by both if the program needs an approval.
+ */
 export type HeldPlan = { readonly program: Program; readonly estimate: EstimateDocument };
 
 /** Creates the jobs of standing programs (which start jobs on a schedule or event). The caller stores these jobs in its own transaction. */
@@ -144,7 +149,7 @@ export type JobStarter = {
   cancel(jobId: Id<"job">): void;
 };
 
-/** Dependencies of the function that starts jobs for schedules. */
+/** What the functions that create the jobs of schedules need, such as the catalog, the accounts and the engine. */
 export type StarterContext = Pick<
   JobsContext,
   "db" | "sealer" | "views" | "accounts" | "asks" | "engine" | "programs" | "isSandbox"

@@ -26,7 +26,7 @@ export type LogNote = {
 export type MappedRow = {
   readonly ordinal: number;
   readonly rowNumber: number;
-  /** State of the row that a `map` step processes. It is `in` as long as the step still processes the row. */
+  /** State of the row that a `map` step processes: `in` while the step still processes the row, and afterwards how the row ended. */
   readonly state: "in" | RowState;
   readonly doneCalls: number;
   readonly errorCode: string;

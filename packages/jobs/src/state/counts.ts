@@ -11,7 +11,7 @@ export const noCalls: CallCounts = { read: 0, write: 0, destructive: 0, retried:
 /** Use of a job's limits before anything was used: zero for each limit. */
 export const noUse: UsedDocument = { toolCalls: 0, writes: 0, rows: 0, asks: 0 };
 
-/** Returns the sum of counts of calls. */
+/** Returns the sum of several counts of calls, for each kind of call (such as `read` and `write`). */
 export function sumCalls(counts: readonly CallCounts[]): CallCounts {
   const sum = { ...noCalls };
   for (const { read, write, destructive, retried, unknown } of counts) {

@@ -167,7 +167,7 @@ type LaidBlock = {
 
 /**
  * Adds the inner steps of an `if` or `until` to the list. Returns the index where an `if` continues if its condition is false, and the
- * jumps to the end of the block. For other steps both are absent.
+ * jumps to the end of the block. For a step of another kind, adds nothing and returns an empty result.
  */
 function layBlock(step: Step, within: readonly EnclosingStep[], laying: FlowBuilder): LaidBlock {
   const { instructions } = laying;

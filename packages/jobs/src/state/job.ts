@@ -54,7 +54,7 @@ export type JobFacts = {
    * of them.
    */
   readonly restoredFrom: number | null;
-  /** Number of the job's attempt, from 1. */
+  /** Number of the job's present attempt, from 1. Each retry of an ended job begins the next attempt. */
   readonly attempt: number;
   /**
    * The callers on whose behalf the program acts: the caller that submitted the job, and the caller that began the job's current attempt.
@@ -167,7 +167,7 @@ export type StoredState = JobFacts & {
  * `jobs.overrides`.
  */
 export type StoredOverrides = {
-  /** Values of params by name. */
+  /** Values that people gave to params of the program in place of the program's own values, by name of the param. */
   readonly params: JsonObject;
   /** Arguments from people's answers that replace those of the program, by step id. */
   readonly stepArgs: JobState["stepArgs"];

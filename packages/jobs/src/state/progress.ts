@@ -55,8 +55,8 @@ type ProgressFields = {
      */
     readonly retries?: Readonly<Record<string, RetryProgress>>;
     /**
-     * Number in the idempotency keys that the app received for the step's calls. Present if the calls are to be repeated with the same
-     * keys, so that the app recognizes them.
+     * Round of calls (a number) from which the idempotency keys for the app were made when the step's calls were first sent. Present if
+     * these calls are to be sent again with the same keys, so that the app recognizes them as repeats.
      */
     readonly appGeneration?: number;
     /** Number of the round of calls to which the step's calls belong. Present if an earlier attempt of the job began these calls. */
@@ -82,7 +82,10 @@ type ProgressFields = {
   };
   readonly reduce: {
     readonly next?: number;
-    /** Values that are computed over the rows, as far as the step has come, by name. */
+    /**
+     * Values that are computed over the rows (for example a sum), from the rows that the step has read so far. The key is the name of the
+     * value.
+     */
     readonly totals?: Readonly<Record<string, Total>>;
   };
   /** Ordinal (number in the list of rows, the set) of the source row at which the next action continues. */
@@ -91,11 +94,11 @@ type ProgressFields = {
   readonly take: { readonly next?: number };
   readonly wait: { readonly wakeAt?: number };
   readonly run: {
-    /** The child job that runs the skill. */
+    /** The child job that runs the skill of this `run` step. Absent until the child job is stored. */
     readonly childId?: Id<"job">;
-    /** The child job that was ended because this job ended. */
+    /** The child job of the `run` step that was ended because the parent job ended. */
     readonly endedId?: Id<"job">;
-    /** The ended child job that is to continue where it stopped. */
+    /** The ended child job of the `run` step that a retry of the parent job continues where it stopped. */
     readonly retriesId?: Id<"job">;
     readonly resendsUnknown?: true;
   };

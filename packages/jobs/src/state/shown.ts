@@ -8,7 +8,7 @@ import { isSensitiveValue } from "./sensitive-rows.ts";
 type SensitiveParts = {
   readonly input: JsonSchema | undefined;
   readonly params: JsonSchema | undefined;
-  /** Schemas of the steps' values, by id. */
+  /** Schemas of the values that references such as `steps.<id>` return, by id of the step. */
   readonly steps: ReadonlyMap<string, JsonSchema>;
   /** Schemas of the arguments that people's answers may change, by call. */
   readonly args: ReadonlyMap<string, JsonSchema>;
@@ -26,8 +26,8 @@ export type ShownJob = {
   /** Returns a text without the job's sensitive values. An error message from an app, for example, may contain such values. */
   readonly redact: Redactor;
   /**
-   * All sensitive values and sensitive names in the job's data, each as a text; numbers are converted to texts. No message for people may
-   * contain any of these texts.
+   * All texts that a message for people must not contain, because they are sensitive in the job's data: values (numbers are converted to
+   * texts), and names of fields inside sensitive objects.
    */
   readonly secrets: readonly string[];
 };

@@ -19,14 +19,14 @@ export type SimulatedCalls = Readonly<
  */
 export type UnsentWrites = { readonly count: number; readonly calls: readonly SimulatedCall[] };
 
-/** Maximum number of unsent writes whose contents the plan of a simulated job shows, for each call of a step. */
+/** Maximum number of unsent writes of each call whose contents a simulation run keeps, so that people can read them. */
 const callsMax = 10;
 
 const charactersMax = 65_536;
 
 /**
- * True if the plan of a simulated job may show the content of a further unsent write of this call. The plan shows at most 10 writes of each
- * call.
+ * True if a simulation run may keep the content of a further unsent write of this call, so that people can read it. It keeps the contents
+ * of at most 10 writes of each call, and only counts the rest.
  */
 export function showsMore(simulated: SimulatedCalls, stepId: string, callId: string): boolean {
   const shown = simulated[stepId]?.first.filter((call) => call.callId === callId) ?? [];

@@ -22,8 +22,8 @@ export const transitions: Readonly<Record<JobStatus, readonly JobStatus[]>> = {
 };
 
 /**
- * Status changes of an approval dry run: a job that only asks people to approve a plan. It ends when a person answers, and it runs no step
- * of its program.
+ * Status changes of an approval dry run: a job that only asks people to approve a schedule's program. The job ends when a person answers,
+ * and it runs no step of that program.
  */
 const rehearsed: typeof transitions = {
   ...transitions,

@@ -40,8 +40,9 @@ type StoredProgress = {
 type BegunProgress = { readonly version: 3 };
 
 /**
- * Empty bytes: the stored progress of a job with one position, whose step has just begun, and with nothing else in progress. The job's
- * other columns and the step's receipt say the rest. Most commits store this form, and its encryption would cost more than the rest of it.
+ * Empty bytes: how the progress is stored if the job has one position, its step has just begun, and nothing else is in progress. The job's
+ * other columns and the step's receipt say everything. Most commits store this form. To encrypt a document each time would take longer than
+ * all other work of storing the progress.
  */
 const begunBytes = Buffer.alloc(0);
 
@@ -166,8 +167,8 @@ export function storedProgress(underway: StoredPosition): StoredProgress | undef
 }
 
 /**
- * True if a job has one position, and the program and the step's receipt say everything about the progress there. A step that begins again
- * keeps the start time of its receipt, so `now` of its expressions differs from it.
+ * True if a job has one position, and the program and the step's receipt say everything about the progress there. False for a step that has
+ * begun again: its receipt keeps the time of the first start, but `now` in its expressions is a later time.
  */
 function isOnlyBegun({ positions }: StoredPosition, { loaded: { flow }, steps }: BegunJob): boolean {
   const [position, ...others] = positions;

@@ -134,7 +134,9 @@ function afterCount(paging: CountedPaging, { action, args, page, list }: Fetched
   return { kind: "next", token: here + (paging.kind === "number" ? 1 : list.length) };
 }
 
-/** Returns the number (or offset) of the first page: the value in the call's arguments, or else the start of counting. */
+/**
+ * Returns the number (or offset) of the first page: the value in the call's arguments, or else the number at which the app's pages begin.
+ */
 function firstOf({ arg, start }: CountedPaging, args: JsonObject): number {
   const given = args[arg];
   return typeof given === "number" ? given : start;

@@ -220,8 +220,9 @@ function doubt(step: MapCall, fault: CallFault, edits: readonly Edit[]): Change 
 }
 
 /**
- * Returns the change of a job after people answered if a write in doubt was executed or not. If they say that it was, an undo entry is
- * stored, so that the write can be undone later. If undoing it would need the app's answer, which is unknown, a failed undo is counted.
+ * Returns the change of a job after people answered if a write in doubt was executed or not. If the write was executed, an undo entry is
+ * stored, so that the write can be undone later. If its undo would need the app's answer, which is unknown, a failed undo is counted
+ * instead.
  */
 async function answerDoubt(
   { state, instruction, step }: CallAt,

@@ -65,8 +65,9 @@ export function roomOf({ used, loaded: { program } }: JobState): ChildLimits {
 }
 
 /**
- * Maximum number of times that one call of a child job can count: once, and up to three repeats. If a node dies during a write with a key,
- * svc repeats the write up to three times, even if `retry` of the call allows fewer attempts.
+ * Factor from the calls that a skill's estimate states to the calls that svc reserves from the parent's limits: one attempt and up to three
+ * repeats. If a node dies during a write with an idempotency key, svc repeats the write up to three times, even if `retry` of the call
+ * allows fewer attempts.
  */
 const timesMax = 4;
 
@@ -184,12 +185,12 @@ export function undoOfChild(
 }
 
 /**
- * Name of the argument by which an undo entry (the recorded way to undo a call) names a child job. The entry then stands for all undo
- * entries of that child. Its slug is the slug of a skill and never of a tool, so it differs from the entry of a call.
+ * Name of the argument by which an undo entry (the recorded way to undo a call) names a child job. Such an entry stands for all undo
+ * entries of that child. The entry's slug is then the slug of a skill, which differs from the slugs of all tools.
  */
 export const undoneJob = "job_id";
 
-/** Returns the result of a successful child. */
+/** Returns the result of a child job that succeeded: its declared result, or an empty object if its program declares none. */
 export function childValue({ resultJson }: Child): JsonValue {
   return resultJson === "" ? {} : (parseExactJson(resultJson) as JsonValue);
 }

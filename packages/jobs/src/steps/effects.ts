@@ -38,8 +38,8 @@ export type Invocation = {
   readonly place: CallPlace;
   readonly args: JsonObject;
   /**
-   * Number that makes repeated calls new calls: if the job decides to make calls again, it gets the next number. A call that began in an
-   * earlier attempt of the job and is continued keeps its number.
+   * Number of the round of calls to which the call belongs. If the job decides to make its calls again, a new round with the next number
+   * begins, and svc sends the calls anew. A call that began in an earlier attempt of the job, and is only continued, keeps its number.
    */
   readonly generation: number;
   /** Secrets that are inserted into the arguments when the call is sent. */
@@ -178,7 +178,7 @@ export type Child = {
   readonly used: UsedDocument;
   /** The part of the parent job's limits that the child job may use. A child job is a job that a step of the parent job starts. */
   readonly limits: ChildDocument["limits"];
-  /** Call counts in the receipt (report) of a child job. Undefined until this job ends. */
+  /** How many calls of each kind the child job made, from its receipt (report). Undefined until the child job ends. */
   readonly calls: CallCounts | undefined;
   readonly outcome: "complete" | "partial" | "none" | "";
   readonly resultJson: string;
@@ -230,8 +230,8 @@ export type StepEffects = {
   /** Returns undefined if this job may use the node's processor now. Otherwise returns a promise that resolves when the job may use it. */
   spareTime(): Promise<void> | undefined;
   /**
-   * Begins to count the memory that a step action (part of a step's work) holds, for example for all rows of a list. It counts for the
-   * job's project.
+   * Begins to count the memory that a step action (part of a step's work) holds, for example for all rows of a list. The memory counts
+   * towards the limit of the job's project.
    */
   holdMemory(): MemoryHold;
   /**

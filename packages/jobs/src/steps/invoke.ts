@@ -38,7 +38,7 @@ export type UsedCalls = { toolCalls: number; writes: number };
 
 /**
  * Counts of the calls of one step action (part of a step's work), or of one of its rows. They are added to the job when the change of the
- * step action is applied. `used`: calls and writes that count against the job's limits. `all`: the same numbers for all rows that run at
+ * step action is applied. `used`: calls and writes that count against the job's limits. `all`: the sum of `used` over all rows that run at
  * the same time. `calls`: number of calls for each result.
  */
 export type Tally = {
@@ -47,7 +47,7 @@ export type Tally = {
   readonly calls: { -readonly [Name in keyof CallCounts]: number };
 };
 
-/** Counts of zero calls. */
+/** Counts with which a counter of calls begins: zero calls and zero writes. */
 export const noUsedCalls: Readonly<UsedCalls> = { toolCalls: 0, writes: 0 };
 
 /**
@@ -207,7 +207,10 @@ function isRetryable({ action }: PinnedTool, { retryable, outcome, providerStatu
   return outcome === "provider_error" && [500, 502, 503, 504].includes(providerStatus);
 }
 
-/** Returns the wait before the next attempt, in milliseconds. `attempts`: number of attempts before the one that has just failed. */
+/**
+ * Returns the wait before the next attempt of a call, in milliseconds. The wait grows with each failed attempt, up to `capMs`. `attempts`:
+ * number of attempts before the one that has just failed.
+ */
 function backoffMs({ initialMs, factor, capMs }: RetryRule, attempts: number): number {
   return Math.min(capMs, initialMs * factor ** attempts);
 }
@@ -223,8 +226,8 @@ function faultOf({ outcome, message, providerStatus, faults }: Answered): CallFa
 }
 
 /**
- * Returns the text of an error with the app's HTTP status. A success status can come with an error, if the tool's definition finds an error
- * in the answer.
+ * Returns the text of an app's error, with the HTTP status of its answer. The status can be a success (2xx), if the tool's definition
+ * recognizes an error in the body of the answer.
  */
 function answeredWords(outcome: string, status: number): string {
   const isSuccess = status >= 200 && status <= 299;

@@ -163,7 +163,7 @@ export class RowChildren {
 
   /**
    * Begins or retries the child job for a row's next call, or takes the result if the child has ended. Returns "on" if the row continues
-   * with its next call.
+   * with its next call. Otherwise returns why the row stops for now.
    */
   async run(work: RowWork, call: RunCall): Promise<RowEnd | "on"> {
     const place = placeOf(work);

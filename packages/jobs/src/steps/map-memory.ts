@@ -19,8 +19,8 @@ const lookMs = 100;
 type HeldRow = { bytes: number };
 
 /**
- * The memory that the rows of a `map` step use. A small amount is free. A larger amount is counted against the memory limit of the project,
- * until the amount is small again. It counts twice, because svc makes copies. The code that runs the rows adds their sizes to `bytes`.
+ * The memory that the rows of a `map` step use. A small amount does not count towards the memory limit of the project. A larger amount
+ * counts, and counts twice because svc makes copies of the rows. The code that runs the rows adds their sizes to `bytes`.
  */
 export class MapMemory {
   /** Memory in bytes of the rows, and of the records of their calls. */
@@ -33,8 +33,8 @@ export class MapMemory {
    */
   isWatched = false;
   /**
-   * True if this job left rows unprocessed because it got no memory for them. The jobs that hold the memory wait until this job frees its
-   * slot (the right to run on this node), so this job must free it first.
+   * True if this job left rows unprocessed because other jobs hold the memory. These other jobs may wait for the slot (the right to run on
+   * this node) of this job. So this job must give up its slot before it can get memory.
    */
   isPostponed = false;
   readonly #effects: StepEffects;

@@ -49,14 +49,14 @@ export type RowWork = {
    * a count of 0 writes). Only those of the current step action (unit of a step's work) are included.
    */
   readonly unsent: UnsentWrites[];
-  /** Numbers and results of the row's calls since the job's last commit. */
+  /** Counts of the row's calls since the job's last commit: how many calls and writes there were, and how many ended with each result. */
   readonly tally: Tally;
   /** State in which the row ended. Undefined until the row has ended. */
   state?: RowState;
   fault?: CallFault;
   /**
-   * Set for a row in doubt (its write may have been executed). It is the number in the idempotency key that the app received. If the call
-   * is repeated, the key stays the same.
+   * Round of calls (a number) from which the row's idempotency key for the app was made. Set only for a row in doubt (its write may have
+   * been executed). If the write is repeated, the app gets the same key again.
    */
   appGeneration?: number | undefined;
   /**
@@ -69,9 +69,9 @@ export type RowWork = {
 };
 
 /**
- * Key under which the stored answers of a row's calls contain where the row stopped. It is the empty text, which is never the id of a call.
- * If the outcome of the last call is unknown, the value is the number `appGeneration`. If the row's child job failed, the value is the text
- * `childId`.
+ * Name of an extra entry among the stored answers of a row's calls, which says where the row stopped. The name is the empty text, because a
+ * call never has it as its id. If the outcome of the last call is unknown, the entry is the number `appGeneration`. If the row's child job
+ * failed, the entry is the text `childId`.
  */
 const stoppedAt = "";
 
@@ -112,7 +112,7 @@ function withKept({ row, outputs }: RowWork, keep: MapAt["step"]["keep"]): JsonO
   return { ...row, ...Object.fromEntries(keep.map(([name, path]) => [name, valueAt(outputs, path) ?? null])) };
 }
 
-/** Returns the answers of a row's tool calls that are stored with the row, so that these calls are not made again. */
+/** Returns the stored answers of a row's tool calls. With these answers, svc need not make the calls again. */
 export function answersOf({ outputs }: Pick<SetRow, "outputs">): JsonObject {
   const { [stoppedAt]: _stoppedAt, ...answers } = outputs;
   return answers;
@@ -155,7 +155,7 @@ export function rowWorkOf(
  */
 export type RowEnd = "toolCalls" | "writes" | { readonly fullUntilMs: number } | undefined;
 
-/** Dependencies of running rows. `children`: present for a map that runs skills. */
+/** What the code that runs the rows of a map step needs. `children`: present if the step's calls run skills (programs used as tools). */
 export type RowParts = {
   readonly effects: StepEffects;
   readonly memory: MapMemory;

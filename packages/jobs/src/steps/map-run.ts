@@ -33,7 +33,7 @@ export type RowsPart = {
   readonly progress: ProgressOf<"map">;
 };
 
-/** Result of a run of rows. `part`: the last rows to store. `open`: the rows that have not ended. */
+/** Result of `RowsRun.run` when rows of a map step have run. `part`: the last rows to store. `open`: the rows that have not ended. */
 export type RowsEnd = {
   readonly part: RowsPart;
   readonly open: readonly RowWork[];
@@ -253,8 +253,8 @@ export class RowsRun {
   }
 
   /**
-   * True if a row can begin now. It also starts to read more rows when few are left. `isFirst`: true if it must also check if the run must
-   * stop.
+   * True if a row of the `map` step can begin now. If few read rows are left, this function also starts to read more rows. `isFirst`: true
+   * if the function must also check if the run must stop.
    */
   #hasRow(isFirst: boolean): boolean {
     if (this.#isInLine || this.#isDry || this.#active >= this.#places) return false;

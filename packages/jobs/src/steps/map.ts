@@ -83,7 +83,10 @@ async function advanceMap(at: StepAt<"map">, effects: StepEffects, keep: Partial
 
 const logged = ({ step }: MapAt): Edit => ({ kind: "logProgress", stepId: step.id });
 
-/** Milliseconds until a job continues after it gave its slot away because its rows had to wait for memory. */
+/**
+ * Time after which a job continues, in milliseconds, if it gave its slot (the right to run on this node) away because its rows had to wait
+ * for memory.
+ */
 const againMs = 500;
 
 type RanCalls = {

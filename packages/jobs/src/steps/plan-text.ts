@@ -1,11 +1,11 @@
 import type { EstimateDocument } from "@svc/db/documents/programs";
 import { callsOf, classOfMethod, type PinnedSkills, type Program, runsOf } from "@svc/program";
 
-/** A plan that a person is asked to approve or confirm. */
+/** A program that a person is asked to approve or confirm before it runs, with what it may use at most (`estimate`). */
 export type AskedPlan = {
   readonly program: Pick<Program, "title" | "steps">;
   readonly estimate: EstimateDocument;
-  /** The plan's destructive calls: slugs of tools and names of skills. */
+  /** What the program calls that is destructive: slugs of tools and names of skills. */
   readonly destructive: readonly string[];
   /** True if the question is about a schedule, so that the answer applies to all runs of the schedule. */
   readonly isRehearsal?: boolean;
@@ -16,9 +16,9 @@ const namesMax = 4;
 const textMax = 500;
 
 /**
- * Returns the text that asks a person to approve or confirm a plan, for example `Approve the plan "Clean up"? At most 12 calls: 3 writes, 2
- * of them destructive (sales_crm.delete_activity); 1,000 rows. It cannot undo: purge.` The text contains nothing from rows. If it would be
- * too long, it names fewer tools and steps.
+ * Returns the text that asks a person to approve or confirm a program, for example `Approve the plan "Clean up"? At most 12 calls: 3
+ * writes, 2 of them destructive (sales_crm.delete_activity); 1,000 rows. It cannot undo: purge.` The text contains nothing from rows. If it
+ * would be too long, it names fewer tools and steps.
  */
 export function planText(plan: AskedPlan, verb: "Approve" | "Confirm" = "Approve"): string {
   const { program, estimate, destructive, isRehearsal = false } = plan;

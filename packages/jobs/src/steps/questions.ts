@@ -64,7 +64,10 @@ export function systemQuestion(kind: keyof typeof systemContinuations, stepId: s
   return { ...undeclared, stepId, pointId: kind, kind, question, continuations: systemContinuations[kind] };
 }
 
-/** Returns the question for the approval of a plan. It states the maximum of calls and rows that the plan may use. */
+/**
+ * Returns the question that asks a person to approve a program before it runs. It states how many calls and rows the program may use at
+ * most.
+ */
 export function planQuestion(plan: AskedPlan): JobQuestion {
   return {
     ...undeclared,
@@ -77,8 +80,8 @@ export function planQuestion(plan: AskedPlan): JobQuestion {
 }
 
 /**
- * Returns the question that asks a person to confirm that a job may begin. It states the maximum of calls and rows of the plan, or shows
- * `text` if given. Without an answer, the job does not begin.
+ * Returns the question that asks a person to confirm that a job may begin. The question is `text` if given; otherwise it states how many
+ * calls and rows the program may use at most. Without an answer, the job does not begin.
  */
 export function confirmQuestion(
   plan: AskedPlan,

@@ -73,8 +73,8 @@ type SortValue = JsonNumber | boolean | string | undefined | null;
 type Present = Exclude<SortValue, null>;
 
 /**
- * Maximum number of characters of a text that sorting compares. Only these characters of each text are kept in memory. So the memory is
- * enough for sets with many rows.
+ * Maximum number of characters that a text is compared by when rows are sorted. The rest of each text is dropped, so that the sort values
+ * of many rows fit into memory.
  */
 const textMax = 256;
 
@@ -100,10 +100,7 @@ export function isScattered(rowNumbers: readonly number[]): boolean {
   return jumps > rowNumbers.length / 8;
 }
 
-/**
- * Rows that are being sorted. It stores the number of each row. For each field by which the rows are sorted, it stores a list with the
- * rows' values of that field.
- */
+/** Collects rows and sorts them by some fields. For each row, only its number and its values of these fields are kept in memory. */
 export class OrderedRows {
   readonly #by: readonly SortKey[];
   readonly #numbers: number[] = [];

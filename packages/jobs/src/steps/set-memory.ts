@@ -116,8 +116,8 @@ export class SetMemory {
 
   /**
    * Requests memory for the step action (one part of a step's work), and waits until it is granted. `held`: bytes for rows that stay in
-   * memory. In addition, it requests bytes for rows that are read and then dropped. This addition never exceeds the action's limit, so such
-   * rows cause no failure. Returns false if the action must end.
+   * memory. It also requests memory for rows that are only read and then dropped, but less if the action's limit would be exceeded. Returns
+   * false if the action must end first.
    */
   async #grow(held: number): Promise<boolean> {
     const { bytesMax } = this.#hold;

@@ -114,9 +114,8 @@ export async function answered(
 }
 
 /**
- * Returns the change of the job's plan that records a key. It is the key whose answer to a question changed parameters or arguments. This
- * key's confirmation rules then apply to the job, and this key may not confirm the job. Returns an empty list if the answer changed
- * nothing.
+ * Returns the change of a job's state that records the key whose answer to a question changed parameters or arguments. The confirmation
+ * rules of this key then apply to the job, and this key may not confirm the job. Returns an empty list if the answer changed nothing.
  */
 function changedBy({ plan }: JobState, edits: readonly Edit[], { keyId }: DecisionDocument): Edit[] {
   const key = parseId("key", keyId);

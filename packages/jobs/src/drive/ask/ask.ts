@@ -49,8 +49,8 @@ export async function question(
 }
 
 /**
- * Returns the kind of progress in which the job's state notes that it waits for the answer to this question. For a question about an undo
- * that cannot finish, this is the progress of the undo. For every other question, it is the progress of the step that asks.
+ * Returns the progress in the job's state that waits for the answer to a question. For a question about an undo that cannot finish
+ * (`undo_stuck`), this is the progress of the undo. For every other question, it is the progress of the step that asks.
  */
 function underWay({ undo, positions }: JobState, { kind, stepId }: JobQuestion) {
   if (kind === "undo_stuck") return { kind: "undo", undo: { stepId, ...undo } } as const;

@@ -36,7 +36,10 @@ export function rowsIn(edits: readonly Edit[]): number {
   return edits.reduce((sum, edit) => sum + (edit.kind === "fetched" ? edit.rows.length : 0), 0);
 }
 
-/** Returns a function that runs at most `max` calls at the same time. */
+/**
+ * Returns a function that passes its arguments to `call`, and runs at most `max` of these calls at the same time. Further calls wait in
+ * order until one ends.
+ */
 export function bounded<Args extends unknown[], T>(max: number, call: (...args: Args) => Promise<T>) {
   let free = max;
   const waiting: (() => void)[] = [];

@@ -46,8 +46,8 @@ export function askOf({ plan, undo, positions }: Pick<JobState, "plan" | "undo" 
 type PlanOrigin = "simulated" | "retried";
 
 /**
- * Returns the change that parks a job until a person approves its plan. `reason`: `simulated` after a simulation run, or `retried` after a
- * retry. `confirmBy`: the contact who must confirm the job after the approval.
+ * Returns the change that parks a job until a person approves its program. `reason`: `simulated` after a simulation run, or `retried` after
+ * a retry. `confirmBy`: the contact who must confirm the job after the approval.
  */
 export function requestPlanApproval(
   state: JobState,
@@ -59,9 +59,9 @@ export function requestPlanApproval(
 }
 
 /**
- * Returns the change that suspends a job until a contact (a person of the project) confirms it. `reason`: why the job asks now: its
- * simulation run ended (`simulated`), or a retry was requested (`retried`). Undefined if the job was already suspended until its plan was
- * approved.
+ * Returns the change that suspends a job until a contact (a person of the project) confirms it. `reason`: why the job asks now. It is
+ * `simulated` if the simulation run has ended, or `retried` if a retry was requested. Undefined if the job was already suspended, until a
+ * person approved its program.
  */
 export function requestConfirmation(
   state: JobState,

@@ -24,12 +24,12 @@ export type JobBeginning = { readonly work: WorkingJob; readonly call: ReadyAtte
  */
 export type PlannedBeginning = JobBeginning & { readonly ready?: () => Promise<ReadyAttempt | undefined> };
 
-/** Returns the implementation of a step's kind. */
+/** Returns the functions that run a step of this kind (for example `call` or `map`). */
 export function kindOf(step: Step): StepKind<Step["kind"]> {
   return stepKinds[step.kind] as StepKind<Step["kind"]>;
 }
 
-/** The first status change of a job, from queued to running. */
+/** The change of a new job's status from `queued` to `running`, its first change of status. */
 export const started: Edit = { kind: "move", to: "running", reason: "started" };
 
 /**
@@ -139,8 +139,8 @@ export function stepAtHand({ state }: WorkingJob, nowMs: number, branch = 0): St
 }
 
 /**
- * Returns the job's state with `now` as the current time for its expressions. In a parallel branch, it has the branch's own generation. The
- * generation is a number that grows when calls are to be made again, so that they do not count as repetitions.
+ * Returns the job's state with `now` as the current time for its expressions. For a parallel branch, the returned state has the branch's
+ * own generation. The generation is a number that grows when calls are to be made again, so that they do not count as repetitions.
  */
 export function atTime(state: JobState, now: number, branch = 0): JobState {
   const { generation = state.generation } = state.positions[branch] ?? {};

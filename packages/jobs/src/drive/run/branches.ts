@@ -33,8 +33,8 @@ class BranchesRun {
   readonly #acting = new Map<number, Promise<void>>();
   readonly #blocked = new Map<number, BlockedBranch>();
   /**
-   * Changes of parallel branches that ask a question, by the number of the branch. They wait while the question of another branch is
-   * pending, because a job asks one question at a time. A change is applied when that question is settled.
+   * Changes of parallel branches that ask a question, by the number of the branch. A job asks one question at a time. So each change waits
+   * until the question of another branch is settled, and is applied then.
    */
   readonly #questions = new Map<number, Change>();
   #queue: Promise<unknown> = Promise.resolve();
@@ -116,8 +116,8 @@ class BranchesRun {
   }
 
   /**
-   * Notices that a call was not sent because a person must confirm it first. `createCalls` then returns `limited` with a wait of 0
-   * milliseconds, which it returns in no other case.
+   * Returns the result of a call, and notes in `#isPostponed` if the call was not sent because a person must confirm it first.
+   * `createCalls` returns `limited` with a wait of 0 milliseconds only in this case.
    */
   async #noticeUnconfirmed(attempt: Promise<AttemptResult>): Promise<AttemptResult> {
     const result = await attempt;

@@ -104,7 +104,7 @@ export type OpenChild = {
   readonly name: string;
 };
 
-/** Returns the running children of a job. */
+/** Returns the child jobs of a job that are running, each with the step and the row that started it. */
 export function openChildren({ positions, loaded }: JobState): readonly OpenChild[] {
   return positions.flatMap(({ index, progress }): OpenChild[] => {
     const instruction = loaded.flow.instructions[index];

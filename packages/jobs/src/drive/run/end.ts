@@ -250,7 +250,7 @@ function limitsDocument({ deadlineMs, ...limits }: Limits): LimitsDocument {
   return { deadlineSeconds: Math.round(deadlineMs / 1000), ...limits };
 }
 
-/** Returns the sum of row counts. */
+/** Returns the sum of the row counts of several steps, for each outcome of a row (such as `ok` and `failed`). */
 function sumRows(counts: readonly RowCounts[]): RowCounts {
   const sum = { ...noRows };
   for (const { in: taken, ok, failed, skipped, unknown } of counts) {

@@ -52,7 +52,7 @@ export async function follow(
   }
 }
 
-/** Returns the change that parks the job until a time. */
+/** Returns the change that parks (suspends) a job at a wait step until the time `atMs`. */
 function parkUntil({ stepId, atMs }: Extract<Next, { kind: "wait" }>, nowMs: number): Change {
   return {
     edits: [

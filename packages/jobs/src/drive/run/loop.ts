@@ -146,8 +146,8 @@ function resumeWait({ park }: JobState, { clock }: Port): Change {
 }
 
 /**
- * Returns the change for a job that is held by an administrator, by a request to pause it, or until a person confirms it. Either the job
- * keeps waiting for its release. Or a person has answered the question about its confirmation, and the job does what the answer says.
+ * Returns the change for a job that an administrator or a pause holds, or that waits until a person confirms it. If a person has answered
+ * the confirmation question, the job does what the answer says. In all other cases, the job keeps waiting.
  */
 async function resumeHeld(state: JobState, port: Port): Promise<Change> {
   if (state.park?.judgment === undefined) return waitForRelease;
@@ -184,7 +184,7 @@ async function driveBranches(work: WorkingJob, driver: Driver): Promise<WorkingJ
   return end && follow(end.work, end.change, driver);
 }
 
-/** Runs one action (unit of work) of the current step. After the last step, ends the job as succeeded. */
+/** Runs one action (unit of work) of the job's current step. If the job has no step left, ends the job as succeeded. */
 async function runStep(work: WorkingJob, driver: Driver): Promise<WorkingJob | undefined> {
   const { positions, loaded, principalChain: chain } = work.state;
   const [position] = positions;

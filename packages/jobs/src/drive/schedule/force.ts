@@ -12,7 +12,7 @@ import { follow } from "../run/follow.ts";
 import { takeJob } from "../store/open.ts";
 import { afterLoopHold, type Hold, hold, isHoldReason, release } from "./park.ts";
 
-/** A job of a project. */
+/** Identifies a job by its id and by the project that it must belong to. */
 export type JobOfProject = { readonly jobId: Id<"job">; readonly projectId: ProjectId };
 
 /** Result of parking or releasing a job: done, the project has no such job, or the job's state prevents it. */
@@ -38,8 +38,8 @@ export function parkJob(context: EngineContext, { jobId, projectId }: JobOfProje
 }
 
 /**
- * Gives a job that svc or an administrator parked the status that it had before. Its counts of lost leases (a node's time-limited rights to
- * run it) and of blocked event loops start again at zero.
+ * Releases a job that svc or an administrator parked: the job gets back the status that it had before. The job's counts of lost leases (a
+ * node's time-limited rights to run it) and of blocked event loops start again at zero.
  */
 export function releaseJob(
   context: EngineContext,

@@ -43,7 +43,7 @@ export class HeldTasks {
     this.#held.set(keyOf(held.task), held);
   }
 
-  /** Removes a task, unless the node has claimed the task again since. */
+  /** Removes a task that this node no longer runs. Keeps the entry if the node has claimed the same task again in the meantime. */
   delete(held: HeldTask): void {
     const key = keyOf(held.task);
     if (this.#held.get(key) === held) this.#held.delete(key);
@@ -94,7 +94,10 @@ export class HeldTasks {
     }
   }
 
-  /** Renews all leases (the node's time-limited rights to its tasks), three times within the duration of a lease, until `stopped`. */
+  /**
+   * Renews all leases (the node's time-limited rights to its tasks), three times within the duration of a lease. Ends when the signal
+   * `stopped` aborts.
+   */
   async renewUntil(stopped: AbortSignal): Promise<void> {
     const { clock, limits } = this.#context;
     for (;;) {
@@ -175,7 +178,7 @@ export class Slots {
     return Math.max(1, projects <= 1 ? this.#max - 1 : Math.floor(this.#max / (projects + 1)));
   }
 
-  /** Returns the projects that already use their share of slots. */
+  /** Returns the projects that already use as many slots of this node as their share allows. */
   fullProjects(): ReadonlySet<ProjectId> {
     const { share } = this;
     return new Set([...this.#used].filter(([, count]) => count >= share).map(([id]) => id));

@@ -34,7 +34,10 @@ export function pauseJob(context: EngineContext, job: JobOfProject, chain: reado
   });
 }
 
-/** Ends the pause of a job. The job continues in the state that it had before, and its deadline clock runs again. */
+/**
+ * Ends the pause of a job. The job continues in the state that it had before. The time until its deadline, which stood still during the
+ * pause, passes again.
+ */
 export function resumeJob(context: EngineContext, job: JobOfProject, chain: readonly string[]): Promise<PauseResult> {
   return withJob(context, job, async (found, asked) => {
     if (found.finishedAt !== null) return { outcome: "ended", status: found.status };

@@ -20,8 +20,8 @@ export function pauseNow(state: JobState, nowMs: number): Change {
 }
 
 /**
- * Returns the change for a waiting job whose pause is requested. The job keeps waiting for the same reason and until the same time. The
- * clock of its deadline stops.
+ * Returns the change for a waiting job whose pause is requested. The job keeps waiting for the same reason and until the same time. From
+ * the request on, the time until the job's deadline stands still.
  */
 export function pauseWaiting({ park }: JobState, pause: JobRequest): Change {
   return { edits: [clockStops(pause)], next: { kind: "until", atMs: park?.wakeAt ?? never } };
@@ -39,7 +39,10 @@ export function resumeNow(state: JobState, chain: readonly string[], nowMs: numb
   return { edits: park.before?.status === "compensating" ? edits : [...edits, clockRuns], next };
 }
 
-/** Returns the edit (a change to the job's state) that stops the clock of the job's deadline, from the time of the pause request on. */
+/**
+ * Returns the edit (a change to the job's state) after which the time until the job's deadline stands still. It stands still from the time
+ * of the pause request on.
+ */
 export function clockStops({ atMs }: JobRequest): Edit {
   return { kind: "deadline", clock: "stops", sinceMs: atMs };
 }

@@ -59,8 +59,9 @@ const dueStepMs = 10;
 /** Largest number of tasks in one claim. */
 const claimMax = 200;
 /**
- * Maximum number of spare tasks in a claim (the query that takes due tasks). Spare tasks are due tasks of a project beyond its share. They
- * replace tasks whose rows are still locked by a stopped process. If more tasks than that are locked, the project waits.
+ * Maximum number of spare tasks in a claim (the query that takes due tasks). Spare tasks are due tasks of a project beyond its share of
+ * slots. They replace tasks that cannot be claimed, because a stopped process still locks their rows. If more than this number are locked,
+ * the project's other tasks wait until the locks end.
  */
 const sparePlaces = 64;
 const retryMinMs = 1_000;
@@ -244,11 +245,11 @@ export class Worker {
   }
 
   /**
-   * Reserves a slot for a new job. The job is then stored with a lease of this node (the time in which only this node may work on it). No
-   * node needs to claim the job. Returns undefined in these cases:
+   * Reserves a slot for a new job. The job is then stored with a lease of this node (the time in which only this node may work on it). So
+   * the job need not be claimed from the database. Returns undefined in these cases:
    * - The engine is not running.
    * - Other jobs wait for a slot, or the project already uses its share of the slots.
-   * - This node runs no stored jobs, and the job fetches or maps rows.
+   * - This node claims no tasks from the database, and the job fetches or maps rows.
    */
   reserve(projectId: ProjectId, program?: Program): Reservation | undefined {
     const { clock, limits, nodeId } = this.context;

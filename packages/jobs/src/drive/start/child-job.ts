@@ -71,8 +71,9 @@ function confirmedWith(parent: JobState, { seal }: JobSeals): Buffer | null {
 }
 
 /**
- * Returns the seed for the idempotency keys that the child job sends to apps. If the parent job's seed is not its own id, the child's seed
- * is derived from it. Both then stay the same after a backup is restored. Otherwise returns null, and the child's own id is the seed.
+ * Returns the seed for the idempotency keys that the child job sends to apps. If the parent job's seed is not the parent's id, the child's
+ * seed is derived from the parent's seed. The child then sends the same keys again after a backup is restored. Otherwise returns null, and
+ * the child's own id is the seed.
  */
 function callSeedOf({ id, callSeed }: Pick<JobState, "id" | "callSeed">, childKey: string): Buffer | null {
   if (callSeed === id) return null;

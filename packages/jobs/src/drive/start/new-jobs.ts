@@ -49,8 +49,8 @@ export type JobSubmission = {
   readonly simulateFirst: boolean;
   readonly needsApproval: boolean;
   /**
-   * The contact who must confirm the job before it begins. If the plan also needs approval, this contact is asked after the approval.
-   * Default: no contact.
+   * The contact who must confirm the job before it begins. If the job's program also needs an approval, this contact is asked after the
+   * approval. Default: a confirmation is not needed.
    */
   readonly confirmBy?: string | undefined;
   /**
@@ -113,8 +113,8 @@ export type NewJobFacts = Omit<JobSubmission, "programJson" | "pins" | "mode"> &
   };
 
 /**
- * Returns the pinned tool definitions of a program as JSON text. Called only if a person is asked about the plan, because the question
- * names the destructive tools.
+ * Returns the pinned tool definitions of a program as JSON text. Called only if a person must approve or confirm the program before it
+ * runs, because the question names the destructive tools.
  */
 export type PinsReader = () => Promise<string>;
 
@@ -162,8 +162,8 @@ function planOf(
 }
 
 /**
- * Returns a function that stores what must be committed together with a new job. This is its ask (question to a person), and the programs
- * of its skills (programs that are used as tools). Returns undefined if the job has no ask and no skills.
+ * Returns a function that stores what belongs to a new job in the job's own transaction: its ask (question to a person), and the programs
+ * of its skills (programs that are used as tools). Returns undefined if the job has neither an ask nor skills.
  */
 function alsoOf(
   { sealer }: Pick<NewJobsContext, "sealer">,
@@ -190,7 +190,10 @@ function sealedOverrides({ params = {} }: Pick<JobSubmission, "params">, { seal 
   return Buffer.from(seal("overrides", changed));
 }
 
-/** Returns the simulation run that belongs to a job with `simulateFirst`. Stores nothing. */
+/**
+ * Returns the simulation run of a job that is to be simulated before its live run (`simulateFirst`). The simulation run is a job of its
+ * own. Stores nothing.
+ */
 export function newTwin(
   context: Pick<NewJobsContext, "sealer" | "isSandbox">,
   submission: Omit<NewJobFacts, keyof Identified>,

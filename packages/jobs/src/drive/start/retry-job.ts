@@ -35,7 +35,9 @@ const attemptsMax = 20;
 export type RetryPlan = {
   readonly program: Program;
   readonly estimate: EstimateDocument;
-  /** True if a skill that the plan runs needs approval, even if the program itself does not require it. */
+  /**
+   * True if the program runs a skill (a program used as a tool) that needs an approval, even if the program itself does not require one.
+   */
   readonly demandsApproval: boolean;
 };
 
@@ -49,8 +51,8 @@ export type RetryOfJob = JobOfProject &
     /** Returns the reason why these values cannot replace the program's params, or undefined if they can. */
     checkParams(program: Program, params: JobState["params"]): string | undefined;
     /**
-     * Returns true if the plan needs approval, and false if not. Throws if it needs approval but can never get it, for example because the
-     * key has not the approver role.
+     * Returns true if a person must approve the program before the new attempt begins, and false if not. Throws if it needs an approval
+     * that it can never get, for example because the key does not have the role `approver`.
      */
     needsApproval(tx: Executor, plan: RetryPlan): Promise<boolean>;
     /** Returns the contact who must confirm the attempt before it begins, or undefined if no contact must. */
@@ -181,8 +183,8 @@ async function changeOf(
 }
 
 /**
- * Returns the keys whose answers or retries changed what the job sends. They are stored in the job's plan. If the retry has new parameters,
- * the key that requests the retry is added.
+ * Returns the keys whose answers or retries changed what the job sends, including the key that requests this retry. Returns an empty object
+ * if the retry has no new parameters, because the stored keys then stay as they are.
  */
 function changedBy({ plan }: JobState, { keyId, params }: RetryOfJob): Pick<PlanProgress, "changedBy"> {
   if (Object.keys(params).length === 0) return {};
@@ -233,8 +235,8 @@ type EndedChild = { readonly fault: string | undefined; readonly writes: number;
 type EndedChildren = ReadonlyMap<Id<"job">, EndedChild>;
 
 /**
- * Returns the child jobs that were running at the point at which their parent job stopped, and have ended with it. Their own children are
- * checked as well.
+ * Returns the child jobs that were running when their parent job stopped, and that ended together with the parent. The children of these
+ * child jobs are checked as well.
  */
 async function endedChildren(context: EngineContext, tx: Executor, state: JobState): Promise<EndedChildren> {
   const found = new Map<Id<"job">, EndedChild>();

@@ -28,7 +28,7 @@ export type CommitContext = {
   readonly lease: RunLease;
   readonly seals: JobSeals;
   readonly db: Executor;
-  /** Called after each successful commit. */
+  /** Called after each commit of the job's changes that succeeded. */
   readonly onCommitted?: (() => void) | undefined;
 };
 

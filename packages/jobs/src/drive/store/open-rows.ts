@@ -7,7 +7,7 @@ import type { OpenedRows } from "../../steps/effects.ts";
 import { openBlock, openedFactor } from "./row-blocks.ts";
 import type { JobSeals } from "./seals.ts";
 
-/** Maximum encrypted bytes of row blocks that one read returns. */
+/** Maximum size of the encrypted blocks of rows that one statement reads, in bytes. */
 const blocksBytesMax = 1_048_576;
 const runsMax = 1_000;
 
@@ -46,7 +46,10 @@ export async function openRows(
  */
 const sortedMax = 1_000;
 
-/** Returns the numbers in ascending order. A number that occurs several times may be returned once. */
+/**
+ * Returns the numbers in ascending order. From a list with more than `sortedMax` numbers, duplicates are removed; in a shorter list, they
+ * stay.
+ */
 function ascending(numbers: readonly number[]): readonly number[] {
   if (numbers.length <= sortedMax) return [...numbers].sort((a, b) => a - b);
   let [first, last] = [Number.POSITIVE_INFINITY, 0];

@@ -30,7 +30,7 @@ export async function publishFailure(
   await publishOperationalEvents(tx, [job], eventsOf, now);
 }
 
-/** Returns the schedules that caused a job. */
+/** Returns the ids of the schedules that the job's chain of causes names, because one of their runs started the job, directly or not. */
 function schedulesOf({ principalChain }: JobState) {
   return principalChain.flatMap((name) =>
     name.startsWith("standing:") ? (parseId("stp", name.slice("standing:".length)) ?? []) : [],

@@ -29,7 +29,7 @@ export function sealRows(rows: readonly FetchedRow[], sealText: JobSeals["sealTe
 /** A block of rows before it is encrypted. `rowNumber`: number of its first row. `texts`: JSON texts of all its rows. */
 type Block = { readonly rowNumber: number; readonly texts: string[] };
 
-/** Returns blocks of rows with consecutive numbers. */
+/** Groups rows into blocks that are encrypted together. The rows of a block have consecutive numbers. */
 function blocksOf(rows: readonly FetchedRow[]): Block[] {
   const blocks: Block[] = [];
   let chars = 0;

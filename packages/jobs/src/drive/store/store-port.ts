@@ -21,8 +21,9 @@ import { type JobSeals, jobSeals } from "./seals.ts";
 import { saveRecords } from "./stored-program.ts";
 
 /**
- * Maximum number of rows in one chunk (a group of consecutive rows that are read together). If a set was sorted, its rows may be spread
- * over many encrypted blocks. Then `scatteredRowsMax` is the limit: with larger chunks, each block is decrypted less often.
+ * Maximum number of rows in one chunk (a group of consecutive rows that are read together). The larger maximum `scatteredRowsMax` is used
+ * if the rows of a set are spread over many encrypted blocks, for example after sorting. With larger chunks, each block is decrypted less
+ * often.
  */
 const rowsMax = 2_000;
 const scatteredRowsMax = 20_000;

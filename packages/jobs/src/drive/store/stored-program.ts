@@ -14,7 +14,7 @@ import { stepKinds } from "../../steps/index.ts";
  */
 type ProgramPlace = { readonly projectId: ProjectId; readonly programDigest: Uint8Array };
 
-/** Returns the text of a program encrypted for its database row. */
+/** Encrypts the text of a program for its row in the database, and returns the encrypted text. */
 export function sealProgram(sealer: Sealer, place: ProgramPlace, programJson: string): Buffer {
   return sealer.seal(Buffer.from(programJson, "utf8"), contextOf(place));
 }

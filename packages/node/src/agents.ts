@@ -25,13 +25,19 @@ import { agentGuides } from "./agent-guides.ts";
 import { isOnlyProject, type OperatorContext } from "./operators/parts.ts";
 import type { NodeParts } from "./parts.ts";
 
-/** MCP annotations of a tool that sends something a second time. It changes data, is not destructive, and acts on the outside world. */
+/**
+ * MCP annotations of a tool that sends an event or a webhook post a second time. Such a tool changes data, is not destructive, and acts on
+ * the outside world.
+ */
 const sends: ListedTool["annotations"] = { readOnlyHint: false, destructiveHint: false, openWorldHint: true };
 
 /** MCP annotations of a tool that only reads. */
 const reads: ListedTool["annotations"] = { readOnlyHint: true, destructiveHint: false, openWorldHint: false };
 
-/** Maximum number of delivery attempts that the tool `explain_delivery` shows. If there are more, it shows the latest ones. */
+/**
+ * Maximum number of delivery attempts that the tool `explain_delivery` shows. If a delivery has more attempts, the tool shows the latest
+ * ones.
+ */
 const attemptsMax = 5;
 
 /** Creates the tool that explains the state of a delivery: its attempts, its endpoint, and what happens next. */
@@ -96,7 +102,9 @@ function nextText({ state, nextAttemptAt, lastError }: Delivery, subscription: S
   return `svc gave it up${lastError === "" ? "" : ` after ${lastError}`}. When the endpoint works again, retry_delivery sends it again.`;
 }
 
-/** Maximum number of events in one answer. `deliveriesMax`: maximum number of deliveries shown for each event. */
+/**
+ * Maximum number of events in one answer of the tool that finds events. `deliveriesMax`: maximum number of deliveries shown for each event.
+ */
 const eventsMax = 10;
 const deliveriesMax = 20;
 
@@ -162,8 +170,8 @@ async function eventData({ db }: OperatorContext, event: Event) {
 }
 
 /**
- * Returns quarantined posts (posts that could not become events). They may belong to any project. So it returns none if the deployment has
- * several projects or the caller is not an approver.
+ * Returns quarantined webhook posts (posts that svc could not turn into events). Such a post may belong to any project. So the result is
+ * empty if the deployment has several projects, or if the caller is not an approver.
  */
 async function heldPosts(
   context: OperatorContext,

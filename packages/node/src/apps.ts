@@ -37,20 +37,21 @@ import type { Filters } from "@svc/triggers";
 import type { NodeParts } from "./parts.ts";
 import { settledWithin } from "./settled-within.ts";
 
-/**
- * The parts of this node that reach apps: accounts, the transport (or the sandbox), and the ledger (stored record of tool calls) of calls.
- */
+/** The parts of this node that reach apps: accounts, the transport (network or sandbox), and the ledger (the record of tool calls). */
 export type Apps = {
   readonly guard: AddressGuard;
   readonly transport: AppTransport;
-  /** Reads the document at an address for a project, over the network even if the sandbox answers for the apps. */
+  /**
+   * Reads the document at an internet address for a project, for example a document to import. Uses the network even if the sandbox answers
+   * tool calls in place of the apps.
+   */
   readonly readDocument: NetworkTransport["read"];
   readonly accounts: AccountAccess;
   readonly oauth: OauthOptions;
   readonly pages: OauthPages;
   readonly refresher: Refresher;
   readonly ledger: Ledger;
-  /** The call limits of projects. */
+  /** The call limits of projects: how many calls an account may make in a time. */
   readonly limits: CallLimits;
   /** The hooks of projects (URLs that svc asks before a tool call), and the guard that checks the hooks' addresses. */
   readonly hooks: KnownHooks;
@@ -72,13 +73,13 @@ export type AppsOptions = NodeParts & {
   readonly callCode: CodeCaller;
   /** Finds a code tool (for example an older version of a skill) that the project's view of the catalog does not list. */
   readonly findCode: CodeFinder;
-  /** Checks addresses of projects' own endpoints. */
+  /** Checks that svc may connect to the address of an endpoint that a project gave, such as a hook. */
   readonly endpointGuard: AddressGuard;
   /** Asks a person about calls that need confirmation. */
   readonly askPerson: PersonAsker;
   /** Applies the filters of subscriptions to the operational events about expired accounts. */
   readonly filters: Filters;
-  /** Scheduler that shares the time of the event loop between pieces of work. */
+  /** Scheduler that shares the time of the event loop between pieces of work, so that a long one does not delay the others. */
   readonly turns: Turns;
   readonly nodeId: NodeId;
 };

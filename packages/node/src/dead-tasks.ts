@@ -10,11 +10,11 @@ import {
 } from "@svc/db/task-tables/epochs";
 
 /**
- * Numbers of dead rows above which svc cleans the tables of tasks. Dead rows are deleted rows that vacuum (the cleanup of PostgreSQL) has
- * not removed yet.
+ * Numbers of dead rows above which svc cleans the task tables, which list due deliveries and jobs. Dead rows are deleted rows that vacuum
+ * (the cleanup of PostgreSQL) has not removed yet.
  */
 export type DeadTaskLimits = {
-  /** For each task table: number of dead rows above which svc compacts it. */
+  /** For each task table: number of dead rows above which svc compacts the table (rewrites it without the dead rows). */
   readonly compactFrom: Readonly<Record<TaskTable, number>>;
   /**
    * Number of dead rows above which the rows of delivery_tasks get a new value of the key column `epoch`, if the table cannot be compacted.
@@ -47,8 +47,8 @@ const movedMax = 100_000;
  */
 const lockMs = 100;
 /**
- * Pauses in milliseconds before svc tries again to lock the table. Other statements are blocked while svc waits for the lock, so each pause
- * is twice the one before, up to `max`.
+ * Pauses in milliseconds before svc tries again to lock the table, after another transaction kept it locked. Each pause is twice the one
+ * before, up to `max`, because statements of svc are blocked during each try.
  */
 const heldPauseMs = { first: 5_000, max: 60_000 };
 const adoptEveryMs = 600_000;

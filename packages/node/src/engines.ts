@@ -46,14 +46,14 @@ function erasureSweep({ db, times }: { db: Database; times?: Partial<ErasureTime
   };
 }
 
-/** Settings of the sweep that deletes expired counters. `eventRetentionMs`: how long hourly counters are kept, in milliseconds. */
+/** Settings of the sweep that deletes expired activity counters. `eventRetentionMs`: how long hourly counters are kept, in milliseconds. */
 type ActivitySweepOptions = { readonly db: Executor; readonly eventRetentionMs: number };
 
-/** Time in milliseconds for which counters per minute are kept. */
+/** Time in milliseconds for which activity counters per minute are kept. Activity counters per hour are kept as long as events. */
 const minutesKeptMs = 48 * 3_600_000;
 const batchMax = 2_000;
 
-/** Returns the sweep that deletes expired counters every hour. */
+/** Returns the sweep that deletes expired activity counters. It runs every hour. */
 export function activitySweep({ db, eventRetentionMs }: ActivitySweepOptions): Sweep {
   return {
     what: "activity",
@@ -67,10 +67,13 @@ export function activitySweep({ db, eventRetentionMs }: ActivitySweepOptions): S
 
 const standingRunsMsDefault = 30 * 86_400_000;
 
-/** Starts a background engine. Returns a handle that stops it, or undefined if the drain of the node stops it. */
+/**
+ * Starts a background engine. Returns a handle that stops the engine. Returns undefined if the engine needs no handle, because the drain of
+ * the node (finishing work before shutdown) already stops it.
+ */
 type Starter = () => { stop(): Promise<void> } | undefined;
 
-/** The background engines of a node. */
+/** What the background engines of a node work with. */
 type Engines = {
   readonly dispatcher: Dispatcher;
   readonly apps: Apps;
@@ -117,7 +120,7 @@ export function createEngines(
   };
 }
 
-/** Returns the sweeps of a node. */
+/** Returns the sweeps of a node: loops that delete expired rows. */
 function sweepsOf(
   { db, clock, sealer, limits }: Pick<NodeParts, "db" | "clock" | "sealer" | "limits">,
   { dispatcher, filters }: Pick<Engines, "dispatcher" | "filters">,

@@ -55,9 +55,9 @@ import { settledWithin } from "./settled-within.ts";
  */
 export type Node = {
   readonly nodeId: NodeId;
-  /** The tools that each project can see. */
+  /** The tools of the catalog that each project can see. */
   readonly views: CatalogViews;
-  /** Checks the addresses of endpoints. */
+  /** Checks that svc may connect to the address of an endpoint. */
   readonly guard: AddressGuard;
   readonly dispatcher: Dispatcher;
   readonly apps: Apps;
@@ -67,9 +67,9 @@ export type Node = {
   /** Receives the posts that providers (apps) send to incoming webhooks. */
   readonly ingest: Ingest;
   readonly quarantine: Quarantine;
-  /** The tools for agents over MCP. */
+  /** The MCP server of this node, which offers tools, tasks and events to agents. */
   readonly mcp: McpServer;
-  /** Meters the work of requests and jobs, and watches the event loop. */
+  /** Measures how much time requests and jobs use, and watches for work that blocks the event loop. */
   readonly meter: WorkMeter;
   /** The secrets that belong to the deployment and not to a project. */
   readonly deploymentSecrets: DeploymentSecrets;
@@ -80,8 +80,8 @@ export type Node = {
    */
   readonly register: RegisterServices;
   /**
-   * Starts the engines that the node's parts name. Only the first call has an effect. `released`: promise on which the start of the engines
-   * waits. A node that runs on a restored backup passes it, and the promise resolves when an operator lets the node work.
+   * Starts the engines that the node's parts name. Only the first call has an effect. `released`: a promise; the engines start only when it
+   * resolves. It is given if the node runs on a restored backup, and resolves when an operator lets the node work.
    */
   start(released?: Promise<void>): void;
   /**
@@ -95,11 +95,17 @@ export type Node = {
    * unfinished work), so that other nodes can take the work.
    */
   drain(graceMs: number): Promise<void>;
-  /** Stops background work and closes the connections to apps. Records the results of calls that these connections were used for. */
+  /**
+   * Stops background work and closes the connections to apps. The results of tool calls that were using these connections are still
+   * recorded.
+   */
   close(): Promise<void>;
 };
 
-/** Creates a node from its parts. It accepts tool calls and webhook posts at once, but its engines run only after `start`. */
+/**
+ * Creates a node from its parts. The node accepts tool calls and webhook posts at once, but its background engines run only after a call of
+ * `start`.
+ */
 export function createNode(parts: NodeParts): Node {
   const { db, clock, sealer, catalog, limits, observer, onDueElsewhere } = parts;
   const nodeId = parts.nodeId ?? createId("node", clock.now());

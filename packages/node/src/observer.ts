@@ -15,7 +15,9 @@ export type NodeObserver = {
   readonly eventsPolled?: (poll: EventPollObservation) => void;
   /** Called when the filters of subscriptions were applied to an event. Absent if nothing counts them. */
   readonly eventFiltered?: (filtered: FilterObservation) => void;
-  /** Called for every event that a project publishes. */
+  /**
+   * Called each time a project publishes an event of its own through the API. `outcome`: stored, already known (`duplicate`), or refused.
+   */
   readonly eventPublished?: (outcome: "stored" | "duplicate" | "refused") => void;
   readonly deliveries: DeliveryObserver;
   readonly calls: CallObserver;
@@ -32,10 +34,15 @@ export type NodeObserver = {
    * is then not served.
    */
   toolkitBroken(projectId: ProjectId, toolkitSlug: string, error: Error): void;
-  /** Called when the outcome of an executed call could not be recorded. */
+  /** Called when a tool call was executed but its outcome could not be stored in the ledger (the record of tool calls). */
   callUnrecorded(callId: string, error: unknown): void;
-  /** Called when a renewal of tokens failed for a reason inside svc, such as the database. svc tries again. */
+  /**
+   * Called when svc could not renew the tokens of a connected account for a reason inside svc, such as the database. svc tries again later.
+   */
   renewalFailed(error: unknown): void;
-  /** Called when a round of a sweep failed. The next round runs as usual. `what`: the rows that the sweep deletes. */
+  /**
+   * Called when a round of a sweep (a loop that deletes expired rows) failed. The next round runs as usual. `what`: the rows that the sweep
+   * deletes.
+   */
   sweepFailed(what: string, error: unknown): void;
 };

@@ -18,7 +18,7 @@ import type { NodeObserver } from "./observer.ts";
  */
 export type EngineName = "deliveries" | "jobs" | "shortJobs" | "standing" | "renewal" | "retention";
 
-/** The engines of a node that does all work. */
+/** Default list of background engines. A node that does all kinds of work itself runs them. */
 export const engineNames: readonly EngineName[] = ["deliveries", "jobs", "standing", "renewal", "retention"];
 
 /** Limits of a node's engines, times in milliseconds. */
@@ -26,18 +26,21 @@ export type NodeLimits = {
   readonly deliveries: DispatchLimits;
   /** Maximum size of a provider's webhook post in bytes, before and after decompression. Default 1 MiB. */
   readonly postBytesMax?: number;
-  /** Limits of the job engine that differ from its defaults. */
+  /** Limits of the job engine that replace its defaults. A limit that is not given keeps its default. */
   readonly jobs?: Partial<EngineLimits>;
   /**
    * Limits of the engine that starts the runs of standing programs (programs that start jobs on a schedule or event). Limits that are not
    * given have their defaults.
    */
   readonly standing?: Partial<StandingLimits>;
-  /** Memory limits of steps that work on sets of rows. Default: those of `svc serve`. */
+  /** Memory that steps may use for work on sets of rows. If it is not given, the defaults of `svc serve` apply. */
   readonly memory?: MemoryBounds;
-  /** Milliseconds after which a call without a recorded outcome no longer counts as running on another node. */
+  /** Maximum time in milliseconds for which a tool call without a recorded outcome counts as still running on another node. */
   readonly callRunningMaxMs?: number;
-  /** Maximum pause in milliseconds between two reads of a job's log by WatchJob, if no notification arrives earlier. Default 500. */
+  /**
+   * Longest time in milliseconds that WatchJob waits before it reads a job's log again. A notification of a change makes it read earlier.
+   * Default 500.
+   */
   readonly watchPollMs?: number;
   readonly retention: RetentionTimes;
   /** Durations that control how a person's or a project's data is erased. A duration that is not given has the default of `svc serve`. */
@@ -51,7 +54,10 @@ export type RetentionTimes = {
    * webhook posts (which svc could not turn into events) are kept.
    */
   readonly eventsMs: number;
-  /** Time for which rows in the ledger (the record of tool calls) are kept. They are kept for at least a day. */
+  /**
+   * Time for which rows in the ledger (the record of tool calls) are kept. Even if this is shorter, they are kept for at least a day, as
+   * long as idempotency keys are valid.
+   */
   readonly callsMs: number;
   /** Time for which the rows that a job has processed are kept, after the job has ended. */
   readonly jobRowsMs: number;
@@ -73,8 +79,8 @@ export type OpenRanges = {
 export type NodeParts = {
   readonly db: Database;
   /**
-   * The clock. It must run at the speed of the database's clock, so that leases (a node's time-limited rights to tasks) and times mean the
-   * same on every node.
+   * The node's clock. It must run at the same speed as the clock of the database. Otherwise the leases (a node's time-limited rights to
+   * tasks) would end at different times on different nodes.
    */
   readonly clock: Clock;
   readonly sealer: Sealer;
@@ -108,11 +114,11 @@ export type NodeParts = {
   /** True if the sandbox answers in place of the apps. */
   readonly isSandbox: boolean;
   /**
-   * Returns the last restore of the database from a backup; undefined if there was none. The node calls this function again for each use,
-   * because the state of the restore may change (an operator ends the wait).
+   * Returns the last restore of the database from a backup; undefined if there was none. The node calls this function again for each use.
+   * The reason is that after a restore the node waits until an operator lets it work, which changes the state of the restore.
    */
   readonly restored?: (() => Restore | undefined) | undefined;
-  /** The engines that `start` starts. Default: all. */
+  /** The background engines that `Node.start` starts. Default: all of them. */
   readonly engines?: readonly EngineName[];
   /**
    * Called when work becomes due that this node does not do itself: jobs, or runs of schedules. The caller can then call `Node.wake` of a

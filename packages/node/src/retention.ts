@@ -1,6 +1,6 @@
 import type { Clock, Sweep } from "@svc/core";
 
-/** Settings of the retention loop. `onError`: receives the error of a failed round. */
+/** Settings of the loops that delete expired rows. `onError`: receives the error of a failed round. */
 export type RetentionOptions = {
   readonly clock: Clock;
   readonly sweeps: readonly Sweep[];
@@ -31,7 +31,9 @@ export function startRetention({ clock, sweeps, onError }: RetentionOptions): { 
   };
 }
 
-/** Runs one round of a sweep. It ends when no expired row is left, or when `signal` aborts. */
+/**
+ * Runs one round of a sweep (a loop that deletes expired rows). The round ends when all expired rows are deleted, or when `signal` aborts.
+ */
 async function sweepRound({ round }: Sweep, clock: Clock, signal: AbortSignal): Promise<void> {
   for await (const isFull of round(clock.now())) {
     if (isFull) await clock.wait(batchPauseMs, signal);

@@ -31,7 +31,7 @@ export type ServicesOptions = NodeParts & {
   readonly standing: StandingParts;
   readonly triggers: TriggersContext;
   readonly finder: ToolFinder;
-  /** Threads that convert imported documents. */
+  /** Threads that convert imported API documents into toolkits, so that the conversion does not block the event loop. */
   readonly importThreads: ThreadPool;
 };
 
@@ -79,7 +79,7 @@ export function createServices({
   };
 }
 
-/** Returns the text of an answer to the request for a document, or the reason why there is none. */
+/** Returns the text of a document that svc requested from an address, or the reason why the document could not be read. */
 function sourceOf(answer: AppAnswer): ReadSource {
   switch (answer.kind) {
     case "refused":

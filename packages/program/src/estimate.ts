@@ -94,8 +94,8 @@ export function estimateOf(program: Program, known: KnownParts): ProgramEstimate
 }
 
 /**
- * Returns the maximum number of writes of a run that continues at a step: the writes of that step and of all steps after it. A step that
- * may run its failed rows again counts twice.
+ * Returns the maximum number of writes that a job can still make if it continues at a given step. The writes of that step and of all later
+ * steps count. A step that may run its failed rows again counts twice.
  */
 export function writesFrom(
   program: Program,
@@ -172,7 +172,10 @@ function useOfAsks(step: Step): Use {
   return { ...noUse, asksMin: certain.length, asksMax: asks.length };
 }
 
-/** Returns how many times a step may run: once, plus once for each question that allows `retry-with`. */
+/**
+ * Returns how many times a job may run a step. Usually once. If a question of the program can be answered with `retry-with`, the step may
+ * run once more for each question that the job may ask.
+ */
 function rerunsOf({ points, limits }: Program): number {
   return [...points.values()].some(({ continuations }) => continuations.includes("retry-with")) ? 1 + limits.asks : 1;
 }
@@ -198,7 +201,10 @@ function sorted(names: readonly string[]): string[] {
   return [...new Set(names)].sort();
 }
 
-/** True if a plan needs approval, either by the program's own `approval` or by the project's policy. */
+/**
+ * True if people must approve a program before it runs. Either the program's own `approval.plan` or the project's policy (`minimum`) can
+ * require this.
+ */
 export function needsPlanApproval(
   program: Program,
   estimate: ProgramEstimate,

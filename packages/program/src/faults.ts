@@ -1,10 +1,10 @@
 import { count, type FaultText, type PartedText, text } from "@svc/core";
 import { type Path, pointerOf } from "./json.ts";
 
-/** Maximum number of faults that are listed. Further faults are only counted. */
+/** Maximum number of faults that are listed for one document. Further faults are only counted. */
 const programFaultsMax = 500;
 
-/** A kind of fault. These are exactly the PROGRAM_* reasons of SubmitJob. */
+/** The codes of the faults that a program can have. They are exactly the error reasons of the call SubmitJob that begin with PROGRAM_. */
 export type ProgramFaultCode =
   | "PROGRAM_TOO_LARGE"
   | "PROGRAM_MALFORMED"
@@ -25,7 +25,7 @@ export type ProgramFaultCode =
   | "PROGRAM_CONTACT_UNKNOWN"
   | "PROGRAM_LIMIT_INVALID";
 
-/** A kind of note. These are exactly the reasons of ProgramNote. */
+/** The codes of the notes that a program can get. They are exactly the values that `reason` of the API message ProgramNote can have. */
 export type NoteCode =
   | "PAGES_UNREAD"
   | "SKIP_LEAVES_WRITES"
@@ -43,18 +43,18 @@ export type DocumentFault<Code extends string> = {
   readonly hint: FaultText;
 };
 
-/** One fault of a program. */
+/** One fault of a program: its code, its place, what is wrong, and what would be right. */
 export type ProgramFault = DocumentFault<ProgramFaultCode>;
 
 /** A note on one part of a document that may not do what the author means. The document is accepted anyway. `hint`: what would be right. */
 export type ProgramNote = DocumentFault<NoteCode>;
 
-/** Maximum notes of one document. */
+/** Maximum number of notes that are kept for one document. */
 const notesMax = 100;
 
 /**
- * Collects the faults of one document. The first 500 are listed, further ones are only counted. A pointer to a missing part is shortened to
- * the longest part that exists, and to 1,000 characters.
+ * Collects the faults of one document. The first 500 faults are listed, further ones are only counted. If a pointer names a missing part,
+ * it is shortened to the part around it that exists. Pointers are also cut to 1,000 characters.
  */
 export type FaultList<Code extends string = ProgramFaultCode> = {
   add(code: Code, path: Path, message: string, hint: FaultText): void;
@@ -83,7 +83,7 @@ export type FaultList<Code extends string = ProgramFaultCode> = {
   list(): DocumentFault<Code>[];
 };
 
-/** Creates the list of faults of a parsed document. */
+/** Creates the empty list that collects the faults of a parsed document. */
 export function createFaultList<Code extends string = ProgramFaultCode>(document: unknown): FaultList<Code> {
   const found = new Map<string, { readonly position: readonly number[]; fault: DocumentFault<Code> }>();
   const noted = new Map<string, { readonly position: readonly number[]; readonly note: ProgramNote }>();
@@ -148,7 +148,10 @@ export function createFaultList<Code extends string = ProgramFaultCode>(document
 
 const pointerCharactersMax = 1_000;
 
-/** Returns the part of a path that exists in the document. `position`: index of each member of the path among its siblings. */
+/**
+ * Splits off the part of a path that exists in the document. `position`: for each member of that part, its index among the fields or items
+ * of the same container.
+ */
 function locate(document: unknown, path: Path): { existing: (string | number)[]; position: number[] } {
   const existing: (string | number)[] = [];
   const position: number[] = [];
@@ -180,7 +183,7 @@ function orderOf(object: object): ReadonlyMap<string, number> {
   return made;
 }
 
-/** Compares two positions by their order in the document. A container comes before its members. */
+/** Compares the positions of two parts of a document by their order in the document. A container comes before its members. */
 function compare(a: readonly number[], b: readonly number[]): number {
   for (const [index, step] of a.entries()) {
     const other = b[index];
@@ -190,7 +193,7 @@ function compare(a: readonly number[], b: readonly number[]): number {
   return a.length - b.length;
 }
 
-/** Maximum number of faults that a message quotes. Each quoted fault is cut to `quotedCharactersMax` characters. */
+/** Maximum number of faults that one error message quotes. Each quoted fault is cut to `quotedCharactersMax` characters. */
 const quotedMax = 5;
 const quotedCharactersMax = 300;
 

@@ -47,7 +47,7 @@ export const durationBounds = {
 /** Default retry of calls: no retries (`max` 0). The other values are defaults for fields that a program's `retry` omits. */
 export const defaultRetry = { max: 0, initialMs: 1000, factor: 2, capMs: minuteMs };
 
-/** Default timeout of a call, in milliseconds. */
+/** Timeout of a tool call or HTTP request for which a program sets no timeout, in milliseconds. */
 export const defaultTimeoutMs = 30_000;
 
 /**

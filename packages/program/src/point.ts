@@ -1,7 +1,10 @@
 import type { JsonSchema } from "@svc/catalog";
 import type { TextTemplate } from "./template.ts";
 
-/** Actions of a job after an answer to a question. */
+/**
+ * What a job does after a person has answered its question. `proceed`: continue. `retry-with`: run again with the values that the person
+ * changed. `skip`: skip the next step, or mark the rows that the question is about as skipped. `abort`: end.
+ */
 export type Continuation = "proceed" | "retry-with" | "skip" | "abort";
 
 /**

@@ -25,15 +25,15 @@ export type Program = {
 };
 
 /**
- * When the plan of a program needs approval, and who is asked. `escalation`: the contacts who are asked one after another; an empty list
- * means all approvers.
+ * `plan`: when people must approve the program before it runs. `escalation`: the contacts who are asked for this approval one after
+ * another; an empty list means all approvers.
  */
 export type Approval = {
   readonly plan: PlanApproval;
   readonly escalation: readonly string[];
 };
 
-/** When a plan needs approval: never, only if it has a destructive call, or always. */
+/** When people must approve a program before it runs: never, only if the program has a destructive call, or always. */
 export type PlanApproval = "never" | "destructive" | "always";
 
 /** End of a job for which a program can request that svc undoes the job's calls (a saga). */

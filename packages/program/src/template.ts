@@ -46,8 +46,8 @@ export type ValueTemplate =
   | { readonly kind: "list"; readonly items: readonly ValueTemplate[] };
 
 /**
- * A secret of the project in an argument. `name`: its name. `prefix`: the text before its value. The value is inserted when the call is
- * sent, so the job never has it.
+ * A place in an argument where svc inserts a secret of the project. `name`: the name of the secret. `prefix`: the text before the value of
+ * the secret. The value is inserted only when the call is sent, so the job never contains it.
  */
 export type SecretTemplate = { readonly kind: "secret"; readonly name: string; readonly prefix: string };
 

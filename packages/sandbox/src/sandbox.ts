@@ -17,7 +17,7 @@ type AuthorizeOptions = {
   readonly nameOf: (toolkitSlug: string) => string;
 };
 
-/** Lifetime of a consent page and of a code, in milliseconds. */
+/** Lifetime of a consent page of the sandbox and of its address, in milliseconds. `codeMs`: lifetime of an authorization code. */
 const consentMs = 10 * 60_000;
 
 const codeMs = 60_000;

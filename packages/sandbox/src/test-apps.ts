@@ -27,7 +27,7 @@ export type CallOptions = {
   readonly scheme?: string;
   /** True if the call is made as a job would make it: the app's toolkit is stored with the program (pinned) and has only this tool. */
   readonly isPinned?: boolean;
-  /** Changes the finished request, including its credential. */
+  /** Changes the finished request, including its credential, before the emulated app gets it. */
   readonly change?: (request: AppRequest) => AppRequest;
 };
 

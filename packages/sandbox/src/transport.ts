@@ -17,7 +17,7 @@ import { answerCall } from "./data/answer.ts";
 import type { ObjectStore } from "./data/store.ts";
 import { type Scenario, scenarioOf, scenarios } from "./scenarios.ts";
 
-/** Returns true if this sandbox issued the access token for the toolkit (app), and it is still valid. */
+/** Returns true if this sandbox issued an access token for the toolkit (app) and the token is still valid. */
 type AcceptsToken = (token: string, toolkitSlug: string) => boolean;
 
 /** Identifies one tool of an app that the sandbox plays, as used by one entity (customer or user) of a project. */
@@ -193,7 +193,7 @@ function refuse({ status, headers = {}, faults }: AppRefusal): AppAnswer {
   return answer(status, headers, { error: { message: faults.join("; "), details: faults } });
 }
 
-/** Returns the answer of a tool whose app answers a text. The result of the tool has the text as its member `text`. */
+/** Returns the answer of a tool whose app answers with plain text instead of JSON. This text is the member `text` of the tool's result. */
 function textReply(result: unknown): AppAnswer {
   const text = isObject(result) && typeof result["text"] === "string" ? result["text"] : "";
   return { kind: "answer", status: 200, headers: { "content-type": "text/plain" }, body: Buffer.from(text, "utf8") };
@@ -236,7 +236,7 @@ function refuseCredential(request: AppRequest, call: AppCall, acceptsToken: Acce
   }
 }
 
-/** Returns the headers and query parameters that carry a key, or two secrets, of a scheme. */
+/** Returns the headers and query parameters in which an authentication scheme of an app sends its key, or its two secrets. */
 function placesOf(scheme: AuthScheme | undefined): readonly SecretPlace[] {
   if (scheme?.type === "api_key") return [{ in: scheme.placement, name: scheme.name, value: scheme.value }];
   return scheme?.type === "basic" ? (scheme.place ?? []) : [];
@@ -256,8 +256,8 @@ function refusePlaces(request: AppRequest, places: readonly SecretPlace[]): AppR
 }
 
 /**
- * True if a credential has the form of its template in the app's definition: the fixed parts are in their places, and there is a text for
- * every placeholder.
+ * True if a credential has the form of its template in the app's definition: the fixed parts are in their places, and each placeholder has
+ * a text.
  */
 function hasForm(given: string, tree: TemplateTree): boolean {
   if (tree.kind !== "text") return tree.kind === "constant" && given === String(tree.value);

@@ -54,7 +54,7 @@ export type SvcClient = {
   readonly grants: Client<typeof GrantsService>;
 };
 
-/** The administrator's client. */
+/** The client of the deployment's administrator. It has typed calls of AdminService. */
 export type SvcAdminClient = {
   /** Projects, their keys and policies, and quarantined webhook posts (which svc could not turn into events). */
   readonly admin: Client<typeof AdminService>;
@@ -92,8 +92,8 @@ export function createSvcAdminClient(options: SvcAdminClientOptions): SvcAdminCl
 }
 
 /**
- * Returns the bearer (a key or token) that is sent in a header. Throws a TypeError if it cannot be sent in a header, so that the caller
- * notices the mistake before the first call. The error does not contain the bearer.
+ * Returns the bearer (a key or token) for the Authorization header. Throws a TypeError if the bearer contains characters that a header
+ * cannot contain, so that the caller notices the mistake before the first call. The error does not contain the bearer.
  */
 function checkedBearer(option: string, bearer: string): string {
   if (/^[\x21-\x7e]+$/.test(bearer)) return bearer;

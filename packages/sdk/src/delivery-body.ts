@@ -10,7 +10,7 @@ export type EventDeliveryBody = {
   /** Id of the event, `evt_…`. It is the same in every delivery of the event, including replays. */
   id: string;
   toolkitSlug: string;
-  /** Catalog-wide slug of the trigger (`calendar.events_changed`). */
+  /** Slug of the trigger (`calendar.events_changed`). It begins with the toolkit's slug, so it is unique in the catalog. */
   triggerSlug: string;
   /** The entity (customer or user) whose connected account the event names; empty if it names none. */
   entityId: string;
@@ -25,7 +25,7 @@ export type EventDeliveryBody = {
   payload: Record<string, unknown>;
 };
 
-/** The body that SendTestEvent sends: its slugs and entityId are empty and its payload is `{}`. */
+/** The body of a test delivery, which SendTestEvent sends. Its slugs and its entityId are empty, and its payload is `{}`. */
 export type TestDeliveryBody = Omit<EventDeliveryBody, "type" | "payload"> & {
   type: "test";
   payload: Record<string, never>;
@@ -36,7 +36,7 @@ export type AskDeliveryBody = {
   type: "ask_raised";
   /** Id of this message to the endpoint, `evt_…`. Each sending of the question has its own id. */
   id: string;
-  /** Id of the job that asks the question. To answer, send it in AnswerAsk together with `ask.requestId`. */
+  /** Id of the job that asks the question. To answer the question, send this id in AnswerAsk together with `ask.requestId`. */
   jobId: string;
   /** The question, as it was when it was sent to the endpoint. */
   ask: Ask;
@@ -47,7 +47,10 @@ export type DeliveryBody = EventDeliveryBody | TestDeliveryBody | AskDeliveryBod
 
 const textFields = ["id", "toolkitSlug", "triggerSlug", "entityId", "occurredAt", "receivedAt"] as const;
 
-/** Parses a verified body. Throws a DeliveryVerificationError if it is not a delivery of a type that this version knows. */
+/**
+ * Parses the body of a verified delivery. Throws a DeliveryVerificationError if the body is not a delivery of a type that this version of
+ * the SDK knows.
+ */
 export function parseDeliveryBody(bytes: Uint8Array): DeliveryBody {
   const value = parseJson(bytes);
   if (!isObject(value)) throw invalid("expected a JSON object");

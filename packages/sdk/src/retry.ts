@@ -30,8 +30,8 @@ export function createReadRetry(clock: ClientClock = machineClock): Interceptor 
 }
 
 /**
- * Returns the pause before the next try, in milliseconds. Half of it is fixed and half is random, so that callers that failed together do
- * not retry together.
+ * Returns the pause before the next try, in milliseconds. Half of the pause is fixed and half is random, so that callers that failed
+ * together do not retry together.
  */
 function backoffMs(attempt: number, clock: ClientClock): number {
   const fullMs = firstWaitMs * 2 ** (attempt - 1);

@@ -3,9 +3,12 @@ import { type DeliveryBody, parseDeliveryBody } from "./delivery-body.ts";
 import { type DeliveryHeaders, readDeliveryHeaders, type StandardSignature } from "./delivery-headers.ts";
 import { DeliveryVerificationError } from "./delivery-verification-error.ts";
 
-/** Options of verifyDelivery. With them, it decides if a signature is too old. */
+/** Options of verifyDelivery. They decide which signatures are too old to be accepted. */
 export type VerifyDeliveryOptions = {
-  /** Maximum difference in seconds between the time of the attempt and now, in both directions. Default 300. */
+  /**
+   * Maximum difference in seconds between now and the time at which svc signed the attempt. A time in the future is limited in the same
+   * way. Default 300.
+   */
   toleranceSeconds?: number;
   /** Returns the current time in epoch milliseconds. Default: the machine's clock. */
   now?: () => number;

@@ -103,7 +103,7 @@ export class SetWriter {
     this.#keeping.catch(() => {});
   }
 
-  /** Returns the change to the job that ends the step, because all its rows are stored. */
+  /** Returns the change to the job that ends the step. Called when all rows of the step are stored. */
   async finish(): Promise<Change> {
     await this.#keeping;
     const { step, instruction } = this.#at;
@@ -123,8 +123,8 @@ export class SetWriter {
   }
 
   /**
-   * Returns the change with which the job is released and is due again at `atMs`, because its step waits for memory and has made no rows
-   * yet.
+   * Returns the change with which the node gives the job back before the step has made any rows, because memory is short. The job is due
+   * again at `atMs` (epoch milliseconds).
    */
   async postpone(atMs: number): Promise<Change> {
     await this.#keeping;

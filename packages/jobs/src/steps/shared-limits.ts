@@ -2,7 +2,10 @@ import type { Id } from "@svc/core";
 import type { Limits } from "@svc/program";
 import type { LimitName } from "../state/change.ts";
 
-/** Maximum that one child job may use of each of its parent's limits, including the use by the child's own children. */
+/**
+ * The most that one child job may use of each limit of its parent job, for example of tool calls. The use by the child's own children is
+ * included.
+ */
 export type ChildLimits = Pick<Limits, LimitName>;
 
 const limitNames = ["toolCalls", "writes", "rows", "asks"] as const satisfies readonly LimitName[];
@@ -48,7 +51,10 @@ export class SharedLimits {
     this.#held.delete(id);
   }
 
-  /** Subtracts the use of an ended child, because the child continues. The whole use is counted again when the child ends. */
+  /**
+   * Subtracts the amounts that an ended child job has used. Called when a retry of the job lets this child continue: the child's new
+   * reservation already includes these amounts.
+   */
   giveBack(used: ChildLimits): void {
     for (const name of limitNames) this.own[name] -= used[name];
   }
@@ -69,8 +75,8 @@ export class SharedLimits {
   }
 
   /**
-   * True if nothing is left of a limit of the job now, but more may be left later. A running child job may end without using all that it
-   * has reserved. False if something is left. False if the job itself has used the whole limit.
+   * True if the job can use nothing more of a limit now, but may be able to later. This is possible because running child jobs may end
+   * without using all that is reserved for them. False if something is left now, or if the job itself has used the whole limit.
    */
   isFullForNow(name: LimitName): boolean {
     return this.#left(name) <= 0 && this.own[name] < this.#limits[name];

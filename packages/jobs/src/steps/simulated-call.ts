@@ -35,8 +35,8 @@ const argumentsMax = 4_096;
 const masked = "***";
 
 /**
- * Returns what a simulated call would have sent. `count`: 1 for a write, 0 for a read. `calls`: the contents of the write, left out if the
- * job already shows the maximum number of writes for this call.
+ * Returns what a simulated call would have sent. `count`: number of unsent writes; 1 for a write, 0 for a read. `calls`: the contents of
+ * the write. `calls` is empty if the job already shows the maximum number of writes for this call.
  */
 export function unsentWrite(state: JobState, write: FilledWrite): UnsentWrites {
   const { call, place } = write;
@@ -77,7 +77,7 @@ function secretsOf({ loaded }: JobState, at: FilledWrite["at"]): string[] {
   return [...inRow, ...inAnswers];
 }
 
-/** Returns a copy of a value with `***` at a path. */
+/** Returns a copy of a value in which the part at the given path is replaced by `***`. */
 function withMask(value: JsonValue, [first, ...rest]: readonly (string | number)[]): JsonValue {
   if (first === undefined) return masked;
   if (Array.isArray(value)) {

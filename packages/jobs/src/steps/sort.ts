@@ -19,8 +19,8 @@ export const sortKind: StepKind<"sort"> = {
 };
 
 /**
- * Number of rows up to which a sorted set needs not be stored again in its order. A later reader of so few rows decrypts each storage block
- * only once, in every order of the rows.
+ * A sorted set (list of rows) of at most this many rows is not stored a second time in its new order. A later step reads so few rows at
+ * once, and so decrypts each storage block only once even if the rows lie scattered.
  */
 const scatteredMin = 2_000;
 
@@ -54,8 +54,8 @@ function advanceSort(at: StepAt<"sort">, effects: StepEffects, keep: PartialComm
 }
 
 /**
- * True if at least one step reads all rows of the set (list of rows) that the `sort` step makes. False if, for example, only the first rows
- * are taken. Then it is not worthwhile to store the rows again in their new order.
+ * True if at least one step reads all rows of the set (list of rows) that the `sort` step makes. False if, for example, later steps take
+ * only the first rows. In that case it is not worthwhile to store the rows again in their new order.
  */
 function isReadWhole({ loaded }: JobState, setId: string): boolean {
   return loaded.flow.instructions.some((at) => at.kind === "step" && readsWhole(at.step, setId));

@@ -43,9 +43,9 @@ export type PartialCommit = (edits: readonly Edit[]) => Promise<JobState>;
  */
 export type StepKind<Kind extends Step["kind"]> = {
   /**
-   * Changes of the job that must be committed before an action of this kind of step. `nothing`: none. `rows`: new rows, because the action
-   * reads them. `commit`: all changes, because the action makes calls. With `commit`, the driver (the loop that runs one job's steps)
-   * begins the step itself.
+   * Says which changes of the job must be committed before an action of this kind of step. `nothing`: none. `rows`: only new rows, because
+   * the action reads them. `commit`: all changes, because the action makes calls. With `commit`, the driver (the loop that runs one job's
+   * steps) also begins the step.
    */
   readonly needs: "nothing" | "rows" | "commit";
   /**
@@ -58,9 +58,9 @@ export type StepKind<Kind extends Step["kind"]> = {
    */
   readonly beginsWith?: RowCounts;
   /**
-   * Returns the first call of the step's next action, or undefined if the call is not known before the action. The driver (the loop that
-   * runs one job's steps) then stores the beginning of this call together with its previous commit. Absent if calls of this kind of step
-   * are never begun in this way.
+   * Returns the call with which the step's next action begins, or undefined if this call is not known before the action. The driver (the
+   * loop that runs one job's steps) then stores the beginning of the call together with its previous commit. Absent for kinds of steps
+   * whose calls are never known before.
    */
   readonly firstCall?: (
     at: StepAt<Kind>,
@@ -77,9 +77,9 @@ export type StepKind<Kind extends Step["kind"]> = {
    */
   readonly again?: (at: StepAt<Kind>, round: AgainInstruction, effects: StepEffects) => Promise<Change>;
   /**
-   * Function that returns the progress with which a retry of the job continues a failed or interrupted step. If it returns undefined, the
-   * step begins from the start and makes its rows, value and calls again. The same happens if this field is a text and not a function.
-   * Kinds of steps that write never send a write again that may have been executed.
+   * Says where a retry of the job continues a failed or interrupted step of this kind. The function returns the progress from which the
+   * step continues. If the function returns undefined, or if this field is `anew`, the step begins from the start. It then makes its rows,
+   * its value and its calls again. A write that may have been executed is sent again only if the retry asks for this (`resendsUnknown`).
    */
   readonly retried: ((at: RetriedAt<Kind>, retry: JobRetry) => StepProgress | undefined) | "anew";
   /**

@@ -4,7 +4,10 @@ import type { StepEffects } from "./effects.ts";
 import { keyOfRow, pickFields } from "./row-fields.ts";
 import type { PartialCommit, StepAt, StepKind } from "./step-kind.ts";
 
-/** Step kind `take`: makes rows from a list in the job's input, part by part. These rows count as fetched rows. */
+/**
+ * Step kind `take`: makes rows from a list in the job's input, part by part. These rows count against the job's limit of rows, as rows that
+ * a tool call fetched do.
+ */
 export const takeKind: StepKind<"take"> = {
   needs: "nothing",
   set: "in",
@@ -13,7 +16,7 @@ export const takeKind: StepKind<"take"> = {
   answer: undefined,
 };
 
-/** Number of rows that are committed together. */
+/** Number of rows that are stored with one commit while the step makes rows from a long list. */
 const rowsAtOnce = 500;
 
 async function advanceTake(at: StepAt<"take">, effects: StepEffects, keep: PartialCommit): Promise<Change> {

@@ -161,8 +161,9 @@ function addNumber(total: RunningTotal, value: JsonValue): Misfit | undefined {
 }
 
 /**
- * Compares a value with the least or greatest value so far, and keeps it if it is less or greater. Returns a misfit (the reason) if the
- * values cannot be compared. Numbers are compared as numbers, and texts by their characters, so dates of the same form are in order.
+ * Compares a value of a row with the least (`min`) or greatest (`max`) value so far, and keeps the better one. Returns a misfit (the
+ * reason) if the values cannot be compared. Numbers are compared as numbers, and texts by their characters, so dates of the same form are
+ * in order.
  */
 function addBest(total: RunningTotal, kind: "min" | "max", value: JsonValue): Misfit | undefined {
   const { best } = total;

@@ -5,14 +5,14 @@ import type { SetMemory } from "./set-memory.ts";
 import type { SetWriter } from "./set-writer.ts";
 
 /**
- * Approximate memory in bytes for the decrypted rows while a set is stored again in its order. `openedMin` is available in every case.
- * `openedMax` is used only if so much memory of the node is free.
+ * Approximate memory in bytes for decrypted rows while a set (list of rows) is stored again in its order. `openedMin` may always be used.
+ * More, up to `openedMax`, is used only if the node has that memory free.
  */
 const openedMin = 6_291_456;
 const openedMax = 50_331_648;
 /**
- * The rows of a set are stored again in parts. Rows of average size fill this fraction of the memory that is allowed for one part. The rest
- * is reserve for larger rows. Rows that still do not fit are decrypted again for the next part.
+ * Fraction of the allowed memory that rows of average size fill when a part of the set is stored again. The rest is a reserve for larger
+ * rows. Rows that still do not fit in the memory are decrypted with the next part instead.
  */
 const fill = 0.9;
 
@@ -20,9 +20,9 @@ const fill = 0.9;
 type InOrder = { readonly state: JobState; readonly numbers: readonly number[]; readonly bytes: number };
 
 /**
- * Stores the rows of a set (list of rows) a second time, in the order of the set. If rows that follow one another were in many different
- * storage blocks, a reader would have to decrypt every block for each part of the set. The rows are processed in parts as large as the
- * memory allows. Returns false if the work on the step must end.
+ * Stores the rows of a set (list of rows) a second time, in the order of the set. Otherwise a later reader would have to decrypt every
+ * storage block for each part of the set. The rows are processed in parts as large as the memory allows. Returns false if the step action
+ * had to end before all rows were stored.
  */
 export async function writeInOrder(
   { state, numbers, bytes }: InOrder,

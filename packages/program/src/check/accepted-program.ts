@@ -14,9 +14,12 @@ export type AcceptedProgram = {
   readonly estimate: ProgramEstimate;
   readonly pins: Pins;
   readonly skillPins: PinnedSkills;
-  /** The skills that the program runs, by the names that the program uses for them. */
+  /** The skills (programs that are called as tools) that this program runs, by the names that the program uses for them. */
   readonly skills: ReadonlyMap<string, CheckedSkill>;
-  /** Depth of the program's nested skills. 0 if it runs no skill. */
+  /**
+   * How many levels of skills the program runs: 1 if its skills do not run skills themselves, 2 if one of its skills runs another skill,
+   * and so on. 0 if the program runs no skill.
+   */
   readonly depth: number;
   /**
    * True if a person must approve this program before it runs, because one of its skills (programs that it calls as tools) needs such an
@@ -29,23 +32,26 @@ export type AcceptedProgram = {
    */
   readonly skillGate: string | undefined;
   /**
-   * Numbers of calls, rows and questions that every run of the program needs at least. Calls for each row of a set are not included, and
-   * repeated steps count once.
+   * Least use of every run of the program: how many calls, rows and questions it needs in every case. Calls for each row of a set are not
+   * included. Repeated steps count once.
    */
   readonly fixedUse: Use;
-  /** Schema of the result that the program declares. A program that runs this one as a skill is checked against it. */
+  /** Schema of the result that the program declares. Another program that runs this program as a skill is checked against this schema. */
   readonly resultType: JsonSchema;
   /** The tools that undo calls of the program or of its skills. */
   readonly undoTools: readonly Action[];
   /**
-   * Questions that the check must answer: does an entity (customer or user) have an active account of a toolkit (app)? They come from the
-   * program and from the skills that it runs. They are answered again at each check, even if the result for the program is cached.
+   * Questions that the check must answer: does an entity (customer or user) have an active account of a toolkit (app)? The questions come
+   * from the program and from the skills that it runs. They are answered again at each check, even if the check's other results are cached.
    */
   readonly questions: readonly AccountQuestion[];
   readonly principals: readonly string[];
   readonly secrets: readonly string[];
   readonly hosts: readonly string[];
-  /** Notes on parts of the program that may not do what the author means. Notes on its skills are not included. */
+  /**
+   * Notes for the author on parts of the program that may not do what the author means. Notes on the skills that the program runs are not
+   * included.
+   */
   readonly notes: readonly ProgramNote[];
 };
 

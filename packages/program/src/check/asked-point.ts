@@ -90,8 +90,8 @@ function checkBranch({ program, point, use: { step } }: AskedPoint, { faults }: 
 }
 
 /**
- * Kinds of steps that only prepare data for later steps. `filter` and `reduce` prepare data as well, but they are not in this list. In
- * version 0.1, a question could let people skip such a step, and these programs must stay valid.
+ * Kinds of steps that only prepare data for later steps, so a question must not skip them. `filter` and `reduce` prepare data as well, but
+ * are not in this list. Version 0.1 let a question skip these two, and programs of that time must stay valid.
  */
 const preparing: ReadonlySet<string> = new Set([
   "sort",
@@ -237,8 +237,9 @@ function isStep({ step }: { readonly step: string }): (call: { readonly id: stri
 }
 
 /**
- * Returns the steps that still write if a judge step is answered with `skip`, which skips only the next step. Steps that use rows of the
- * skipped step, or depend on it, write nothing and are not returned. Returns an empty list if the skipped step contains other steps.
+ * Returns the steps that still write after a person answers the question of a `judge` step with `skip`. This answer skips only the next
+ * step. Steps that use rows of the skipped step, or depend on it, write nothing and are not returned. Returns an empty list if the skipped
+ * step contains other steps.
  */
 function writesAfterSkip(program: Program, judge: Step, next: Step, check: Check): readonly Step[] {
   if (blocks.has(next.kind)) return [];

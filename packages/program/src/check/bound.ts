@@ -8,8 +8,8 @@ import type { AcceptedProgram } from "./accepted-program.ts";
 import { secretUsesOf } from "./secrets.ts";
 
 /**
- * The name that allows HTTP requests in the tool list of a scoped key (a key limited to some calls). It applies to requests of a program
- * and of its skills.
+ * The name under which the tool list of a scoped key (a key limited to some calls) allows HTTP requests. It allows the requests of programs
+ * and of their skills.
  */
 const httpSlug = "http";
 const skillsSlug = "skills";

@@ -11,7 +11,9 @@ const env = celEnv();
 const hours = plan(meteredEnv, parse("time.getHours(zone)"));
 const time = celTime(0);
 
-/** Cache of time zones that were found valid. It stays small: only about 600 names and 6,000 offsets are possible. */
+/**
+ * Cache of time zones that were found valid. The cache has no limit but stays small: only about 600 names and 6,000 offsets are possible.
+ */
 const known = new Set<string>();
 
 /** True if expressions accept this text as a time zone: a name of the IANA database, or an offset. */
@@ -48,13 +50,13 @@ function placeOf(zone: string): string {
 /** A problem of a constant (`message`), and how to correct it (`hint`). */
 export type ConstantFault = { readonly message: string; readonly hint: string };
 
-/** Returns the text of a part of an expression, or undefined if it is not a text. */
+/** Returns the text if a part of an expression is a constant text. Returns undefined for any other part. */
 export function textOfNode(node: Expr | undefined): string | undefined {
   const constant = node?.exprKind.case === "constExpr" ? node.exprKind.value.constantKind : undefined;
   return constant?.case === "stringValue" ? constant.value : undefined;
 }
 
-/** Returns the reason why a pattern is not allowed in matches(), or undefined if it is allowed. */
+/** Returns the reason why a pattern is not allowed as an argument of the CEL function `matches`, or undefined if the pattern is allowed. */
 export function faultOfMatches(node: Expr | undefined): ConstantFault | undefined {
   const pattern = textOfNode(node);
   if (pattern === undefined) {
@@ -77,7 +79,10 @@ const timeForms = {
   },
 };
 
-/** Returns a duration in days or weeks converted to hours (`48h`). For any other text it returns an example. */
+/**
+ * Returns a duration that is written in days or weeks as hours (`48h` for `2d`). For any other text it returns an example of a valid
+ * duration. The result is shown in a hint.
+ */
 function inHours(text: string): string {
   const [, count, unit] = /^P?\s*(\d{1,5})\s*(d|w|days?|weeks?)$/i.exec(text.trim()) ?? [];
   if (count === undefined || unit === undefined) return "168h";
@@ -94,7 +99,7 @@ export function faultOfTime(name: string, node: Expr | undefined): ConstantFault
 
 const partOfTime = /^get[A-Z]/;
 
-/** True if this function with this number of arguments reads a part of a time (such as the hour) in a given time zone. */
+/** True if the function with this name and this number of arguments returns a part of a time (such as the hour) in a given time zone. */
 export function takesZone(name: string, count: number): boolean {
   return count === 1 && partOfTime.test(name);
 }
@@ -154,8 +159,9 @@ function mendedClause(kind: CelKind): string {
 }
 
 /**
- * Returns the reason why a pattern is not allowed in matches(), or undefined if it is allowed. A pattern is compiled at each evaluation,
- * and the time for this grows with counted repetitions: a class repeated 900 times took 30 ms; repeated 20 times, less than 1 ms.
+ * Returns the reason why a pattern is not allowed in the CEL function `matches`, or undefined if it is allowed. Large counted repetitions
+ * are refused, because a pattern is compiled at each evaluation. A class repeated 900 times took 30 ms to compile, and one repeated 20
+ * times less than 1 ms.
  */
 function faultOfPattern(pattern: string): string | undefined {
   const { patternCharacters, patternRepeats } = celLimits;

@@ -23,7 +23,8 @@ type ConstantResult = { readonly value: JsonValue } | { readonly error: string }
 
 /**
  * Returns the value of a constant part of an expression, or the reason why its evaluation fails. Returns undefined if the evaluation would
- * take too many steps, or if this check of the program has used up its steps for constants.
+ * take too many steps. Also returns undefined if this check of the program has already used all evaluation steps that it may spend on
+ * constants.
  */
 function evaluateConstant(node: Expr, constants: Constants): ConstantResult | undefined {
   const { params, budget } = constants;
@@ -142,8 +143,8 @@ function filledPart(part: ValueTemplate, constants: Constants): ValueTemplate {
 const filledMax = { values: 1_000, characters: 10_000 };
 
 /**
- * Returns the value of a reference. Subtracts the work from the limit of this check of the program. Returns undefined if the value is not
- * known before the job runs, or is too large.
+ * Returns the value that a reference in a program points to, and counts the work against the limit of this check of the program. Returns
+ * undefined if the value is not known before the job runs, or is too large.
  */
 function valueOfReference({ root, path }: Reference, { params, budget }: Constants): JsonValue | undefined {
   const value = root === "params" ? valueAt(params, path) : undefined;

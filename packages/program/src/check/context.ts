@@ -30,17 +30,20 @@ export type CheckContext = {
    */
   readonly within?: readonly string[];
   /**
-   * Returns for each name, in the same order, true if the project has a secret of that name. No name occurs twice. Not called with an empty
-   * list.
+   * Returns for each name, in the same order, true if the project has a named secret (a credential that jobs use by name) of that name. The
+   * list never contains a name twice. Not called with an empty list.
    */
   hasSecrets(names: readonly string[]): Promise<readonly boolean[]>;
   /** Returns the hosts that `http` steps of the project may call. Not called for a program without `http` steps. */
   httpHosts(): Promise<ReadonlySet<string>>;
-  /** True for the stored program of a skill. It was accepted earlier, so rules that were added later do not apply. Default false. */
+  /**
+   * True if the checked text is the stored program of a skill. That program was accepted earlier, so rules that were added later do not
+   * apply to it. Default false.
+   */
   readonly isStored?: boolean;
   /**
-   * True if the input is not a part of the program but is given when the program is started. The program's own `input` may then lack fields
-   * that inputSchema requires. Default false.
+   * True if the program text does not contain its final input, because the input is given when the program is started. The program's own
+   * `input` may then lack fields that inputSchema requires. Default false.
    */
   readonly isInputMade?: boolean;
 };
@@ -56,7 +59,7 @@ export type Check = {
   readonly actions: Map<string, Action>;
   /** True if the program was accepted earlier: rules that were added later do not apply. */
   readonly isStored: boolean;
-  /** True if the input is not a part of the program but is given when the program is started. */
+  /** True if the program's input is given when the program is started, and not written in the program text. */
   readonly isInputMade: boolean;
   /** The skills that the program names. */
   readonly skills: KnownSkills;

@@ -22,8 +22,9 @@ export type ExamineContext = {
 export type ExamineResult = { readonly faults: readonly TemplateFault[]; readonly filled: ValueTemplate };
 
 /**
- * Compares a template with a schema: first the types, then the values that are known before the program runs. Returns the faults. The
- * values are not compared for stored programs, because some of these programs are older than this check.
+ * Compares a template (a value with references that a step fills in) with a schema: first the types, then the values that are known before
+ * the program runs. Returns the faults. In stored programs only the types are compared, because some of these programs are older than the
+ * check of the values.
  */
 export function examineWithConstants(
   template: ValueTemplate,
@@ -46,7 +47,7 @@ export function examineWithConstants(
   return { faults: [...faults, ...more.map((fault) => ({ ...fault, isYounger: true as const }))], filled };
 }
 
-/** True if the two paths are equal, or if one of them begins with the other. */
+/** True if the two paths are equal, or if one path is the beginning of the other. */
 function isAlong(path: Path, other: Path): boolean {
   return path.slice(0, other.length).every((step, index) => step === other[index]);
 }

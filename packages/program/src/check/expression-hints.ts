@@ -73,8 +73,8 @@ export function hintOfName(name: string, whole: string, scope: Scope): string {
 type Side = { readonly node: Expr | undefined; readonly type: ValueType };
 
 /**
- * Reason why a comparison is never true. `isNote`: true if svc only adds a note and accepts the program. This is the case if svc knows the
- * possible values only from an argument of the tool with the same name. The app may then answer with other values as well.
+ * Reason why a comparison is never true. `isNote`: true if svc only adds a note and accepts the program. svc does so if it knows the
+ * possible values only from a tool argument with the same name as the field. The app may then answer with other values as well.
  */
 type MemberFault = ConstantFault & { readonly isNote?: boolean };
 
@@ -82,8 +82,8 @@ type MemberFault = ConstantFault & { readonly isNote?: boolean };
 const namedMax = 20;
 
 /**
- * Returns the reason why a comparison (`_==_`, `_!=_` or `@in`) can never be true: it uses a value that the other side never has. Returns
- * undefined if the two sides can be equal.
+ * Returns the reason why the two sides of a comparison (`_==_`, `_!=_` or `@in`) can never be equal: one side is a value that the other
+ * side never has. Returns undefined if the two sides can be equal.
  */
 export function faultOfMember(name: string, left: Side, right: Side, scope: Scope): MemberFault | undefined {
   if (name === "@in") return faultOfList(left, right, scope);
@@ -97,7 +97,10 @@ export function faultOfMember(name: string, left: Side, right: Side, scope: Scop
   );
 }
 
-/** Reports a comparison of a date (2026-11-24) with the text of a time: they are never equal. */
+/**
+ * Returns a fault if a comparison has a date (2026-11-24) on one side and the text of a time on the other, because such texts are never
+ * equal.
+ */
 function faultOfDay(day: Side, time: Side): ConstantFault | undefined {
   if (day.type?.["format"] !== "date" || time.type !== timestampType) return undefined;
   return {
@@ -165,7 +168,7 @@ function faultOfBoth(left: Side, right: Side): ConstantFault | undefined {
   };
 }
 
-/** Returns every value that a schema allows, or undefined if it does not list them. */
+/** Returns every value that a schema allows. Returns undefined if the schema does not list its values. */
 function membersOf(type: ValueType): readonly JsonValue[] | undefined {
   if (type === undefined) return undefined;
   if (Array.isArray(type["enum"])) return type["enum"] as readonly JsonValue[];

@@ -170,8 +170,8 @@ function isDate(typed: TypedPart | undefined): boolean {
 }
 
 /**
- * Returns the JSON type of a function's result, or undefined if it is unknown. The function `string` returns the text of a point in time if
- * its argument is a point in time, so this type is known.
+ * Returns the JSON type of a function's result, or undefined if it is unknown. For the function `string` the argument decides: from a point
+ * in time, it makes the text of a point in time.
  */
 function typeOfResult(name: string, { signature }: CelResult, first: TypedPart | undefined): ValueType {
   if (name === "string" && first?.kind === "timestamp") return timestampType;

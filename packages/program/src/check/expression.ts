@@ -47,7 +47,7 @@ export function checkComputed(expression: Expression, scope: Scope, faults: Faul
   return typed && (typed.type ?? jsonType[typed.kind]);
 }
 
-/** Returns the type of a computed value. Records no faults, because they are recorded elsewhere. */
+/** Returns the type of a computed value. Records no faults, because the check of the template that contains the expression records them. */
 export function computedType(expression: Expression, scope: Scope): ValueType {
   // The faults of this expression are recorded elsewhere, so they are dropped here. Without constants in the scope, nothing is evaluated a
   // second time.

@@ -50,7 +50,9 @@ function takesFirst(call: StepOf<"call">, action: Action, steps: readonly Step[]
 /** Names of arguments that usually set the page size. Used if a tool does not declare its page size argument. */
 const sizeNames = ["limit", "page_size", "per_page", "max_results", "count", "size", "first"];
 
-/** Returns the number of rows on a page, or undefined if neither the call nor its tool says it. */
+/**
+ * Returns the number of rows that the app returns on one page of a list. Returns undefined if neither the call nor its tool says how many.
+ */
 function pageSizeOf(call: StepCall, { paging, inputSchema }: Action): number | undefined {
   const declared = paging !== undefined && "size" in paging ? paging.size : undefined;
   const name = declared ?? sizeNames.find((one) => "type" in walkType(inputSchema, [one]));
@@ -62,7 +64,9 @@ function pageSizeOf(call: StepCall, { paging, inputSchema }: Action): number | u
   return typeof size === "number" ? size : undefined;
 }
 
-/** Adds a note if a list in an answer is passed on as a whole, although the tool returns it in pages and only the first was read. */
+/**
+ * Adds a note if a list in an answer is passed on as a whole, although the tool returns the list in pages and only the first page was read.
+ */
 function noteAnswer({ id, tool, rows, pointer }: StepCall, text: string, { actions, faults }: Check): void {
   const action = actions.get(tool);
   if (rows !== undefined || action?.paging === undefined) return;
@@ -111,14 +115,14 @@ type WaitTimes = { readonly leastMs: number; readonly mostMs: number };
 const none: WaitTimes = { leastMs: 0, mostMs: 0 };
 
 /**
- * Returns how long a step itself waits, in milliseconds. Waits of the steps inside it are not included. Returns 0 if the duration is
- * unknown.
+ * A function that returns how long a step itself waits, in milliseconds. Waits of the steps inside it are not included. The result is 0 if
+ * the duration is unknown.
  */
 type OwnMs = (step: Step) => number;
 
 /**
  * Reports waits that together end after the program's deadline. All waits on one path through the program are added up. A single wait of
- * fixed length was already checked when it was read.
+ * fixed length was already compared with the deadline when the program was read.
  */
 export function checkWaits({ steps, limits: { deadlineMs } }: Program, scope: Scope, { faults }: Check): void {
   const spans = new Map<Step, number>();
@@ -141,8 +145,8 @@ export function checkWaits({ steps, limits: { deadlineMs } }: Program, scope: Sc
 }
 
 /**
- * Returns the shortest and the longest total wait of a list of steps. The longest wait contains the waits of all unconditional steps, and
- * the longest wait of one conditional step. The waits of two conditional steps are not added, because their conditions may exclude each
+ * Returns the shortest and the longest total wait of a list of steps. The longest total contains the waits of all unconditional steps, and
+ * of the one conditional step that waits longest. Waits of two conditional steps are not added, because their conditions may exclude each
  * other. So a wait is reported only if a job can really have to wait that long.
  */
 function waitedOfList(steps: readonly Step[], ownMs: OwnMs): WaitTimes {

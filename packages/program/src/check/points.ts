@@ -112,7 +112,10 @@ function checkDefault(point: Point, { faults }: Check): void {
   }
 }
 
-/** Checks what an answer may change (`overrides`): every value that the answer's schema allows must fit the target. Records every fault. */
+/**
+ * Checks what a person's answer may change (`overrides`) in a program: every value that the answer's schema allows must fit the param or
+ * argument that the answer changes. Records every fault.
+ */
 function checkOverrideTarget(
   program: Program,
   { pointer, answerSchema }: Point,

@@ -55,9 +55,9 @@ import { checkSteps, scopeHints } from "./steps.ts";
 const partValidators = new WeakMap<JsonSchema, SchemaValidator>();
 
 /**
- * Checks a whole program: its text, and the accounts, contacts, secrets and tools that it uses. Rejects only if a function of the context
- * rejects. If the same text was accepted earlier with the same catalog, only the project's accounts, contacts and secrets are checked
- * again.
+ * Checks a whole program: its text, and the accounts, contacts, secrets and tools that it uses. The promise rejects only if a function of
+ * the context rejects. If the same text was accepted earlier with the same catalog, only the project's accounts, contacts and secrets are
+ * checked again.
  */
 export async function checkProgram(programJson: string, context: CheckContext): Promise<CheckedProgram> {
   const known = findAccepted(programJson, context);
@@ -179,7 +179,7 @@ function classOf(actions: Check["actions"]): ClassOf {
 }
 
 /**
- * Returns the names that expressions can use at the start of the program. They include the ids of steps that could not be read, with
+ * Returns the names that expressions can use at the start of the program. The ids of steps that could not be read are included, with
  * results of unknown type. So an expression that uses such a step is not reported as a second fault.
  */
 function startOf({ program, leftOut, faults }: ReadProgram): Scope {
@@ -198,8 +198,9 @@ function startOf({ program, leftOut, faults }: ReadProgram): Scope {
 }
 
 /**
- * Budget of one check for evaluating constant expressions: `evaluations`, evaluation `steps` (units of work, see run/cost-of-text.ts) and
- * `characters`. All together take a few milliseconds.
+ * How much work one check of a program may spend on constants. `evaluations`: number of constant expressions that it evaluates. `steps`:
+ * number of evaluation steps (units of work, see run/cost-of-text.ts). `characters`: total size of the constants that replace references.
+ * All together take a few milliseconds.
  */
 const evaluated = { evaluations: 50, steps: 300_000, characters: 300_000 };
 
@@ -207,7 +208,10 @@ function constantsOf({ params }: Program): Constants {
   return { params, budget: { ...evaluated } };
 }
 
-/** True if a person's answer to a question may change the program's parameters. False if no question of the program allows it. */
+/**
+ * True if a person's answer to a question may change the program's parameters. False if every question of the program leaves them
+ * unchanged.
+ */
 function changesParams({ points }: Program): boolean {
   return [...points.values()].some(({ overrides }) => overrides?.target.kind === "params");
 }
@@ -241,8 +245,8 @@ function checkUndos({ steps, sagaOn }: Program, faults: FaultList): void {
 }
 
 /**
- * Checks the declared result. If an expression in it fails at run time, its value is left out and the job still succeeds. So a constant
- * that makes an expression fail is not reported here.
+ * Checks the result that a program declares. A constant that makes an expression fail is not reported here. If an expression of the result
+ * fails while a job runs, only its value is left out and the job still succeeds.
  */
 function checkResult(program: Program, given: Scope, faults: FaultList): void {
   const scope = { ...given, constants: undefined };
@@ -335,7 +339,7 @@ function createCheck(
 
 /**
  * Returns a validator that never throws. A part of a larger schema may not compile by itself, for example because it refers to another
- * part. For such a part the validator accepts every value during the check. The values are then validated only when the program runs.
+ * part. During the check, the validator then accepts every value. The value is validated only when the program runs.
  */
 function lenient(validator: SchemaValidator): SchemaValidator {
   return (value) => {

@@ -6,8 +6,8 @@ import { resolveType, type Scope } from "../types/scope.ts";
 import { checkComputed } from "./expression.ts";
 
 /**
- * Places of a template that may contain secrets. `takes`: returns true if a secret is allowed at a path. `hint`: says where a secret is
- * allowed instead.
+ * The places in a template (a value with references that a step fills in) where secrets are allowed. `takes`: returns true if a secret is
+ * allowed at a path. `hint`: says where a secret is allowed instead.
  */
 export type SecretPlaces = { readonly takes: (path: Path) => boolean; readonly hint: string };
 

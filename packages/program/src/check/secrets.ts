@@ -19,7 +19,7 @@ export function secretUsesOf({ steps }: Program): { readonly path: Path; readonl
   );
 }
 
-/** Returns the hosts of all requests in a program, without duplicates. */
+/** Returns the hosts of all HTTP requests in a program, without duplicates. */
 export function hostsOf({ steps }: Program): readonly string[] {
   return [...new Set(callsOf(steps).flatMap(({ http }) => http?.host ?? []))];
 }
@@ -77,7 +77,10 @@ function hopsOf({ approval, points }: Program): { readonly path: Path; readonly 
   );
 }
 
-/** Returns the questions about accounts that the check of the program must answer, without duplicates. */
+/**
+ * Returns the questions about accounts that the check of the program must answer: does an entity have an active account of a toolkit? Each
+ * question is returned once.
+ */
 export function accountQuestionsOf(
   steps: readonly Step[],
   check: Pick<Check, "view" | "actions">,

@@ -29,9 +29,9 @@ export type SensitiveArguments = {
 const useInput = text`use a secret of the project: {"$secret": "<name>"}, with "prefix": "Bearer " if needed, stored with ${call("PutSecret")}; or an input marked x-sensitive: {"$ref": "input.<name>"}, with "x-sensitive": true at its property of inputSchema`;
 
 /**
- * Checks that the value of a sensitive argument cannot be read in the program, because the jobs of a program show it. The value may not be
- * a literal, a param, or an input field that is not marked as sensitive. It may be the answer of a step, which is stored encrypted. Records
- * every fault.
+ * Checks that the value of a sensitive argument cannot be read in the program, because the jobs of a program show the program. The value
+ * may not be a literal, a param, or an input field that is not marked as sensitive. The answer of a step is allowed, because answers are
+ * stored encrypted. Records every fault.
  */
 export function checkSensitiveArguments(
   { args, inputSchema, path }: SensitiveArguments,
@@ -103,8 +103,8 @@ function walkEntries(context: Walk, template: ValueTemplate, place: SchemaPlace,
 }
 
 /**
- * Checks a text in a sensitive argument. If the text is completely constant, it is reported, because a job shows its program. Otherwise
- * each reference in the text is checked.
+ * Checks a text in a sensitive argument. Records a fault if the text is completely constant, because everyone who sees a job can read its
+ * program. Otherwise checks each reference in the text.
  */
 function checkText(context: Walk, parts: readonly (string | Reference)[], place: SchemaPlace, path: Path): void {
   const references = parts.filter((part) => typeof part !== "string");
@@ -113,8 +113,8 @@ function checkText(context: Walk, parts: readonly (string | Reference)[], place:
 }
 
 /**
- * Checks an expression that computes the value of a sensitive argument. It is reported if it uses only constants, because its value can
- * then be read from the program. Otherwise each value that it uses is checked.
+ * Checks an expression that computes the value of a sensitive argument. Records a fault if the expression uses only constants, because
+ * everyone who can read the program would know the value. Otherwise checks each value that the expression uses.
  */
 function checkComputedText(context: Walk, { source }: Expression, place: SchemaPlace, path: Path): void {
   const named = pathsNamed(source);

@@ -9,7 +9,9 @@ import { type Scope, type ScopeHints, type StepOutcome, whereAsked } from "../ty
 import type { Check } from "./context.ts";
 import { checkCondition } from "./expression.ts";
 
-/** Type of the error of a failed step (`steps.<id>.error`). `status`: the HTTP status of the app's answer, 0 if it did not answer. */
+/**
+ * Type of the error of a failed step (`steps.<id>.error`). `status`: the HTTP status of the app's answer, or 0 if the app did not answer.
+ */
 const errorType: JsonSchema = {
   type: "object",
   properties: { code: { type: "string" }, message: { type: "string" }, status: { type: "integer" } },

@@ -14,10 +14,13 @@ import { firstScope, resolveType } from "../types/scope.ts";
 import { costOfExpression, eventType, scopeOf } from "./check-filter.ts";
 import { convertedEvent, type FilteredEvent, filterStepsMax, isTooLarge } from "./filter.ts";
 
-/** Why the template of a body is refused. `pointer`: JSON pointer into the template. `hint`: what would be right. */
+/**
+ * Why a subscription's template for the body of its deliveries is refused. `pointer`: JSON Pointer to the faulty part of the template.
+ * `hint`: what would be right.
+ */
 export type BodyFault = { readonly pointer: string; readonly message: string; readonly hint: string };
 
-/** A template of a body that is ready to be filled in. */
+/** A subscription's template for the body of its deliveries, ready to be filled in with events. */
 export type CompiledBody = {
   /**
    * Returns the JSON text of the body for an event. If the body cannot be made, returns the reason, which contains no data of the event.

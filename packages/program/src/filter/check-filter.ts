@@ -23,7 +23,8 @@ const eventFields = ["id", "toolkitSlug", "triggerSlug", "type", "entityId", "oc
 
 /**
  * Checks the filter expression of a subscription. `payloads`: schemas of the events that the subscription receives; an undefined entry
- * means that the payload may have any form. Returns undefined if the filter is valid for at least one of them. Otherwise returns the error.
+ * means that the payload may have any form. Returns undefined if the filter is valid for the payloads of at least one kind of event.
+ * Otherwise returns the fault.
  */
 export function checkFilter(source: string, payloads: readonly (JsonSchema | undefined)[]): FilterFault | undefined {
   const types = payloads.length === 0 ? [undefined] : payloads;
@@ -59,13 +60,13 @@ function faultOf(source: string, payload: ValueType): { readonly message: string
   return fault && { message: fault.message, hint: String(fault.hint) };
 }
 
-/** Returns the type of an event with a payload of this type. */
+/** Returns the schema of a whole event (as filters see it) whose payload has the given type. */
 export function eventType(payload: ValueType): JsonSchema {
   const properties = { ...Object.fromEntries(eventFields.map((name) => [name, text])), payload: payload ?? {} };
   return { type: "object", properties, required: Object.keys(properties) };
 }
 
-/** Returns the scope of expressions over an event with a payload of this type. */
+/** Returns the names that a filter expression can use, with their types, for events whose payload has the given type. */
 export function scopeOf(payload: ValueType): Scope {
   const event = eventType(payload);
   const scope = firstScope(
@@ -79,8 +80,9 @@ export function scopeOf(payload: ValueType): Scope {
 const typesTried = 3;
 
 /**
- * Returns the correct filter that the author of a wrong one probably means, or undefined if no correction is known. It puts names in place:
- * `amount` becomes `event.payload.amount`, a misspelled field becomes the one with a similar name, and a word becomes a text in quotes.
+ * Returns the correct filter that the author of a wrong filter probably means, or undefined if no correction is known. It completes and
+ * corrects names: `amount` becomes `event.payload.amount`, a misspelled field becomes the field with a similar name, and a word becomes a
+ * text in quotes.
  */
 function meantFilter(source: string, types: readonly ValueType[]): string | undefined {
   const asField = meantSource(source) ?? source;
@@ -96,7 +98,7 @@ function meantFilter(source: string, types: readonly ValueType[]): string | unde
   return parsed.find((one) => types.some((payload) => faultOf(one, payload) === undefined));
 }
 
-/** Returns a filter with quotes around a word, or words, that it compares with by == or !=. */
+/** Returns a filter in which each word that is compared with `==` or `!=` is put in quotes. */
 function withQuotes(source: string): string {
   return source.replaceAll(
     /("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')|(?<=[^=!<>]={1,2}\s*|!=\s*)(?!(?:event|payload|true|false|null|now|size|has)\b)([A-Za-z_][\w.-]*(?:[ \t]+(?!(?:and|or|is|in|not)\b)[A-Za-z_]\w*)*)(?=\s*(?:$|&|\||\)|\?|(?:and|or)\b))/gi,
@@ -115,7 +117,10 @@ function readFields(source: string): ReadField[] {
   );
 }
 
-/** The first step of a path that the schema does not have, and the fields that exist there. */
+/**
+ * The place at which a path leaves the schema. `index`: index of the first member of the path that the schema does not have. `names`: the
+ * fields that exist at that place.
+ */
 type Missing = { readonly index: number; readonly names: readonly string[] };
 
 function missingStep(path: readonly string[], payload: ValueType): Missing | undefined {
@@ -129,8 +134,9 @@ function missingStep(path: readonly string[], payload: ValueType): Missing | und
 }
 
 /**
- * Returns the last place up to which a path exists in at least one event type. `steps`: for each type, the first step of the path that the
- * type does not have. `names` of the result: the fields at this place in all types that have it. Undefined if a type has the whole path.
+ * Compares how far a path exists in several event types, and returns the place that is furthest along the path. `steps`: for each type, the
+ * first member of the path that the type does not have. `names` of the result: the fields of all types at that place. Returns undefined if
+ * one type has the whole path.
  */
 function mostComplete(steps: readonly (Missing | undefined)[]): Missing | undefined {
   const missing = steps.filter((step) => step !== undefined);
@@ -187,7 +193,10 @@ function macroVariables(source: string): (string | undefined)[] {
   return [...source.matchAll(/\.(?:all|exists|exists_one|filter|map)\(\s*(\w+)\s*,/g)].map(([, name]) => name);
 }
 
-/** Pattern for texts in quotes, and for names with the fields after them. Only a name has groups: its root, and the rest of the path. */
+/**
+ * Pattern for texts in quotes, and for names with the fields after them. Only a match of a name has capture groups: its first name, and the
+ * rest of the path.
+ */
 const names = /"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|(?<![\w.])([A-Za-z_]\w*)((?:\s*\.\s*[A-Za-z_]\w*)*)(?!\w|\s*\()/g;
 
 /** Names that a filter may use without `event.` before them. */

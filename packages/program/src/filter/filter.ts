@@ -13,7 +13,7 @@ export type FilteredEvent = {
   readonly id: string;
   readonly toolkitSlug: string;
   readonly triggerSlug: string;
-  /** Name of the project's own event type, or the trigger's slug for the events of apps. */
+  /** The type of the event: for an event of an app, the slug of its trigger; otherwise the name of the project's own event type. */
   readonly type: string;
   readonly entityId: string;
   readonly occurredAt: string;
@@ -34,8 +34,8 @@ export type CompiledFilter = {
   /** True if the filter reads the id or the time of receipt of the event. These are known only when the event is stored. */
   readonly readsReceipt: boolean;
   /**
-   * Returns if the filter accepts an event, or an error of its evaluation. It runs synchronously and depends only on the event. `isLarge`:
-   * true if the payload is larger than `filterPayloadBytes`.
+   * Says if the filter accepts an event, or returns the error of the evaluation. The function runs synchronously and depends only on the
+   * event. `isLarge`: true if the payload is larger than `filterPayloadBytes`.
    */
   test(event: FilteredEvent, isLarge: boolean): FilterOutcome;
 };
@@ -70,7 +70,10 @@ export function compileFilter(source: string): CompiledFilter {
   };
 }
 
-/** Returns a function that returns true if an expression would take too long for an event with a large payload. */
+/**
+ * Returns a function that is given an event with a large payload. That function returns true if the evaluation of the expression would take
+ * too long for this event.
+ */
 export function isTooLarge(tree: Expr): (event: FilteredEvent) => boolean {
   const bound = boundInPlaceOf(tree);
   return (event) => bound(({ root, path }) => extentAt(root, path, event)) > filterStepsMax.large;

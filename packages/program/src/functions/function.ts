@@ -95,7 +95,7 @@ export function itemsOf(list: CelList): CelValue[] {
   return [...list];
 }
 
-/** Returns the value as a text. Throws if it is not one. */
+/** Returns the value as a text. Throws if the value is not a text. */
 export function textOf(value: CelValue | undefined): string {
   if (typeof value !== "string") throw noOverload();
   return value;
@@ -114,12 +114,15 @@ export function wholeOf(value: CelValue | undefined): number {
   throw noOverload();
 }
 
-/** Returns the error for arguments that the function does not accept. Its message is the one that the expression evaluator uses. */
+/**
+ * Returns the error that a function throws for arguments that it does not accept. The message is the one that the expression evaluator
+ * uses.
+ */
 export function noOverload(): Error {
   return new Error("found no matching overload");
 }
 
-/** Returns the evaluator's error for an index that does not exist. */
+/** Returns the error that a function throws for an index that does not exist. The message is the one that the expression evaluator uses. */
 export function outOfBounds(): Error {
   return new Error("index out of bounds");
 }

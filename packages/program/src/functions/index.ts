@@ -14,7 +14,7 @@ export const libraryFunctions: readonly CelFunction[] = [
 
 const byName: ReadonlyMap<string, readonly CelFunction[]> = Map.groupBy(libraryFunctions, ({ name }) => name);
 
-/** Returns all functions with a name, one for each number of arguments. Empty if there are none. */
+/** Returns all added functions with a given name, one for each number of arguments. Returns an empty list if none has this name. */
 export function functionsNamed(name: string): readonly CelFunction[] {
   return byName.get(name) ?? [];
 }

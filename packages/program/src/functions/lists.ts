@@ -75,7 +75,7 @@ function onList(
   return { name, isMethod: true, count: takes.length, signatures, steps: walked, extent: noLarger, ...own };
 }
 
-/** Functions of lists. */
+/** The functions of lists that svc adds to the expression language CEL. */
 export const listFunctions: readonly CelFunction[] = [
   onList("sort", [], { steps: compared, run: ([list]) => celList(sorted(listOf(list)) as CelInput[]) }),
   onList("distinct", [], { steps: compared, run: ([list]) => celList(distinct(listOf(list)) as CelInput[]) }),

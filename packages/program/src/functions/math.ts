@@ -8,8 +8,8 @@ import { type CelFunction, itemsOf, noOverload } from "./function.ts";
 const numbers: readonly CelKind[] = ["int", "uint", "double"];
 
 /**
- * Maximum number of arguments of math.greatest and math.least. More values can be passed as a list. In svc they are plain functions, not
- * macros as in CEL.
+ * Maximum number of arguments of math.greatest and math.least. More values can be passed as one list. Unlike the macros of the same names
+ * in CEL, both are plain functions in svc.
  */
 const argumentsMax = 8;
 
@@ -95,7 +95,7 @@ function round(value: number): number {
   return Math.sign(value) * Math.round(Math.abs(value));
 }
 
-/** Functions of numbers. */
+/** The functions of numbers that svc adds to the expression language CEL. */
 export const mathFunctions: readonly CelFunction[] = [
   ...choosing("math.greatest", (a, b) => a > b),
   ...choosing("math.least", (a, b) => a < b),

@@ -7,7 +7,10 @@ import { type CelFunction, listOf, method, outOfBounds, textExtent, textOf, whol
 // Functions for texts, as in CEL's extension library `strings`. Indexes count characters: a character outside the Basic Multilingual Plane
 // (such as an emoji) counts as one.
 
-/** Returns the characters of a text one by one. Returns the text itself if each of its characters is one UTF-16 unit. */
+/**
+ * Returns the characters of a text, so that each can be read by its index. If each character is one UTF-16 unit, the text itself is
+ * returned, because its indexes are already right.
+ */
 function charactersOf(text: string): string | string[] {
   return /[\uD800-\uDFFF]/.test(text) ? Array.from(text) : text;
 }
@@ -145,7 +148,7 @@ function joining(count: 0 | 1): CelFunction {
 const formattedText = ([text = scalar, items = scalar]: readonly Extent[]) =>
   text.text + items.total * 128 + items.total * numberCharacters;
 
-/** Functions of texts. */
+/** The functions of texts that svc adds to the expression language CEL. */
 export const stringFunctions: readonly CelFunction[] = [
   onText("charAt", ["int"], {
     run: ([text, at]) => {

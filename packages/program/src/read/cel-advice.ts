@@ -27,7 +27,7 @@ function withTexts({ source, texts }: BareSource): string {
 
 const term = String.raw`(?<![\w.\[\]])[\w.\[\]${mark}]+(?:\([^()]*\))?`;
 
-/** CEL for today's date, such as 2026-11-24. */
+/** CEL expression that computes today's date (in UTC) as a text, such as 2026-11-24. */
 const dayOfNow = "string(now).substring(0, 10)";
 
 /**
@@ -118,7 +118,10 @@ export function withoutSeparators(bare: string): {
   return { source, places };
 }
 
-/** True if the next character after `before` is in a list or among the arguments of a call, where commas separate values. */
+/**
+ * True if the place after the text `before` is in a list or among the arguments of a call. There, a comma separates values and is not a
+ * part of a number.
+ */
 function isAmongItems(before: string): boolean {
   let depth = 0;
   for (let at = before.length - 1; at >= 0; at--) {

@@ -39,7 +39,7 @@ const methods: Readonly<Record<string, string>> = {
 
 type Rewrite = (args: readonly string[]) => string;
 
-/** Functions that have another name in CEL. */
+/** Functions of other languages that CEL writes in another way. For each, a function makes the CEL text from the texts of the arguments. */
 const functions: Readonly<Record<string, Rewrite>> = {
   len: ([of = ""]) => `size(${of})`,
   length: ([of = ""]) => `size(${of})`,

@@ -97,7 +97,7 @@ function endMistakes(bare: string): Mistake[] {
   return [{ at: found.index, says: `ends after ${found[0].trim()}, where a value is missing` }];
 }
 
-/** Returns the message of the parser. Its line and column are replaced by the number of the character in the expression. */
+/** Returns the parser's message about a fault. Instead of a line and a column, it gives the number of the character in the expression. */
 function plainFault(source: string, fault: string): string {
   const [, line = "", column = "", rest = ""] = /^(\d+):(\d+): (.*)$/s.exec(fault) ?? [];
   if (line === "") return fault;

@@ -1,6 +1,6 @@
 import type { Expr } from "@bufbuild/cel-spec/cel/expr/syntax_pb.js";
 
-/** Returns the nodes directly below a node. */
+/** Returns the nodes directly below a node in the syntax tree of an expression. */
 export function childrenOf({ exprKind }: Expr): Expr[] {
   const nodes = (...candidates: (Expr | undefined)[]) => candidates.filter((node) => node !== undefined);
   switch (exprKind.case) {
@@ -26,8 +26,8 @@ export function childrenOf({ exprKind }: Expr): Expr[] {
 type CallNode = Extract<Expr["exprKind"], { case: "callExpr" }>["value"];
 
 /**
- * Returns the name of a called function, and its receiver (undefined if it has none). If `isFunction` knows the name together with its
- * namespace (math.abs), the whole name is returned.
+ * Returns the name of the function that a node calls, and the receiver of the call (undefined if it has none). If `isFunction` knows the
+ * name together with its namespace (such as `math.abs`), the name is returned with the namespace.
  */
 export function calledOf(
   { function: name, target }: CallNode,
@@ -38,7 +38,7 @@ export function calledOf(
   return isFunction(whole) ? { name: whole, receiver: undefined } : { name, receiver: target };
 }
 
-/** A chain of names, such as `row.items[0].id`. `isTest`: true if it is inside has(). */
+/** A chain of names, such as `row.items[0].id`. `isTest`: true if the chain is the argument of has(), which tests if a value exists. */
 export type NodePath = { readonly root: string; readonly path: (string | number)[]; readonly isTest: boolean };
 
 /** Returns the path of a chain of names and constant indexes, or undefined for any other node. */

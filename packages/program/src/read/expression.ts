@@ -6,7 +6,7 @@ import { parsePath, referenceRoots } from "./reference.ts";
 import type { ShapeNode, ShapeReader } from "./shape.ts";
 import { conditionForm, textForm } from "./value-advice.ts";
 
-/** Reads an expression. Only its form is checked here; names and types are checked later. */
+/** Reads the text of an expression (CEL) in a program. Only its form is checked here; names and types are checked later. */
 export function readExpression(node: ShapeNode, reader: ShapeReader): Expression | undefined {
   const source = reader.text(node, { max: Number.MAX_SAFE_INTEGER, hint: conditionForm(node.value) });
   return source === undefined ? undefined : { source, pointer: pointerOf(node.path) };
@@ -18,7 +18,7 @@ export function readExpression(node: ShapeNode, reader: ShapeReader): Expression
 const root = String.raw`(?:row|rows|steps|input|params|calls|output)\s*\.`;
 /** Pattern for names that people often write for the current row. In a program, this name is `row`. */
 const rowAlias = String.raw`(?:item|it|this|record|each|element|entry)\s*\.`;
-/** Pattern for braces around a name of the program: `{…}`, `{{…}}` or `${…}`. */
+/** Pattern for braces around a path that begins with a name of programs, such as `row`: `{…}`, `{{…}}` or `${…}`. */
 const own = new RegExp(
   String.raw`\$?\{\{?\s*${root}[^{}]*\}\}?|\$?\{\{\s*${rowAlias}[^{}]*\}\}|\$\{\s*${rowAlias}[^{}]*\}`,
   "g",
@@ -33,7 +33,10 @@ const any = new RegExp(String.raw`\{\{\s*[^{}\s][^{}]*\}\}|\$\{[^{}]+\}|\{\s*${r
  */
 const doubled = new RegExp(String.raw`(?<!\{)\{\{\s*(?:${root}|${form})[^{}]*\}\}`);
 
-/** True if a plain text looks like a template. */
+/**
+ * True if a text that a program uses as a constant looks like a template (of svc or of another language), so that the author probably meant
+ * a computed value.
+ */
 export function looksLikeTemplate(text: string): boolean {
   return text.includes("{") && any.test(text);
 }
@@ -47,7 +50,7 @@ export function namesPlace(text: string): boolean {
   return text.includes("{") && own.test(text);
 }
 
-/** True if a `$text` has a path in two braces, so the path would be sent as plain text. */
+/** True if a `$text` has a path in double braces, so that svc would send the path itself as text and not its value. */
 export function hasDoubledPath(text: string): boolean {
   return text.includes("{{") && doubled.test(text);
 }
@@ -78,7 +81,10 @@ export function rightForm(text: string): string {
   return `write {"$text": ${JSON.stringify(textOf(text))}}; ${meant}`;
 }
 
-/** Returns the expression in a text that consists of exactly one template. Returns undefined for any other text. */
+/**
+ * Returns the expression between the braces of a text that consists of exactly one template, such as `{{row.id}}`. Returns undefined for
+ * any other text.
+ */
 function expressionIn(text: string): string | undefined {
   const inner = innerOf(text.trim());
   if (inner === undefined || !new RegExp(root).test(inner)) return undefined;

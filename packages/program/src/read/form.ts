@@ -31,7 +31,7 @@ export function schemaOf({ description, required, optional, rules, examples }: O
   };
 }
 
-/** Returns a `$ref` to a definition of the JSON Schema. */
+/** Returns a JSON Schema that only refers (`$ref`) to one of the named definitions in the JSON Schema of programs. */
 export function ref(definition: string): JsonSchema {
   return { $ref: `#/$defs/${definition}` };
 }

@@ -50,7 +50,10 @@ function parseTarget(text: string): OverrideTarget | undefined {
   return step === undefined ? undefined : { kind: "args", step };
 }
 
-/** Reads the schema for the values of an answer. Returns undefined if there is no schema, or if it is faulty. */
+/**
+ * Reads the field `answerSchema` of a judgment point: the schema that the values of a `retry-with` answer must satisfy. Returns undefined
+ * if the schema is absent or faulty.
+ */
 function readAnswerSchema(node: ShapeNode, reader: ShapeReader): JsonSchema | undefined {
   if (node.value === undefined) return undefined;
   if (!checkSchemaDocument(node, reader.faults, "PROGRAM_POINT_INVALID")) return undefined;
@@ -255,7 +258,7 @@ function readPoint(id: string, node: ShapeNode, reader: ShapeReader): Point | un
   };
 }
 
-/** Reads an approval gate: a question that only an approver can answer, and that declares nothing except its text. */
+/** Reads an approval gate: a question to which only an approver can answer. Apart from its text, such a question declares nothing. */
 function readGate(base: Pick<Point, "id" | "pointer" | "question">, fields: ShapeFields, reader: ShapeReader): Point {
   for (const name of Object.keys(ladderFields)) {
     if (!fields.has(name)) continue;

@@ -104,7 +104,9 @@ const approverForm: ObjectForm = {
   examples: [{ principal: "head" }],
 };
 
-/** The required and optional fields of `approval` (when a plan needs approval), with their schemas. */
+/**
+ * The required and optional fields of `approval`, with their schemas. `approval` says when people must approve the program before it runs.
+ */
 const approvalForm: ObjectForm = {
   description: "Says if the plan needs approval before it runs, and from whom.",
   required: {},
@@ -127,7 +129,7 @@ const approvalForm: ObjectForm = {
   examples: [{ plan: "always", escalation: [{ principal: "head" }] }],
 };
 
-/** Reads the field `approval`: when the plan of the program needs approval, and who is asked. */
+/** Reads the field `approval` of a program: when people must approve the program before it runs, and who is asked. */
 function readApproval(node: ShapeNode, reader: ShapeReader): Approval {
   const fields = node.value === undefined ? undefined : reader.fields(node, approvalForm);
   if (fields === undefined) return { plan: "destructive", escalation: [] };

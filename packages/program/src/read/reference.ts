@@ -27,8 +27,8 @@ export const referenceRoots: ReadonlySet<string> = new Set([
 const pathPattern = /^[^.[\]{}\s"]+(?:\.[^.[\]{}\s"]+|\[\d{1,6}\])*$/;
 
 /**
- * Returns the members of a path to the value for the next page of a list, such as `data[-1].id`. -1 is the last item of a list. Undefined
- * if the text is not such a path.
+ * Returns the members of a path to the value with which an app returns the next page of a list, such as `data[-1].id`. The index -1 means
+ * the last item of a list. Returns undefined if the text is not such a path.
  */
 export function parseTokenPath(text: string): Path | undefined {
   const plain = text.replaceAll("[-1]", "[0]");
@@ -180,7 +180,10 @@ function parseReferenceObject(object: JsonObject, path: Path, onFault: OnTemplat
   return before && otherwise !== "faulty" ? { kind: "reference", reference, otherwise } : brokenTemplate;
 }
 
-/** Parses the replacement for an absent value (`else`). Returns undefined if there is none, and "faulty" if it contains a reference. */
+/**
+ * Parses the field `else`, the replacement for an absent value. Returns undefined if the field `else` is absent, and "faulty" if it
+ * contains a reference.
+ */
 function parseElse(
   object: JsonObject,
   path: Path,
@@ -194,8 +197,8 @@ function parseElse(
 }
 
 /**
- * Returns the value of `else`, which replaces a reference without a value. In an object with only the field `$literal`, the value is the
- * content of this field, so that it can contain names that start with `$`.
+ * Returns the value that `else` stands for. Usually this is the content of `else` itself. If the content is an object with only the field
+ * `$literal`, the content of `$literal` is returned instead. In this way, the value can contain names that start with `$`.
  */
 function meant(value: JsonValue): JsonValue {
   if (!isObject(value) || !Object.hasOwn(value, "$literal") || Object.keys(value).length > 1) return value;

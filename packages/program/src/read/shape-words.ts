@@ -135,7 +135,7 @@ export function kindsLike<Kind extends string>(name: string, kinds: readonly Kin
   return kinds.filter((kind) => near.includes(kind));
 }
 
-/** Returns the field that a name was probably meant for, or undefined if none is close. */
+/** Returns the known field for which a wrong field name was probably meant, or undefined if no known field has a similar name. */
 export function meantField(name: string, known: readonly string[]): string | undefined {
   const synonym = (Object.hasOwn(synonyms, name) ? synonyms[name] : undefined)?.find((field) => known.includes(field));
   if (synonym !== undefined) return synonym;

@@ -95,8 +95,8 @@ export function createShapeReader(
   };
   const told = new Set<ObjectForm["examples"]>();
   /**
-   * Returns a description of an object of the program for an error's hint: which fields it has. The first hint about such an object shows a
-   * complete example. Later hints show only the field names.
+   * Returns the description of an object of the program for the hint of a fault: which fields the object has. The first hint about such an
+   * object also shows a complete example.
    */
   const shapeOnce = (form: ObjectForm) => {
     if (told.has(form.examples)) {

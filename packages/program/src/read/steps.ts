@@ -17,7 +17,7 @@ export type StepContext = { readonly limits: Limits; readonly leftOut: Set<strin
 
 type Walk = StepContext & {
   readonly reader: ShapeReader;
-  /** For each step id, the place of the first step that has it. A second step with the same id is reported. */
+  /** For each step id, the place of the first step that has this id. A second step with the same id is reported as a fault. */
   readonly seen: Map<string, string>;
   count: number;
   /** True if a hint has already shown an example of each kind of step. */
@@ -115,8 +115,8 @@ function readOnError(fields: ShapeFields, standing: ListPlace, walk: Walk): OnEr
 }
 
 /**
- * Returns the kind of a step. The kind follows from the field that only this kind has (such as `call`). If only one kind is allowed at
- * `place`, the step is read as that kind without a look at its fields.
+ * Returns the kind of a step. svc recognizes the kind by the field that only this kind has (such as `call`). If only one kind is allowed at
+ * `place`, the step is read as that kind, whatever fields it has.
  */
 function kindOf(node: ShapeNode, place: StepPlace, walk: Walk): Step["kind"] | undefined {
   const { faults } = walk.reader;
@@ -151,8 +151,8 @@ function kindOf(node: ShapeNode, place: StepPlace, walk: Walk): Step["kind"] | u
 }
 
 /**
- * Returns the kind that was probably meant for a step without a known kind. It is found by the step's `type` field, or by a field that
- * another workflow language uses.
+ * Returns the kind that was probably meant for a step without a known kind. svc finds this kind by the step's `type` field, or by a field
+ * that another workflow language uses.
  */
 function meantKind(value: JsonObject, kinds: readonly Step["kind"][]): Step["kind"] | undefined {
   const types = [value.type, value.kind].flatMap((type) => (typeof type === "string" ? [type] : []));
@@ -184,7 +184,10 @@ function togetherOf(named: readonly Step["kind"][], value: JsonObject): UnknownS
   return { message: `has ${named.join(" and ")} at once`, near: [], instead };
 }
 
-/** Returns the report about a step of unknown kind: its unknown fields, and the kinds that do the same or have the same fields. */
+/**
+ * Returns the description of a step of unknown kind for a fault message: its unknown fields, and the kinds that do the same or have the
+ * same fields.
+ */
 function strangerOf(value: JsonObject, kinds: readonly Step["kind"][], place: StepPlace): UnknownStep {
   const names = Object.keys(value).slice(0, 50);
   const fieldsOf = (kind: Step["kind"]) => {

@@ -22,7 +22,10 @@ import { longNumberOf, noteLongNumbers } from "./long-numbers.ts";
 export type CelValues = Readonly<Record<string, CelInput>>;
 
 const known = new WeakMap<object, CelInput>();
-/** Objects that contain a number with more digits than the expression evaluator (CEL) can hold. Such numbers need special treatment. */
+/**
+ * Objects that contain a number with more digits than the expression evaluator (CEL) can hold. For these objects, long-numbers.ts keeps the
+ * digits.
+ */
 const long = new WeakSet<object>();
 
 /**
@@ -40,8 +43,9 @@ function isLong(value: unknown): boolean {
 }
 
 /**
- * Returns the values that the evaluator uses for each row: the shared values `values`, and the row as `row`. For a row that is null, only
- * the shared values. Converts at least one row, and stops early if `isOver` returns true.
+ * Returns for each row the values that the evaluator uses: the shared `values`, and the row itself as `row`. For a row that is null,
+ * returns only the shared values. Converts the first row in every case, then stops as soon as `isOver` returns true. The result then has
+ * fewer items than `rows`.
  */
 export function celRows(
   values: CelValues,
@@ -196,8 +200,8 @@ function toJson(value: CelValue): unknown {
 }
 
 /**
- * Returns the JSON form of a floating point number (double). The evaluator can compute only with doubles. If the input was a number with
- * more digits than a double has, the result has all of its digits.
+ * Returns the JSON form of a double (floating point number) that the evaluator computed. If the double stands for a number of the input
+ * that has more digits than a double, the result has all of these digits.
  */
 function doubleOf(value: number): unknown {
   const long = longNumberOf(value);

@@ -143,12 +143,13 @@ export function celTime(ms: number): CelInput {
   return made(times, isoTime(ms));
 }
 
-/** Seconds from 1970 to the end of the year 9999, the last timestamp. */
+/** Seconds from 1970 to the end of the year 9999, the latest time that CEL allows. */
 const secondsMax = 253_402_300_799n;
 
 /**
- * Returns the milliseconds for a number since 1970. CEL counts seconds, but the evaluator's own function and version 0.1 counted
- * milliseconds. So a number that is too large for a time in seconds is taken as milliseconds. This works for every time after January 1978.
+ * Converts a number that stands for a time since 1970 to milliseconds. CEL reads such a number as seconds. The evaluator's own function and
+ * version 0.1 of programs read it as milliseconds. So a number that is too large for a time in seconds is taken as milliseconds, which is
+ * right for every time after January 1978.
  */
 function msOf(since: bigint): number {
   const isSeconds = since >= -secondsMax && since <= secondsMax;

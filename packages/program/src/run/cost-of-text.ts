@@ -16,16 +16,16 @@ export const stepsOf = {
   call: 200,
   /** Cost of one field or item that the evaluator of expressions converts or compares. The unit is a step of about 10 ns. */
   value: 40,
-  /** Cost of a pattern match in steps (units of about 10 ns): for each character that is read, times each instruction of the pattern. */
+  /**
+   * Cost of matching a text with a regular expression, in steps (units of about 10 ns). This number is multiplied by the characters of the
+   * text and by the instructions of the compiled pattern.
+   */
   pattern: 8,
   /** Steps (units of about 10 ns) for one character that is copied or compared. */
   character: 1 / 16,
   /** Cost of reading one character as part of a number or time, or of counting one character. The unit is a step of about 10 ns. */
   read: 2,
-  /**
-   * Cost of one character that a function makes or reads, in evaluation steps (units of about 10 ns). The limit on steps stops expensive
-   * expressions.
-   */
+  /** Cost of one character that a function makes, or reads and processes, in evaluation steps (units of about 10 ns). */
   made: 4,
   /** Steps (units of about 10 ns) for one text that is read as a time or a duration. */
   time: 1_000,

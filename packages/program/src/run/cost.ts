@@ -23,9 +23,9 @@ type Scope = {
   readonly reached: readonly PathExtent[];
   readonly locals: ReadonlyMap<string, Extent>;
   /**
-   * True if the evaluator reads values without copying them, as `fieldValue` does. Following a path then costs nothing. All items of a list
-   * together count with the size of the list, because they are not larger than the list. Default false: the evaluator converts each object
-   * on a path, which costs steps.
+   * True if the evaluator reads the fields of objects without copying them, as `fieldValue` does. Following a path then costs no steps, and
+   * all items of a list together count at most as much as the list. Default false: the evaluator converts each object on a path, which
+   * costs steps.
    */
   readonly isReadInPlace?: boolean;
 };
@@ -36,8 +36,8 @@ const noLocals: ReadonlyMap<string, Extent> = new Map();
 
 /**
  * Returns a function that computes the maximum evaluation steps (units of work) of an expression. `values`: the values that the expression
- * uses, by name. The maximum is valid for each of the `rows`. It is about 1e15 if there is no limit. Computing it takes much less time than
- * the evaluation.
+ * uses, by name. The maximum is valid for each of the `rows`. It is about 1e15 if a value is too large to be measured. Computing the
+ * maximum takes much less time than the evaluation.
  */
 export function boundOf(tree: Expr): (values: Values, rows: readonly unknown[]) => number {
   const paths: Chain[] = [];
@@ -51,8 +51,8 @@ export function boundOf(tree: Expr): (values: Values, rows: readonly unknown[]) 
 }
 
 /**
- * Returns a function that computes the maximum number of evaluation steps of a condition. Use it only for conditions whose values are read
- * in place, without copying them. Filters of events are such conditions. `extentAt`: returns the size of the value at a path of the
+ * Returns a function that computes the maximum number of evaluation steps (units of work) of a condition. It is only for conditions whose
+ * values are read in place, without copying them, such as filters of events. `extentAt`: returns the size of the value at a path of the
  * expression.
  */
 export function boundInPlaceOf(tree: Expr): (extentAt: (path: Chain) => Extent) => number {
@@ -101,7 +101,8 @@ function costingOfParts(children: readonly Expr[], steps: number, paths: Chain[]
 }
 
 /**
- * Returns a function that computes the cost of a chain of names (`row.a.b`). Each object in the chain is converted to a map of its fields.
+ * Returns a function that computes the cost of a chain of names (`row.a.b`). The cost includes that the evaluator converts each object in
+ * the chain to a map of its fields.
  */
 function costingOfPath(node: Expr | undefined, paths: Chain[]): CostFunction {
   const path = pathOfNode(node);
@@ -122,8 +123,8 @@ function costingOfPath(node: Expr | undefined, paths: Chain[]): CostFunction {
 
 /**
  * Returns a function that computes the cost of a macro such as `filter` or `map`. The input list counts twice, because its length is
- * checked before its items are read. The result list is built by joining one list for each item. It is therefore nested as deep as it is
- * long, and this depth is used in the computation.
+ * checked before its items are read. The result list is built by joining one list for each item, so its nesting depth is its length. The
+ * cost of reading the result includes this depth.
  */
 function costingOfComprehension(node: Expr | undefined, paths: Chain[]): CostFunction {
   if (node?.exprKind.case !== "comprehensionExpr") return () => ({ steps: 0, extent: scalar });

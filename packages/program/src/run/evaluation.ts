@@ -31,7 +31,10 @@ function absentFieldsOf(env: CelEnv, tree: Expr): (values: CelValues) => string 
   };
 }
 
-/** Returns a function that names the fields of an expression whose value is null, for an error message. It returns "" if there are none. */
+/**
+ * Returns a function for an error message. The function names the fields of an expression whose value is null. It returns "" if all fields
+ * have other values.
+ */
 function nullFieldsOf(env: CelEnv, tree: Expr): (values: CelValues) => string {
   let chains: readonly (readonly Field[])[] | undefined;
   return (values) => {
@@ -46,14 +49,14 @@ function nullFieldsOf(env: CelEnv, tree: Expr): (values: CelValues) => string {
 }
 
 /**
- * One step of a chain of names: for `steps.a.value`, these are `steps`, `steps.a` and `steps.a.value`. `text`: the step as it is written.
- * `read`: evaluates the expression up to this step and returns the value or the error.
+ * One beginning of a chain of names: `steps.a.value` has the beginnings `steps`, `steps.a` and `steps.a.value`. `text`: the beginning as it
+ * is written. `read`: evaluates the expression up to this place and returns the value or the error.
  */
 type Field = { readonly text: string; readonly read: (values: CelValues) => CelValue | Error };
 
 /**
- * Returns every chain of field names in an expression. For example, `steps.a.value` becomes `steps`, `a`, `value`. Loop variables are left
- * out, because they have no value outside of the loop.
+ * Returns for every chain of field names in an expression the list of its beginnings. For example, `steps.a.value` gives `steps`, `steps.a`
+ * and `steps.a.value`. Loop variables are left out, because they have no value outside of the loop.
  */
 function chainsOf(env: CelEnv, tree: Expr, locals: ReadonlySet<string> = new Set()): readonly (readonly Field[])[] {
   const path = pathOfNode(tree);

@@ -11,8 +11,8 @@ export type Evaluator = {
   /** Evaluates a condition and returns its outcome. `row`: the current row, if the condition may use it. */
   test(expression: Expression, bindings: CelBindings, work: Work, row?: CelRow): Promise<CelOutcome>;
   /**
-   * Evaluates a condition for rows and returns the outcomes in order. No more rows are evaluated after a failure. If `isDue` returns true,
-   * it stops early, but not before the first row.
+   * Evaluates a condition for rows and returns the outcomes in order. Rows after a failure are not evaluated. If `isDue` returns true, the
+   * evaluation stops early, but not before the first row.
    */
   testRows(
     expression: Expression,
@@ -23,8 +23,8 @@ export type Evaluator = {
   /** Evaluates an expression and returns its value. `row`: the current row, if the expression may use it. */
   compute(expression: Expression, bindings: CelBindings, row: CelRow, work: Work): Promise<CelComputed>;
   /**
-   * Returns the values of an expression, one for each row, in the order of the rows. It can stop before the last row, as `testRows` does;
-   * the result then has fewer values.
+   * Returns the values of an expression, one for each row, in the order of the rows. As with `testRows`, the evaluation can stop before the
+   * last row; the result then has fewer values.
    */
   computeRows(
     expression: Expression,
@@ -44,8 +44,8 @@ export type CelComputed = { readonly value: JsonValue } | CelFailure;
 export const inlineStepsMax = 500_000;
 
 /**
- * Number of rows whose evaluation cost is computed with one function call before cheap rows are evaluated on the event loop. Computing the
- * cost for several rows at once saves calls, because the cost of one row is computed faster than a call takes.
+ * Number of rows whose evaluation cost is computed with one function call, before cheap rows are evaluated on the event loop. A call for
+ * each single row would take longer than the computation itself.
  */
 const rowsAtOnce = 20;
 
@@ -55,7 +55,7 @@ const rowsAtOnce = 20;
  */
 const batchMax = { rows: 100, total: 50_000, steps: 50_000_000 };
 
-/** The entry module of the evaluator's threads. */
+/** Address of the module that each evaluation thread runs. */
 export const evaluationThread = new URL("./evaluation-thread.ts", import.meta.url);
 
 /**

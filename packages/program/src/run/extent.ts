@@ -1,6 +1,5 @@
 /**
- * Sizes of a value, as upper bounds. They apply to the value and to every value inside it. For example, the size of a list is at least the
- * size of its largest item.
+ * Sizes of a value and of everything inside it, as upper bounds. For example, the size of a list is at least the size of its largest item.
  */
 export type Extent = {
   /** Number of items of the longest list, or of fields of the largest object, in the value. */
@@ -18,10 +17,13 @@ export type Extent = {
 /** Size of a number, a boolean, null or an absent value. */
 export const scalar: Extent = { items: 0, text: 0, total: 1, depth: 0 };
 
-/** Maximum number of values that are counted. A larger value counts as unlimited, because counting it would take too long. */
+/**
+ * Maximum number of inner values that are counted to measure the size of one value. A value with more of them counts as unlimited, because
+ * counting them all would take too long.
+ */
 const valuesMax = 100_000;
 
-/** Number that means "unlimited" in the size of values. It is finite, because its product with zero must be zero. */
+/** Number that means "unlimited" in the size of values. Infinity is not used, because the product of this number with zero must be zero. */
 export const endlessly = 1e15;
 const endless: Extent = { items: endlessly, text: endlessly, total: endlessly, depth: 0 };
 
@@ -51,8 +53,8 @@ export type PathExtent = {
    */
   readonly extent: Extent;
   /**
-   * Number of fields or items in the largest object or list on the path of the chain of names (for example `row` and `row.a` for
-   * `row.a.b`).
+   * Upper bound of the fields and items that are converted on the way along the path. Each value that the path passes after its first name
+   * adds a number. This number is the count of fields or items of the largest object or list in that value.
    */
   readonly items: number;
 };
@@ -122,7 +124,10 @@ export function literal(value: unknown): Extent {
   return length === 0 ? scalar : { items: 0, text: length, total: 1 + length / 16, depth: 0 };
 }
 
-/** Returns the extent (size) of an item of a list, or of a field of an object. */
+/**
+ * Returns the extent (size) of the largest item of a list, or of a field of an object. If only the size of the whole list or object is
+ * known, this size is returned as an upper bound.
+ */
 export function itemOf(extent: Extent): Extent {
   return extent.item ?? { ...extent, depth: 0 };
 }

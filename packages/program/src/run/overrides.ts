@@ -16,7 +16,7 @@ export type AppliedOverrides = {
   readonly args: Readonly<Record<string, JsonObject>>;
 };
 
-/** The changes to a job's inputs and arguments by answers to its questions (overrides), for a job without any answer yet: none. */
+/** The state of a job without any answers: none of its inputs and arguments are changed by people (overrides). */
 export const noOverrides: AppliedOverrides = { params: {}, args: {} };
 
 /**

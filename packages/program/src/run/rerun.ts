@@ -2,9 +2,9 @@ import type { Program } from "../program.ts";
 import { listsOf, type Step, stepsOf } from "../steps/index.ts";
 
 /**
- * Result of a request to run steps again. `steps`: the steps that run again, in the order of the program. `fault`: the reason why this is
- * not possible. `unknown`: there is no such step. `later`: the step comes after the question. `branch`: the step is in a different branch.
- * `block`: the question is inside a step such as `until`, and the job must not leave this step.
+ * Result of a request to run steps again: `steps`, in the order of the program, or `fault`, the reason why they cannot run again.
+ * `unknown`: there is no such step. `later`: the step comes after the question. `branch`: the step is in a different branch. `block`: the
+ * question is inside a step such as `until`, which the job must not leave.
  */
 export type RepeatedSteps =
   | { readonly steps: readonly Step[] }
@@ -45,8 +45,8 @@ function holds(list: readonly Step[], id: string): boolean {
 }
 
 /**
- * True if `step` and the judge step (a step that asks people) are in different branches of the same enclosing step. If the branch of the
- * judge step runs again, the branch of `step` is not repeated.
+ * True if `step` and the judge step (a step that asks people) are in different branches of one enclosing step. Then `step` does not run
+ * again when the answer sends the job back, because the job is not in the branch of `step`.
  */
 function isElsewhere(all: readonly Step[], step: Step, judge: string): boolean {
   return all.map(listsOf).some((lists) => {

@@ -22,13 +22,13 @@ export type RunScope = {
   readonly row?: JsonObject;
   /** Answers of earlier calls for the same row of a `map` step, by the id of the call. */
   readonly calls?: JsonObject;
-  /** The answer of the call that is being undone. */
+  /** The answer of the call that is being undone. Absent outside of undo calls. */
   readonly output?: JsonValue;
   /** Number of rows that each step has made, by the step's id. 0 for a skipped step. */
   readonly rows?: Readonly<Record<string, number>>;
   /** Time when the current step began, in milliseconds since 1970. It stays the same if the action of the step is repeated. */
   readonly now?: number;
-  /** Values of the expressions in the template, which were computed before. */
+  /** Values of the expressions in a template. They were computed before the template is filled in. */
   readonly computed?: Computed;
 };
 
@@ -183,7 +183,7 @@ function lookUp({ root, path }: Reference, scope: RunScope): JsonValue | undefin
   return valueAt(scope[root], path);
 }
 
-/** Returns the value at a path inside a JSON value. Returns undefined if there is none. */
+/** Returns the value at a path inside a JSON value. Returns undefined if the path leads to nothing. */
 export function valueAt(value: JsonValue | undefined, path: Path): JsonValue | undefined {
   let current = value;
   for (const step of path) {

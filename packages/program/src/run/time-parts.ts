@@ -4,7 +4,7 @@ import { dateOf } from "@svc/core/time";
 const { INT, STRING } = CelScalar;
 const timestamp = objectType("google.protobuf.Timestamp");
 
-/** A local time of a time zone, stored as a Date: its UTC parts are the parts of the local time. */
+/** The local time in a time zone, stored as a Date whose UTC parts (year, hour …) are the parts of the local time. */
 type ClockTime = Date;
 
 const parts: Readonly<Record<string, (at: ClockTime) => number>> = {
@@ -47,7 +47,10 @@ function msOf({ message }: Timed): number {
 
 const offsetForm = /^([+-]?)([01]\d|2[0-3]):([0-5]\d)$/;
 
-/** Returns the local time of a time zone. Throws an Error if the text is neither an offset nor a zone of the IANA database. */
+/**
+ * Returns the local time in a time zone at the point in time `ms` (milliseconds since 1970). Throws an Error if the text `zone` is neither
+ * an offset nor a zone of the IANA database.
+ */
 function clockTime(ms: number, zone: string): ClockTime {
   const offset = offsetForm.exec(zone);
   if (offset === null) return zoneTime(ms, zone);

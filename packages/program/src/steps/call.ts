@@ -57,7 +57,7 @@ const formInMap: ObjectForm = {
   ],
 };
 
-/** Definition of the step kind `call`: its fields, and how it is read, checked and estimated. */
+/** Definition of the step kind `call`: its fields, and how svc reads and checks such a step and estimates its calls, rows and questions. */
 export const callLanguage: StepLanguage<CallStep> = {
   form,
   formInMap,

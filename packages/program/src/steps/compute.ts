@@ -19,7 +19,9 @@ export type ComputeStep = AnyStep &
 
 const fieldCount = { min: 1, max: 20 };
 
-/** Definition of the step kind `compute`: its fields, and how it is read, checked and estimated. */
+/**
+ * Definition of the step kind `compute`: its fields, and how svc reads and checks such a step and estimates its calls, rows and questions.
+ */
 export const computeLanguage: StepLanguage<ComputeStep> = {
   form: {
     description:

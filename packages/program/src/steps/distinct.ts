@@ -10,7 +10,9 @@ export type DistinctStep = AnyStep & RowSource & { readonly kind: "distinct"; re
 
 const fieldCount = { min: 1, max: 10 };
 
-/** Definition of the step kind `distinct`: its fields, and how it is read, checked and estimated. */
+/**
+ * Definition of the step kind `distinct`: its fields, and how svc reads and checks such a step and estimates its calls, rows and questions.
+ */
 export const distinctLanguage: StepLanguage<DistinctStep> = {
   form: {
     description: "A new set without duplicates: of rows that are equal in the named fields, only the first stays.",

@@ -14,7 +14,7 @@ export type FailStep = AnyStep & { readonly kind: "fail"; readonly text: TextTem
 
 const textMax = 500;
 
-/** Definition of the step kind `fail`: its fields, and how it is read, checked and estimated. */
+/** Definition of the step kind `fail`: its fields, and how svc reads and checks such a step and estimates its calls, rows and questions. */
 export const failLanguage: StepLanguage<FailStep> = {
   form: {
     description:

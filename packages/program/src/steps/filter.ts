@@ -10,7 +10,9 @@ import { noUse } from "./use.ts";
 /** Step kind `filter`: makes a new set of the rows for which a condition is true. */
 export type FilterStep = AnyStep & RowSource & { readonly kind: "filter"; readonly where: Expression };
 
-/** Definition of the step kind `filter`: its fields, and how it is read, checked and estimated. */
+/**
+ * Definition of the step kind `filter`: its fields, and how svc reads and checks such a step and estimates its calls, rows and questions.
+ */
 export const filterLanguage: StepLanguage<FilterStep> = {
   form: {
     description: "A new set of the rows for which the expression over row is true.",

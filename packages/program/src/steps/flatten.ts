@@ -20,7 +20,9 @@ export type FlattenStep = AnyStep &
     readonly keep: AddedFields;
   };
 
-/** Definition of the step kind `flatten`: its fields, and how it is read, checked and estimated. */
+/**
+ * Definition of the step kind `flatten`: its fields, and how svc reads and checks such a step and estimates its calls, rows and questions.
+ */
 export const flattenLanguage: StepLanguage<FlattenStep> = {
   form: {
     description:

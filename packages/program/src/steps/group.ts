@@ -21,7 +21,9 @@ export type GroupStep = AnyStep &
 
 const fieldCount = { min: 1, max: 10 };
 
-/** Definition of the step kind `group`: its fields, and how it is read, checked and estimated. */
+/**
+ * Definition of the step kind `group`: its fields, and how svc reads and checks such a step and estimates its calls, rows and questions.
+ */
 export const groupLanguage: StepLanguage<GroupStep> = {
   form: {
     description:

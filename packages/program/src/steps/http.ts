@@ -27,7 +27,7 @@ import { callOptions, readRetry, type StepCall } from "./parts/tool-call.ts";
 
 /**
  * Step kind `http`: makes a request to a host that the project allows. A `map` step (which makes calls for each row) can contain such a
- * request as a call. It then has no field `rows`.
+ * request as one of its calls. A request in a `map` step must not have the field `rows`.
  */
 export type HttpStep = AnyStep & StepCall & { readonly kind: "http"; readonly http: HttpCall };
 
@@ -81,7 +81,7 @@ const formInMap: ObjectForm = {
   examples: [example],
 };
 
-/** Definition of the step kind `http`: its fields, and how it is read, checked and estimated. */
+/** Definition of the step kind `http`: its fields, and how svc reads and checks such a step and estimates its calls, rows and questions. */
 export const httpLanguage: StepLanguage<HttpStep> = {
   form,
   formInMap,
@@ -164,8 +164,8 @@ function readKeyHeader(fields: ShapeFields, method: HttpCall["method"], reader: 
 }
 
 /**
- * Checks the confirmation of a destructive request. It must be written in the program as a constant. No value that is only known at run
- * time may decide it.
+ * Checks the confirmation of a destructive request. The program must contain the confirmation as a constant, so that a value that is only
+ * known at run time cannot decide it.
  */
 function checkConfirm(fields: ShapeFields, method: HttpCall["method"], { faults }: ShapeReader): void {
   const isConfirmed = fields.at("confirm").value === true;

@@ -27,8 +27,8 @@ const form: ObjectForm = {
 };
 
 /**
- * Returns the language definition of the step kind `if`: its fields, and how it is read, checked and estimated. `Inner`: the type of the
- * steps in its branches.
+ * Returns the definition of the step kind `if`: its fields, and how svc reads and checks such a step and estimates its calls, rows and
+ * questions. `Inner`: the type of the steps in its branches.
  */
 export function ifLanguage<Inner extends AnyStep>(): StepLanguage<IfStepOf<Inner>, Inner> {
   return {

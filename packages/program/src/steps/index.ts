@@ -70,8 +70,8 @@ export type Step = Steps[keyof Steps];
 export type StepOf<Kind extends Step["kind"]> = Steps[Kind];
 
 /**
- * The definition of every kind of step: how it is read, checked and estimated. The keys are the kinds. A kind has the name of the field by
- * which its steps are recognized. Messages list the kinds in this order.
+ * The definition of every kind of step. The keys are the names of the kinds. A step has a field with the name of its kind, by which svc
+ * recognizes the kind. Messages list the kinds in this order.
  */
 const languages: { readonly [Kind in Step["kind"]]: StepLanguage<Steps[Kind], Step> } = {
   call: callLanguage,
@@ -99,7 +99,10 @@ const languages: { readonly [Kind in Step["kind"]]: StepLanguage<Steps[Kind], St
 /** Every kind of step, in the order in which messages list them. */
 export const stepKinds = Object.keys(languages) as readonly Step["kind"][];
 
-/** Returns the language definition of a kind of step: its fields, and how it is read, checked and estimated. */
+/**
+ * Returns the definition of a kind of step: its fields, and how svc reads and checks such a step and estimates its calls, rows and
+ * questions.
+ */
 export function languageOf(kind: Step["kind"]): StepLanguage<Step, Step> {
   return languages[kind];
 }

@@ -36,7 +36,7 @@ export type JoinKind = (typeof joinKinds)[number];
 
 const pairCount = { min: 1, max: 5 };
 
-/** Definition of the step kind `join`: its fields, and how it is read, checked and estimated. */
+/** Definition of the step kind `join`: its fields, and how svc reads and checks such a step and estimates its calls, rows and questions. */
 export const joinLanguage: StepLanguage<JoinStep> = {
   form: {
     description:

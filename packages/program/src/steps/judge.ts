@@ -7,7 +7,9 @@ import { noUse } from "./use.ts";
 /** Step kind `judge`: asks a judgment point (a question to people). */
 export type JudgeStep = AnyStep & { readonly kind: "judge"; readonly point: string };
 
-/** Definition of the step kind `judge`: its fields, and how it is read, checked and estimated. */
+/**
+ * Definition of the step kind `judge`: its fields, and how svc reads and checks such a step and estimates its calls, rows and questions.
+ */
 export const judgeLanguage: StepLanguage<JudgeStep> = {
   form: {
     description: "Asks a point and continues by the answer; skipped if when is false.",

@@ -61,8 +61,8 @@ export type StepLanguage<S extends AnyStep, Inner extends AnyStep = never> = {
   /** Returns the use of a step (numbers of calls, rows and questions), with the steps inside it. */
   estimate(step: S, measure: Measure<Inner>): Use;
   /**
-   * Returns the maximum number of rows in the set (list of rows) that the step makes. A kind of step lacks this function if nothing but the
-   * program's limit of rows limits the size of its sets.
+   * Returns the maximum number of rows in the set (list of rows) that the step makes. Absent for a kind of step whose sets are limited only
+   * by the program's limit of rows.
    */
   setSize?(step: S, measure: Pick<Measure<Inner>, "rows" | "sizeOf">): number;
 };

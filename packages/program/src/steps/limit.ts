@@ -8,7 +8,9 @@ import { noUse } from "./use.ts";
 /** Step kind `limit`: keeps only the first rows of a set, at most `max`. */
 export type LimitStep = AnyStep & RowSource & { readonly kind: "limit"; readonly max: number };
 
-/** Definition of the step kind `limit`: its fields, and how it is read, checked and estimated. */
+/**
+ * Definition of the step kind `limit`: its fields, and how svc reads and checks such a step and estimates its calls, rows and questions.
+ */
 export const limitLanguage: StepLanguage<LimitStep> = {
   form: {
     description: "The first rows of a set, as a new set.",

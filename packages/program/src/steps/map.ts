@@ -116,7 +116,7 @@ const form: ObjectForm = {
   ],
 };
 
-/** Definition of the step kind `map`: its fields, and how it is read, checked and estimated. */
+/** Definition of the step kind `map`: its fields, and how svc reads and checks such a step and estimates its calls, rows and questions. */
 export const mapLanguage: StepLanguage<MapStep, RowStep> = {
   form,
   formInMap: undefined,

@@ -8,7 +8,9 @@ import { noUse } from "./use.ts";
 /** Step kind `reduce`: computes values over all rows of a set. `as`: the computed values by name. */
 export type ReduceStep = AnyStep & RowSource & { readonly kind: "reduce"; readonly as: Reductions };
 
-/** Definition of the step kind `reduce`: its fields, and how it is read, checked and estimated. */
+/**
+ * Definition of the step kind `reduce`: its fields, and how svc reads and checks such a step and estimates its calls, rows and questions.
+ */
 export const reduceLanguage: StepLanguage<ReduceStep> = {
   form: {
     description: "Values over a set, read as steps.<id>.<name>.",

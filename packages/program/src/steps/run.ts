@@ -31,7 +31,7 @@ const form: ObjectForm = {
   examples: [{ id: "tell", run: "skills.announce", input: { text: { $ref: "input.text" } } }],
 };
 
-/** Definition of the step kind `run`: its fields, and how it is read, checked and estimated. */
+/** Definition of the step kind `run`: its fields, and how svc reads and checks such a step and estimates its calls, rows and questions. */
 export const runLanguage: StepLanguage<RunStep> = {
   form,
   formInMap: { ...form, description: "Runs a skill for each row of a map, as a separate job." },
@@ -91,7 +91,7 @@ function findSkill({ skill, pointer }: RunStep, { skills, faults }: Check): Know
 
 type Place = { readonly path: Path; readonly scope: Scope; readonly check: Check };
 
-/** Checks a skill's input against its schema. Records every fault. */
+/** Checks the input that a `run` step gives to its skill against the skill's input schema. Records every fault. */
 function checkInput({ skill, input }: RunStep, { inputSchema }: KnownSkill, { path, scope, check }: Place): void {
   checkSensitiveArguments({ args: input, inputSchema, path }, scope, check);
   const { faults } = examineWithConstants(input, scope, {

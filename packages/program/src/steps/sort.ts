@@ -25,7 +25,7 @@ const keyForm: ObjectForm = {
   examples: [{ field: "value", order: "desc" }],
 };
 
-/** Definition of the step kind `sort`: its fields, and how it is read, checked and estimated. */
+/** Definition of the step kind `sort`: its fields, and how svc reads and checks such a step and estimates its calls, rows and questions. */
 export const sortLanguage: StepLanguage<SortStep> = {
   form: {
     description:

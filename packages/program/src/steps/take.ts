@@ -13,7 +13,7 @@ export type TakeStep = AnyStep & ItemRows & { readonly kind: "take"; readonly li
 
 const { keep, key } = itemRowsForm;
 
-/** Definition of the step kind `take`: its fields, and how it is read, checked and estimated. */
+/** Definition of the step kind `take`: its fields, and how svc reads and checks such a step and estimates its calls, rows and questions. */
 export const takeLanguage: StepLanguage<TakeStep> = {
   form: {
     description: "Makes rows of a list of the input.",

@@ -8,7 +8,7 @@ import { nothing } from "../types/scope.ts";
 import type { AnyStep, StepLanguage } from "./language.ts";
 import { type Use, upTo } from "./use.ts";
 
-/** Step kind `until`: repeats steps (of type `Inner`) until a condition is true. It pauses after each round except the last. */
+/** Step kind `until`: repeats steps (of type `Inner`) until a condition is true. The job pauses after each round except the last. */
 export type UntilStepOf<Inner extends AnyStep> = AnyStep & {
   readonly kind: "until";
   readonly condition: Expression;
@@ -53,8 +53,8 @@ const form: ObjectForm = {
 };
 
 /**
- * Returns the definition of the step kind `until`: its fields, and how it is read, checked and estimated. `Inner`: the type of the repeated
- * steps.
+ * Returns the definition of the step kind `until`: its fields, and how svc reads and checks such a step and estimates its calls, rows and
+ * questions. `Inner`: the type of the repeated steps.
  */
 export function untilLanguage<Inner extends AnyStep>(): StepLanguage<UntilStepOf<Inner>, Inner> {
   return {

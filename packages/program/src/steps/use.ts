@@ -30,8 +30,8 @@ export function bothUses(a: Use, b: Use): Use {
 }
 
 /**
- * Returns the use (calls, rows, questions) of two parts of which only one runs. For calls, the larger of the two maxima counts. For rows
- * and questions, the maxima of both parts are added.
+ * Returns the use (calls, rows, questions) of two parts of which only one runs. For calls, the smaller minimum and the larger maximum of
+ * the two parts count. For rows and questions, the maxima of both parts are added, which is a safe upper bound.
  */
 export function eitherUse(a: Use, b: Use): Use {
   return {

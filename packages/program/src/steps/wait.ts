@@ -43,7 +43,7 @@ const form: ObjectForm = {
   examples: [{ id: "pause", wait: "10m" }],
 };
 
-/** Definition of the step kind `wait`: its fields, and how it is read, checked and estimated. */
+/** Definition of the step kind `wait`: its fields, and how svc reads and checks such a step and estimates its calls, rows and questions. */
 export const waitLanguage: StepLanguage<WaitStep> = {
   form,
   formInMap: undefined,
@@ -84,7 +84,10 @@ export const waitLanguage: StepLanguage<WaitStep> = {
   estimate: () => noUse,
 };
 
-/** Returns a duration text for a duration that is written as an object. Returns undefined for any other value. */
+/**
+ * Returns the duration text (such as `5m`) for a duration that an author wrote as an object (such as `{"minutes": 5}`). Returns undefined
+ * for any other object. Used in a hint.
+ */
 function spanOf(value: JsonObject): string | undefined {
   const [[unit = "", count] = [], ...others] = Object.entries(value);
   const isSpan = others.length === 0 && typeof count === "number" && Number.isInteger(count) && count > 0;

@@ -18,8 +18,8 @@ type KindFault = {
   readonly hint: string;
   readonly isYounger?: boolean;
   /**
-   * The type of the call's result, if it is known although the call has this fault. If the type is not known, the parts of the expression
-   * that use the result are not checked.
+   * The type of the call's result, if it is known in spite of the fault. If it is not known, the parts of the expression that use the
+   * result are not checked.
    */
   readonly gives?: CelKind;
 };
@@ -152,8 +152,8 @@ function hintOfUnknown(name: string, of: CelKind | undefined): string {
 }
 
 /**
- * Finds the type of a function call in an expression. Returns the type that the function returns for arguments of these types. Returns the
- * reason if the function does not accept them.
+ * Returns the type of the value that a function returns for arguments of the given types. If the function does not accept such arguments,
+ * returns the reason.
  */
 function kindOfFunction(name: string, receiver: CelKind | undefined, kinds: readonly CelKind[]): CelResult | KindFault {
   const signatures = functions.get(name);

@@ -170,7 +170,10 @@ const partsOfTime = [
   { sample: "09:00", cut: "substring(11, 16)", what: "its time of day" },
 ];
 
-/** Returns a hint that says what to write if a time does not fit the schema. */
+/**
+ * Returns a hint for an expression that computes a point in time where the schema requires another text. The hint says how to compute a
+ * part of the time (such as its date) that fits the schema. Returns "" if no part fits.
+ */
 function cureOf(source: string, schema: JsonSchema, examiner: Examiner): string {
   const takes = examiner.validator(schema);
   const part = partsOfTime.find(({ sample }) => takes(sample).length === 0);

@@ -33,7 +33,7 @@ function typeNameOf(value: JsonValue): TypeName {
   return typeNames[typeof value] ?? "object";
 }
 
-/** Returns the types that values of a schema may have. Returns undefined if they may have any type. */
+/** Returns the JSON types that a schema allows. Returns undefined if the schema allows every type. */
 export function typesOf(schema: ValueType): ReadonlySet<TypeName> | undefined {
   if (schema === undefined) return undefined;
   if (schema.type !== undefined) {
@@ -55,7 +55,10 @@ export function typesOf(schema: ValueType): ReadonlySet<TypeName> | undefined {
   return isObject(schema.items) ? new Set(["array"]) : undefined;
 }
 
-/** Returns the schemas of a list keyword such as anyOf. */
+/**
+ * Returns the schemas in a keyword (such as `anyOf`) that contains a list of schemas. Returns an empty list if the schema has no such
+ * keyword.
+ */
 export function branchesOf(schema: JsonSchema, keyword: string): JsonSchema[] {
   const branches = schema[keyword];
   return Array.isArray(branches) ? branches.filter(isObject) : [];
@@ -80,7 +83,7 @@ export function fieldType(
   return fieldOfBranches(schema, step);
 }
 
-/** Returns the type at a path of a value, or the reason why it cannot exist. */
+/** Returns the type of the value at a path, or the reason why a value of this type cannot have that path. */
 export function walkType(schema: ValueType, path: Path): { readonly type: ValueType } | { readonly fault: string } {
   let type = schema;
   for (const step of path) {
@@ -172,7 +175,10 @@ function faultOfObject(from: JsonSchema, to: JsonSchema): string | undefined {
   return undefined;
 }
 
-/** Returns a template with the changes that `fillInput` makes to values: nulls that mean "absent" are removed, and defaults are added. */
+/**
+ * Returns a template with the same changes that svc makes to the values before a call: nulls that mean "absent" are removed, and defaults
+ * of the schema are added.
+ */
 export function filledIn(template: ValueTemplate, schema: JsonSchema): ValueTemplate {
   return withDefaults(withoutNulls(template, nullPlace(schema)), schema);
 }
@@ -227,8 +233,8 @@ const listed = new WeakMap<JsonSchema, Values>();
 const answers = new WeakMap<Action, JsonSchema>();
 
 /**
- * Returns the values that are known for a field of a tool's answer. They are the values that the tool accepts for the argument with the
- * same name. Returns undefined if they are unknown.
+ * Returns the values that are known for a field of a tool's answer: those that the tool accepts for the argument with the same name.
+ * Returns undefined if such values are not known.
  */
 export function valuesListed(type: ValueType): Values | undefined {
   return type === undefined ? undefined : listed.get(type);

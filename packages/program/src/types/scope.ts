@@ -17,7 +17,9 @@ export function withoutStates(set: RowSet | "any"): RowSet | "any" {
 
 /** What a step leaves for later steps: its value and its set of rows, and if the step may have been skipped or may have failed. */
 export type StepOutcome = {
-  /** The value of `steps.<id>`. "none" if the step has no value, "any" if it is unknown. */
+  /**
+   * The type of `steps.<id>`: the value that the step leaves. The type is undefined if it is not known. "none" if the step leaves no value.
+   */
   readonly value: { readonly type: ValueType } | "none";
   readonly set: RowSet | "any" | undefined;
   /** True if the step may have been skipped before the checked place of the program is reached. */
@@ -179,9 +181,9 @@ export function resolveType(
 }
 
 /**
- * Returns the set (list of rows) that a name means at a place in the program. If there is none, returns a fault and a hint that lists the
- * existing sets. `lostWith`: id of the step whose failure would mean that the set does not exist; undefined if a condition around the place
- * already excludes this.
+ * Returns the set (list of rows) that a name means at a place in the program. If the name means no set, returns a fault and a hint that
+ * lists the existing sets. `lostWith`: id of the step whose failure would mean that the set does not exist. Undefined if a condition around
+ * the place already excludes this.
  */
 export function findSet(
   scope: Scope,
@@ -204,7 +206,10 @@ export function findSet(
   return given === undefined ? lacking : { ...lacking, hint: given };
 }
 
-/** Names in the data about a schedule's start that contain a list of rows for its program. */
+/**
+ * Names of the lists of rows in the data with which a schedule starts a job. Authors sometimes use these names as if they were sets of the
+ * program.
+ */
 const startingSets: ReadonlySet<string> = new Set(["rows", "events"]);
 
 function hintOfStart(name: string): string {

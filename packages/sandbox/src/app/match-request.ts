@@ -33,8 +33,8 @@ export function matchRequest(
 }
 
 /**
- * True if the path of a request fits the action's path template. The request's path may begin with the path of the base URL. It may also
- * lack it, because an app without an address has no base URL.
+ * True if the path of a request fits the action's path template. The path may begin with the path of the app's base URL or come without it,
+ * because an app without an address has no base URL.
  */
 function matchPath(toolkit: Toolkit, action: Action, pathname: string, unifier: Unifier): boolean {
   const own = segmentsOf(templateOf(action.request.path));
@@ -95,8 +95,8 @@ function decodeSegment(segment: string): string | undefined {
 }
 
 /**
- * Returns the expected fields of a query, a header list or a body, by name. Several templates of the tool's definition can describe fields
- * of the same object. If two templates describe a field of the same name, the later one is used.
+ * Returns the fields that the tool's definition allows in a query, in the headers or in a body, by name. Several templates of the
+ * definition can describe fields of the same object. If two templates describe a field of the same name, the later template is used.
  */
 function fieldsOf(trees: readonly TemplateTree[]): Map<string, TemplateTree> {
   const fields = new Map<string, TemplateTree>();
@@ -138,7 +138,7 @@ function matchHeaders(trees: readonly TemplateTree[], headers: AppRequest["heade
   }
 }
 
-/** Returns a header by its name, in any case. */
+/** Returns a header by its name. Upper and lower case letters in the name count as equal. */
 export function headerOf(headers: AppRequest["headers"], name: string): string | undefined {
   const wanted = name.toLowerCase();
   return Object.entries(headers).find(([key]) => key.toLowerCase() === wanted)?.[1];
@@ -210,8 +210,8 @@ function parseBody(body: string): unknown {
 }
 
 /**
- * Returns undefined for an empty list if the list in the tool's definition has a template for each single item. The list is then empty
- * because the call gave no argument for any item. Returns any other value unchanged.
+ * Returns undefined for an empty list if the tool's definition gives every item of the list a template of its own. The list is then empty
+ * only because the call gave no argument for any item, so it counts as missing. Returns any other value unchanged.
  */
 function emptied(own: TemplateTree | undefined, value: unknown): unknown {
   return own?.kind === "list" && Array.isArray(value) && value.length === 0 ? undefined : value;

@@ -1,6 +1,9 @@
 import { isObject, parseExactJson } from "@svc/core";
 
-/** The refusal of a request with unexpected content. It is a plain 4xx status with a JSON body, because the caller made the mistake. */
+/**
+ * The answer with which an emulated app refuses a request that does not have the expected content. The answer is a plain 4xx status with a
+ * JSON body, because the caller made the mistake.
+ */
 export type AppRefusal = {
   readonly status: 400 | 401 | 404 | 405;
   readonly headers?: Readonly<Record<string, string>>;
@@ -8,7 +11,7 @@ export type AppRefusal = {
   readonly faults: readonly string[];
 };
 
-/** Returns the refusal of a request that has faults. It lists all faults. */
+/** Returns the answer with which an emulated app refuses a request that has faults. The answer lists all faults. */
 export function badRequest(faults: readonly string[]): AppRefusal {
   return { status: 400, faults };
 }
@@ -43,8 +46,8 @@ export function itemsOf(schema: unknown): AnyObject {
 const isJsonNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
 /**
- * Returns the value of a text from a URL: a number, a boolean or a text. It uses the first type that the schema allows and that fits the
- * text.
+ * Returns the value that a text in a URL stands for: a number, a boolean or a text. The first type that the schema allows and that fits the
+ * text decides.
  */
 export function readScalar(text: string, schema: unknown): unknown {
   const types = typesOf(schema);

@@ -34,7 +34,10 @@ type Work = {
 
 /** Data of the sandbox from which the answer to a call is made, together with the call itself: stored objects and the time. */
 export type Sources = Pick<Work, "store" | "seen" | "nowMs" | "baseMs"> & {
-  /** Number of full pages that a list has. Undefined: the list has only one page, and this page is not full. */
+  /**
+   * Number of full pages that a list has, in the scenario with many pages. Undefined in other scenarios: the list then has only one page,
+   * which is not full.
+   */
   readonly pages: number | undefined;
 };
 

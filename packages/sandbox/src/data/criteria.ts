@@ -12,8 +12,8 @@ const fieldNames = new Set(["sort", "sortby", "orderby", "sortfield", "order"]);
 const directionNames = new Set(["order", "sortdir", "sortdirection", "direction"]);
 
 /**
- * Functions with which a filter of the sandbox (apps that svc plays itself) reads the fields of an emulated object. A value comes from an
- * earlier call or is made up. It is undefined if the object has no such field.
+ * Functions with which a filter of the sandbox (apps that svc plays itself) reads the fields of an emulated object. The value of a field
+ * comes from an earlier call or is made up. It is undefined if the object has no such field.
  */
 export type CriteriaRow = {
   readonly said: (name: string) => unknown;
@@ -70,8 +70,8 @@ export function askedOf(toolkit: Toolkit, action: Action, args: AnyObject): List
 }
 
 /**
- * Returns the arguments with default values added. If an argument has a fixed set of values, its description may say which ones apply
- * without it. Examples are `Without it triggered and acknowledged ones` and `Without it all but the deleted ones`.
+ * Returns the arguments with default values added. The description of an argument with a fixed set of values may say which of these values
+ * apply if the argument is absent. Examples are `Without it triggered and acknowledged ones` and `Without it all but the deleted ones`.
  */
 function withUnsaid({ inputSchema }: Action, args: AnyObject): AnyObject {
   const unsaid = propertiesOf(inputSchema).flatMap(([name, { enum: options, description }]) => {
@@ -248,7 +248,7 @@ function isWithin(ms: number | undefined, { end, ms: limit, isDay }: Limit): boo
 
 /**
  * Returns the sort order that a list's arguments ask for: `sort_by` and `sort_direction`, or one text such as `name:desc`. Returns
- * undefined if they ask for none.
+ * undefined if the arguments ask for no order.
  */
 function orderOf(inputSchema: AnyObject, args: AnyObject, fields: ObjectFields): Order | undefined {
   let field: Field | undefined;

@@ -15,8 +15,8 @@ export type Layout = {
    */
   readonly entity: { readonly place: ResultPlace; readonly idField: string | undefined } | undefined;
   /**
-   * The list that the tool's answer contains, and its place in the result. An item can be an object around the listed object. For example,
-   * an item of a search result has a score and the found object. `inside` is then the property that contains the listed object.
+   * The list in the tool's answer, and its place in the result. `inside`: set if each item wraps the listed object, for example if an item
+   * of a search result has a score and the found object. It is the property that contains the listed object.
    */
   readonly list:
     | { readonly place: ResultPlace; readonly idField: string | undefined; readonly inside?: string | undefined }

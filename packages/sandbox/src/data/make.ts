@@ -183,8 +183,8 @@ function openFields(here: Here): Record<string, unknown> {
 }
 
 /**
- * Returns the whole object, if the call sent it as the value of one argument. Such an argument has the name of the object's kind (for
- * example `issue`). Otherwise returns an empty object.
+ * Returns the object that the call sent as a whole in one argument. Such an argument has the name of the object's kind (for example
+ * `issue`). Returns an empty object if the call has no such argument.
  */
 function wholeOf(facts: Facts, kind: Kind | undefined): AnyObject {
   const whole = kind && (facts[kind.words.join("")] ?? facts[kind.words.at(-1) ?? ""]);

@@ -63,8 +63,8 @@ const pageSizeUsual = 250;
 const pageSizeMax = 2500;
 
 /**
- * Returns the paging arguments of a tool. The tool's definition declares them. Definitions for svc 0.1 do not; for these, the arguments are
- * found by their names.
+ * Returns the paging arguments of a tool, as its definition declares them. Definitions that were made for svc 0.1 do not declare them;
+ * there, the arguments are found by their names.
  */
 function pageArgumentsOf(action: Action): PageArguments {
   const names = propertiesOf(action.inputSchema).map(([name]) => name);
@@ -112,9 +112,9 @@ type PageSource = {
 };
 
 /**
- * Returns the part of a list that a call asks for. `count`: returns the number of items in the list, and gets the number of items that a
- * list usually has. The usual number is three, or fewer if the call asks for fewer. `pages`: number of full pages, in the scenario with
- * many pages. A tool without an argument for the next page has only one page.
+ * Returns the part of a list that a call asks for. `count`: function that returns the number of items in the list. Its argument is the
+ * usual number: three, or fewer if the call asks for fewer. `pages`: number of full pages, in the scenario with many pages. For a tool
+ * without an argument for the next page, the list has only one page.
  */
 export function pageOf(
   toolkit: Toolkit,
@@ -205,8 +205,8 @@ export function pageFields(toolkit: Toolkit, action: Action, page: ListSlice, li
 }
 
 /**
- * Returns the value with which a call asks for the next page: the number of the page or a token. If the tool's definition says so, it is a
- * link that contains the token.
+ * Returns the value with which a call asks for the next page: the number of the page, or a token. If the tool's definition reads the token
+ * from a link, the value is a link that contains the token.
  */
 function nextOf({ paging }: Action, { number }: ListSlice, schema: AnyObject): string | number {
   if (!typesOf(schema).includes("string") && typesOf(schema).length > 0) return number + 1;

@@ -120,8 +120,8 @@ function splitPath(path: readonly string[]): { base: readonly string[]; words: r
 }
 
 /**
- * Returns the action that lists the objects with this name, if its rows have ids. If there are several, returns the one with the fewest
- * required arguments.
+ * Returns the action that lists the objects with this name, if the rows of its list have ids. If several actions do so, returns the one
+ * with the fewest required arguments.
  */
 function findList(toolkit: Toolkit, words: readonly string[]): Action | undefined {
   const lists = toolkit.actions.filter((action) => hasRows(toolkit, action));
@@ -141,7 +141,7 @@ function hasRows(toolkit: Toolkit, action: Action): boolean {
   return role.verb === "list" && layoutOf(action, role).list?.idField !== undefined;
 }
 
-/** Returns the required arguments of a list, except parts of the app's address. They determine what the list shows. */
+/** Returns the required arguments of a list tool, except parts of the app's address. These arguments determine what the list shows. */
 function requiredOf(action: Action): string[] {
   const { required } = action.inputSchema as { required?: unknown };
   return Array.isArray(required) ? required.map(String).filter((name) => !isHost(action, name)) : [];

@@ -36,7 +36,10 @@ export type ToolRole = {
 const verbs = {
   create: new Set("create add post insert import index register upload invite send publish upsert put".split(" ")),
   copy: new Set("duplicate replicate copy clone forward".split(" ")),
-  /** Words in tool names. A tool with such a word creates the object with the given id, or changes it if it exists. */
+  /**
+   * Words in tool names. A tool whose name has such a word creates the object with the given id, or changes the object if it already
+   * exists.
+   */
   put: new Set("upsert put create add index insert".split(" ")),
   delete: new Set("delete remove destroy".split(" ")),
   list: new Set("list search query find all".split(" ")),
@@ -173,7 +176,7 @@ function findKinds(actions: readonly Action[]): Kind[] {
     .sort((a, b) => b.words.length - a.words.length);
 }
 
-/** True if a tool is about one existing object and takes its id. False for tools that list or create objects. */
+/** True if a tool is about one existing object and takes the id of this object. False for tools that list or create objects. */
 function namesOne({ action, verb, noun, to }: Named & { readonly action: Action }): boolean {
   if (noun.join("") === "" || to === "from" || to === "to" || verbs.list.has(verb)) return false;
   return action.class === "read" ? verbs.read.has(verb) : !verbs.create.has(verb) && !verbs.copy.has(verb);

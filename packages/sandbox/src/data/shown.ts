@@ -9,8 +9,8 @@ export type ShownObject = {
   readonly seed: Seed;
   readonly facts: Facts;
   /**
-   * True if a call made the object. The next two members are times in epoch milliseconds. `madeMs`: when a call made the object.
-   * `changedMs`: when a call last changed it.
+   * True if a call to the sandbox made the object. `madeMs`: when a call made the object. `changedMs`: when a call last changed it. Both
+   * times are in epoch milliseconds.
    */
   readonly isMade?: boolean;
   readonly madeMs?: number | undefined;

@@ -2,7 +2,7 @@ import type { Toolkit } from "@svc/catalog";
 import type { Redirect } from "./authorize.ts";
 import type { ConsentPage } from "./consent-page.ts";
 
-/** An OAuth 2 authorization server for every app of the catalog. */
+/** The OAuth 2 authorization server of the sandbox. It plays the authorization servers of all apps of the catalog. */
 export type SandboxOauth = {
   /**
    * Returns the query parameters that the sandbox adds to the address of a toolkit's authorization endpoint. For a private toolkit, they
@@ -15,10 +15,10 @@ export type SandboxOauth = {
    */
   authorizePage(url: URL): ConsentPage | Redirect;
   /**
-   * POST /sandbox/authorize: returns the redirect with a code or an error. Returns a page instead if the form is expired, or if the sandbox
-   * did not make it.
+   * Handles POST /sandbox/authorize (the form of the consent page). Returns the redirect to the callback with a code or an error. Returns a
+   * page instead if the form is expired, or if the sandbox did not make it.
    */
   decide(form: URLSearchParams): ConsentPage | Redirect;
-  /** Use this in place of the global `fetch`. It serves the token endpoint of `sandboxTokenUrl`. */
+  /** Function to use in place of the global `fetch`. It answers requests to the token endpoint of `sandboxTokenUrl` inside the process. */
   readonly fetch: typeof fetch;
 };

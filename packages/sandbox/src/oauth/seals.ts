@@ -1,6 +1,7 @@
 /**
- * The name of the app of a private toolkit (defined by one project), and if it refreshes tokens. The sandbox's authorization server cannot
- * look this up by the slug. So the requests that connect an account carry it, encrypted.
+ * What the sandbox's authorization server must know about a private toolkit (defined by one project): the name of its app, and if the app
+ * refreshes tokens. The server cannot look up a private toolkit by its slug. So the requests that connect an account carry these data in
+ * encrypted form.
  */
 export type SealedApp = { readonly toolkit: string; readonly name: string; readonly refreshes: boolean };
 
@@ -25,7 +26,9 @@ export type AuthorizationRequest = {
   readonly scope: string;
   readonly state: string;
   readonly codeChallenge: string;
-  /** True if the app issues refresh tokens. If absent, this is looked up by the app's slug. */
+  /**
+   * True if the app issues refresh tokens. If this field is absent, the sandbox finds the answer in the catalog, by the slug of the app.
+   */
   readonly refreshes?: boolean;
 };
 

@@ -14,8 +14,8 @@ export type SandboxTokenOptions = {
 const accessSeconds = 3600;
 const refreshMs = 30 * 86_400_000;
 /**
- * Maximum number of used codes and refresh tokens that are remembered; the latest ones are kept. A code is valid for a minute, so it
- * normally expires before it is forgotten.
+ * Maximum number of used codes and used refresh tokens that are remembered, so that they cannot be used again; the latest ones are kept. A
+ * code is valid for a minute, so it normally expires before it is forgotten.
  */
 const usedMax = 100_000;
 

@@ -5,7 +5,7 @@ import type { VaultRotation } from "@svc/db/vault/rotations";
 import type { Node, PostQuotas, Quarantine } from "@svc/node";
 import type { Admission } from "../admission/admission.ts";
 
-/** Reads a page of an export when it is the project's turn, and returns the page. */
+/** Waits until it is the project's turn (projects take turns at each page of an export), then reads the page with `read` and returns it. */
 export type ExportPages = <Page>(projectId: ProjectId, read: () => Promise<Page>) => Promise<Page>;
 
 /** Dependencies of the methods of AdminService. */
@@ -14,7 +14,7 @@ export type AdminContext = {
   clock: Clock;
   /** Encrypts the page tokens of lists. */
   sealer: Sealer;
-  /** Called with revoked keys, so that this node refuses them from now on. */
+  /** Called with the ids of revoked keys, so that this node refuses these keys from now on. */
   onRevoked: (ids: readonly KeyId[]) => void;
   /**
    * Called after an administrator changed the quotas or the confirmation policy of a project. The function removes the old values from the
@@ -37,8 +37,8 @@ export type AdminContext = {
   /** Counts the webhook posts that this node has received for each project. */
   posts: Pick<PostQuotas, "loadOf">;
   /**
-   * True if the deployment defines which projects receive which webhook events. A second project can then be created. False if it does not:
-   * every project would receive the events of all projects, so only one project is allowed.
+   * True if the deployment defines which projects receive which webhook events. A second project can then be created. False if the
+   * deployment does not define this. Every project would then receive the events of all projects, so only one project is allowed.
    */
   isOpenToProjects: boolean;
   deploymentSecrets: Node["deploymentSecrets"];

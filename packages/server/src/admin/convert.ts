@@ -11,7 +11,7 @@ import {
 import { Role } from "@svc/gen/options";
 import { quotasMessage } from "./quotas.ts";
 
-/** Returns a project as the administrator sees it. */
+/** Returns a project as the API message that the administrator gets. */
 export function projectMessage(project: Project): ProjectMessage {
   const { id, name, createdAt, planApproval, redirectUrls, quotas, httpHosts, confirm } = project;
   return create(ProjectSchema, {
@@ -28,7 +28,7 @@ export function projectMessage(project: Project): ProjectMessage {
   });
 }
 
-/** Returns a key as the administrator sees it, without its text. */
+/** Returns a key as the API message that the administrator gets: data about the key, without its secret text. */
 export function apiKeyMessage(key: ApiKey): ApiKeyMessage {
   return create(ApiKeySchema, {
     id: key.id,

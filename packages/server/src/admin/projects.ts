@@ -20,8 +20,8 @@ import { readConfirmPolicy, requireName } from "./request.ts";
 const hostsMax = 100;
 
 /**
- * Returns the hosts of a request, each once and in the form used for comparison. Undefined if they were not sent, so that they stay
- * unchanged. Throws HTTP_HOST_INVALID.
+ * Returns the hosts that a request lets a project's programs call, each once and in the form used for comparison. Returns undefined if the
+ * request contains no policy for hosts, so that the project's hosts stay unchanged. Throws HTTP_HOST_INVALID.
  */
 function readHttpHosts(sent: HttpPolicy | undefined): string[] | undefined {
   if (sent === undefined) return undefined;

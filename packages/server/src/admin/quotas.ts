@@ -119,7 +119,7 @@ export function readQuotas(sent: ProjectQuotas | undefined): Quotas | undefined 
   return set;
 }
 
-/** Returns quotas as the administrator sees them; 0 means not set. */
+/** Returns the quotas of a project as the API message that the administrator gets. A quota of 0 means that it is not set. */
 export function quotasMessage(set: Quotas): ProjectQuotas {
   return create(ProjectQuotasSchema, { ...set });
 }

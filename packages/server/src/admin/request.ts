@@ -25,7 +25,10 @@ export function adminScope(call: string, filters: PageScope["filters"] = {}): Pa
   return { call, projectId: "", filters };
 }
 
-/** Returns the confirmation policy of a request. Undefined if it was not sent, so that it stays unchanged. Throws CONFIRM_INVALID. */
+/**
+ * Returns the confirmation policy that a request sets for a project. Returns undefined if the request contains none, so that the project's
+ * policy stays unchanged. Throws CONFIRM_INVALID.
+ */
 export async function readConfirmPolicy(
   db: Executor,
   projectId: ProjectId,

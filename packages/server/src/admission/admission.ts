@@ -23,8 +23,9 @@ export type ProjectLoad = {
 };
 
 /**
- * How long an admitted request uses a place in the project's quotas. `call`: until it is answered. `stream`: a stream, which stays open for
- * a long time. `wait`: a call that was admitted as `call` before and now waits for something, such as the end of a job.
+ * What kind of request is admitted. `call`: a call, which uses a place among the project's concurrent calls until it is answered. `stream`:
+ * a stream, which uses a place among the open streams. `wait`: a call that was admitted as `call` before and now waits, for example for a
+ * job. It uses a place among the open streams and is not counted again.
  */
 export type RequestKind = "call" | "stream" | "wait";
 
@@ -39,9 +40,11 @@ export type Admission = {
     set: Quotas | undefined,
     kind: RequestKind,
   ): { readonly leave: () => void } | { readonly refusal: Fault };
-  /** Records a fault that was returned to a project. If a quota caused the fault, it is counted as a refusal. */
+  /** Records that a request of a project was answered with a fault. If a quota caused the fault, it is counted as a refusal. */
   noteFault(projectId: ProjectId, fault: Fault): void;
-  /** Returns a project's running calls on this node; undefined if it has made none. */
+  /**
+   * Returns the load of a project on this node: its running calls and its counts. Undefined if the project has made no calls on this node.
+   */
   loadOf(projectId: ProjectId): ProjectLoad | undefined;
   loads(): Iterable<ProjectLoad>;
 };

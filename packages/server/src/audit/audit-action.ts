@@ -11,8 +11,9 @@ export function outcomeOf(error: unknown): string {
 }
 
 /**
- * Executes an action of a person on a page of the service and returns its result. Such an action is not an API call, but it is recorded
- * like one: before it is executed, and with its outcome afterwards. `outcome`: returns the outcome of a result, if it is not `ok`.
+ * Executes an action that a person takes on a page of the service, and returns the result. Such an action is not an API call, but it is
+ * recorded like one: before it is executed, and with its outcome afterwards. `outcome`: returns the outcome that a result means. Without
+ * it, the outcome is `ok`.
  */
 export async function auditAction<Result>(
   audit: AuditLog,

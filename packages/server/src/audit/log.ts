@@ -38,7 +38,7 @@ export type ActionEnd = {
 
 /** Writer of the audit log. */
 export type AuditLog = {
-  /** Records an action before its execution. If this rejects, the action must not run. */
+  /** Records an action before its execution. If the promise rejects, the action must not be executed. */
   enter(deed: AuditedAction): Promise<AuditId>;
   /** Records the outcome of an action. Never rejects. If the outcome cannot be recorded, the log shows it as `unknown`. */
   end(id: AuditId, end: ActionEnd): Promise<void>;
@@ -76,7 +76,7 @@ export function createAuditLog(options: {
   };
 }
 
-/** Returns an actor in the form of the database columns. */
+/** Returns the one who took an action (the actor) as the two database columns that name the actor. */
 function actorOf(actor: Actor): { actor: AuditActor; actorId: string | null } {
   if ("keyId" in actor) return { actor: "key", actorId: uuidOfId(actor.keyId) };
   return { actor: actor.kind, actorId: null };

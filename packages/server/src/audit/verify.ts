@@ -13,8 +13,8 @@ import { compareRows, type RowFault } from "./compare-rows.ts";
 import { beginAction } from "./place-events.ts";
 
 /**
- * An error that was found in the audit log. If `position` is 0, it concerns the whole audit chain of the project (its sequence of linked
- * entries). Otherwise it concerns the entry at this position.
+ * A fault that was found in the audit log. If `position` is 0, the fault concerns the whole audit chain of the project (its sequence of
+ * linked rows). Otherwise the fault concerns the row at this position.
  */
 export type AuditFault = RowFault & { readonly projectId: ProjectId };
 

@@ -3,7 +3,10 @@ import { withinDeadline } from "../store-deadline.ts";
 
 /** Caches database rows for at most a second. The cache key is the digest of a secret, for example of an API key. */
 export type FreshCache<Found> = {
-  /** Returns the entry with a digest; undefined if none exists. Rejects if the database is unavailable or too slow. */
+  /**
+   * Returns the cached row for a digest, or reads it from the database. Returns undefined if the database has no row for the digest.
+   * Rejects if the database is unavailable or too slow.
+   */
   find(digest: Buffer): Promise<Found | undefined> | Found | undefined;
   /** Removes cached entries for which `isMeant` returns true, so that they are read from the database again. */
   forgetWhere(isMeant: (found: Found) => boolean): void;
@@ -21,7 +24,10 @@ const freshMs = 1_000;
 const knownMax = 10_000;
 const unknownMax = 1_000;
 
-/** Creates a cache over `load`. Simultaneous lookups of a digest share one load. They reject with StoreLateError after `deadlineMs`. */
+/**
+ * Creates a cache whose rows the function `load` reads from the database. Simultaneous lookups of a digest share one call of `load`. They
+ * reject with StoreLateError after `deadlineMs`.
+ */
 export function createFreshCache<Found extends object>({
   clock,
   deadlineMs,

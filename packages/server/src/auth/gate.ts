@@ -26,8 +26,8 @@ import type { OpenCalls } from "./open-calls.ts";
 import type { CallRules, RequiredRole } from "./required-role.ts";
 
 /**
- * Dependencies of the gate, which checks each call. `rules`: read at each call, because the router's calls are registered after the gate is
- * created.
+ * Dependencies of the gate, which checks each call. `rules`: returns what each API call requires of its key. The gate calls this function
+ * for every call, because the router's calls are registered only after the gate is created.
  */
 export type GateOptions = {
   rules: () => CallRules;
@@ -52,8 +52,8 @@ export type IncomingCall = {
   readonly authorization: string | null;
   readonly call: Call | undefined;
   /**
-   * Waits for the lookup of the caller's key, and prevents that the body of the request is read during this time. If it is undefined, the
-   * gate just awaits the lookup.
+   * Waits for the lookup of the caller's key, and keeps the server from reading the body of the request during this time. If undefined, the
+   * gate awaits the lookup, and the body may be read meanwhile.
    */
   readonly wait: KeyLookupWait | undefined;
 };
@@ -159,7 +159,7 @@ export function createRequestGate(admit: Gate): (ctx: HandlerContext) => Promise
  */
 export type Authenticate = (authorization: string | null, wait?: KeyLookupWait) => Promise<Principal>;
 
-/** Creates the authenticator of a node. */
+/** Creates the function with which a node finds out which caller an Authorization header identifies. */
 export function createAuthenticator({
   keys,
   use,
@@ -223,7 +223,7 @@ function isMistyped(bearer: string): boolean {
   return bearer.startsWith("svc_") && !isWellFormedApiKey(bearer);
 }
 
-/** Returns the token of an `Authorization: Bearer` header. The scheme ignores case (RFC 9110, 11.1). */
+/** Returns the token of an `Authorization: Bearer` header. The word `Bearer` may be in upper or lower case (RFC 9110, 11.1). */
 export function bearerOf(header: string | null): string | undefined {
   if (header === null || !/^bearer /i.test(header)) return undefined;
   return header.slice("bearer ".length).trim() || undefined;

@@ -8,8 +8,8 @@ import { createFreshCache } from "./fresh-cache.ts";
 /** Caches API keys by the digest of their text for at most a second, with their project's quotas and confirmation policy. */
 export type KeyCache = {
   /**
-   * Returns the key with this digest, even if it is expired or revoked. Returns undefined if no key has it. Rejects if the database is
-   * unavailable or too slow.
+   * Returns the key whose text has this digest, even if the key is expired or revoked. Returns undefined if such a key does not exist.
+   * Rejects if the database is unavailable or too slow.
    */
   find(digest: Buffer): Promise<CallerKey | undefined> | CallerKey | undefined;
   /** Removes a key from the cache, so that the next call reads it again. The node that revokes the key calls this function. */
@@ -21,7 +21,7 @@ export type KeyCache = {
 /** Dependencies of reading keys. A lookup rejects with StoreLateError after `deadlineMs`, default 15 s. */
 type KeyCacheOptions = { db: Executor; clock: Clock; deadlineMs?: number };
 
-/** Creates the cache. Simultaneous lookups of a key share one query. */
+/** Creates the cache of API keys. Simultaneous lookups of a key share one query. */
 export function createKeyCache({ db, clock, deadlineMs = storeDeadlineMs }: KeyCacheOptions): KeyCache {
   const keys = createFreshCache({ clock, deadlineMs, load: (digest) => findCallerKey(db, digest) });
   return {
@@ -36,7 +36,7 @@ export function isValidKey(key: Pick<CallerKey, "revokedAt" | "expiresAt">, nowM
   return key.revokedAt === null && (key.expiresAt === null || key.expiresAt > nowMs);
 }
 
-/** Returns the principal of a key, with the key's scope. */
+/** Returns the caller (principal) that a key stands for: its project and role, and the scope to which the key is limited. */
 export function projectPrincipalOf(key: CallerKey): ProjectPrincipal {
   const { id: keyId, projectId, role, quotas, projectConfirm, confirm: own, agentTools } = key;
   const confirm = confirmRulesOf(projectConfirm, own);

@@ -245,7 +245,10 @@ async function makeCode(vouched: VouchedRequest, binding: Choice, { db, clock }:
   return code;
 }
 
-/** Redirects the browser to the client. Must be called only after the person has pressed a button. */
+/**
+ * Redirects the browser to the client's redirect address. Must be called only after the person has pressed a button, because anyone can
+ * register a client with any redirect address.
+ */
 function leave(res: ServerResponse, request: ConsentRequest, parameters: Readonly<Record<string, string>>): void {
   res.writeHead(303, { ...pageHeaders, location: answerUrl(request, parameters), "content-length": 0 }).end();
 }

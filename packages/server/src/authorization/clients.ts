@@ -18,7 +18,7 @@ const nameCharacters = 100;
 /** Pattern for invisible characters and characters that change the writing direction. With them, a name could look like another name. */
 const unseen = /\p{Cf}/u;
 
-/** Returns the redirect URIs of a client; a text with the reason if they are not accepted. */
+/** Returns the redirect URIs of a client. If svc does not accept them, returns the reason as a text. */
 export function readRedirectUris(value: unknown): string[] | string {
   if (!Array.isArray(value) || value.length === 0 || value.length > redirectUrisMax)
     return `redirect_uris must be a list of 1 to ${redirectUrisMax} addresses`;

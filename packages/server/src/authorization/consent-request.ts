@@ -121,8 +121,8 @@ function readToolkits(parameters: URLSearchParams): string[] {
 
 /**
  * Two objects that encrypt the data of an OAuth request. The consent pages contain this data, and the encryption prevents that a browser
- * changes it. `asked` is for pages before the person is identified, and `vouched` for pages after that. Neither of them decrypts texts of
- * the other.
+ * changes it. `asked` is for pages before the person is identified, and `vouched` for pages after that. A text that one object encrypted
+ * cannot be decrypted with the other.
  */
 export type Seals = {
   readonly asked: Seal<ConsentRequest>;

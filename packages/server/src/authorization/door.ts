@@ -25,8 +25,8 @@ export type McpDoor = {
    */
   challenge(req: IncomingMessage): AnswerHeaders;
   /**
-   * Returns the headers of the answer if the scopes of a grant (a person's permission for an agent) are not sufficient. They name the
-   * scopes that the client can ask for. Undefined for keys and for other errors.
+   * Returns the headers of the answer to a call for which the scopes of a grant (a person's permission for an agent) are not sufficient.
+   * The headers name the scopes that the client can ask for. Undefined for callers with a key and for other errors.
    */
   stepUp(req: IncomingMessage, error: unknown): AnswerHeaders | undefined;
 };
@@ -43,8 +43,8 @@ export type McpDoorOptions = {
 };
 
 /**
- * Creates the check of callers (the "door") at the MCP address. It finds access tokens by their digests. It accepts a token only at the
- * address for which the token was issued.
+ * Creates the check of callers (the "door") at the MCP address. The check finds access tokens by their digests. It accepts a token only at
+ * the address for which the token was issued.
  */
 export function createMcpDoor({ authenticate, cache, urlsOf, use, clock, sealer }: McpDoorOptions): McpDoor {
   return {

@@ -45,15 +45,15 @@ const keptMax = 500;
 const kept = { minMs: 60_000, defaultMs: 300_000, maxMs: 3_600_000 };
 
 /**
- * Creates the reader of client metadata documents (draft-ietf-oauth-client-id-metadata-document). It connects through the address guard, by
- * https, without redirects, for at most 5 s and 16 KiB. Valid documents are cached for 1 to 60 minutes, by default 5. Failures are not
- * cached.
+ * Creates the reader of client metadata documents (draft-ietf-oauth-client-id-metadata-document). The reader connects through the address
+ * guard, by https, without redirects, for at most 5 s and 16 KiB. Valid documents are cached for 1 to 60 minutes, by default 5. Failures
+ * are not cached.
  */
 export function createClientDocuments(options: {
   guard: AddressGuard;
   clock: Clock;
   resolve?: ResolveName;
-  /** Timeout of a request in milliseconds, default 5,000. */
+  /** Timeout for reading a metadata document, in milliseconds. Default 5,000. */
   timeoutMs?: number;
 }): ClientDocuments {
   const { clock, timeoutMs = timeoutDefaultMs } = options;
@@ -96,7 +96,8 @@ function isClientUrl(id: string): boolean {
 }
 
 /**
- * Returns the URL in a client's id. Throws ClientDocumentError unless the URL is https, has a path, and is written as URL would write it.
+ * Returns the URL in a client's id. Throws ClientDocumentError unless the URL is https, has a path, has no user name or password, and is
+ * written in its normal form (as the class URL writes it).
  */
 function documentUrl(id: string): URL {
   const url = URL.parse(id);
@@ -170,7 +171,7 @@ function readDocument(id: string, json: JsonObject): Client {
 export type FindClient = (id: string, req: IncomingMessage) => Promise<Client | undefined>;
 
 const idCharactersMax = 1_024;
-/** Maximum lookups of metadata documents per minute, for each caller address on each node. */
+/** Maximum number of lookups of metadata documents per minute on each node, for each IPv4 address or IPv6 network (64 bits) of a caller. */
 const lookupsMax = 20;
 
 /**
@@ -185,7 +186,7 @@ export function createFindClient({
   db: Database;
   clock: Clock;
   documents: ClientDocuments;
-  /** Returns the address of the caller. */
+  /** Returns the IP address from which a request was sent. */
   addressOf: (req: IncomingMessage) => string;
 }): FindClient {
   const limit = createAddressLimit({ ...parts, most: lookupsMax });

@@ -82,7 +82,7 @@ export type GrantParts = {
   readonly signInLimit: SignInLimit;
 };
 
-/** Configuration, database, clock and address of the server. */
+/** What `createGrantParts` needs: the configuration, the database, the clock, and a function that returns the server's public address. */
 type GrantPartsOptions = {
   readonly config: Config;
   readonly db: Database;
@@ -115,7 +115,7 @@ type ServingParts = GrantPartsOptions & {
   readonly audit: AuditLog;
 };
 
-/** Returns the handlers of authorization by path. */
+/** Returns the handlers of all HTTP paths of OAuth authorization. The keys are the paths. */
 export function openAuthorization(parts: ServingParts): ReadonlyMap<string, PageHandler> {
   const { config, db, clock, publicUrl, sealer, grants, keys, keyUse, connections, intake, node, mapError, audit } =
     parts;

@@ -7,14 +7,20 @@ import { addressGroup } from "../listen/client-address.ts";
 import { readClientName, readRedirectUris } from "./clients.ts";
 import { type AuthorizationOptions, AuthorizationRefusal, answerUnkept, readJson } from "./serve.ts";
 
-/** Counts a request from an address. Returns undefined if the request is within the limit, and else the time to wait in milliseconds. */
+/**
+ * Counts a request from the IP address of its sender. Returns undefined if the request is within the limit. Otherwise returns the time in
+ * milliseconds after which the sender may try again.
+ */
 type AddressLimit = (req: IncomingMessage) => number | undefined;
 
-/** Creates a limit of `most` requests per minute, for each address on each node. */
+/**
+ * Creates a limit of `most` requests per minute. Each node counts by itself, and separately for each IPv4 address or IPv6 network (64 bits)
+ * of a sender.
+ */
 export function createAddressLimit(options: {
   clock: Clock;
   most: number;
-  /** Returns the caller's address. */
+  /** Returns the IP address from which a request was sent. */
   addressOf: (req: IncomingMessage) => string;
 }): AddressLimit {
   const count = createMinuteCount(options);
@@ -26,7 +32,7 @@ export type RegisterOptions = AuthorizationOptions & {
   readonly db: Database;
   readonly clock: Clock;
   readonly sealer: Pick<Sealer, "subkey">;
-  /** Returns the caller's address. */
+  /** Returns the IP address from which a request was sent. */
   readonly addressOf: (req: IncomingMessage) => string;
 };
 
@@ -35,7 +41,7 @@ export type RegisterOptions = AuthorizationOptions & {
  * the address that registered the most.
  */
 const unusedMax = 1_000;
-/** Maximum registrations per minute, for each address on each node. */
+/** Maximum number of client registrations per minute on each node, for each IPv4 address or IPv6 network (64 bits). */
 const perAddressMax = 20;
 
 /**

@@ -39,7 +39,7 @@ export type ArgumentCheck = {
 /** Maximum number of faults that are reported for the arguments of one call. */
 const faultsMax = 100;
 
-/** Checks arguments against their tool's schema. Records every fault. */
+/** Checks the arguments that a program gives to a tool call against the tool's input schema. Records every fault. */
 export function checkArguments({ args, action, path, given }: ArgumentCheck, scope: Scope, check: Check): void {
   const { inputSchema, idempotency } = action;
   const free = action.class === "destructive" ? checkConfirm(args, action, path, check) : args;
@@ -88,8 +88,8 @@ function toldOf(
 }
 
 /**
- * Checks the confirmation of a destructive call. It must be written in the program as a constant. No value that is only known at run time
- * may decide it. Returns the arguments without the confirmation.
+ * Checks the confirmation of a destructive call, and returns the arguments without it. The program must contain the confirmation as a
+ * constant, so that a value that is only known at run time cannot decide it.
  */
 function checkConfirm(args: ValueTemplate, { slug }: Action, path: Path, { faults }: Check): ValueTemplate {
   const entries = entriesOf(args) ?? [];
@@ -114,7 +114,7 @@ function withGiven(args: ValueTemplate, names: readonly string[], { required }: 
   return objectOf([...entries, ...missing.map((name) => [name, brokenTemplate] as const)]);
 }
 
-/** Returns the part of the arguments at a path, or undefined if there is none. */
+/** Returns the part of the arguments at a path, or undefined if the path leads to nothing. */
 function valueAtTemplate(template: ValueTemplate, path: Path): ValueTemplate | undefined {
   let at: ValueTemplate | undefined = template;
   for (const step of path) {

@@ -18,7 +18,7 @@ export function fieldPathSchema(
   return { description, type: "string", maxLength: pathMax, pattern: pathPattern, examples: [example] };
 }
 
-/** Reads the path of a row's field. */
+/** Reads the text in which a step names a field of a row. Returns the field's path. */
 export function readFieldPath(node: ShapeNode, reader: ShapeReader): Path | undefined {
   const hint = 'write the name of a field, such as "value", or a path inside it, such as "owner.name"';
   const text = reader.text(node, { max: pathMax, hint });

@@ -126,8 +126,8 @@ const shapes =
   'by offset, or {"arg": "cursor", "from": "links.next", "query": "cursor", "max": 20} by link';
 
 /**
- * Reads the object `page` of a step, which says how the step requests pages of a list. If the fields do not say it, the result has the
- * reason (`unclear`). Returns undefined if the value cannot be read. Every fault is recorded.
+ * Reads the object `page` of a step, which says how the step requests the pages of a list. If its fields do not say how to request the next
+ * page, `unclear` in the result is the reason. Returns undefined if `page` cannot be read at all. Every fault is recorded.
  */
 export function readPage(node: ShapeNode, reader: ShapeReader): PageSpec | undefined {
   if (node.value !== undefined && !isObject(node.value)) {
@@ -148,8 +148,8 @@ export function readPage(node: ShapeNode, reader: ShapeReader): PageSpec | undef
 }
 
 /**
- * Returns the reason why the fields of `page` do not say how to request the next page (`max` says nothing about this). Returns undefined if
- * they say it. A field that has an error of its own counts here.
+ * Returns the reason why the fields of `page` other than `max` do not say how to request the next page. Returns undefined if the fields say
+ * it, even if one of them has a fault of its own that is reported elsewhere.
  */
 function whyUnclear(fields: ShapeFields): string | undefined {
   const by = fields.at("by").value;
@@ -227,7 +227,10 @@ function readPath(node: ShapeNode, example: string, reader: ShapeReader): Path |
   return path;
 }
 
-/** Returns how the pages of a tool are requested: as the step says, or else as the tool declares. Returns undefined if neither says it. */
+/**
+ * Returns how the pages of a tool's list are requested. The step's own rule takes precedence over the rule that the tool declares. Returns
+ * undefined if neither the step nor the tool has a rule.
+ */
 export function pagingOf({ paging }: Pick<PageSpec, "paging">, { paging: declared }: Action): Paging | undefined {
   return paging ?? (declared && declaredPaging(declared));
 }

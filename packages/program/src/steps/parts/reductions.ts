@@ -24,11 +24,11 @@ export type Reduction =
       /** Template of the text that each row adds (for example `{row.title}`). */
       readonly of: TextTemplate;
       readonly separator: string;
-      /** Maximum number of rows that the text made from a set of rows contains. The text states only the number of the remaining rows. */
+      /** Maximum number of rows of which the text is made. Further rows are not in the text; `more` can state their number. */
       readonly max: number;
       /**
        * Text that is added if the set (list of rows) has more rows than `max`. The two entries are the parts before and after the number of
-       * the remaining rows. Undefined if the text does not mention them.
+       * the remaining rows. Undefined if nothing is added for the remaining rows.
        */
       readonly more: readonly string[] | undefined;
     };

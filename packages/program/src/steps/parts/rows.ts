@@ -28,7 +28,7 @@ export type RowsSpec = ItemRows & {
 };
 
 const fieldPattern = String.raw`^[^.\[\]{}\s"]+$`;
-/** The allowed form of the name of an item's field. */
+/** The allowed form of a field's name, for the fields of a list's items that become rows. */
 export const fieldName = {
   max: 200,
   pattern: new RegExp(fieldPattern),
@@ -36,7 +36,7 @@ export const fieldName = {
 };
 const keptCount = { min: 1, max: 50 };
 
-/** Returns the JSON Schema for the name of a field of an item. */
+/** Returns the JSON Schema for the name of a field of a list's items. */
 export function fieldSchema(description: string, example: string): JsonSchema {
   return { description, type: "string", maxLength: fieldName.max, pattern: fieldPattern, examples: [example] };
 }

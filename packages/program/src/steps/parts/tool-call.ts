@@ -114,7 +114,10 @@ export const toolCallDefinitions: Readonly<Record<string, JsonSchema>> = {
 /** The optional fields of every call. */
 export const callOptions = { args: ref("args"), retry: ref("retry"), timeout: ref("timeout") };
 
-/** Reads a call, except its entity (customer or user). Returns undefined if it names no tool. */
+/**
+ * Reads a call in a program, except for its entity (the customer or user whose account is used). Returns undefined if the call names no
+ * tool.
+ */
 export function readToolCall(
   fields: ShapeFields,
   pointer: string,
@@ -190,7 +193,7 @@ export function effectOf(
   return action && { access: action.class, takesKey: action.idempotency !== undefined };
 }
 
-/** Returns the tool of a call. If it cannot be called, records a fault and returns undefined. */
+/** Returns the tool that a call names. If a program cannot call this tool, records a fault and returns undefined. */
 function findAction(slug: string, path: Path, check: Check): Action | undefined {
   const { faults, view, actions } = check;
   const known = actions.get(slug);
@@ -268,7 +271,7 @@ export const undoForm: ObjectForm = {
   ],
 };
 
-/** Fields of an `undo` that stored programs may have. They never had an effect, because every undo call is retried in the same way. */
+/** Fields of an `undo` that stored programs may contain. svc ignores these fields, because every undo call is retried in the same way. */
 const unheeded = ["retry", "timeout"];
 
 /**

@@ -5,11 +5,12 @@ import { toConnectError } from "./rpc/connect-error.ts";
 
 type DrainParts = { http: Listeners; shutdown: AbortController };
 
-/** Time for writing the answers of calls that were ended, in milliseconds. */
+/** When the server stops, it ends the calls that run too long. Time in milliseconds that then remains for sending their answers. */
 const answeringMs = 1_000;
 
 /**
- * Finishes the work of a server that is stopping. Running requests get at most half of the time; the other work of the node gets the rest.
+ * Finishes the work of a server that is stopping, within the time `config.drainMs`. Running requests get at most half of this time. The
+ * other work of the node gets the rest.
  */
 export async function drain(
   { config, store, health, node }: ServerParts,

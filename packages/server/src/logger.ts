@@ -29,9 +29,9 @@ const secretFields: ReadonlySet<string> = new Set([
 type LogFields = Record<string, unknown>;
 
 /**
- * Returns the fields of a log line with those hidden that have a secret's name, also in objects of the line and in their `headers`. Returns
- * the same object if nothing is hidden. pino's own `redact` is not used: it reads its paths again for each field of each line, which makes
- * 200 KB of garbage for each job. `depth`: 0 for the line, 1 for its objects, 2 for their headers.
+ * Returns the fields of a log line. Fields with the name of a secret are hidden, also those in objects of the line and in the `headers` of
+ * such objects. Returns the same object if nothing is hidden. pino's own `redact` is not used: it parses its paths again for each field of
+ * each line, which makes 200 KB of garbage for each job. `depth`: 0 for the line, 1 for its objects, 2 for their headers.
  */
 function withoutSecrets(fields: LogFields, depth = 0): LogFields {
   let shown = fields;

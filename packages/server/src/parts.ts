@@ -149,7 +149,7 @@ function createGates(config: Config, { clock }: Store): Gates {
   };
 }
 
-/** Returns the sources of the metrics. */
+/** Returns the functions from which the gauges of `/metrics` read the current state of this node, such as its open connections. */
 function figuresOf({ connections, bodies, admission }: Gates, nodeOf: () => Node) {
   return {
     projects: () => figuresOfProjects(admission, nodeOf().ingest.quotas),

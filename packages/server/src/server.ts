@@ -48,10 +48,13 @@ export type Server = {
 };
 
 /**
- * Options of `startServer`. `onLoaded`: called and awaited when everything is loaded, before the server listens. `share`: data from the
- * supervisor (parent process), if there are several server processes. `mcpOffers`: passed to the node.
- * For tests only: `catalog` replaces the configured tool definitions. `consoleFolder` replaces the folder of the console's files.
- * `vaultLimits` replaces the times of the vault, and `erasures` the times of erasures.
+ * Options of `startServer`.
+ * - `onLoaded`: called and awaited when everything is loaded, before the server listens.
+ * - `share`: data from the supervisor (parent process), if there are several server processes.
+ * - `mcpOffers`: function that returns the features that the node offers to agents over MCP. Default: all features of the node.
+ * - For tests only: `catalog` replaces the configured tool definitions, and `consoleFolder` the folder of the console's files.
+ *   `vaultLimits` replaces the times and sizes of the vault, and `erasures` the durations that control how data of a person or project is
+ *   erased.
  */
 export type ServerOptions = {
   logger: Logger;
@@ -104,7 +107,7 @@ type OpenedParts = {
   readonly firstKey: FirstKey | undefined;
   readonly restored: RestoredStore;
   readonly isConsoleBuilt: boolean;
-  /** Listening address, after it listens. */
+  /** Address at which the server listens. `url` is set only after the server has begun to listen. */
   readonly listening: { url: string };
 };
 

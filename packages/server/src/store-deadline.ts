@@ -48,7 +48,10 @@ export type StoreAlarm = (error: unknown) => void;
 
 const everyMs = 5_000;
 
-/** Creates the alarm. It logs at most one warning in 5 seconds, with the error, for any number of failed requests. */
+/**
+ * Creates the function that logs a warning when the database is unavailable. It logs at most one warning in 5 seconds, with the error,
+ * however many requests fail.
+ */
 export function createStoreAlarm(logger: Logger, clock: Clock): StoreAlarm {
   let warnedAt = Number.NEGATIVE_INFINITY;
   return (err) => {

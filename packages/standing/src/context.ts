@@ -12,14 +12,14 @@ import type { VersionCache } from "./versions.ts";
 
 /** Limits of the engine of standing programs (which start jobs on a schedule or event). Times are in milliseconds. */
 export type StandingLimits = {
-  /** Maximum pause between two claims, in milliseconds. Default 1 s. */
+  /** Maximum pause in milliseconds until a node again looks for due tasks and events. Default 1 s. */
   readonly pollMs: number;
   /**
    * Duration of a lease (the time in which only one node works on a task), in milliseconds. If a node fails, its tasks are delayed by up to
    * this time. Default 30 s.
    */
   readonly leaseMs: number;
-  /** Maximum tasks of one transaction, and maximum events of one transaction. Default 100 each. */
+  /** Maximum number of due tasks about which one transaction decides. The same number limits the events of one transaction. Default 100. */
   readonly batchMax: number;
   /**
    * Maximum unfinished runs of a project (SVC_STANDING_RUNS). Runs whose job is parked (waits for a person or a release) do not count.
@@ -27,11 +27,14 @@ export type StandingLimits = {
    */
   readonly projectRunsMax: number;
   /**
-   * If a project is at least this many runs below its maximum, several nodes may start its runs at the same time. Default 4,000, which is
-   * 200 runs on each of 20 nodes.
+   * If a project is at least this many runs below its maximum, several nodes may start its runs at the same time. Closer to the maximum,
+   * one node at a time starts them, because together they could exceed it. Default 4,000, which is 200 runs on each of 20 nodes.
    */
   readonly projectRunsMargin: number;
-  /** Maximum pages that one poll reads. The next poll continues from there. Default 50. */
+  /**
+   * Maximum number of pages of a tool's list that one poll reads. If the list has more pages, the next poll continues after the last page
+   * that was read. Default 50.
+   */
   readonly pollPagesMax: number;
   /** Maximum number of schedules in a project (SVC_STANDING_MAX). Default 10,000. */
   readonly programsMax: number;
@@ -49,7 +52,7 @@ export type StandingContext = {
   readonly sealer: Sealer;
   readonly nodeId: NodeId;
   readonly starter: JobStarter;
-  /** Calls tools for polls. */
+  /** Makes the tool calls with which polls read lists. */
   readonly caller: ToolCaller;
   /** Applies the filters of subscriptions to the operational events about schedules. */
   readonly filters: OperationalFilters;

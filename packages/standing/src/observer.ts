@@ -54,7 +54,7 @@ export type StandingObserver = {
   failed(what: "claim" | "decide" | "poll" | "cancel", error: unknown): void;
 };
 
-/** An observer that ignores everything. */
+/** An observer that does nothing. It is used if the creator of the engine gives no observer. */
 export const silentStandingObserver: StandingObserver = {
   decided: () => {},
   polled: () => {},

@@ -137,7 +137,7 @@ export async function settled<T>(ask: () => Promise<T | false | undefined>): Pro
   }
 }
 
-/** Returns a program that deletes a note. Its plan needs approval. */
+/** Returns a program that deletes a note. People must approve this program before it runs. */
 export function clearing(note: string) {
   const steps = [{ id: "clear", call: "desk.delete_note", entity: "ops", args: { id: note, confirm: true } }];
   return { version: 1, title: `Clear ${note}`, approval: { plan: "destructive" }, steps };

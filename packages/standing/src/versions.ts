@@ -91,7 +91,7 @@ export function createVersionCache(sealer: Sealer, meter: Pick<WorkMeter, "begin
   };
 }
 
-/** Returns the title of a program. */
+/** Returns the title of a standing program: the title in its definition, or else the title of the program of steps inside it. */
 export function titleOf({ definition, program }: Pick<LoadedVersion, "definition" | "program">): string {
   return definition.title || program.title;
 }

@@ -19,7 +19,7 @@ export type TestAgent = {
   refresh(token: string, changes?: Readonly<Record<string, string | null>>): Promise<TokenReply>;
 };
 
-/** Answer of the token endpoint. */
+/** Answer of svc's OAuth token endpoint. */
 export type TokenReply = {
   readonly status: number;
   // biome-ignore lint/suspicious/noExplicitAny: tests read whatever is answered

@@ -6,8 +6,9 @@ import { onceARun } from "./once-a-run.ts";
 const making = new Map<string, Promise<string>>();
 
 /**
- * Bundles a program with all its imports into one file, and returns the file. Starting this file takes a quarter of the processor time. The
- * first caller in a test run makes the bundle. Not for tests that are about the start: those run the sources, as users do.
+ * Bundles a program with all its imports into one file, and returns the path of the file. Starting it takes a quarter of the processor time
+ * that the sources take. The first caller in a test run makes the bundle. Tests that are about the start do not use it: they run the
+ * sources, as users do.
  */
 export function bundled(program: string): Promise<string> {
   const known = making.get(program) ?? makeOnce(program);

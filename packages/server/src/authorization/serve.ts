@@ -7,7 +7,7 @@ import { answerError, answerJson } from "../http/answer.ts";
 import type { PageHandler } from "../pages/pages.ts";
 import type { CallErrorMapper } from "../rpc/call-error.ts";
 
-/** Error codes of RFC 6749, RFC 7591 and RFC 8707. */
+/** Error codes with which svc's OAuth paths answer, as RFC 6749, RFC 7591 and RFC 8707 define them. */
 type AuthorizationError =
   | "invalid_request"
   | "invalid_client_metadata"
@@ -20,7 +20,10 @@ type AuthorizationError =
   | "access_denied"
   | "temporarily_unavailable";
 
-/** Error with the form of an OAuth error. `description`: the problem or the correction, in ASCII without quotes and backslashes. */
+/**
+ * Error that svc's OAuth paths answer in the JSON form of OAuth. `description`: what is wrong or how the client can correct it, in ASCII
+ * without quotes and backslashes.
+ */
 export class AuthorizationRefusal extends Error {
   override readonly name = "AuthorizationRefusal";
   readonly error: AuthorizationError;
@@ -43,7 +46,7 @@ export function answerUnkept(res: ServerResponse, status: number, json: object):
   answerJson(res, status, JSON.stringify(json), unkept);
 }
 
-/** Answers with an error in the form of OAuth. */
+/** Answers with the JSON error body that OAuth defines (`error` and `error_description`), which caches do not store. */
 function answerRefusal(res: ServerResponse, refusal: AuthorizationRefusal): void {
   const { error, message, status, retryAfterSeconds } = refusal;
   const body = JSON.stringify({ error, error_description: message });
@@ -84,8 +87,8 @@ export function serve(
 }
 
 /**
- * Maximum bytes of a request body. A client's description has a few kilobytes. So has a form that contains an encrypted authorization
- * request.
+ * Maximum size in bytes of a request body at the OAuth paths. The largest bodies have a few kilobytes: the description with which a client
+ * registers, and a form that contains an encrypted authorization request.
  */
 const bodyBytesMax = 16_384;
 const depthMax = 8;

@@ -128,8 +128,8 @@ async function changeCode({ form, clientId, resource }: TokenRequest, options: T
 }
 
 /**
- * Ends the grant (a person's permission for an agent) of an authorization code that was used twice. Such a code was stolen, before or after
- * the client used it.
+ * Ends the grant (a person's permission for an agent) of an authorization code that was used twice. Two uses mean that the code was stolen,
+ * and one of the two senders may be the thief.
  */
 async function endGrantOfCode(digest: Buffer, options: TokenOptions): Promise<void> {
   const code = await findGrantCode(options.db, digest);

@@ -68,8 +68,9 @@ const budgetBytesMin = 84 * 1024 * 1024;
 const largestBodies = 12;
 
 /**
- * Returns the body budget of a node in bytes: 84 MiB, or 12 times the largest allowed body if this is more. 84 MiB is far more than a
- * node's traffic needs and keeps the process below 600 MiB. The second value makes large values of SVC_MAX_BODY_BYTES usable.
+ * Returns the memory budget of a node for request bodies, in bytes: 84 MiB, or 12 times `bodyBytesMax` if this is more. 84 MiB is far more
+ * than a node's traffic needs, and keeps the process below 600 MiB. If the operator allows very large bodies (SVC_MAX_BODY_BYTES), 12 of
+ * them must fit.
  */
 export function bodyBudgetBytes(bodyBytesMax: number): number {
   return Math.max(budgetBytesMin, largestBodies * bodyBytesMax);
@@ -189,11 +190,13 @@ class Budget {
   }
 
   /**
-   * Returns the holder that must lose a request body so that `holder` gets room for its bytes. A holder is one sender address in one share
+   * Returns the holder that must lose a request body, because the bytes of `holder` do not fit. A holder is one sender address in one share
    * of the budget (for example the share of a project).
-   * - If the node or the share has no room, this is the largest holder of a larger share, or else a larger holder of the same share.
-   * - If there is none, or if the address has no room, this is `holder` itself, if one of its bodies arrives slowly.
-   * - Undefined if no body may be discarded.
+   * - If the whole node is full, a holder in a share with more bytes loses a body: the largest holder of the largest such share.
+   * - If only the share is full, or if no other share has more bytes, the largest holder of the same share loses a body.
+   * - If these cases name no holder with more bytes, or if the address has reached its own limit, returns `holder`, provided that its
+   *   oldest body arrives slowly.
+   * - Otherwise returns undefined: no body may be discarded.
    */
   #victimOf(holder: Holder, bytes: number): Holder | undefined {
     const itself = this.#isSlow(holder) ? holder : undefined;

@@ -1,15 +1,18 @@
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 
-/** Reads the connections with large bodies a few at a time. */
+/**
+ * Shares the reading time between connections with large bodies. Only a few of these connections are read at a time, so that they do not
+ * delay the other requests.
+ */
 export type BodyPace = {
   /** Pauses reading the connection of a request until it is this connection's turn. Call it inside the request's `data` event. */
   yield(req: IncomingMessage): void;
 };
 
 /**
- * Number of connections that are read in one turn of the event loop, each with one piece of 64 KiB. libuv accepts one new connection per
- * turn, so turns must be short.
+ * Number of connections that are read in one turn of the event loop, each with one piece of 64 KiB. Turns must be short, because Node
+ * accepts only one new connection in each turn.
  */
 const atOnce = 2;
 /**
@@ -40,8 +43,8 @@ function createPace(schedule: (turn: () => void) => void): BodyPace {
     if (waiting.size > 0) schedule(turn);
   };
   /**
-   * Pauses connections again whose reading Node has resumed. Node resumes the reading at the end of the turn of the event loop in which
-   * `yield` paused it.
+   * Pauses the connections from `fresh` a second time. Node undoes the pause of `yield` at the end of the turn of the event loop in which
+   * `yield` was called.
    */
   const pauseAgain = () => {
     for (const socket of fresh) if (waiting.has(socket)) socket.pause();

@@ -2,18 +2,18 @@ import { BodyError } from "./body.ts";
 import type { BodyCharge } from "./body-budget.ts";
 
 /**
- * Size in bytes up to which the values of a body are not charged to the memory budget. Small bodies are frequent, and their values need
- * less memory than a node reserves for each call.
+ * Size of a JSON body in bytes below which the memory of its parsed values is not charged to the memory budget. Small bodies are frequent,
+ * and every call already has enough memory reserved for such values.
  */
 const smallBytes = 4_096;
 /**
- * Memory per value while svc checks, masks and writes it, in bytes. `containerBytes`: for a list or object. `valueBytes`: for other values.
- * A list of empty objects needs thirty times the size of its text.
+ * Memory in bytes that one parsed value of a JSON body needs while svc checks, masks and writes the body. `containerBytes`: for a list or
+ * object. `valueBytes`: for any other value. For example, a list of empty objects needs thirty times the size of its text.
  */
 const [containerBytes, valueBytes] = [120, 24];
 /**
- * Maximum bytes of memory that svc counts for the values of one body. It is low enough that a sender without other running requests is
- * never refused.
+ * Maximum number of bytes that svc charges for the parsed values of one body. The maximum is smaller than a sender's share of the memory
+ * budget. So a sender without other running requests is never refused.
  */
 const chargeMax = 20 * 1024 * 1024;
 /**

@@ -26,9 +26,10 @@ const messages = {
 } as const;
 
 /**
- * Returns the whole body of a request, at most `bytesMax` bytes, and charges it to `charge`. If it fails, releases the charge and throws
- * BodyError. A larger declared length is refused before reading. The bytes of a returned body stay charged until the caller releases them.
- * The server's requestTimeout limits the sending time.
+ * Returns the whole body of a request, at most `bytesMax` bytes, and charges it to `charge`. If reading fails, releases the charge and
+ * throws BodyError. If the header `content-length` is above `bytesMax`, refuses the body without reading it. The bytes of a returned body
+ * stay charged until the caller releases them. This function has no timeout: the server's `requestTimeout` ends a request that is sent too
+ * slowly.
  */
 export function readBody(req: IncomingMessage, bytesMax: number, charge: BodyCharge): Promise<Buffer> {
   return new Promise((resolve, reject) => {
@@ -84,7 +85,10 @@ export function hasBody({ headers }: IncomingMessage): boolean {
   return (length !== undefined && length !== "0") || headers["transfer-encoding"] !== undefined;
 }
 
-/** True if reading the body of a request may take several turns of the event loop. */
+/**
+ * True if a request may have a body larger than 16 KiB, or of unknown size. Node may read such a body in several turns of the event loop,
+ * with other work in between. False if a body is absent or small.
+ */
 export function mayBeLarge({ headers }: IncomingMessage): boolean {
   const length = headers["content-length"];
   return length === undefined ? headers["transfer-encoding"] !== undefined : Number(length) > paceBytes;
@@ -114,8 +118,8 @@ const paceBytes = 16_384;
  */
 const pieceBytes = 64;
 /**
- * Number of chunks after which their average size is checked. An average below `fineBytes` bytes is too small. No normal client sends so
- * many such small chunks.
+ * Number of chunks of a request body after which svc checks their average size. An average below `fineBytes` bytes is too small, because
+ * normal clients do not send so many such small chunks.
  */
 const fineChunksMax = 512;
 const fineBytes = 16;
@@ -158,9 +162,14 @@ class Pieces {
 }
 
 const empty = Buffer.alloc(0);
-/** A piece of an arriving body that is smaller than this number of bytes is copied into a common block with other small pieces. */
+/**
+ * Size in bytes below which a piece of an arriving body is copied into one block with other small pieces. One block uses less memory than
+ * many small objects.
+ */
 const pageBytes = 4_096;
-/** Size in bytes from which a body is stored in slabs (large blocks of memory). */
+/**
+ * Size in bytes from which a body is stored in slabs. A slab is a large block of memory that the allocator returns to the system after use.
+ */
 const slabsFromBytes = 65_536;
 /**
  * Size of a slab (block of memory for a large body), in bytes. It is so large that the allocator returns it to the system after use. A slab
@@ -176,7 +185,7 @@ const slabBytes = 262_144;
 class ArrivingBody {
   bytes = 0;
   readonly #charge: BodyCharge;
-  /** Maximum size of the body. */
+  /** Maximum size of the body, in bytes. */
   readonly #bytesMax: number;
   readonly #pieces: Buffer[] = [];
   /** Number of free bytes at the end of the memory block that was added last. The next bytes of the body are copied there. */
@@ -193,8 +202,8 @@ class ArrivingBody {
   }
 
   /**
-   * Adds a piece of the body. If the bytes of the piece were copied, frees the piece. Returns false if the memory budget for bodies is
-   * full; the body is then unusable.
+   * Adds a piece of the body, either by keeping the piece itself or by copying its bytes into a block. A copied piece is freed. Returns
+   * false if the memory budget for bodies is full; the body is then unusable.
    */
   append(piece: Buffer): boolean {
     const isKept = this.bytes === 0 || (piece.byteLength >= pageBytes && this.bytes < slabsFromBytes);

@@ -10,15 +10,22 @@ import type { BodyCharge } from "./body-budget.ts";
  */
 export type DecodeOptions = { readonly bytesMax: number; readonly charge: BodyCharge };
 
-/** Creates a stream that decodes one content encoding, in pieces of at most `pieceBytes`. */
+/**
+ * Creates a stream that decodes a body compressed in one way, for example with gzip. The stream outputs pieces of at most `pieceBytes`
+ * bytes.
+ */
 export type ContentCodec = (pieceBytes: number) => Transform;
 
 /**
- * Maximum decoded bytes per piece. The allocator uses separate pages for pieces of this size and returns them to the system; with smaller
- * pieces it kept 100 MB after a flood. A page uses no memory until it is written.
+ * Maximum decoded bytes in each piece. The allocator puts pieces of this size on memory pages of their own, and returns these to the system
+ * after use. With smaller pieces, the process still held 100 MB after a flood of compressed bodies. A page uses no memory until it is
+ * written.
  */
 const pieceBytesMax = 262_144;
-/** Number of decoded bytes that are charged to the memory budget before decoding starts. */
+/**
+ * Number of bytes that are charged to the memory budget before the decoding of a body starts. If the budget has no room for them, the body
+ * is not decoded at all.
+ */
 const firstBytes = 65_536;
 
 const codecs: ReadonlyMap<string, ContentCodec> = new Map<string, ContentCodec>([

@@ -23,10 +23,16 @@ export type Intake = {
   noteKey(req: IncomingMessage): void;
 };
 
-/** Maximum body, in bytes, of a call that needs no key. Health checks send the name of a service. */
+/**
+ * Maximum body, in bytes, of a call that needs no key. Only health checks are such calls, and their body contains only the name of a
+ * service.
+ */
 export const keylessBodyBytesMax = 1_024;
 
-/** Returns the share of the budget for the body of a call. */
+/**
+ * Returns the share of the memory budget for bodies to which the body of a call is charged. It is the share of the caller's project, of the
+ * administrator, or of all callers without a key.
+ */
 export function shareOf(principal: Principal | undefined): BodyShare {
   if (principal === undefined) return "keyless";
   return principal.kind === "project" ? `project:${principal.projectId}` : "administrator";
@@ -55,16 +61,16 @@ export function bodyFault({ reason }: BodyError, bytesMax: number): Fault {
 const refusalPauseMs = 200;
 
 /**
- * Waits before a request is refused because the memory for bodies had no room for it. For other errors, it does not wait. A sender above
- * its share should retry after 5 s. Without the delay, a sender that retries at once would occupy the whole node.
+ * Delays the refusal of a request if `error` says that the memory for bodies has no room for its body. Returns at once for other errors. A
+ * refused sender is asked to retry after 5 s, but some senders retry at once. Without the delay, such a sender would occupy the whole node.
  */
 export async function pauseBeforeRefusal(error: unknown): Promise<void> {
   if (error instanceof BodyError && error.reason === "no_room") await systemClock.wait(refusalPauseMs);
 }
 
 /**
- * Maximum time in milliseconds to wait for the lookup of a request's key, if its body is larger than an address without a known key may
- * keep in memory. It is many times the normal duration of a lookup.
+ * Maximum time in milliseconds to wait for the lookup of a request's key. This limit applies only if the body is larger than an address
+ * without a known key may keep in memory. A lookup normally takes a small fraction of this time.
  */
 const lookupMs = 250;
 

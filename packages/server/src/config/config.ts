@@ -19,8 +19,8 @@ export type Config = {
   readonly host: string;
   readonly port: number;
   /**
-   * Host names that the server accepts in requests, in addition to the host of `publicUrl` and loopback. They have the form that the class
-   * URL uses.
+   * Host names that the server accepts in requests, in addition to the host of `publicUrl` and loopback. They are normalized as
+   * JavaScript's `URL` class does it, for example in lower case.
    */
   readonly hosts: readonly string[];
   /** Separate address for AdminService and metrics. If undefined, both use the main address. */
@@ -32,8 +32,8 @@ export type Config = {
   readonly toolkitFolders: readonly string[];
   readonly deploymentFile: string | undefined;
   /**
-   * The projects that receive webhook events, from the environment variable. It applies only if the deployment file does not define this.
-   * Undefined if the variable is not set.
+   * Says which projects receive a webhook event, from SVC_WEBHOOK_AUDIENCE: only those with the account that the post names, or all. Used
+   * only if the deployment file does not say it. Undefined if the variable is not set.
    */
   readonly webhookAudience: Audience | undefined;
   /**
@@ -51,8 +51,8 @@ export type Config = {
   /** Number of processes that listen on one port, each with its own node. */
   readonly processes: number;
   /**
-   * Role of this process among several. `requests`: takes requests and runs short jobs. `rows`: takes no requests, and runs the other jobs.
-   * `all` does both.
+   * Role of this process among the processes of the server. `requests`: takes requests, and runs the jobs that process no rows. `rows`:
+   * takes no requests, and runs the jobs that fetch or map rows. `all` does both.
    */
   readonly processRole: "all" | "requests" | "rows";
   /** True if the server runs several processes with different roles. False if every process does everything. */
@@ -81,13 +81,13 @@ export type Config = {
   /** Maximum number of runs of one project's standing programs (schedules and event automations) at the same time. */
   readonly standingRunsMax: number;
   /**
-   * True if no runs of standing programs start on this node (SVC_STANDING is `hold`), for example after the database was restored from a
-   * backup. False: due runs start.
+   * True if this node starts no runs of standing programs (SVC_STANDING is `hold`). An operator sets it, for example, after the database
+   * was restored from a backup. False if due runs start.
    */
   readonly isStandingHeld: boolean;
   /**
-   * For an operator's own database: the time up to which the restored backup contains data, in epoch milliseconds. Undefined if the
-   * database was not restored.
+   * Only for a server with an external PostgreSQL (`databaseUrl`): the time up to which a restored backup contains data, in epoch
+   * milliseconds. Undefined if the database was not restored.
    */
   readonly restoredFromMs: number | undefined;
   /** Maximum standing programs (schedules) of a project. */
@@ -207,7 +207,10 @@ export function loadConfig(environment: Environment, places: ConfigFolders = cur
   return config;
 }
 
-/** Returns the epoch milliseconds of an RFC 3339 time with an offset. Throws an Error with the correct form. */
+/**
+ * Returns the epoch milliseconds of a time in RFC 3339 form with an offset. For another text, throws an Error whose message says which form
+ * is correct.
+ */
 function parseInstant(text: string): number {
   const at = readTime(text);
   if (at === undefined) throw new Error(`${formatValue(text)} is not a time, such as 2026-03-02T09:00:00Z`);
@@ -263,8 +266,9 @@ function checkTogether(config: Config, reader: ConfigReader): void {
 }
 
 /**
- * Returns the configuration of one of several processes. If the processes have roles, those with even numbers take no requests. If the node
- * has a role itself (`SVC_ROLE`), its processes have no roles.
+ * Returns the configuration of the process with this number, when the server runs several processes. If `hasProcessRoles` is true,
+ * processes with even numbers take no requests and run the jobs with rows. If the operator has limited the whole node (`SVC_ROLE` is `api`
+ * or `worker`), all processes are equal.
  */
 export function configOfProcess(config: Config, number: number): Config {
   if (!config.hasProcessRoles || config.processes === 1 || config.role !== "all") return config;

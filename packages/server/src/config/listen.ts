@@ -7,14 +7,20 @@ import { certificateOf, pairOf, privateKeyOf, type ReadFile, type TlsFiles } fro
 /** Address to listen on; an IPv6 address without its brackets. */
 export type ListenAddress = { readonly host: string; readonly port: number };
 
-/** Parses an address or a host name to listen on. Throws an Error with the correct form. */
+/**
+ * Returns the address or host name that a text names, without the brackets of an IPv6 address. For another text, throws an Error whose
+ * message says which form is correct.
+ */
 export function parseHost(text: string): string {
   const host = text.replace(/^\[(.*)\]$/, "$1");
   if (/^[A-Za-z0-9.:%_-]+$/.test(host)) return host;
   throw new Error(`${formatValue(text)} is not an address or a host name, such as 0.0.0.0, :: or localhost`);
 }
 
-/** Parses host and port, with an IPv6 address in brackets. Throws an Error with the correct form. */
+/**
+ * Returns the host and port that a text names, with an IPv6 address in brackets. For another text, throws an Error whose message says which
+ * form is correct.
+ */
 export function parseListenAddress(text: string): ListenAddress {
   const [, bracketed, plain, digits = ""] = /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/.exec(text) ?? [];
   const host = bracketed ?? plain;
@@ -39,8 +45,8 @@ function overlap(one: string, other: string): boolean {
 }
 
 /**
- * Returns the host names and addresses in SVC_HOSTS, in the form that the class URL uses. Reports a fault for an entry with a port or a
- * scheme.
+ * Returns the host names and addresses in SVC_HOSTS, normalized as JavaScript's `URL` class does it. Reports a fault for an entry with a
+ * port or a scheme.
  */
 export function readHosts(reader: ConfigReader): string[] {
   const hosts: string[] = [];

@@ -69,7 +69,10 @@ function parseInteger(text: string, { min, max }: { min: number; max: number }):
   throw new Error(`${formatValue(text)} is not a whole number from ${min} to ${max}`);
 }
 
-/** Returns the milliseconds of a duration. Throws an Error with the correct form if the text is not a duration from `minMs` to `maxMs`. */
+/**
+ * Returns a duration in milliseconds. If the text is not a duration from `minMs` to `maxMs`, throws an Error whose message says which form
+ * is correct.
+ */
 export function parseBoundedDuration(text: string, { minMs, maxMs }: { minMs: number; maxMs: number }): number {
   const ms = parseDuration(text);
   if (ms >= minMs && ms <= maxMs) return ms;

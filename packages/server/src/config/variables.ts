@@ -122,7 +122,10 @@ export const configVariables: readonly ConfigVariable[] = Object.entries(table).
   meaning,
 }));
 
-/** Returns the default of a variable. Only for variables whose default is a value, not a description. */
+/**
+ * Returns the default of a variable as text. Call it only for variables whose default is a value. For other variables, the table contains a
+ * description of the default instead.
+ */
 export function defaultOf(name: VariableName): string {
   return table[name][0];
 }

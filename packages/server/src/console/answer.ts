@@ -17,13 +17,16 @@ import { type PageCall, textField } from "./page-call.ts";
 // Errors: LINK_INVALID (401), with the reason in its message and, in its help, whom to ask for a new link; SIGN_INS_EXCEEDED (429);
 // ORIGIN_REFUSED (403); and the errors of AnswerAsk, such as ASK_SETTLED and PRINCIPAL_NOT_REACHED.
 
-/** Dependencies of answering through a link. */
+/** Dependencies of the handler with which a person answers a job's question through a link. */
 export type AnswerOptions = LinkOptions & {
   readonly answerLinks: Node["jobs"]["answerLinks"];
   readonly audit: AuditLog;
 };
 
-/** Creates the POST of `/console/answer`. */
+/**
+ * Creates the handler of POST requests to `/console/answer`. With it, the page of an answer link shows a job's question and sends the
+ * person's answer.
+ */
 export function createAnswer(options: AnswerOptions): PageCall {
   const { answerLinks, audit } = options;
   return async (body, req) => {
@@ -50,7 +53,10 @@ function gone(): Fault {
   return consoleFaults.LINK_INVALID("the question or the contact of the link no longer exists", linkHelp("answer"));
 }
 
-/** Returns the token of a link. Throws REQUEST_MALFORMED if it is missing. */
+/**
+ * Returns the secret token of an answer link or connect link, which the page sends in the request body. Throws REQUEST_MALFORMED if the
+ * body has no token.
+ */
 export function requireToken(body: JsonObject): string {
   const token = textField(body, "token");
   if (token === undefined)

@@ -25,7 +25,7 @@ export type Console = {
   welcome(req: IncomingMessage, res: ServerResponse): boolean;
 };
 
-/** Creates the console of a listener. */
+/** Creates the console and the portal for one listener of the server (an address on which it accepts requests). */
 export function createConsole(options: ConsoleOptions): Console {
   const { built, base } = options;
   const assets = createAssets(built);

@@ -3,8 +3,9 @@ import { call, defineFaults, formatValue, text, wait } from "@svc/core";
 /** Errors of console sessions. */
 export const consoleFaults = defineFaults({
   /**
-   * The proof of a console session is not valid: one of its two halves is missing, its session is not open, or it names an unknown seat
-   * (key of the session). `why`: says which of these is the case.
+   * The request does not prove an open console session. The proof has two parts: a cookie, and a value that the page sends in a header.
+   * `why`: what is wrong, for example that a part is missing, that the session has ended, or that the request names an unknown seat (key of
+   * the session).
    */
   SESSION_INVALID: {
     code: "unauthenticated",

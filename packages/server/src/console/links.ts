@@ -7,7 +7,7 @@ import { isValidKey } from "../auth/key-cache.ts";
 import { consoleFaults } from "./errors.ts";
 import type { SignInLimit } from "./sign-in-limit.ts";
 
-/** A valid link, and the key with which the link was created. */
+/** A console link that can still be used, and the key with which the link was created. */
 export type GoodLink = { readonly link: ConsoleLink; readonly key: ApiKey };
 
 /** Advice on how to get a new link, by the link's purpose. */
@@ -19,7 +19,7 @@ const helps: Readonly<Record<ConsoleLink["purpose"], string>> = {
   portal: "Ask the sender for another one.",
 };
 
-/** Returns how to get a new link. */
+/** Returns the advice for a person whose console link does not work: how to get a new link for the same purpose. */
 export function linkHelp(purpose: ConsoleLink["purpose"]): string {
   return helps[purpose];
 }

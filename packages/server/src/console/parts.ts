@@ -23,7 +23,10 @@ export type ConsoleParts = {
   readonly origin: ConsoleOrigin;
 };
 
-/** Returns the built pages in `folder`, or in the checkout. Undefined if the configuration disables the console. */
+/**
+ * Returns the built pages of the console, read from `folder`. The default is the folder into which svc's own build writes them. Undefined
+ * if this node does not serve the console.
+ */
 export async function readBuiltConsole(
   { isConsoleOn, role, publicUrl, isSandbox }: Config,
   folder: string = builtFolder,

@@ -47,10 +47,13 @@ import { type SignInOptions, userAgentOf } from "./sign-in.ts";
 // DELETE ends the session and returns {}.
 // Errors: SESSION_INVALID, LINK_INVALID (401), ORIGIN_REFUSED (403), SIGN_INS_EXCEEDED (429), REQUEST_MALFORMED (400).
 
-/** Dependencies of opening sessions of the portal. */
+/** Dependencies of the handler that opens and ends portal sessions (the sign-ins of customers in the portal). */
 export type PortalOptions = Pick<SignInOptions, "db" | "clock" | "limit" | "addressOf" | "sessions" | "origin">;
 
-/** Creates the methods of `/portal/session`. */
+/**
+ * Creates the handlers of `/portal/session`. POST opens a session with a portal link, or returns the data of the open session. DELETE ends
+ * the session.
+ */
 export function createPortalSession(options: PortalOptions): { POST: PageCall; DELETE: PageCall } {
   const { db, sessions } = options;
   return {
@@ -86,10 +89,13 @@ async function requireSession(
   return { session: await sessions.open(proof), half: proof.half };
 }
 
-/** An open session of a browser, and the key of its portal link. */
+/** A portal session that is already open in the browser that now opens a portal link, and the key of that session's link. */
 type FormerSession = { readonly session: ConsoleSession; readonly key: CallerKey };
 
-/** Returns the session of the portal that a request proves, and that a new one replaces. Undefined if it proves none that is open. */
+/**
+ * Returns the open portal session of the browser that sends the request. A new session will replace it. Undefined if the request proves no
+ * session, or if the session or its key has ended.
+ */
 async function findFormer(
   req: IncomingMessage,
   { origin, sessions, clock }: PortalOptions,
@@ -124,7 +130,10 @@ async function nameOfPortal(db: Database, projectId: ProjectId): Promise<string>
   return name === "" ? ((await findProject(db, projectId))?.name ?? "") : name;
 }
 
-/** Opens a session of a link. Ends the session `former`, whose cookie the browser replaces with that of the new session. */
+/**
+ * Opens a portal session for a valid portal link. Ends the session `former`, because the browser replaces its cookie with that of the new
+ * session.
+ */
 async function openSession(
   { link, key }: GoodLink,
   req: IncomingMessage,
@@ -185,7 +194,7 @@ async function sessionJson(
   };
 }
 
-/** Returns a logo as a data URL. Empty if there is none. */
+/** Returns the project's logo for the portal as a data URL. Returns an empty text if the project has no logo. */
 function logoUrl(logo: Buffer | null): string {
   const type = logo === null ? undefined : imageTypeOf(logo);
   return logo === null || type === undefined ? "" : `data:${type};base64,${logo.toString("base64")}`;

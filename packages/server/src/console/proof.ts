@@ -34,16 +34,25 @@ const framedMark = "framed_";
 
 /** How the console recognizes its own pages and their browsers. */
 export type ConsoleOrigin = {
-  /** Name of the cookie. It contains the port, because browsers send a cookie to every port of the host. */
+  /**
+   * Returns the name of the cookie of console sessions. The name contains the port of the service, because browsers send a cookie to every
+   * port of a host.
+   */
   cookieName(): string;
   /**
-   * Returns the name of the cookie of a portal session, and its attributes. `half`: the half of the proof that the page has, which says if
-   * the session may be used in a frame of another site.
+   * Returns the name and the attributes of the cookie of a portal session. `half`: the part of the session's proof that the page sends in a
+   * header. Its prefix says if the session may be used in a frame of another site.
    */
   portalCookie(half: string): { readonly name: string; readonly attributes: string };
-  /** Returns the half for a new portal session. `isFramed`: true if a page of another site may embed the portal. */
+  /**
+   * Returns a new random value for the part of a portal session's proof that the page sends in a header. `isFramed`: true if a page of
+   * another site may embed the portal.
+   */
   newPortalHalf(isFramed: boolean): string;
-  /** True if browsers send the cookie over https only. False if they also send it over http. */
+  /**
+   * True if browsers send the session cookies over https only, because the address of the service begins with `https:`. False if they also
+   * send the cookies over http.
+   */
   isSecure(): boolean;
   /** Returns why a request does not come from a page of this service; undefined if it does. Compares scheme, host and port. */
   faultOf(req: IncomingMessage): Fault | undefined;

@@ -13,9 +13,9 @@ import type { SessionProof } from "./proof.ts";
 /** Cache of console sessions. Entries are at most one second old. */
 export type Sessions = {
   /**
-   * Returns the open console session. The proof has two halves, a cookie and a value that the page sends; both must belong to the same
-   * session. Rejects with SESSION_INVALID or ORIGIN_REFUSED. Rejects if the database is unavailable. Rejects with the error of `wait`,
-   * which limits how many lookups run at once.
+   * Returns the open console session to which a proof belongs. The two parts of the proof, a cookie and a value that the page sends, must
+   * belong to the same session. Rejects with SESSION_INVALID or ORIGIN_REFUSED. Also rejects if the database is unavailable, or if `wait`,
+   * which limits how many lookups run at once, refuses the lookup.
    */
   open(proof: SessionProof, wait?: KeyLookupWait): Promise<ConsoleSession>;
   /**

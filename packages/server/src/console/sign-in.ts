@@ -43,7 +43,7 @@ import { type Sessions, sessionLifeMs, sessionsOfKeyMax } from "./sessions.ts";
 // DELETE signs out. DELETE {"seat": "key_…"} or {"seat": "admin"} removes one seat. Both return {}.
 // Errors: SESSION_INVALID, API_KEY_INVALID, LINK_INVALID (401), ORIGIN_REFUSED (403), SIGN_INS_EXCEEDED (429), REQUEST_MALFORMED (400).
 
-/** Dependencies of signing in. */
+/** Dependencies of the handler with which a browser signs in to the console and signs out. */
 export type SignInOptions = LinkOptions & {
   readonly keys: KeyCache;
   readonly sessions: Sessions;
@@ -56,7 +56,10 @@ const userAgentCharacters = 200;
 /** The access in the console (seat) that a sign-in gives: the access of a key, or of the administrator. */
 type Seat = { readonly keyId: KeyId } | { readonly adminDigest: Buffer };
 
-/** Creates the methods of `/console/session`. */
+/**
+ * Creates the handlers of `/console/session`. POST signs in with a key or a link, shows what a link gives access to, or returns the open
+ * session. DELETE ends the session, or removes one key from it.
+ */
 export function createSignIn(options: SignInOptions): { POST: PageCall; DELETE: PageCall } {
   const { sessions, origin } = options;
   return {
@@ -117,8 +120,8 @@ async function seatOf(
 }
 
 /**
- * Returns to which project and key a sign-in link gives access, without using the link. A page shows this to its user before it adds access
- * to a further project.
+ * Returns to which project and key a sign-in link gives access. The link can still be used afterwards. A page shows the answer to its user
+ * before it adds access to a further project.
  */
 async function lookAt(link: string, options: SignInOptions): Promise<{ json: JsonObject }> {
   const { key } = await findGoodLink(options, "sign_in", link);
@@ -210,7 +213,10 @@ function cookieText(origin: ConsoleOrigin, value: string, maxAgeSeconds: number)
   return `${origin.cookieName()}=${value}; Path=/; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Strict${secure}`;
 }
 
-/** Returns the browser that sends a request, as a session stores it. */
+/**
+ * Returns the User-Agent header of a request, cut to the length that a session stores. It shows a person which browser a session belongs
+ * to.
+ */
 export function userAgentOf(req: IncomingMessage): string {
   return (req.headers["user-agent"] ?? "").slice(0, userAgentCharacters);
 }

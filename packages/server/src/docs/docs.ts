@@ -29,8 +29,8 @@ export function isDocsPath(path: string): boolean {
 }
 
 /**
- * Creates the documentation of a listener. Its files are read at the first request, so that they do not delay the start. The path of a
- * request is never used as a file system path.
+ * Creates the handler that serves the documentation pages. It reads their files at the first request, so that they do not delay the start.
+ * It never uses the path of a request as a file system path.
  */
 export function createDocs({ folder, base, logger, createRequestId }: DocsOptions): Docs {
   let loading: Promise<Site> | undefined;

@@ -92,8 +92,8 @@ export function agentKeyMethods({
 }
 
 /**
- * Locks the row of the caller's key and returns the key, so that the key neither ends nor creates another key during the transaction.
- * Throws API_KEY_INVALID, AGENT_KEYS_EXCEEDED.
+ * Locks the database row of the caller's key and returns the key. The lock prevents that the key ends, or creates another key, during the
+ * transaction. Throws API_KEY_INVALID if the key has ended. Throws AGENT_KEYS_EXCEEDED if the key has already created too many valid keys.
  */
 async function requireMaker(tx: Executor, keyId: KeyId, nowMs: number): Promise<ApiKey> {
   await lockApiKey(tx, keyId);
@@ -113,8 +113,8 @@ function readLifetime(lifetime: Duration | undefined): number {
 }
 
 /**
- * Returns the scope of a new key: the requested scope, with the creator's values in its empty fields. Throws if the scope is larger than
- * the creator's, or if the new key would have no scope.
+ * Returns the scope of a new key: the requested scope, with the creator's values in its empty fields. Throws if the scope allows something
+ * that the creator's scope does not. Also throws if the scope is limited neither to an entity nor to toolkits.
  */
 function boundWithin(maker: Binding, asked: Binding): Binding {
   const binding = bindingOf(maker);
@@ -130,7 +130,10 @@ function boundWithin(maker: Binding, asked: Binding): Binding {
   return bound;
 }
 
-/** Returns one part of the new key's scope. An empty list means no limit; if the creator is scoped, the creator's list is used. */
+/**
+ * Returns one list of the new key's scope, for example its toolkits. An empty list means no limit. If the request has an empty list, the
+ * new key gets the creator's list. Throws AGENT_KEY_WIDENED for a value that is not in the creator's list.
+ */
 function partOf<Name extends string>(field: string, asked: readonly Name[], has: readonly Name[]): readonly Name[] {
   if (asked.length === 0 || has.length === 0) return asked.length === 0 ? has : asked;
   const foreign = asked.findIndex((name) => !has.includes(name));

@@ -6,7 +6,10 @@ import type { Health } from "./health.ts";
 
 const watchMs = 1_000;
 
-/** Creates grpc.health.v1.Health for one node. `services`: full names of the node's services. All services have the state of the node. */
+/**
+ * Creates the standard health service of gRPC (grpc.health.v1.Health) for one node. `services`: full names of the node's services. The
+ * answer is the same for all of them: the state of the node.
+ */
 export function createHealthService({
   health,
   clock,

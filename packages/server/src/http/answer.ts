@@ -10,7 +10,7 @@ export const jsonOptions = { alwaysEmitImplicit: true, ignoreUnknownFields: fals
 /** Additional headers of an answer. */
 export type AnswerHeaders = Readonly<Record<string, string>>;
 
-/** Default for Retry-After, in seconds. */
+/** Default header Retry-After of answers that ask the client to try again later: after 5 seconds. */
 export const retryHeaders = { "retry-after": "5" } as const;
 
 /** Answers with a JSON text. An answer to HEAD has only the headers. */

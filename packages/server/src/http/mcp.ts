@@ -37,7 +37,7 @@ export type McpOptions = {
    */
   timeoutMs?: number;
   createRequestId: () => string;
-  /** Measures the work of requests. */
+  /** Measures the event loop time that requests use, and gives their work its turns on the event loop. */
   meter: WorkMeter;
   mapError: CallErrorMapper;
   /** Aborts to end every running request when the server stops. */
@@ -83,7 +83,7 @@ export function createMcpHandler(options: McpOptions): McpHandler {
   };
 }
 
-/** A fault, and its HTTP status and headers. */
+/** The answer to an MCP request that svc refuses: the fault, its HTTP status and headers. */
 type Refusal = { error: Fault; status?: number; headers?: AnswerHeaders };
 
 function refusalOf({ method = "", headers }: IncomingMessage): Refusal | undefined {
@@ -178,7 +178,7 @@ async function answer(req: IncomingMessage, res: ServerResponse, options: Answer
   res.end();
 }
 
-/** Returns the protocol's headers. A header that occurs twice counts as absent. */
+/** Returns the MCP headers of a request: protocol version, method and tool name. A header that occurs twice counts as absent. */
 function headersOf({ headers }: IncomingMessage): McpHeaders {
   const textOf = (name: string) => {
     const value = headers[name];
@@ -193,7 +193,10 @@ function requireProject(principal: Principal, call: McpCall): ProjectPrincipal {
   throw serverFaults.ROLE_REQUIRED("MCP", "member", "admin");
 }
 
-/** Size of a body in bytes. The parsing of a larger body must wait for a turn (a share of the event loop's time). */
+/**
+ * Size of a request body in bytes above which the parsing must wait for a turn (a share of the event loop's time). Other bodies can be
+ * parsed without delaying other requests.
+ */
 const largeBytes = 65_536;
 const timeoutDefaultMs = 60_000;
 

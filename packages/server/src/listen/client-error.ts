@@ -28,15 +28,15 @@ function answerOf(status: string): string {
 /** Maximum time for which a refused connection stays open so that the client can read the answer, in milliseconds. */
 const lingerMs = 1_000;
 /**
- * Maximum time in milliseconds for closing late connections in one turn of the event loop. The server finds all late connections at once,
- * so the other ones are closed in later turns.
+ * Maximum time in milliseconds for which one turn of the event loop closes late connections (those whose request did not arrive in time).
+ * The server finds all late connections at once, so it closes the remaining ones in later turns.
  */
 const timeSliceMs = 5;
 
 /**
- * Creates the handler for connections whose requests are invalid, late or too large. It answers and closes them. A late connection closes
- * right after the answer. Others close when the client has read the answer, because data that still arrives would discard the answer (RFC
- * 9112, 9.6). All close after one second at the latest.
+ * Creates the handler for connections whose request is invalid, late or too large. It answers and then closes the connection, after one
+ * second at the latest. A late connection is closed right after the answer. Any other connection is closed when the client has closed its
+ * side. If svc closed it while data still arrives, the client could lose the answer (RFC 9112, 9.6).
  */
 export function createClientErrorHandler(): ClientErrorHandler {
   let late: HttpSocket[] = [];

@@ -3,11 +3,16 @@ import type { Socket } from "node:net";
 
 /** Time in milliseconds for which a client may keep the node waiting before its connection counts as idle. */
 const promptMs = 250;
-/** Time in milliseconds for a request without a key to arrive after the server begins to stop. A webhook post may be large. */
+/**
+ * When the server stops: time in milliseconds for which it still waits for the rest of a request without a key. The request may be a large
+ * webhook post, so this time is longer than that for an idle connection.
+ */
 const requestTimeMs = 2_000;
 /** Maximum time in milliseconds for answering a request without a key. After that, the connection may be closed. */
 const answeringMs = 1_000;
-/** Maximum number of connections that are checked before one is closed or refused. */
+/**
+ * Maximum number of connections in one state that svc checks while it looks for a connection to close. The limit keeps this search short.
+ */
 const looksMax = 64;
 
 /**
@@ -39,8 +44,8 @@ export type HeldConnection = {
 export type Rings = Readonly<Record<KeyState, Set<HeldConnection>>>;
 
 /**
- * A socket with its HTTP parser and the answer that it is writing. `node:http` has no other sign of a busy connection, and no other way to
- * stop the parser.
+ * A socket with its HTTP parser and the answer that it is writing. svc uses these internal properties of Node, because `node:http` does not
+ * show in another way that a connection is busy, and cannot stop the parser.
  */
 type HttpSocket = Socket & {
   _httpMessage?: ServerResponse | null;
@@ -59,17 +64,17 @@ export function connectionOf(socket: HttpSocket): HeldConnection | undefined {
   return socket[marked];
 }
 
-/** Stores a connection on its socket. */
+/** Stores svc's data about a connection on the socket of the connection, where `connectionOf` finds the data. */
 export function mark(socket: HttpSocket, connection: HeldConnection): void {
   socket[marked] = connection;
 }
 
-/** Value that a callback of the parser returns to stop the parser. */
+/** Value that a callback of Node's HTTP parser returns to stop the parser. */
 const endParsing = -1;
 
 /**
- * Stops the parser of a connection after the connection has ended. One read may contain thousands of requests, each of which would become
- * an object.
+ * Makes Node's HTTP parser stop when svc closes the connection. One read may contain thousands of requests. Without this, the parser would
+ * make an object of each of them, although the connection is closed.
  */
 export function parseWhileOpen(socket: HttpSocket): void {
   const { parser } = socket;

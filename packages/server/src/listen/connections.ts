@@ -85,14 +85,14 @@ const keyedReserve = 0.25;
  */
 const burstMax = 64;
 /**
- * Number of connections that svc must close because they caused too much work, all from one address and within a second. From then on, svc
- * reads new connections of this address only a few at a time.
+ * Number of closed connections of one address after which svc reads new connections of this address only a few at a time. It counts
+ * connections that caused too much work, and were closed for this within one second.
  */
 const punishedMax = 8;
 const punishedWithinMs = 1_000;
 /**
- * Interval in milliseconds at which svc begins to read connections that it has held back. At each interval, it takes a few connections of
- * every address.
+ * Interval in milliseconds at which svc begins to read new connections of addresses that caused too much work. Such connections are held
+ * back at first. At each interval, svc takes a few of them from every address.
  */
 const heldMs = 100;
 const heldAtOnce = 2;
@@ -123,8 +123,8 @@ export function createConnections(limits: ConnectionLimits): Connections {
   const keylessMax = max - Math.floor(max * keyedReserve);
   let shed = 0;
   /**
-   * For each client address: the number of its connections that were closed because they caused too much work. `untilMs`: time at which
-   * this number expires.
+   * For each client address: how many of its connections were closed because they caused too much work. `untilMs`: time in milliseconds (on
+   * the clock `now`) after which the count starts again from zero.
    */
   const punished = new Map<string, { count: number; readonly untilMs: number }>();
   const holding = createHolding();
@@ -159,8 +159,8 @@ export function createConnections(limits: ConnectionLimits): Connections {
     return known !== undefined && known.count >= punishedMax && known.untilMs > now();
   };
   /**
-   * Closes connections until `isFull` returns false, and returns true. Returns false if it is still full and no further connection may be
-   * closed.
+   * Closes connections of `rings` (those of the node or of one address) until `isFull` returns false, and then returns true. Closes only
+   * connections in one of the states `standings`. Returns false if the limit is still exceeded and none of these may be closed.
    */
   const makeRoom = (rings: Rings, isFull: () => boolean, standings: readonly KeyState[]): boolean => {
     while (isFull()) {

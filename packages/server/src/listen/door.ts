@@ -10,9 +10,9 @@ import type { Logger } from "../logger.ts";
 
 /** Rules for checking a request before any handler runs. */
 export type DoorOptions = {
-  /** SVC_PUBLIC_URL; undefined if it is unset. */
+  /** Public address of the service, from SVC_PUBLIC_URL. Undefined if the variable is not set. */
   publicUrl: string | undefined;
-  /** Host names of SVC_HOSTS, in the form that URL uses. */
+  /** Host names from SVC_HOSTS, normalized as JavaScript's `URL` class does it, for example in lower case. */
   hosts: readonly string[];
   /**
    * True if the server listens only on a loopback address. Then svc refuses requests for a foreign host name. A name is foreign if it is
@@ -150,7 +150,10 @@ function dialledAddress({ socket }: IncomingMessage): string {
   return address.includes(":") ? `[${address}]` : address;
 }
 
-/** Returns the host name of an address as URL writes it: in lower case, IP addresses in canonical form. Undefined if it is invalid. */
+/**
+ * Returns the host name of an address in the form of JavaScript's `URL` class: in lower case, and IP addresses in canonical form. Undefined
+ * if the address is invalid.
+ */
 function hostnameOf(text: string): string | undefined {
   const hostname = URL.parse(text)?.hostname;
   return hostname === undefined ? undefined : withoutDot(hostname);

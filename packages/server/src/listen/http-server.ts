@@ -28,7 +28,7 @@ export type HttpTimeouts = {
   requestMs?: number;
   /** Maximum time between two requests of a connection. Default 75 s, longer than the 60 s of common load balancers. */
   keepAliveMs?: number;
-  /** Interval in milliseconds between two checks for clients that send their request too slowly. Default 2 s. */
+  /** Interval in milliseconds at which the server looks for clients that send their request too slowly. Default 2 s. */
   checkMs?: number;
 };
 

@@ -4,7 +4,10 @@ import { ConfigError } from "../config/environment.ts";
 import type { ListenAddress } from "../config/listen.ts";
 import type { HttpServer } from "./http-server.ts";
 
-/** `url`: main address of a server. `adminUrl`: address of administration and metrics; undefined if they use the main address. */
+/**
+ * Addresses at which a running server accepts requests. `url`: main address. `adminUrl`: address of administration and metrics; undefined
+ * if they use the main address.
+ */
 export type ListenerUrls = { readonly url: string; readonly adminUrl: string | undefined };
 
 /**

@@ -10,12 +10,15 @@ export type RefusalPace = {
 };
 
 /**
- * Limits of refusals. `atOnce`: refusals without delay. `perSecond`: further refusals per second. `waitMaxMs`: maximum delay of a refusal
- * in milliseconds.
+ * Limits for sending refusals (error answers). `atOnce`: number of refusals that may be sent without delay after a pause. `perSecond`:
+ * number of refusals that may be sent per second after these. `waitMaxMs`: maximum delay of a refusal in milliseconds.
  */
 type Bounds = { readonly atOnce: number; readonly perSecond: number; readonly waitMaxMs: number };
 
-/** Limits for refusals (error responses) to one client address. Only an address with two thousand running requests waits for 10 s. */
+/**
+ * Limits for refusals (error answers) to one client address. The delay reaches its maximum of 10 s only if about two thousand refusals to
+ * the address wait at the same time.
+ */
 const ofAddress: Bounds = { atOnce: 32, perSecond: 200, waitMaxMs: 10_000 };
 /**
  * Limits of one node for sending refusals of requests, to all client addresses together. On a node with two cores, sending refusals at
@@ -44,8 +47,8 @@ export function createRefusalPace(nowMs: () => number): RefusalPace {
 }
 
 /**
- * Returns the time at which the next refusal (error answer to a request without a valid key) may be sent. `beforeMs`: time at which the
- * previous refusal was sent.
+ * Returns the time in milliseconds at which the next refusal (error answer to a request without a valid key) may be sent. `beforeMs`: the
+ * time that this function returned for the previous refusal.
  */
 function nextAnswerAt(
   beforeMs = Number.NEGATIVE_INFINITY,

@@ -13,8 +13,8 @@ export type Tls = {
   /** Creates a server for TLS 1.2 or newer. Each handshake uses the current certificate. */
   createServer(options: ServerOptions): Server;
   /**
-   * Reads the files of the TLS certificate and key at once. Without this call, svc reads them every 2 seconds. Never rejects: faults are
-   * logged, and the previous certificate stays in use.
+   * Immediately reads the files of the TLS certificate and key again. svc also reads them every 2 seconds without this call. Never rejects:
+   * faults are logged, and the previous certificate stays in use.
    */
   reload(): Promise<void>;
   /** Stops the repeated reading of the files. */
@@ -22,8 +22,8 @@ export type Tls = {
 };
 
 /**
- * Default interval for reading the certificate files, in milliseconds. The files are read and not watched, because a mounted secret is
- * replaced through symbolic links.
+ * Default interval for reading the certificate files, in milliseconds. svc reads the files repeatedly and does not watch them for changes.
+ * Kubernetes, for example, replaces a mounted secret through symbolic links, which a watch of the file can miss.
  */
 const lookMs = 2_000;
 // Maximum time for a TLS handshake in milliseconds. Node's default is 120 s, in which a client could keep a silent connection.

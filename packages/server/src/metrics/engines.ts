@@ -61,7 +61,10 @@ export function registerEngines(registers: Registry[]): Pick<Metrics, "toolCalle
   };
 }
 
-/** Registers the metrics of jobs: their number by final status, and others of the job engine. */
+/**
+ * Registers the metrics of the job engine. They count ended jobs by final status, parked jobs, lost leases (time-limited claims of a node
+ * to jobs), and failures of the engine itself.
+ */
 export function registerJobs(
   registers: Registry[],
 ): Pick<Metrics, "jobEnded" | "jobParked" | "jobLeaseLost" | "jobEngineFailed"> {
@@ -157,7 +160,10 @@ export function registerStanding(
   };
 }
 
-/** Registers the metrics of the project's own events, of filters, and of polls of events. */
+/**
+ * Registers the metrics of events that projects publish themselves, of the filters of subscriptions, and of polls with which callers fetch
+ * events.
+ */
 export function registerEvents(
   registers: Registry[],
 ): Pick<Metrics, "eventPublished" | "eventsPolled" | "eventFiltered"> {

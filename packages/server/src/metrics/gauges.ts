@@ -9,22 +9,25 @@ export type MetricsSources = {
   clock: Clock;
   /** Returns the number of pending deliveries of the whole deployment. Called at most every 5 seconds. */
   countBacklog: () => Promise<number>;
-  /** Returns the number of deliveries of the whole deployment that wait for a pace. Called at most every 5 seconds. */
+  /**
+   * Returns the number of deliveries of the whole deployment that wait because their subscription limits how fast it receives deliveries.
+   * Called at most every 5 seconds.
+   */
   countPaced: () => Promise<number>;
   /** Returns the number of open sessions of the portal of the whole deployment. Called at most every 5 seconds. */
   countPortalSessions: () => Promise<number>;
   dispatcher: () => { held: number; inFlight: number };
   connections: () => ConnectionStats;
   bodies: () => BodyStats;
-  /** Returns the event loop time of each project in milliseconds. */
+  /** Returns for each project how long its work has occupied the event loop of this node, in milliseconds. */
   spentMs: () => ReadonlyMap<string, number>;
   /** `bytes`: memory that steps of jobs use for their rows. `waiting`: number of steps that wait for memory. */
   memory: () => { readonly bytes: number; readonly waiting: number };
-  /** Returns the activity of each project on this node since its start. */
+  /** Returns the numbers of calls, webhook posts and refusals of each project on this node since its start. */
   projects: () => Iterable<ProjectFigures>;
 };
 
-/** Maximum number of projects with their own time series. All other projects share one series. */
+/** Maximum number of projects whose metrics are shown under their own id. The metrics of all other projects are added up under one name. */
 const projectsMax = 20;
 
 /** Registers the gauges of a node: deliveries, and projects' time on the event loop. */

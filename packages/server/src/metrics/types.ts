@@ -34,7 +34,7 @@ export type Metrics = {
   eventPublished(outcome: "stored" | "duplicate" | "refused"): void;
   /** Counts a poll of events that was answered. */
   eventsPolled(poll: EventPollObservation): void;
-  /** Counts the filters of subscriptions that were applied to an event, and their time. */
+  /** Counts the filters of subscriptions that were applied to an event, and adds up how long this took. */
   eventFiltered(filtered: FilterObservation): void;
   attempted(attempt: AttemptObservation): void;
   /** Records a tool call that has ended: its outcome and its duration. */
@@ -51,7 +51,7 @@ export type Metrics = {
   jobParked(job: ParkedJob): void;
   /** Counts a job whose lease (time-limited claim) was lost while this node was running the job. */
   jobLeaseLost(): void;
-  /** Records that the event loop was blocked, with the cause. */
+  /** Records that some work blocked the event loop of this node for too long, with the cause. */
   heldLoop(held: BlockedLoop): void;
   /**
    * Counts a failure of the job engine. `what`: the work that failed, such as claiming due jobs or renewing leases (a node's time-limited
@@ -61,8 +61,8 @@ export type Metrics = {
   /** Counts an ask (a question of a job to a person) that was answered, or whose time expired so that its default answer was applied. */
   askSettled(ask: AskObservation): void;
   /**
-   * Counts a decision if a run of a standing program (a program that starts jobs on a schedule or event) starts, waits, is skipped or is
-   * refused.
+   * Counts a decision about a run of a standing program (a program that starts jobs on a schedule or event). The run starts, waits, is
+   * skipped or is refused.
    */
   standingDecided(run: DecidedRun): void;
   /** Counts a finished poll of a standing program (a schedule). */
@@ -81,9 +81,6 @@ export type Metrics = {
   /** Counts a failed step of a throttled replay. */
   replayFailed(): void;
   leasesLost(count: number): void;
-  /**
-   * Counts a failure of the delivery engine. `what`: the work that failed: claiming, settling (recording results), releasing, expiring, or
-   * recording health.
-   */
+  /** Counts a failure of the delivery engine. `what`: the work that failed, such as claiming due deliveries or recording their results. */
   engineFailed(what: string): void;
 };

@@ -31,7 +31,10 @@ export function setPageHeaders(res: ServerResponse): void {
   for (const [name, value] of headers) res.setHeader(name, value);
 }
 
-/** Allows pages of these origins to embed the page of an answer in a frame. Call it after `setPageHeaders`. */
+/**
+ * Lets pages of the given origins embed the page that is sent with `res` in a frame. Without this call, other sites cannot embed the page.
+ * Call it after `setPageHeaders`.
+ */
 export function allowFrames(res: ServerResponse, origins: readonly string[]): void {
   if (origins.length > 0) res.setHeader("content-security-policy", policyFor(origins.join(" ")));
 }

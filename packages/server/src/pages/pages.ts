@@ -12,12 +12,15 @@ import type { Logger } from "../logger.ts";
 /** Serves a path that a person's browser opens. */
 export type PageHandler = (req: IncomingMessage, res: ServerResponse) => void;
 
-/** Maximum bytes of a form. The consent form has a few hundred bytes and a sealed request of similar size. */
+/**
+ * Maximum size in bytes of a form that a person sends from a page. The largest is the consent form of the sandbox. It has a few hundred
+ * bytes, and an encrypted request of similar size.
+ */
 const formBytesMax = 16_384;
 
 /**
- * Creates the pages for connecting an account: `/oauth/start`, `/oauth/callback` and, in the sandbox, its consent page. These pages need no
- * key, because their data is sealed.
+ * Creates the pages for connecting an account: `/oauth/start`, `/oauth/callback` and, in the sandbox, the page on which a person gives
+ * consent. These pages need no key, because they work only with data that svc has encrypted.
  */
 export function createPages(options: {
   pages: OauthPages;

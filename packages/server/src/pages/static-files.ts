@@ -47,7 +47,10 @@ function ignoreMissing(error: NodeJS.ErrnoException): [] {
   throw error;
 }
 
-/** Returns a file that svc can serve. Undefined if its type is unknown, and for files of the build itself, whose names start with a dot. */
+/**
+ * Returns a file that svc can serve. Undefined if the type of the file is unknown, or if its name starts with a dot (such files belong to
+ * the build tool).
+ */
 export function createFile(path: string, bytes: Pick<StaticFile, "body" | "br" | "gzip">): StaticFile | undefined {
   const type = types[extname(path)];
   if (type === undefined || path.startsWith(".")) return undefined;

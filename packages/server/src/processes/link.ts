@@ -3,7 +3,7 @@ import type { MetricValues } from "../metrics/types.ts";
 import type { ProcessMessage, SupervisorMessage } from "./messages.ts";
 import type { ProcessShare } from "./share.ts";
 
-/** A process's side of the channel to its supervisor. */
+/** What a process uses to exchange messages with its supervisor (the parent process that started it). */
 export type ProcessLink = {
   /**
    * Resolves with the data that the supervisor (the parent process) shares: the prepared database, the ports, and access to the metrics of
@@ -12,7 +12,10 @@ export type ProcessLink = {
   readonly share: Promise<ProcessShare>;
   /** Resolves when the supervisor requests that this process finishes its work and ends. */
   readonly stopped: Promise<void>;
-  /** Calls `reload` each time the supervisor requests that the files are read again. */
+  /**
+   * Calls `reload` each time the supervisor requests that this process reads the environment file (SVC_ENV_FILE) and the TLS certificate
+   * again.
+   */
   onReload(reload: () => void): void;
   /** Sends a message to the supervisor. Resolves when the message has been sent. */
   tell(message: ProcessMessage): Promise<void>;

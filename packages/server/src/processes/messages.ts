@@ -4,7 +4,7 @@ import type { MetricValues } from "../metrics/types.ts";
 import type { Server } from "../server.ts";
 import type { HeldStore } from "../start/store.ts";
 
-/** A message from the supervisor to a process, over a channel that no other process can read. */
+/** A message from the supervisor to one of the processes that it started. Other processes of the machine cannot read the channel. */
 export type SupervisorMessage =
   | {
       readonly type: "begin";
@@ -15,7 +15,7 @@ export type SupervisorMessage =
   | { readonly type: "listen"; readonly ports: SharedPorts }
   | { readonly type: "readMetrics"; readonly request: number }
   | { readonly type: "metricsSummed"; readonly request: number; readonly text: string }
-  /** Notice that another process stored due work. */
+  /** Notice that another process stored work that is due, such as a job. The receiving process looks for this work in the database. */
   | { readonly type: "workDue" }
   | { readonly type: "reload" }
   | { readonly type: "stop" };
@@ -31,5 +31,5 @@ export type ProcessMessage =
   | { readonly type: "refused"; readonly message: string }
   | { readonly type: "metricsRead"; readonly request: number; readonly values: MetricValues }
   | { readonly type: "sumMetrics"; readonly request: number }
-  /** Notice that this process stored due work which other processes do. */
+  /** Notice that this process stored work that is due, such as a job with rows, and leaves it to other processes. */
   | { readonly type: "workDue" };

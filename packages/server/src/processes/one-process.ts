@@ -31,7 +31,10 @@ export type OneProcess = {
   kill(): void;
 };
 
-/** Program of a process. `file`: Node script. `argumentsOf`: returns the arguments for the process with a number. */
+/**
+ * Program that the supervisor starts for each process. `file`: Node script. `argumentsOf`: returns the arguments for the process with the
+ * given number.
+ */
 export type ProcessProgram = { readonly file: string; argumentsOf(number: number): readonly string[] };
 
 /**

@@ -5,8 +5,9 @@ import type { ListenAddress } from "../config/listen.ts";
 import { adminListenFault, type SharedPorts } from "../listen/listeners.ts";
 
 /**
- * Returns the ports for several processes. Each port is first opened exclusively for a moment, because a process that shares a port is not
- * notified if another service uses it. Rejects like `Listeners.listen`.
+ * Returns the ports that several processes will share. Each port is first opened exclusively for a moment, because only then the system
+ * reports that another service already uses the port. Rejects with the error for the main address, or with ConfigError for
+ * SVC_ADMIN_LISTEN.
  */
 export async function findPorts({
   host,

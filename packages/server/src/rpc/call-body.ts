@@ -16,7 +16,10 @@ function isJson({ headers }: Pick<IncomingMessage, "headers">): boolean {
   return /^application\/(?:connect\+)?json\b/.test(headers["content-type"] ?? "");
 }
 
-/** Maximum body of a call whose request contains a whole document, in bytes. */
+/**
+ * Maximum body in bytes of a call whose request contains a whole document, such as a program: 16 MiB for the document, and 1 MiB for the
+ * rest.
+ */
 const documentBytesMax = 16_777_216 + 1_048_576;
 
 /**

@@ -17,7 +17,10 @@ export type Call = {
   traceparent?: string;
   /** Releases the part of the project's quotas that the call uses. Set when the call is admitted. */
   leave?: () => void;
-  /** Counts the call as a waiting call until it leaves. Throws the refusal of a quota. Set when the call of a project is admitted. */
+  /**
+   * Counts this call in the project's quota of calls that wait for something, such as the end of a job, until the call ends. Throws the
+   * quota's refusal if too many calls wait. Set when the call of a project is admitted.
+   */
   enterWait?: () => void;
   /** Checks the caller's permission again before a slow answer. Rejects with a fault if the caller has lost the permission. */
   confirm?: () => Promise<unknown> | undefined;
@@ -32,7 +35,10 @@ export function ownerOf({ requestId, principal }: Call): WorkOwner {
   return { projectId: principal?.kind === "project" ? principal.projectId : "", callId: requestId };
 }
 
-/** Context key of the call. The HTTP layer sets it for the gate and the interceptors. */
+/**
+ * Key under which Connect's context of a call contains the `Call` object. The HTTP layer stores the object, and the key check and the
+ * interceptors read it.
+ */
 export const callContext: ContextKey<Call | undefined> = createContextKey<Call | undefined>(undefined, {
   description: "svc call",
 });

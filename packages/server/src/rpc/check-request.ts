@@ -3,7 +3,10 @@ import { type Timestamp, TimestampSchema } from "@bufbuild/protobuf/wkt";
 import type { Interceptor } from "@connectrpc/connect";
 import { serverFaults } from "../errors.ts";
 
-/** Checks a message. `path`: prefix for the names of its fields. */
+/**
+ * Function that checks a request message of one type, and throws a fault. `path`: prefix for the names of the message's fields in the
+ * fault.
+ */
 type Check = (message: Record<string, unknown>, path: string) => void;
 
 const checks = new Map<DescMessage, Check>();
@@ -16,7 +19,10 @@ export function checkRequest(desc: DescMessage, message: Message): void {
   checkOf(desc)(message as unknown as Record<string, unknown>, "");
 }
 
-/** Interceptor that checks each message of a stream when it arrives. Other requests are checked elsewhere. */
+/**
+ * Interceptor that checks each message of a stream when it arrives. A unary request (one message) is checked right after its body is
+ * decoded.
+ */
 export const requestInterceptor: Interceptor = (next) => (req) =>
   next(req.stream ? { ...req, message: checkEach(req.message, checkOf(req.method.input)) } : req);
 

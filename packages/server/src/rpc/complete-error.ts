@@ -114,7 +114,7 @@ function shortName(typeName: string): string {
 /** An error in Connect's JSON form. It is in a body, or in the last frame of a stream. */
 export type ErrorJson = JsonObject & { code?: string; message?: string };
 
-/** A failed API call. When an error is made for its response, the parts that depend on the call are taken from here. */
+/** Data about a failed API call. `completeError` needs it to name the field, limit or request id in the error answer. */
 export type FailedCall = {
   method: DescMethod;
   requestId: string;

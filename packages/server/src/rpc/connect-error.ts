@@ -35,7 +35,10 @@ export function httpStatusOf(code: FaultCode): number {
   return codeToHttpStatus(codes[code]);
 }
 
-/** Returns a fault as Connect's error: with one svc.v1.ErrorDetail per detail, in order, and with Retry-After if the fault has a time. */
+/**
+ * Converts a fault to Connect's error type. The error has one svc.v1.ErrorDetail for each detail of the fault, in the same order. If the
+ * fault says when the caller may retry, the error has a Retry-After header.
+ */
 export function toConnectError(fault: Fault): ConnectError {
   const { code, message } = fault;
   const retryAfter = retryAfterText(fault);
@@ -46,8 +49,8 @@ export function toConnectError(fault: Fault): ConnectError {
 }
 
 /**
- * Returns one detail of an error in the form that is sent to the client. Only the binary form says which parts of the texts are names of
- * calls and fields or waiting times. The JSON form leaves this out, because readers of JSON do not use it.
+ * Returns one detail of an error in the form that is sent to the client. The binary form also says which parts of the texts are waiting
+ * times, or names of calls and fields. The JSON form leaves this out, because readers of JSON do not use it.
  */
 function wireDetail({ says, advice }: Fault, detail: FaultDetail, index: number) {
   const ofMessage = index === 0 ? wireParts(says).map((part) => ({ ...part, inMessage: true })) : [];
@@ -59,7 +62,10 @@ function wireDetail({ says, advice }: Fault, detail: FaultDetail, index: number)
 /** An error as it is sent to the client. */
 export type WireError = ConnectError;
 
-/** Returns the error with which Connect's handler ends a call at its timeout. The detail is added when svc answers. */
+/**
+ * Returns the error with which Connect's handler ends a call at its timeout. The error has no svc.v1.ErrorDetail yet; svc adds the detail
+ * when it answers.
+ */
 export function timedOut(): WireError {
   return new ConnectError("the operation timed out", Code.DeadlineExceeded);
 }

@@ -43,7 +43,7 @@ function takesGzip({ headers }: IncomingMessage, isJson: boolean): boolean {
   return compressionNegotiate([compressionGzip], own, text, name).response !== null;
 }
 
-/** Returns headers in the form of `writeHead`. */
+/** Returns headers as a plain object, the form that Node's `writeHead` takes. */
 function headersOf(header: Headers | undefined): OutgoingHeaders {
   const headers: OutgoingHeaders = {};
   header?.forEach((value, name) => {
@@ -95,8 +95,8 @@ function answerHeaders(added: Headers | undefined, isJson: boolean): OutgoingHea
 }
 
 /**
- * Adds a content length of 0 to the headers and returns them. `send` replaces the 0 with the true length. The header is added here to have
- * the same order of headers as in answers of Connect's handlers.
+ * Sets a content length of 0 in the headers and returns them. `send` later replaces the 0 with the true length. The header is set already
+ * here, so that the headers have the same order as in answers of Connect's handlers.
  */
 function withLength(header: Headers): Headers {
   header.set("content-length", "0");

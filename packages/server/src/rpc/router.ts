@@ -15,10 +15,10 @@ import { requestInterceptor } from "./check-request.ts";
 import { sayListLimits } from "./list-limits.ts";
 import { createUnaryCalls, type UnaryCall, type UnaryMethod } from "./unary-call.ts";
 
-/** Options of the router. */
+/** Options of the router that contains all API calls of a node. */
 export type RouterOptions = Omit<GateOptions, "rules"> & {
   bodyBytesMax: number;
-  /** Records audited calls. */
+  /** The audit log, in which calls that change something important are recorded. */
   audit: AuditLog;
   /** Decides when large answers are written, so that projects take turns. */
   turns: Turns;
@@ -75,7 +75,7 @@ export function createRouter({
   return { handlers, unary, needsKey: (method) => rules.roles.has(method) };
 }
 
-/** Options that a service may set for itself. */
+/** Names of the Connect options that a service may set when it is registered. Unary calls do not support other options. */
 const ownOptions: ReadonlySet<string> = new Set(["grpc", "grpcWeb", "readMaxBytes"]);
 
 /** Returns a router that also records the unary methods of added services, and which of them are audited. */

@@ -28,7 +28,7 @@ export type RpcOptions = {
   createRequestId: () => string;
   /** Returns the console session proof of a request without a key. Default: none. */
   proofOf?: ConsoleOrigin["proofOf"] | undefined;
-  /** Measures the work of requests. */
+  /** Measures the event loop time that calls use, and gives their work its turns on the event loop. */
   meter: WorkMeter;
   logger: Logger;
   /** Called for each call when its answer is written or abandoned. */

@@ -33,7 +33,7 @@ export type ArrivedCall = {
   readonly authorization: string | null;
   /** The encoding of the body if svc does not support it, or else null. */
   readonly encoding: string | null;
-  /** Value of the header Connect-Timeout-Ms, or its default. */
+  /** Timeout of the call in milliseconds, as text: the value of the header Connect-Timeout-Ms, or the default. */
   readonly timeout: string;
   /** Returns all headers of the request. Only some methods need them, so they are converted only when this function is called. */
   readonly header: () => Headers;
@@ -121,8 +121,8 @@ function startDeadline(timeoutMs: number | undefined, ending: AbortController): 
 }
 
 /**
- * Returns the function that serves a call, in the order of Connect's handler: gate, headers, body, decoding, then the work of the
- * interceptors.
+ * Returns the function that serves a call. Its steps have the order of Connect's handler: check of the key, headers, body, decoding, and
+ * then the work that Connect does in interceptors.
  */
 function createServing(
   { admit, outgoing, write, jsonOptions }: UnaryParts,

@@ -20,9 +20,9 @@ export const firstKeyFile = "first-key";
 const projectName = "default";
 
 /**
- * With SVC_BOOTSTRAP_KEY: adds this key to project `default`, unless it exists already. Without it, at the first start of an embedded
- * database: creates the project with an approver key, and writes the key to the file `first-key` (mode 0600). Returns the key until
- * `noteFirstKeyShown` records that it was shown.
+ * Prepares the first API key of a service. If SVC_BOOTSTRAP_KEY is set, adds this key to project `default`, unless it exists already.
+ * Otherwise, at the first start of an embedded database, creates the project with an approver key, and writes the key to the file
+ * `first-key` (mode 0600). Returns a created key at every start until `noteFirstKeyShown` has recorded that a start showed it.
  */
 export async function prepareFirstKey(
   config: Config,

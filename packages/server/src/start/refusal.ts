@@ -8,7 +8,10 @@ import { ConfigError } from "../config/environment.ts";
 import { createLogger, type Logger } from "../logger.ts";
 import type { Server } from "../server.ts";
 
-/** Returns a message for an error that an operator can correct. Undefined for an error whose stack is needed. */
+/**
+ * Returns a message for a start error that an operator can correct, such as a port in use. Returns undefined for any other error, because
+ * its cause can only be found with its stack.
+ */
 export function describeStartFault(error: unknown, { host, port, dataDir, databaseUrl }: Config): string | undefined {
   if (error instanceof ConfigError || error instanceof DefinitionError) return error.message;
   if (error instanceof EmbeddedPostgresError || error instanceof MigrationRefusedError) return error.message;
@@ -52,7 +55,7 @@ export function endProcess(logger: Logger, err: unknown, message: string): never
   process.exit(1);
 }
 
-/** Time after `drainMs` for storing finished work and closing the database, in milliseconds. */
+/** Time in milliseconds that a stopping server has in addition to `drainMs`, to store finished work and close the database. */
 export const closeMs = 10_000;
 
 /** Stops the server. Ends the process with 1 if it cannot be stopped cleanly or in time. */

@@ -30,7 +30,9 @@ In another terminal, in the checkout:
 `;
 }
 
-/** Returns the text for a start on a terminal. `link`: opens the console once. */
+/**
+ * Returns the text that shows the console's link when the server starts on a terminal. `link`: opens the console once, within ten minutes.
+ */
 export function consoleText(link: string): string {
   return `Console: ${link}\n(once, within ten minutes; later: npx svc console)\n\n`;
 }

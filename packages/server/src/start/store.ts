@@ -61,7 +61,7 @@ export async function openStore(config: Config, logger: Logger): Promise<Store> 
   }
 }
 
-/** Starts the embedded PostgreSQL if no other is configured, and migrates the database. */
+/** Starts the embedded PostgreSQL, unless SVC_DATABASE_URL names another one. Then migrates the database to this version of svc. */
 export async function holdStore(config: Config, logger: Logger): Promise<HeldStore> {
   const embedded = config.databaseUrl === undefined ? await startEmbedded(config, logger) : undefined;
   const url = config.databaseUrl ?? embedded?.socketUrl ?? "";
@@ -75,7 +75,10 @@ export async function holdStore(config: Config, logger: Logger): Promise<HeldSto
   return { url, isEmbedded: embedded !== undefined, ...end };
 }
 
-/** Connects to a running and migrated database. */
+/**
+ * Connects to a database that already runs and is migrated, such as that of `holdStore`. Returns the connections and a clock that follows
+ * the database's clock.
+ */
 export async function joinStore(
   { url, isEmbedded }: Pick<HeldStore, "url" | "isEmbedded">,
   logger: Logger,

@@ -20,7 +20,10 @@ import { type GetBacklogResponse, GetBacklogResponseSchema } from "@svc/gen/stat
 import { healthMessage } from "@svc/node";
 
 const worstMax = 20;
-/** Maximum number of dead letters for which svc checks if they were replayed later. Other dead letters count as given up. */
+/**
+ * Maximum number of dead letters (deliveries whose attempts are used up) for which svc checks if they were replayed later. Dead letters
+ * beyond this number count as not replayed.
+ */
 const deadMax = 200;
 const dayMs = 86_400_000;
 const minuteMs = 60_000;

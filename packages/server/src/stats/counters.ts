@@ -10,7 +10,10 @@ export type Counters = {
   attempted(attempt: AttemptObservation): void;
   toolCalled(call: CallObservation): void;
   jobEnded(job: EndedJob): void;
-  /** Returns the counts by minute, and removes them here. Each combination of minute, project, series, subject and outcome occurs once. */
+  /**
+   * Returns the activity counts by minute, and removes them from the counters. Each combination of minute, project, series (such as
+   * `calls`), subject (such as one tool) and outcome occurs once.
+   */
   take(): ActivityCount[];
   /** Adds activity counts (such as numbers of events and calls) back to the counters, because they could not be stored in the database. */
   giveBack(counts: readonly ActivityCount[]): void;
@@ -23,7 +26,10 @@ export type Counters = {
 const subjectsMax = 1_000;
 const minuteMs = 60_000;
 
-/** Counts of a project. `bySubject`: counts by series and subject, and then by outcome. */
+/**
+ * Activity counts of one project in one minute. `bySubject`: the counts by series (such as `calls`) and subject (such as one tool), and
+ * then by outcome. `subjects`: number of subjects that are counted separately.
+ */
 type Tallies = { readonly bySubject: Map<string, Map<string, number>>; subjects: number };
 
 const bucketNames = Array.from({ length: bucketBounds.length + 1 }, (_, index) => String(index));

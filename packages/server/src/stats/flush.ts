@@ -14,7 +14,7 @@ export type FlushOptions = {
   onError(error: unknown): void;
 };
 
-/** The loop that stores a node's counts in the database. */
+/** The loop that stores a node's activity counts (such as numbers of calls and deliveries) in the database. */
 export type Flush = {
   /** Stores the counts (of tool calls, webhook posts and deliveries) that are not stored yet, and ends the loop. Never rejects. */
   stop(): Promise<void>;
@@ -56,7 +56,10 @@ export function startFlush({ db, clock, counters, onError }: FlushOptions): Flus
   };
 }
 
-/** Stores counts in both tables in one transaction, so that a failed batch is in neither table. */
+/**
+ * Stores activity counts in the table of minutes and in the table of hours. One transaction writes both, so that a failed batch is in
+ * neither table.
+ */
 async function addCounts(db: Database, counts: readonly ActivityCount[]): Promise<void> {
   await withTransaction(db, async (tx) => {
     await addActivityMinutes(tx, counts);

@@ -1,7 +1,10 @@
 import type { NodeObserver } from "@svc/node";
 import type { Counters } from "./counters.ts";
 
-/** Returns an observer that counts events of the engines and passes them to `observer`. */
+/**
+ * Returns an observer that counts what the engines report (such as events, deliveries and calls), and then passes each report to
+ * `observer`.
+ */
 export function countActivity(observer: NodeObserver, counters: Counters): NodeObserver {
   const { deliveries, calls, jobs } = observer;
   return {

@@ -92,7 +92,7 @@ type StatsRequest = {
   readonly by: "minutes" | "hours";
 };
 
-/** Returns the answer of QuerySeries. Throws its errors. */
+/** Returns the answer of QuerySeries: the counts of a project over time. Throws the errors that the API declares for QuerySeries. */
 async function querySeries(
   { db, clock }: { readonly db: Executor; readonly clock: Clock },
   projectId: ProjectId,
@@ -161,7 +161,7 @@ function readStep(stepSeconds: number, rangeMs: number, unitMs: number): number 
   return stepMs;
 }
 
-/** Returns a count limited to 32 bits, the size of numbers on the wire. */
+/** Returns a count, limited to the largest value of the 32-bit number field that contains it in the answer. */
 function counted(count: number): number {
   return Math.min(count, 0xffffffff);
 }

@@ -14,7 +14,10 @@ import {
 import { eventMessage } from "@svc/node";
 import { bounded, type Watches, type WatchNews } from "./watches.ts";
 
-/** Dependencies of watching. `keepAliveMs`: maximum time between two messages in milliseconds, default 20 s. */
+/**
+ * Dependencies of WatchProject, the stream of a project's changes. `keepAliveMs`: maximum time between two messages of the stream in
+ * milliseconds, default 20 s.
+ */
 export type WatchContext = {
   readonly db: Executor;
   readonly clock: Clock;

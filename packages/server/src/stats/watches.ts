@@ -21,7 +21,9 @@ export type WatchNews = {
   readonly atMs: number;
 };
 
-/** Watches of projects. Each watched project is read once a second for all its watchers on this node. */
+/**
+ * Registry of the callers that follow the changes of projects. Each watched project is read once a second for all its callers on this node.
+ */
 export type Watches = {
   /**
    * Adds a watcher of a project. svc reads the project in rounds, one a second. `receive` gets the news of each round until `leave` is
@@ -33,7 +35,10 @@ export type Watches = {
 /** Receiver of a project's activity for one caller. `receive`: called with the news. `fail`: called if a read fails. */
 export type Listener = { receive(news: WatchNews): void; fail(error: unknown): void };
 
-/** Dependencies of watching. `everyMs`: pause between two reads in milliseconds, default 1 s. */
+/**
+ * Dependencies of the part that reads the changes of watched projects. `everyMs`: pause between two reads of a project in milliseconds,
+ * default 1 s.
+ */
 export type WatchesOptions = { readonly db: Executor; readonly clock: Clock; readonly everyMs?: number };
 
 const watchersMax = 100;
@@ -47,7 +52,10 @@ const lateMs = 5_000;
  * database.
  */
 const toldMax = 200;
-/** Maximum number of unfinished rows that are read again in each round. */
+/**
+ * Maximum number of unfinished rows (such as running jobs) of a watched project that svc remembers and reads again each second, to find
+ * changes. Above this number, svc forgets the oldest ones.
+ */
 const openMax = 1_000;
 const unfinished = jobStatuses.slice(0, jobStatuses.indexOf("succeeded"));
 

@@ -34,7 +34,10 @@ export type VaultState = {
   vaultKeys(): readonly VaultKey[];
   /** Returns the ids of the vault keys that a rotation replaced. */
   retired(): ReadonlySet<string>;
-  /** Returns the id of the current vault key if this process does not have it; it then cannot open any value. Otherwise undefined. */
+  /**
+   * Returns undefined if this process has the current vault key. Otherwise returns the id of that key; this process then cannot open any
+   * value.
+   */
   lacks(): string | undefined;
   isRotating(): boolean;
   /** Returns the number of the latest rotation (change of the vault key) of which this process has all keys. */

@@ -55,11 +55,11 @@ async function replace(file: string, text: string): Promise<void> {
 
 /** Times (in milliseconds) and sizes of a node's vault. */
 export type VaultLimits = {
-  /** Milliseconds between two reads of the vault's state from the database. */
+  /** Milliseconds between two reads of the vault's state (its keys and its running rotation) from the database. */
   readonly pollMs: number;
   /**
-   * Maximum age in milliseconds of this process's copy of the vault's state. An older copy is read again before data of other nodes is
-   * decrypted.
+   * Maximum age in milliseconds of this process's copy of the vault's state (its keys and its running rotation). If the copy is older, the
+   * process reads the state again before it decrypts data that other nodes may have encrypted.
    */
   readonly freshMs: number;
   /** Interval in milliseconds at which a node records in the database that it is running. */
@@ -70,8 +70,8 @@ export type VaultLimits = {
    */
   readonly goneMs: number;
   /**
-   * Pause in milliseconds before the next pass (complete reading of all tables). After this time, no node still uses values that it read
-   * before the last change.
+   * Pause in milliseconds between two passes of a rotation of the vault key. A pass reads all tables with encrypted values. The pause is so
+   * long that afterwards, no node still works with a value that it read before the last pass.
    */
   readonly graceMs: number;
   /** Duration in milliseconds of the lease (exclusive right for a limited time) with which a node does the work of a rotation. */

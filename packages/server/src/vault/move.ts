@@ -3,8 +3,8 @@ import { moveVaultRotation, type VaultRotation } from "@svc/db/vault/rotations";
 import type { VaultContext } from "./context.ts";
 
 /**
- * Commits the results of one step of a rotation together with the rotation's new state. If another node has taken over the rotation, rolls
- * back both.
+ * Runs in one transaction: stores the results of one step of a vault key rotation, and the new state of the rotation. If another node has
+ * taken over the rotation, stores neither.
  */
 export async function move(
   { nodeId, clock, limits }: VaultContext,

@@ -26,7 +26,10 @@ import { createVaultState } from "./vault-state.ts";
 
 const uses: readonly DataKeyUse[] = ["seal", "digest"];
 
-/** Loads the data keys of scopes, and creates keys that are missing. If several nodes create the same key, only one is kept. */
+/**
+ * Loads the data keys (keys that encrypt stored values) of the given owners: projects, or the deployment. Creates the keys that are
+ * missing. If several nodes create the same key at once, only one is kept.
+ */
 async function ensureDataKeys(
   { db, clock, state }: Pick<VaultContext, "db" | "clock" | "state">,
   scopes: readonly KeyScope[],
@@ -43,8 +46,9 @@ async function ensureDataKeys(
 }
 
 /**
- * Starts a rotation to the first vault key of this process, and returns the rotation. If svc keeps its key in a file, creates a new key
- * first. If a rotation is already running, returns that rotation. Throws VAULT_KEY_UNCHANGED, VAULT_KEY_RETIRED and VAULT_KEY_MISSING.
+ * Starts a rotation: it replaces the current vault key by the first vault key of this process. Returns the rotation, or the running one if
+ * there is one already. If svc keeps its keys in a file, it first creates a new key there. Throws VAULT_KEY_UNCHANGED, VAULT_KEY_RETIRED
+ * and VAULT_KEY_MISSING.
  */
 async function beginRotation(context: VaultContext): Promise<VaultRotation> {
   const { db, clock, state } = context;
@@ -89,11 +93,11 @@ export type Vault = {
   readonly sealer: Keyring;
   readonly nodeId: NodeId;
   /**
-   * Starts a rotation and returns it; returns the running rotation if there is one. Rejects with VAULT_KEY_UNCHANGED, VAULT_KEY_RETIRED and
-   * VAULT_KEY_MISSING.
+   * Starts a rotation (the replacement of the vault key) and returns it. Returns the running rotation if there is one. Rejects with
+   * VAULT_KEY_UNCHANGED, VAULT_KEY_RETIRED and VAULT_KEY_MISSING.
    */
   rotate(): Promise<VaultRotation>;
-  /** Reads the vault's state from the database now. This also happens every few seconds. */
+  /** Reads the vault's state (its keys and its running rotation) from the database now. This also happens every few seconds. */
   sync(): Promise<void>;
   /**
    * Does the next step of a vault key rotation (the replacement of the key), if one is running and this process may do it. Returns true if

@@ -6,9 +6,9 @@ import type { VaultRotation } from "@svc/db/vault/rotations";
 import type { VaultContext } from "./context.ts";
 import { move } from "./move.ts";
 
-/** Maximum time of encrypting in milliseconds before other work may run. */
+/** Maximum time in milliseconds for which encrypting rows may occupy the event loop. After that, other work of the process may run. */
 const timeSliceMs = 4;
-/** Maximum pause after a batch, in milliseconds. */
+/** Maximum pause in milliseconds after a batch of encrypted rows. The pause leaves the database time for other work. */
 const pauseMsMax = 100;
 
 /**

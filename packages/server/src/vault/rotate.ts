@@ -23,8 +23,8 @@ import { move } from "./move.ts";
 import { resealPage } from "./reseal-page.ts";
 
 /**
- * Purposes for which keys derived from an old vault key are still needed after a rotation. Digests of tool calls must be recognized until
- * the stored records of these calls are deleted.
+ * Uses of keys that svc derives from the vault key, for which the keys of the old vault key are still needed after a rotation. With them,
+ * svc recognizes digests of earlier tool calls, until the stored records of these calls are deleted.
  */
 const lastingPurposes = ["tool-call-digest"];
 

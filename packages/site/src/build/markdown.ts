@@ -90,7 +90,10 @@ export function parsePage(source: string): ParsedPage {
   };
 }
 
-/** Returns the page's headings, and gives each heading the anchor that code hosts give it. */
+/**
+ * Returns the page's headings. Gives each heading the same anchor that code hosts such as GitHub make from its text, so that links to
+ * sections work at both places.
+ */
 function placeAnchors(tokens: readonly Token[]): Heading[] {
   const counts = new Map<string, number>();
   return tokens.flatMap((token, index) => {

@@ -8,7 +8,10 @@ type Example = { readonly section: number; readonly terms: readonly string[]; re
 /** A word of an example question, the asked word that it matches best, and how well they match (0 to 1). */
 type Match = { readonly term: string; readonly asked: string; readonly share: number };
 
-/** Shares of a match of two different words: of synonyms, and of a word with its beginning. The same word has the share 1. */
+/**
+ * How well two different words match, if the same word counts 1. `synonym`: the words mean the same. `beginning`: the asked word is the
+ * beginning of the other word.
+ */
 const shares = { synonym: 0.8, beginning: 0.6 };
 
 /**
@@ -51,7 +54,10 @@ function sumOf<T>(items: readonly T[], numberOf: (item: T) => number): number {
   return items.reduce((sum, item) => sum + numberOf(item), 0);
 }
 
-/** Returns the best match of a word of example questions with the words of a question; an empty list if no word matches. */
+/**
+ * Returns the word of a question that best matches a word of an example question (`term`), as a list with one match. Returns an empty list
+ * if none matches.
+ */
 function matchOf(term: string, asked: ReadonlySet<string>): readonly Match[] {
   const matches = [...asked].map((one) => ({ term, asked: one, share: shareOf(one, term) }));
   return matches

@@ -62,20 +62,30 @@ const weights: readonly (readonly [start: string, weight: number])[] = [
 ];
 /** Weight of a found synonym (a word that means the same as a word of the question). The word itself has the weight 1. */
 const sameWeight = 0.5;
-/** A page may contain only a synonym of a word in the question. The word then counts as answered by this share (1 is the whole word). */
+/**
+ * If a page contains a synonym of a word in the question, but not the word itself, the word counts as found by this share. A word that the
+ * page contains counts 1.
+ */
 const sameShare = 0.8;
 /** Number of sections of a page in which the words of the search are counted, to rank the page. The page's best sections are used. */
 const sectionsRead = 4;
 /** The score of a page in a search is the score of its best section plus this share of the scores of its further matching sections. */
 const otherSectionsShare = 0.3;
 /**
- * Weights of the similarity of a question to the example questions. `page`: for the rank of a page, where the words of the best page have the
- * weight 1. `section`: for the choice of the page's section that is shown. The weights were chosen with 300 questions of readers.
+ * Weights of the similarity between a question and the example questions. `page`: weight in the ranking of pages. The best score that a
+ * page has by its words counts 1 there. `section`: weight in the choice of the page's section that is shown. The weights were chosen with
+ * 300 questions of readers.
  */
 const exampleWeights = { page: 1.5, section: 2 };
-/** Exponent of a similarity. An exponent above 1 makes small similarities count less. */
+/**
+ * The similarity between a question and the example questions (0 to 1) is raised to this power before pages are ranked. A power above 1
+ * makes small similarities count less.
+ */
 const exampleExponent = 1.5;
-/** Exponent of a page's score by words, as a share of the best page's score. An exponent below 1 makes pages with lower scores count more. */
+/**
+ * A page's score by words is divided by the best page's score, and then raised to this power. A power below 1 makes pages with lower scores
+ * count more.
+ */
 const wordExponent = 0.5;
 
 /** Headings that many pages have. They say nothing about what a section is about. */

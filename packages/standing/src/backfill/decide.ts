@@ -237,8 +237,8 @@ const stepMs = 1_000;
 const waitMs = 2_000;
 
 /**
- * Decides the next items of a backfill and returns the result. Makes at most as many runs as the backfill's pace and the program's queue
- * allow.
+ * Decides for the next times or events of a backfill if runs start, and returns the result. Makes at most as many runs as the backfill's
+ * pace and the program's queue allow.
  */
 function decideBackfill(decisions: DecisionContext, due: DueBackfill): BackfillStep {
   const { record, version } = due;
@@ -338,8 +338,9 @@ class Step {
   }
 
   /**
-   * True if svc may have deleted an earlier run for the due occurrence (time or event) of this backfill. False if svc still keeps all runs
-   * of the occurrence's time. Always false if the backfill is to run occurrences a second time (`again`).
+   * True if svc may have deleted an earlier run for a time or event of this backfill, because it is due before `keptFrom` and after the
+   * creation of the program. False if all runs since then still exist. Always false if the backfill is to run times and events a second
+   * time (`again`).
    */
   #mayHaveHadOne({ fireAt }: DueCandidate["occurrence"]): boolean {
     const { record, keptFrom } = this.#due;
@@ -377,10 +378,10 @@ class Step {
 }
 
 /**
- * True if a past time or event is a duplicate, so that it gets no run. `again`: true if the backfill also runs what had a run before.
+ * True if a past time or event is a duplicate, so that the backfill starts no run for it.
  * - It is a duplicate if an earlier item of the same backfill has the same dedupe key.
- * - If `again` is false, it is compared with runs that no backfill started. It is a duplicate if one has the same dedupe key, and its time
- *   is less than the dedupe window away.
+ * - It is also compared with times and events that came without a backfill. It is a duplicate if one of them has the same dedupe key and is
+ *   less than the dedupe window away. This does not apply if `again` is true (the backfill runs times and events a second time).
  */
 function isKnown(
   { again, ...times }: Pick<BackfillRecord, "again" | "createdAt" | "since">,

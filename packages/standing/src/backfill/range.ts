@@ -126,8 +126,8 @@ async function* events(
 }
 
 /**
- * Returns the first event that a query for a backfill left out because the events before it reached the maximum number of bytes. Ignores
- * deleted events.
+ * Returns the first event that a query for a backfill did not return, because the events before it already had the maximum number of bytes.
+ * Ignores deleted events.
  */
 function firstUnread(
   own: readonly { readonly eventId: EventId }[],

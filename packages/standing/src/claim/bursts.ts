@@ -6,9 +6,7 @@ import type { ClaimedDueTask } from "@svc/db/standing/claim";
  * programs have started.
  */
 const delayMaxMs = 5_000;
-/**
- * Pace that svc assumes before it has measured one. The pace is the number of programs that start per millisecond, on all nodes together.
- */
+/** Number of programs that are assumed to start per millisecond, on all nodes together, until svc has measured this pace. */
 const usualPace = 2;
 /**
  * Factor for the measured start speed (programs that start per millisecond, on all nodes). With 0.8 of the measured speed, svc delays jobs
@@ -23,8 +21,8 @@ const paceShare = 0.8;
 export class Bursts {
   readonly #batchMax: number;
   /**
-   * The last time this node claimed due tasks. `atMs`: its time. `due`: for each project with very many due programs, the number of
-   * programs that were still due after it.
+   * What this node knew when it last claimed due tasks. `atMs`: time of that claim. `due`: for each project with very many due programs,
+   * the number of its programs that were still due after that claim.
    */
   #last: { readonly atMs: number; readonly due: ReadonlyMap<ProjectId, number> } = { atMs: 0, due: new Map() };
 

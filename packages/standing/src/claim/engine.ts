@@ -45,9 +45,12 @@ const retryMaxMs = 60_000;
  * Maximum number of attempts to decide if an event or a scheduled time starts a run. After the last failed attempt, svc refuses the run.
  */
 const attemptsMax = 5;
-/** Interval in milliseconds between checks for schedules that have no task for their next time. */
+/**
+ * Interval in milliseconds at which svc looks for schedules whose task for the next start is missing. Without a task, a schedule would
+ * never start again.
+ */
 const rearmMs = 60_000;
-/** Maximum schedules that get a new task in one check. */
+/** Maximum number of schedules that get a missing task back in one search. */
 const rearmMax = 1_000;
 
 const emptyBatch: DecisionBatch = { tasks: [], arrivals: [], calls: [], polls: [] };
@@ -210,8 +213,8 @@ async function decideOrSplit<Item extends { readonly attempt: number }>(
 type EventClaim = { after: ProjectId | undefined };
 
 /**
- * Decides which runs of a batch start. If the start of a run fails, nothing is stored. The whole batch is then decided again, and this time
- * the failed run waits. Returns the decided programs.
+ * Decides which runs of a batch start. If the start of a waiting run or of a poll's run fails, the whole transaction is rolled back. The
+ * batch is then decided again, and now the failed run keeps waiting. Returns the programs about which a decision was stored.
  */
 async function decideWithoutFailed(context: StandingContext, batch: DecisionBatch): Promise<readonly DecidedProgram[]> {
   try {
@@ -331,13 +334,13 @@ function reportPoll(
   observer.polled({ programId, projectId, version, outcome, code, pages, rows, found, failuresInRow, durationMs });
 }
 
-/** Maximum number of runs that failed to start and that one transaction records. */
+/** Maximum number of runs whose failed start one transaction records. */
 const unstartedMax = 10;
 
 /**
- * Returns the batch for the next attempt, if some runs of a batch could not be started.
- * - Runs that are known to have failed keep waiting.
- * - If it is unknown which runs failed, the next attempt starts the waiting runs one at a time.
+ * Returns how a batch is decided again after some of its runs could not be started.
+ * - If it is known which runs failed, these runs keep waiting.
+ * - If any of several waiting runs may have failed, at most one waiting run is started in the next attempt.
  * - Returns undefined if a next attempt cannot help.
  */
 function batchAfter(batch: DecisionBatch, error: unknown): DecisionBatch | undefined {

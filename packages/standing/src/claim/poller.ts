@@ -5,7 +5,7 @@ import type { StandingContext } from "../context.ts";
 import { runPoll } from "../poll/run-poll.ts";
 import type { FinishedPoll } from "../poll/store.ts";
 
-/** Runs the polls of the tasks that this node has claimed. */
+/** Runs the polls whose due tasks this node has claimed. A poll is the call of a tool that finds new rows for a schedule. */
 export type Poller = {
   /** Accepts claimed tasks. If too many tasks already wait, it releases the surplus for other nodes. */
   take(tasks: readonly ClaimedDueTask[]): Promise<void>;
@@ -24,7 +24,10 @@ const runningOfProjectMax = 8;
  * of these polls while they wait.
  */
 const waitingMax = 200;
-/** Time in milliseconds until a poll task is due again that this node released, because it has no free slot for the task. */
+/**
+ * If this node has no free slot for a claimed poll task, it releases the task. Time in milliseconds until the released task is due again,
+ * for this or another node.
+ */
 const givenBackMs = 5_000;
 const retryMinMs = 1_000;
 const retryMaxMs = 60_000;

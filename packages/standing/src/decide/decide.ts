@@ -11,7 +11,7 @@ import { loadBatch } from "./load.ts";
 import { inputContext, type Permits, readFacts } from "./read-facts.ts";
 import { isAnythingDue, type ProgramDue, withWaiting } from "./waiting.ts";
 
-/** A program of a batch, with the decisions about it. */
+/** One of the programs (schedules) about which a transaction decides, with the decisions about its runs. */
 export type DecidedProgram = Pick<ProgramDue, "program" | "version" | "counted" | "isAdmitted" | "hasMore"> &
   Pick<ProgramOutcome, "called" | "outcomes"> & { readonly decisions: DecisionContext };
 

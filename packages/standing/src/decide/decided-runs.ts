@@ -10,7 +10,7 @@ export class DecidedRuns {
   readonly added: NewStandingRun[] = [];
   /** Changes of runs that were already waiting. */
   readonly changes: StandingRunChange[] = [];
-  /** Closed windows (runs that collected events), with the decision about each. */
+  /** Runs that collected events and whose time for collecting has now ended, each with the decision about it. */
   readonly closed = new Map<StandingRunId, StandingRunRecord>();
   /** Position of each new run in the list `added`, by run id. `#changeAt`: position of each changed run in the list `changes`. */
   readonly #newAt = new Map<StandingRunId, number>();

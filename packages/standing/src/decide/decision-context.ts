@@ -40,7 +40,7 @@ export class DecisionContext {
    */
   readonly knownKeys = new Map<string, number>();
   readonly windows: Windows;
-  /** Waiting runs that were refused. */
+  /** Waiting runs that were refused by this decision. */
   readonly declined: StandingRunRecord[] = [];
   /** Error texts of runs that svc refused, because starting them failed too often. */
   readonly failedStarts: string[] = [];
@@ -75,7 +75,7 @@ export class DecisionContext {
   }
 
   /**
-   * Returns the open runs (waiting or started) that have a concurrency key. Runs that this object has decided to start or queue are
+   * Returns the open runs (waiting or started) with the concurrency key `name`. Runs that this object has decided to start or queue are
    * included.
    */
   laneOf(name: string): LaneFacts {
@@ -221,7 +221,10 @@ export class DecisionContext {
     this.#start(started, { version, rateKey: run.rateKey, input: filled.value });
   }
 
-  /** Records missed times of a schedule as a single skipped run. */
+  /**
+   * Records times of a schedule that were missed and get no run, for example because svc was stopped. All of them are stored as a single
+   * skipped run with their number.
+   */
   miss({ count, firstMs, lastMs }: { count: number; firstMs: number; lastMs: number }): void {
     const occurrence = { kind: "schedule", fireAt: firstMs, missed: 0, previousAt: null, callerKeyId: null } as const;
     const run = this.#newRun(

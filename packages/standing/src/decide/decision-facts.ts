@@ -24,8 +24,8 @@ export type DecisionFacts = {
   readonly used: Used;
   readonly nowMs: number;
   /**
-   * Number of unfinished runs that the project may have in addition to those that exist now. The decisions about all programs of a project
-   * share this object.
+   * Number of further unfinished runs that the project may have. Each started run lowers the number. The decisions about all programs of a
+   * project share this object.
    */
   readonly room: { left: number };
   /** Encrypts the input of a run. */
@@ -35,7 +35,9 @@ export type DecisionFacts = {
    * that caused the run. These runs must wait.
    */
   readonly unstarted: ReadonlyMap<string, string>;
-  /** Returns when the next day begins in a time zone, in epoch milliseconds. */
+  /**
+   * Returns when the next day begins in a time zone, in epoch milliseconds. A run that exceeds the budget of the day can wait until then.
+   */
   readonly nextDayMs: (timeZone: string) => number;
 };
 

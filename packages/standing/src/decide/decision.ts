@@ -67,7 +67,10 @@ function overRate({ rate, nowMs, ...facts }: StartFacts): RunDecision | undefine
   return over("rate", rate.policy.whenOver, notBefore, facts);
 }
 
-/** Returns the time at which a rate allows the next start. Returns undefined if the rate allows a start now. */
+/**
+ * Returns the time in epoch milliseconds at which a rate (limit of starts per time) allows the next start. Returns undefined if the rate
+ * allows a start now.
+ */
 function notBeforeOf({ max, perMs }: StartRate, at: number | undefined, nowMs: number): number | undefined {
   const allowedAt = (at ?? nowMs) - (perMs - perMs / max);
   return allowedAt <= nowMs ? undefined : Math.ceil(allowedAt);

@@ -118,7 +118,7 @@ function driftOf({ drifts }: PreparedDecision, { id, version }: StandingProgramR
   return found?.version === version ? found.detail : undefined;
 }
 
-/** Returns the name of a program's current version. */
+/** Returns the ids and the number that identify a program's current version. */
 function nameOf({ id: programId, projectId, version }: StandingProgramRecord): VersionName {
   return { programId, projectId, version };
 }

@@ -13,9 +13,12 @@ export type Occurrence = Pick<
 > & {
   /** The input that the caller gave for the run. Undefined if the input comes from the definition of the standing program (a schedule). */
   readonly input: JsonObject | undefined;
-  /** Number of new rows, if a poll found the work that is due. */
+  /** Number of new rows that start this run. Set only if the cause of the run is a poll. */
   readonly rowCount?: number | undefined;
-  /** Additional template values for the run, by name. */
+  /**
+   * Values of this occurrence for the templates of the definition, by name, such as `event` or `rows`. They are added to the values that
+   * every run has, such as `fire`.
+   */
   readonly given?: JsonObject | undefined;
   /** The event that is to start a run. Undefined if a time or a polled row is to start it. */
   readonly event?: CollectedEvent | undefined;

@@ -210,7 +210,10 @@ async function roomsOf(
   return rooms;
 }
 
-/** Returns the maximum number of runs of a program that may start in its batch. */
+/**
+ * Returns how many runs of a program the present transaction starts at most. There may be one for each due time or event, each run that
+ * ends collecting, and each waiting run.
+ */
 function startsMaxOf(due: ProgramDue): number {
   return candidatesOf(due).length + due.closing.length + due.waiting.length;
 }

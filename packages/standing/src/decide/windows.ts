@@ -26,7 +26,7 @@ export class Windows {
   readonly #open: Map<string, Window>;
   readonly #touched = new Map<StandingRunId, Window>();
   readonly #programId: StandingProgramId;
-  /** The collected events, each with the run that collects it. */
+  /** Events that this transaction adds to windows, each with the run that collects it. */
   readonly events: {
     readonly eventId: EventId;
     readonly programId: StandingProgramId;
@@ -68,9 +68,9 @@ export class Windows {
   }
 
   /**
-   * Returns the earliest time at which svc must check if one of the changed collect windows (times in which events are gathered) can close.
-   * If a window's time has ended but events still arrive, this is `againMs` from now. With an earlier time, a burst of events would cause a
-   * check after every batch.
+   * Returns the earliest time at which svc must check if one of the windows to which this transaction added events can close. If a window's
+   * time is over but its events still arrive, the check follows `againMs` later. Without this pause, a burst of events would cause a check
+   * after every batch.
    */
   checkAt(nowMs: number, againMs: number): number | undefined {
     const times = [...this.#touched.values()].map(({ run: { state, notBefore } }) => {

@@ -34,7 +34,7 @@ import { noteEntity, noteZone, type StandingFault, type StandingFaults } from ".
 import { knownOf, type PayloadTypes, type RowTypes, readDefinition } from "./read.ts";
 import { suggestedValue } from "./suggested-input.ts";
 
-/** Dependencies of the check of definitions. */
+/** Dependencies of the function that checks the definition of a schedule. */
 export type CheckParts = {
   readonly db: Executor;
   readonly starter: Pick<JobStarter, "check" | "checkRead">;
@@ -44,7 +44,7 @@ export type CheckParts = {
   readonly meter: Pick<WorkMeter, "begin">;
 };
 
-/** A definition that is to be checked, and the project and role of the caller. */
+/** A schedule's definition that is to be checked, and the project and role of the caller. */
 export type DefinitionCheck = {
   readonly projectId: ProjectId;
   readonly role: Role;
@@ -69,7 +69,10 @@ export type CheckedDefinition = {
   /** Hash of everything that a run does, as `planHashOf` returns it. */
   readonly planHash: string;
   readonly start: StartableProgram;
-  /** When the program is first due after the check, in epoch milliseconds. Null if it is never due, or if the time is not known. */
+  /**
+   * When the program is due for the first time after the definition was checked, in epoch milliseconds. Null if it is never due, or if the
+   * time cannot be known in advance, as for events.
+   */
   readonly firstAt: number | null;
   /** Notes about the schedule's definition and its program. A note is a hint for the author and no error. */
   readonly notes: readonly ProgramNote[];
@@ -158,8 +161,8 @@ function withInput(fault: ProgramFault, document: JsonObject | undefined, given:
 }
 
 /**
- * Returns the types of the values that the condition `when` of a definition can use, by name (for example `event`). The types of params are
- * unknown if the program has faults.
+ * Returns the types of the values that the condition `when` of a definition can use, by name (for example `event`). One of them is
+ * `params`, the constants of the program. Its type is undefined if the program has faults.
  */
 function givenTypes(
   { source }: Definition,
@@ -226,8 +229,8 @@ function checkDrift({ drift }: Definition, { needsApproval }: StartableProgram, 
 }
 
 /**
- * Records a fault if the program needs approval, has no schedule and no `budget`. The people who approve it must see how many runs a day it
- * may have.
+ * Records a fault if the program needs approval, is started by events or rows, and has no limit of runs per day in `budget`. The people who
+ * approve the program must see how many runs a day it may have. Times of a schedule limit this number by themselves.
  */
 function checkBudget(
   { source, budget }: Definition,

@@ -90,17 +90,17 @@ export type Definition = {
   readonly budget: Budget | undefined;
   readonly overlap: Overlap;
   /**
-   * Reaction to changed tools: `follow` uses the new definitions, `pause` pauses the program. Undefined means `follow`, or `pause` if
-   * the plan needs approval.
+   * Reaction to changed tools: `follow` uses the new definitions of the tools, `pause` pauses the program. Undefined means `pause` if
+   * people must approve the program, and otherwise `follow`.
    */
   readonly drift: "follow" | "pause" | undefined;
-  /** Number of failures in a row after which svc pauses the program. 0 means never. */
+  /** Number of runs in a row that must fail before svc pauses the program. 0 means that svc never pauses it for this reason. */
   readonly pauseAfter: number;
   /** JSON text of the program. */
   readonly programJson: string;
 };
 
-/** Values that the templates of a definition can use, by name. */
+/** Values that the templates of a schedule's definition can use, by name (for example `fire` and `event`). */
 export type TemplateValues = JsonObject;
 
 const text = { type: "string" } as const;

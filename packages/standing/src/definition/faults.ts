@@ -20,10 +20,10 @@ type DefinitionFaultCode =
   | "POLICY_INVALID"
   | "BUDGET_REQUIRED";
 
-/** A fault of a definition or of its program. */
+/** A fault of a schedule's definition, or of the program inside the definition. */
 export type StandingFault = DocumentFault<DefinitionFaultCode | ProgramFault["code"]>;
 
-/** The faults of a definition. */
+/** The list to which the faults of a schedule's definition are added. */
 export type StandingFaults = FaultList<DefinitionFaultCode>;
 
 /**

@@ -3,13 +3,13 @@ import { durationSchema, type ObjectForm, schemaOf, wholeSchema } from "@svc/pro
 
 /** Minimum time between two occurrences of a schedule, in milliseconds. */
 const intervalMinMs = 60_000;
-/** Maximum entries of a schedule's `at`. */
+/** Maximum number of times in the field `at` of a schedule, which lists single times. */
 export const timesMax = 100;
 /** Maximum cron expressions of a schedule. */
 export const expressionsMax = 10;
 
 const day = 86_400_000;
-/** Minimum and maximum of each number and duration in a definition. Durations are in milliseconds. */
+/** Minimum and maximum of each number and duration in a schedule's definition. Durations are in milliseconds. */
 export const bounds = {
   every: { min: intervalMinMs, max: 366 * day },
   jitter: { min: 1_000, max: 3_600_000 },
@@ -42,7 +42,9 @@ const whenOver: JsonSchema = {
   description: "Says if a run over the limit waits or is left out.",
 };
 
-/** Allowed fields of the object `catchUp` in a definition. */
+/**
+ * Allowed fields of the object `catchUp` in a schedule's definition. The object says which times still start runs after svc was stopped.
+ */
 export const catchUpForm: ObjectForm = {
   description: "Handling of occurrences that were missed while svc was stopped.",
   required: {},
@@ -53,7 +55,7 @@ export const catchUpForm: ObjectForm = {
   examples: [{ window: "1d", runs: "last" }],
 };
 
-/** Allowed fields of the object `schedule` in a definition. */
+/** Allowed fields of the object `schedule` in a definition. The object says at which times runs start. */
 export const scheduleForm: ObjectForm = {
   description: "The times at which it is due: exactly one of cron, every and at.",
   required: {},
@@ -89,7 +91,7 @@ export const scheduleForm: ObjectForm = {
   examples: [{ cron: ["0 9 * * 1-5"], jitter: "2m" }],
 };
 
-/** Allowed fields of the object `trigger` in a definition. */
+/** Allowed fields of the object `trigger` in a schedule's definition. The object names the trigger whose events start runs. */
 export const triggerForm: ObjectForm = {
   description: "Each event of a trigger starts a run.",
   required: { slug: { description: "The trigger.", type: "string", examples: ["calendar.events_changed"] } },
@@ -98,8 +100,8 @@ export const triggerForm: ObjectForm = {
 };
 
 /**
- * Allowed fields of the object form of a poll's `first`. The object says that only the last rows of the list start runs at the first poll,
- * and how many.
+ * Allowed fields of the field `first` of a poll, if its value is an object. The object says that only the last rows of the list start runs
+ * at the first poll, and how many.
  */
 export const firstForm: ObjectForm = {
   description: "The last rows of the list.",
@@ -112,7 +114,10 @@ const pathSchema = (description: string, example: string): JsonSchema => {
   return { description, type: "string", minLength: 1, maxLength: 512, examples: [example] };
 };
 
-/** Allowed fields of the object `cursor` in a poll. */
+/**
+ * Allowed fields of the object `cursor` of a poll in a schedule's definition. The object says how a poll finds the rows that are new since
+ * the previous poll.
+ */
 export const cursorForm: ObjectForm = {
   description: "Position from which a poll continues, instead of the tool's declaration.",
   required: { kind: { enum: ["seen", "after", "newest", "token"], description: "Its kind." } },
@@ -137,7 +142,10 @@ export const cursorForm: ObjectForm = {
   examples: [{ kind: "seen" }, { kind: "after", arg: "since", from: "created_at", overlap: "10m" }],
 };
 
-/** Allowed fields of the object `poll` in a definition. */
+/**
+ * Allowed fields of the object `poll` in a schedule's definition. The object names the tool whose list is read, and which of its rows start
+ * runs.
+ */
 export const pollForm: ObjectForm = {
   description: "New rows of a list that a tool reads start runs.",
   required: {
@@ -172,7 +180,7 @@ export const pollForm: ObjectForm = {
   examples: [{ call: "sales_crm.list_deals", entity: "ops", every: "5m" }],
 };
 
-/** Allowed fields of the object `source` in a schedule's definition. */
+/** Allowed fields of the object `source` in a schedule's definition. The object says what starts runs: times, a trigger or a poll. */
 export const sourceForm: ObjectForm = {
   description: "The source of its runs: exactly one of schedule, trigger and poll.",
   required: {},
@@ -188,7 +196,9 @@ const condition: JsonSchema = {
   examples: ["event.payload.amount > params.min"],
 };
 
-/** Allowed fields of the object `dedupe` in a definition. */
+/**
+ * Allowed fields of the object `dedupe` in a schedule's definition. The object says how duplicates (for example of events) are recognized.
+ */
 export const dedupeForm: ObjectForm = {
   description: "Key of an occurrence: an occurrence with a key that occurred within the window starts no run.",
   required: { key: { description: 'A text from the start: {"$ref": "event.payload.id"}.' } },
@@ -196,7 +206,7 @@ export const dedupeForm: ObjectForm = {
   examples: [{ key: { $ref: "event.payload.id" }, window: "24h" }],
 };
 
-/** Allowed fields of the object `collect` in a definition. */
+/** Allowed fields of the object `collect` in a schedule's definition. The object says how several events are gathered into one run. */
 export const collectForm: ObjectForm = {
   description:
     "Events with the same key start one run: a window closes after quiet without an event, wait since its first, max events or 256 KiB.",
@@ -214,7 +224,7 @@ export const collectForm: ObjectForm = {
   examples: [{ quiet: "30s", wait: "10m", take: "all" }],
 };
 
-/** Allowed fields of the object `rate` in a definition. */
+/** Allowed fields of the object `rate` in a schedule's definition. The object limits how many runs start in a time. */
 export const rateForm: ObjectForm = {
   description: "Maximum number of run starts in a time.",
   required: {
@@ -225,7 +235,7 @@ export const rateForm: ObjectForm = {
   examples: [{ max: 10, per: "1m" }],
 };
 
-/** Allowed fields of the object `budget` in a definition. */
+/** Allowed fields of the object `budget` in a schedule's definition. The object limits the runs, tool calls and writes of a day. */
 export const budgetForm: ObjectForm = {
   description:
     "Maximum use by runs on a day of the time zone. Calls and writes count when their job ends, so running jobs can exceed the maximum.",
@@ -239,7 +249,10 @@ export const budgetForm: ObjectForm = {
   examples: [{ runs: 200, writes: 500 }],
 };
 
-/** Allowed fields of the object `overlap` in a schedule's definition. */
+/**
+ * Allowed fields of the object `overlap` in a schedule's definition. The object says what happens if a run is due while earlier runs are
+ * active.
+ */
 export const overlapForm: ObjectForm = {
   description: "Handling of a run that is due while others are running.",
   required: {
@@ -258,7 +271,7 @@ export const overlapForm: ObjectForm = {
   examples: [{ policy: "queueAll" }],
 };
 
-/** Allowed fields of a whole definition. */
+/** Allowed fields of the whole definition of a schedule. */
 export const definitionForm: ObjectForm = {
   description: "A standing program, version 1: a program that svc starts by itself.",
   required: {

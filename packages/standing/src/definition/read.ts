@@ -42,12 +42,12 @@ import {
 
 const kinds = ["schedule", "trigger", "poll"] as const;
 
-/** Path under which svc serves the JSON Schema of definitions. */
+/** Path under which svc serves the JSON Schema of schedule definitions. */
 const standingSchemaPath = "/schemas/standing.v1.json";
 
 /**
- * The fields that a schedule's definition and its program may have. Fields inside steps and points are not included. A hint uses them to
- * say where a misplaced field belongs.
+ * The names of all fields at the upper levels of a definition and its program. Fields inside the program's steps and judgment points are
+ * not included. If an author puts a field at the wrong level, a hint uses these names to say where it belongs.
  */
 const definitionPlaces: JsonSchema = {
   properties: {
@@ -76,15 +76,15 @@ const definitionDocument: ReaderDocument = {
   places: placesOf(definitionPlaces, "source"),
 };
 
-/** Maximum characters of a definition, including its program. */
+/** Maximum number of characters of a schedule's definition, including the program inside it. */
 const definitionCharactersMax = 327_680;
 
-/** The result of reading a text: a definition whose program is not checked yet, or faults. */
+/** Result of reading the JSON text of a schedule's definition: the definition, whose program is not checked yet, or faults. */
 export type DefinitionReading = {
   readonly faults: StandingFaults;
   /**
-   * The faults of the schedule's definition, in the type that is needed by the readers and checks that programs use as well. Faults that
-   * are added here appear in `faults`.
+   * The same list of faults as `faults`, for readers and checks that definitions share with programs. These report fault codes of programs.
+   * The list translates each code and adds the fault to `faults`.
    */
   readonly shared: FaultList;
   /** The schedule that was read from the JSON text. Undefined if the text is not an object, or has no valid source or program. */
@@ -93,7 +93,10 @@ export type DefinitionReading = {
   readonly document: JsonObject | undefined;
 };
 
-/** Maximum nesting of a definition: one level more than for the program inside it. */
+/**
+ * Maximum depth of nested objects and lists in a schedule's definition. It is one more than the maximum for the program, because the
+ * program is inside the definition.
+ */
 const depthMax = 101;
 
 /** Function that returns the JSON Schema of a trigger's payloads, or undefined if the trigger does not exist. */
@@ -246,7 +249,7 @@ function readDedupe(node: ShapeNode, reader: ShapeReader, given: GivenReader): D
   return key === undefined || windowMs === undefined ? undefined : { key, windowMs };
 }
 
-/** Reads `collect`, and records its faults. */
+/** Reads the field `collect` of a schedule's definition (the rule that gathers several events into one run), and records errors in it. */
 function readCollect(
   node: ShapeNode,
   reader: ShapeReader,

@@ -10,14 +10,20 @@ type GivenPath = { readonly path: string; readonly isCertain: boolean };
 /** Maximum depth at which a field is searched in the nested objects of the template values. */
 const depthMax = 4;
 
-/** Returns the suggested value of one input field. */
+/**
+ * Returns a suggestion for one field of the program's input, as JSON text: a reference to a value that templates can use. `name`: name of
+ * the field. `given`: the type of these values.
+ */
 export function suggestedValue(name: string, given: JsonSchema): string {
   const found = pathTo(name, given);
   const { path, isCertain } = found ?? { path: whereToLook(given), isCertain: true };
   return `{"$ref": ${JSON.stringify(path)}${isCertain ? "" : ', "else": ""'}}`;
 }
 
-/** Returns the shortest path that ends with the name of a field. */
+/**
+ * Searches the values that templates can use for a field with this name, ignoring case and punctuation. Returns the shortest path to such a
+ * field. Returns undefined if none is found.
+ */
 function pathTo(name: string, given: JsonSchema): GivenPath | undefined {
   let level: (GivenPath & { readonly schema: JsonSchema })[] = [{ path: "", isCertain: true, schema: given }];
   for (let depth = 0; depth < depthMax; depth++) {

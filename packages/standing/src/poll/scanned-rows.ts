@@ -91,7 +91,10 @@ export class ScannedRows {
   readonly #walk: WalkOfRows;
   readonly #known: KnownReader;
   readonly #scanned = new Set<string>();
-  /** The order number of this poll's first row. It is higher than the numbers of the rows of earlier polls. */
+  /**
+   * Number of the first row that this poll scans, to order the rows of a list by the time of reading. It is higher than the numbers of the
+   * candidates that earlier polls kept.
+   */
   readonly #firstOrder: number;
 
   constructor(walk: WalkOfRows, known: KnownReader) {

@@ -7,7 +7,7 @@ export type LastRow = { readonly digest: string; readonly order: number; readonl
 
 /**
  * The next page to read of a list that was not read to its end. `token`: the app's token for this page. `pages`: number of pages that were
- * already read. Jobs store their next page in the same form.
+ * already read. `seen`: recognizes a page that the app returns repeatedly. Jobs that read lists store their next page in the same form.
  */
 export type OpenPage = { readonly token: JsonValue; readonly pages: number; readonly seen?: string };
 

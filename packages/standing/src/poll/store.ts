@@ -49,8 +49,8 @@ export type FinishedPoll = {
 };
 
 /**
- * Maximum number of remembered row ids that one poll deletes. These are ids that svc forgets because there are too many, and ids that were
- * stored before the poll began again.
+ * Maximum number of remembered row ids that one poll deletes. svc deletes ids that are too old or too many. It also deletes ids of the list
+ * that the program polled before its definition named another list.
  */
 const goneMax = 10_000;
 /**
@@ -59,9 +59,9 @@ const goneMax = 10_000;
  */
 const trimmedTo = 50_000;
 /**
- * Age in milliseconds. svc forgets the id of a row only if the last scan of this row is older than this.
- * Each poll reads a part of the previous time again (the overlap), to find late rows. The age is longer than the overlap, so a row in it is
- * still known.
+ * Age in milliseconds. If too many row ids are stored, svc deletes only ids that no poll has found for longer than this. Each poll reads a
+ * part of the previous time again (the overlap), to find late rows. The age is longer than the overlap, so that svc still knows the ids of
+ * rows in it.
  */
 const trimmedAfterMs = 8 * dayMs;
 

@@ -21,7 +21,7 @@ export type ReadFault = {
    * failure of the poll. Default false.
    */
   readonly isLimited?: boolean;
-  /** True if the poll's read of the list failed and would fail again in the same way. Default false. */
+  /** True if reading the same page again would fail in the same way, so that svc does not try again in this poll. Default false. */
   readonly isFinal?: boolean;
 };
 
@@ -40,7 +40,7 @@ export type WalkBounds = {
   readonly rowsMax: number;
   /** Maximum number of new rows that one poll finds in the list. The poll then ends, and the next poll continues. */
   readonly foundMax: number;
-  /** Maximum characters of new rows. */
+  /** Maximum number of characters of all new rows that one poll finds in the list. */
   readonly charactersMax: number;
 };
 
@@ -226,7 +226,10 @@ class Walker {
     return { fault: { code: "PAGE_LIMIT", message, isFinal: true } };
   }
 
-  /** Returns the result of a poll that reached a limit. The next poll continues to read the list. */
+  /**
+   * Returns the result of a poll that stopped because it reached its limit of pages or rows. The next poll continues to read the list at
+   * that page.
+   */
   #cut(): PollResult {
     const walk = this.#open(this.#page);
     const state = { ...this.#asked.state, bound: this.#bound, walk };

@@ -19,7 +19,7 @@ import type { Definition, ProgramSource } from "../definition/definition.ts";
 import { standingFaults } from "../errors.ts";
 import { fireTimeOf, isOver } from "../schedule/due.ts";
 
-/** Identifies a program that may be subscribed to a trigger. */
+/** The ids that identify a program and its project, for a subscription to a trigger. */
 type SubscriberName = { readonly id: StandingProgramId; readonly projectId: ProjectId };
 
 /**
@@ -74,7 +74,10 @@ type Activation = {
   readonly nowMs: number;
 };
 
-/** Reasons of a pause that ends when the program gets another version. */
+/**
+ * Reasons for which svc pauses a program and which a new version removes: its key was revoked, it lacks an approval, or its tools changed.
+ * Such a pause ends when the program gets another version.
+ */
 const adoptable: ReadonlySet<StandingPauseReason> = new Set(["key_revoked", "approval", "drift"]);
 
 /**
@@ -117,8 +120,9 @@ export async function takeOver(
 }
 
 /**
- * Subscribes a program to its trigger, and stores the program's tasks. A schedule or poll is due at `nextAt`. A trigger receives only
- * events that arrive from now on. If `admits` is true, svc checks now which waiting runs of the program may start.
+ * Makes an active program wait for its next start. Subscribes it to its trigger, if it has one, and receives only events that arrive from
+ * now on. A schedule or poll gets a task that is due at `nextAt`. If `admits` is true, svc also checks now which waiting runs of the
+ * program may start, and continues its backfill.
  */
 export async function arm(
   tx: Executor,

@@ -115,7 +115,10 @@ async function findSame(
   return found.id;
 }
 
-/** Returns the SHA-256 of the canonical JSON of a definition, in hex; undefined if the text is not a definition. */
+/**
+ * Returns a hash by which two definitions of schedules are compared: the SHA-256 of the canonical JSON, in hex. Returns undefined if the
+ * text is not a definition.
+ */
 async function hashOfDefinition(definitionJson: string): Promise<string | undefined> {
   const { document } = await readDefinition(definitionJson, undefined);
   return document && canonicalHash(document);

@@ -149,7 +149,10 @@ async function causeOf(
   return isHeld ? "the project's policy requires approval of the plan" : undefined;
 }
 
-/** Deletes a program. */
+/**
+ * Deletes a program. Its waiting runs are skipped, and its backfill and its subscription end. `cancelsRunning`: true if the jobs of its
+ * started runs are cancelled; if false, they run to their end.
+ */
 export function deleteProgram(
   { db, clock }: StandingContext,
   { id }: StandingProgramRecord,
@@ -180,7 +183,7 @@ async function locked(tx: Executor, id: StandingProgramRecord["id"]): Promise<St
   return program;
 }
 
-/** Adds tasks that cancel the jobs of a program, each in its own transaction. */
+/** Adds one task for each running job of a program. The task later cancels the job in a transaction of its own. */
 async function cancelJobs(
   tx: Executor,
   { id: ownerId, projectId }: StandingProgramRecord,

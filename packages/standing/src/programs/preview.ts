@@ -11,14 +11,17 @@ import { testWhen } from "../prepare/when.ts";
 import { fireTimeOf, nextOfSource } from "../schedule/due.ts";
 import type { LoadedVersion } from "../versions.ts";
 
-/** A request for a preview of one of these: a new definition, an existing program, or a definition as the next version of a program. */
+/**
+ * A request to preview what a definition would do. The definition is new, that of an existing program, or the next version of an existing
+ * program.
+ */
 export type PreviewRequest = {
   readonly program: StandingProgramRecord | undefined;
   readonly definitionJson: string;
   readonly count: number;
 };
 
-/** The runs that a definition would start, and what a run can do. */
+/** Result of a preview: when the definition would start runs, and an estimate of what one run can do. */
 export type Preview = {
   readonly times: readonly { readonly atMs: number; readonly effectiveMs: number }[];
   readonly timeZone: string;

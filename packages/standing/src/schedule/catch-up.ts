@@ -3,12 +3,18 @@ import type { CatchUp, Schedule } from "./schedule.ts";
 /** Maximum delay in milliseconds with which an occurrence still counts as on time. */
 const onTimeMs = 60_000;
 
-/** Number of missed times of a schedule that start in one second, if `runs` is `all`. Further missed times follow at this rate. */
+/**
+ * Number of missed times of a schedule for which svc starts runs in one second, if `runs` is `all`. The remaining missed times follow in
+ * the next seconds.
+ */
 const pace = 10;
 /** Maximum number of missed occurrences that get a run. If more were missed, only the newest ones get one. */
 const caughtUpMax = 1_000;
 
-/** An occurrence that starts now. `missed`: number of missed occurrences for which this one run is started. */
+/**
+ * A due time that starts a run now. `missed`: number of earlier missed times that get no run of their own, because this run stands for them
+ * too.
+ */
 type Firing = { readonly atMs: number; readonly missed: number };
 
 /** The decision for which due times of a schedule runs start, and which times are skipped. The times keep their order. */
@@ -24,8 +30,8 @@ export type CatchUpDecision = {
 };
 
 /**
- * Decides about times of a schedule that are due, after a delay. Returns which of them start a run, which are skipped and which are decided
- * later. `due`: the times in order, each with the time at which the run should have started.
+ * Decides about the due times of a schedule, some of which may be late, for example after svc was stopped. Returns which of them start a
+ * run, which are skipped and which are decided later. `due`: the times in order, each with the time at which the run should have started.
  */
 export function catchUp(
   due: readonly { readonly atMs: number; readonly effectiveMs: number }[],

@@ -83,7 +83,7 @@ const yearsAtOnce = 2;
  * search would find nothing more.
  */
 const yearsMax = 80;
-/** First and last year in which svc searches the next time of a cron expression. An expression has no times in other years. */
+/** First and last year in which svc searches the next time of a cron expression. svc does not start schedules in other years. */
 const years = { first: 2, last: 2_999 };
 /**
  * Cache of parsed expressions, by text, time zone and years. It saves memory, because one parsed expression takes 80 kB and many programs

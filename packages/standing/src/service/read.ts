@@ -122,7 +122,10 @@ export async function readPrograms(
   return shown;
 }
 
-/** Returns the next start times of a program. The times include the program's jitter. */
+/**
+ * Returns the next start times of a program in epoch milliseconds. Each includes the program's jitter, a small delay that spreads programs
+ * that are due at the same time.
+ */
 async function nextTimesOf(
   { id, state, nextAt }: StandingProgramRecord,
   { definition, next }: LoadedVersion,

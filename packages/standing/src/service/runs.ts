@@ -140,8 +140,8 @@ export function runMethods(context: StandingServiceContext): Methods {
 }
 
 /**
- * Returns the source key (the text that identifies what a run is for) of a run that a caller starts. An idempotency key of the caller is
- * contained only as a digest.
+ * Returns the source key (the text that identifies what a run is for) of a run that a caller starts. If the caller sent an idempotency key,
+ * the source key contains a digest of it, so that a repeated call starts no second run.
  */
 function sourceKeyOf(idempotencyKey: string, nowMs: number): string {
   if (idempotencyKey === "") return `m:${createId("srn", nowMs)}`;

@@ -17,7 +17,10 @@ import {
   type SourceOutcome,
 } from "./source.ts";
 
-/** Maximum number of occurrences that one search checks. Such a search takes some seconds, and gives other work time in between. */
+/**
+ * Maximum number of due times of one schedule that are computed at once. Computing so many takes some seconds, in which other work of the
+ * node also runs.
+ */
 const searchedMax = 100_000;
 
 /** Pause in milliseconds before svc starts runs for the next missed times of a schedule, after a downtime. */

@@ -95,7 +95,7 @@ function tool(accessClass: string, description: string, rest: object): ToolkitSo
   return { kind: "action", class: accessClass, description, ...rest } as unknown as ToolkitSource["tools"][string];
 }
 
-/** A request as the app received it. */
+/** A request to the simulated app of a test, as the app received it. */
 export type SeenRequest = {
   readonly method: string;
   readonly path: string;
@@ -111,17 +111,23 @@ export type Scripted =
   | "timeout";
 
 /**
- * Answers for the apps outside svc in a test. `seen`: the received requests, in order. `script`: a function of the test that chooses the
- * answer to each request.
+ * The simulated apps of a test, in place of real apps outside svc. `seen`: the requests that the apps received, in order. `script`: a
+ * function that the test may replace to choose the answer to each request.
  */
 export type World = {
   readonly seen: SeenRequest[];
-  /** Returns the app's answer to a request. If the result is undefined, the app gives its usual answer. */
+  /**
+   * Returns the app's answer to a request. `count`: number of requests so far, including this one. If the result is undefined, the app
+   * gives its usual answer.
+   */
   script: (request: SeenRequest, count: number) => Scripted | undefined | Promise<Scripted | undefined>;
   readonly transport: AppTransport;
 };
 
-/** Creates the simulated apps of a test. Their list has `items` items, and an answer contains `pageSize` of them. */
+/**
+ * Creates the simulated apps of a test. Each list that an app serves has `items` items in total. `pageSize`: maximum number of items in one
+ * answer to a request for `/items`; further items need further requests.
+ */
 export function createWorld({ items = 3, pageSize = 1000 } = {}): World {
   const world: World = {
     seen: [],

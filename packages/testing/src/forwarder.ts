@@ -9,7 +9,7 @@ export type Forwarder = AsyncDisposable & {
   close(): Promise<void>;
   /** Holds back sent data and new connections until `release`. The server can be reached but does not answer. */
   hold(): void;
-  /** Forwards the data that this test proxy has held back. */
+  /** Forwards the data and the new connections that this forwarder has held back since `hold`. */
   release(): void;
   /** Accepts connections again. If the server has a new port, `movedUrl` is its new URL. */
   reopen(movedUrl?: string): Promise<void>;

@@ -4,15 +4,18 @@ import type { ConnectRouter } from "@connectrpc/connect";
 import { connectNodeAdapter } from "@connectrpc/connect-node";
 import { faultInterceptor } from "@svc/server/testing";
 
-/** A server on a free loopback port. It is closed at the end of the scope that uses it. */
+/** A test server on a free loopback port. It is closed at the end of the scope in which the test declares it with `await using`. */
 export type HttpPlace = AsyncDisposable & { readonly url: string };
 
-/** Serves Connect routes on a minimal server. It reports errors like the real server. */
+/**
+ * Starts a test server for the given Connect routes (methods of the API) and nothing else. Callers get errors in the same form as from the
+ * server of svc.
+ */
 export function serveRoutes(routes: (router: ConnectRouter) => void): Promise<HttpPlace> {
   return serveHttp(connectNodeAdapter({ routes, interceptors: [faultInterceptor] }));
 }
 
-/** Serves HTTP requests with a listener. */
+/** Starts a test server that passes each HTTP request to `listener`. */
 export async function serveHttp(listener: RequestListener): Promise<HttpPlace> {
   const server = createServer(listener);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

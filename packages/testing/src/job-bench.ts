@@ -23,7 +23,7 @@ import { newJobDocuments } from "./job-documents.ts";
 import { createTestNode, type TestParts, testSealer } from "./node.ts";
 import { patienceMs } from "./until.ts";
 
-/** Nodes, a project and functions for tests of jobs, over one database. */
+/** Setup for tests of jobs: one project, and functions that start nodes and submit, answer and read jobs. All nodes share one database. */
 export type TestBench = {
   readonly db: Database;
   readonly clock: TestClock;
@@ -47,9 +47,10 @@ export type TestBench = {
   /** Returns the job engine of a node without starting it. */
   idle(): JobEngine;
   /**
-   * Starts an engine that simulates a crash. It stops when it reaches a fault point (a place in the code) for the `nth` time, or while it
-   * sends a write if `point` is `in-send`. After that, it does nothing and does not renew its leases (time-limited rights to tasks).
-   * Resolves when the engine has stopped.
+   * Starts an engine that simulates a crash. It stops when it reaches the fault point `point` (a place in the code) for the `nth` time, or
+   * while it sends a write if `point` is `in-send`. `matches`: says for which steps this counts; default: for all steps. After the crash,
+   * the engine does nothing and does not renew its leases (time-limited rights to run jobs). The promise resolves when the engine has
+   * stopped.
    */
   doom(
     point: FaultPoint | "in-send",
@@ -60,7 +61,7 @@ export type TestBench = {
   answer(jobId: Id<"job">, decision: Partial<DecisionDocument> & Pick<DecisionDocument, "continuation">): Promise<void>;
   cancel(jobId: Id<"job">): Promise<void>;
   read(jobId: Id<"job">): Promise<JobReading>;
-  /** Resolves as soon as the job has one of these statuses. */
+  /** Resolves with the job as soon as the job has one of the given statuses. */
   reach(jobId: Id<"job">, ...statuses: string[]): Promise<JobReading>;
   stop(): Promise<void>;
 };

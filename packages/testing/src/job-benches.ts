@@ -7,7 +7,7 @@ import { createBench, type JobReading, type TestBench } from "./job-bench.ts";
 /** Creates test benches (engines for jobs and a test app) that share one database for a test file. The first bench creates the database. */
 export type Benches = {
   bench(world?: World, clock?: TestClock): Promise<TestBench>;
-  /** Stops the engines of all test benches (a job engine, a clock and simulated apps). Call it after every test. */
+  /** Stops the job engines of all test benches that this object created. Call it after every test. */
   stop(): Promise<void>;
   /** Drops the shared database. Call it after the last test of the file. */
   drop(): Promise<void>;

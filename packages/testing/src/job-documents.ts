@@ -1,6 +1,6 @@
 import type { NewJob } from "@svc/db/jobs/new-job";
 
-/** The JSON documents in the row of a newly submitted job whose program has no params and makes no calls. */
+/** The JSON columns of a newly submitted job's database row, for a job whose program has no params and makes no calls. */
 export const newJobDocuments: Pick<NewJob["job"], "params" | "stepArgs" | "estimate" | "used" | "saga"> = {
   params: {},
   stepArgs: {},

@@ -81,15 +81,15 @@ export function createTestNode(
 }
 
 /**
- * Returns the text of a program, and adds the members that every program has. Most undo calls are destructive; they are approved only if
- * the program itself says so.
+ * Returns a program as JSON text, with a version and a title added. If the program has undo calls, an `approval` that asks nobody is added
+ * too. Otherwise, the undo calls would need a person's approval, because most of them are destructive.
  */
 export function programText(program: object): string {
   const approval = /"(?:saga|undo)":/.test(JSON.stringify(program)) ? { approval: { plan: "never" } } : {};
   return JSON.stringify({ version: 1, title: "Test", ...approval, ...program });
 }
 
-/** Returns the job in a response. Every response has one. */
+/** Returns the job in an API response. Throws an error if the response has no job, so that tests need not check this. */
 export function jobOf({ job }: { readonly job?: Job | undefined }): Job {
   if (job === undefined) throw new Error("the response has no job");
   return job;

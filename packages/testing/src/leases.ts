@@ -2,8 +2,9 @@ import { openDatabase } from "@svc/db/connect";
 import { until } from "./until.ts";
 
 /**
- * Ends all current leases (nodes' time-limited rights) of a table of tasks, as if their nodes had been killed and the leases had then
- * expired. A row that a running node has locked at this moment is tried again later.
+ * Ends all leases in a table of tasks that exist at the time of the call. A lease is a node's time-limited right to do a task. The effect
+ * is the same as if the nodes had been killed and their leases had expired. If a running node has locked a row, this function tries the row
+ * again until it succeeds.
  */
 export async function endLeases(databaseUrl: string, table: "delivery_tasks" | "job_tasks"): Promise<void> {
   const db = openDatabase({ url: databaseUrl, connectionsMax: 1 });

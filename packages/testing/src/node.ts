@@ -47,7 +47,7 @@ export type Told = {
   readonly broken: { readonly projectId: ProjectId; readonly slug: string; readonly message: string }[];
 };
 
-/** A node for a test. Disposing it ends it at once: unfinished work is aborted. */
+/** A node for a test. When the test disposes the node, the node ends at once and aborts its unfinished work. */
 export type TestNode = Node &
   AsyncDisposable & {
     readonly parts: NodeParts;

@@ -1,4 +1,7 @@
-/** Processor time in milliseconds that `work` takes on the reference machine. Budgets of tests are given for this machine. */
+/**
+ * Processor time in milliseconds that the function `work` takes on the reference machine. Tests give their budgets of processor time for
+ * that machine.
+ */
 const expectedMs = 16;
 
 const rows = Array.from({ length: 20_000 }, (_, n) => ({ id: `row_${n}`, of: [n, n + 1], text: "x".repeat(n % 40) }));

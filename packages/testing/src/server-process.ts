@@ -38,7 +38,7 @@ export const adminToken = "admin-token-of-the-tests-0123456789";
 const allocator = { MALLOC_MMAP_THRESHOLD_: "131072", MALLOC_TRIM_THRESHOLD_: "131072", MALLOC_ARENA_MAX: "2" };
 
 /**
- * Returns a port that was free a moment ago, for parts that must know the port before a server listens. The port is outside the range that
+ * Returns a port that was free a moment ago, for tests that must know the port before a server listens. The port is outside the range that
  * systems assign automatically, so that no other process gets it while a test restarts a server.
  */
 export async function freePort(): Promise<number> {
@@ -54,7 +54,7 @@ export async function freePort(): Promise<number> {
   }
 }
 
-/** Returns a vault key in the form of SVC_VAULT_KEY. */
+/** Returns a new random vault key in the form that SVC_VAULT_KEY requires. */
 export function vaultKey(): string {
   return `test:${randomBytes(32).toString("base64")}`;
 }
@@ -118,8 +118,8 @@ function listeningPort(output: string): number | undefined {
 }
 
 /**
- * Waits until `condition` returns true. If it throws (for example because a connection is refused), this counts as false. Only an Error
- * about the end of the server is thrown to the caller.
+ * Waits until `condition` returns true. Rejects after `timeoutMs` milliseconds with an error that names `what`. An error of `condition`
+ * (for example a refused connection) counts as false. Only the error that the server has ended rejects at once.
  */
 export async function until(
   condition: () => boolean | Promise<boolean>,

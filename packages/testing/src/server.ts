@@ -9,7 +9,10 @@ import { checkVault } from "@svc/server/vault";
 import { createTestDatabase, type TestDatabase } from "./database.ts";
 import { shippedCatalog, shippedToolkits } from "./shipped-catalog.ts";
 
-/** An answer to a call. `reason` and `field` are taken from its first detail; they are empty if there is no detail. */
+/**
+ * An answer to an API call. `reason` and `field` come from the first detail of the error in the answer. They are empty if the answer has no
+ * error or the error has no detail.
+ */
 export type TestAnswer = {
   status: number;
   headers: Headers;
@@ -28,7 +31,7 @@ export type TestServer = {
   /** Lines of the server's log, as written. */
   readonly logs: string[];
   readonly adminToken: string;
-  /** Approver key of project `default`. */
+  /** Key of this server's project `default`, with the role `approver`. */
   readonly key: string;
   /** Posts a call, such as `svc.v1.CatalogService/GetTool`, as JSON. `bearer`: default is the approver's key; null sends none. */
   call(
@@ -59,7 +62,7 @@ export async function startTestServer({
 }: {
   variables?: Record<string, string>;
   timeouts?: HttpTimeouts;
-  /** Folder with console files. It replaces the folder of the built console. */
+  /** Folder with the files of the console that the server serves. Default: the folder of the built console. */
   consoleFolder?: string;
   /**
    * For tests: returns the features that the server offers to agents over MCP. The function gets the features of a normal node and may
@@ -67,8 +70,8 @@ export async function startTestServer({
    */
   mcpOffers?: NodeParts["mcpOffers"];
   /**
-   * Waiting times of erasures, for example the time before the last pass over the tables. A test sets them if the times of a real service
-   * are too long.
+   * Waiting times of erasures (deletions of all data about an entity or a project), for example the time before the last pass over the
+   * tables. A test sets them if the times of a real service are too long.
    */
   erasures?: NodeLimits["erasures"];
   /**

@@ -1,12 +1,12 @@
 import { fileURLToPath } from "node:url";
 import { type Catalog, loadCatalog } from "@svc/catalog";
 
-/** The folder of the shipped definitions. */
+/** The folder with the definitions of the toolkits that svc ships. */
 export const shippedToolkits: string = fileURLToPath(new URL("../../../toolkits", import.meta.url));
 
 /**
- * A folder with two of the shipped definitions: the calendar and search ingestion. It is for tests that start processes, because every
- * process loads its definitions.
+ * A folder with only two of the toolkits that svc ships: `calendar` and `search_ingestion`. It is for tests that start server processes:
+ * each process loads all toolkits in its folder, so with two toolkits it starts faster.
  */
 export const fewToolkits: string = fileURLToPath(new URL("../toolkits", import.meta.url));
 

@@ -1,10 +1,13 @@
 import { createHmac } from "node:crypto";
 import type { InboundPost } from "@svc/node";
 
-/** The value of SVC_PUBLIC_URL that the signatures of addresses cover. */
+/**
+ * The value of SVC_PUBLIC_URL (the public address of svc) in these tests. Some apps sign the address that they post to, so their signatures
+ * contain this value.
+ */
 export const signedUrl = "https://hooks.example.com/svc";
 
-/** The bytes of the key in secrets that are written in base64. */
+/** The bytes of the key with which posts are signed, for the kinds of signatures whose secret contains the key in base64. */
 export const keyBytes = Buffer.from("a key of 32 bytes, as it is sent");
 
 type WebhookPart = { readonly scheme: string; readonly [parameter: string]: unknown };
@@ -16,15 +19,18 @@ export type SignedForm = {
   readonly webhook: WebhookPart;
   readonly secret?: string;
   readonly body: string;
-  /** Maximum difference in milliseconds between the time of a post and now. Undefined if the signature covers no time. */
+  /**
+   * Maximum difference in milliseconds between the time that a post states and the time at which svc verifies the post. Undefined if the
+   * signature covers no time.
+   */
   readonly toleranceMs?: number;
   /** Returns the signed post. `target`: path and query of the post, for signatures that cover the address. */
   post(body: string, key: string | Buffer, atMs: number, target?: string): Partial<InboundPost>;
 };
 
-/** Starts the HMAC-SHA256 of a text. */
+/** Returns the HMAC-SHA256 of a text. The caller still has to choose its encoding, with `digest`. */
 export const hmac = (key: string | Buffer, text: string) => createHmac("sha256", key).update(text);
-/** Headers of a form. */
+/** Headers of a post whose body is an HTML form and not JSON. */
 export const form = { "content-type": "application/x-www-form-urlencoded; charset=utf-8" };
 /** A JSON body with a letter outside of ASCII and a decimal. */
 export const json = '{"id":"évt 1","amount":12.50}';

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 
-/** A delivery as it arrived. */
+/** A delivery as it arrived at the endpoint of a test subscriber. */
 export type Received = { deliveryId: string; headers: IncomingMessage["headers"]; body: string; atMs: number };
 
 /** An endpoint of a subscriber, on a loopback address. */

@@ -3,7 +3,10 @@ import type { Database } from "@svc/db/connect";
 import { createLogger } from "@svc/server";
 import { checkVault, openVault } from "@svc/server/vault";
 
-/** The vault of a service's database, for another process or a test. It opens and seals values in the same way as the service. */
+/**
+ * Access to the vault (store of secrets) in a service's database, for a test that runs outside the service. Values are sealed and opened in
+ * the same way as in the service.
+ */
 export type TestVault = { readonly sealer: Keyring } & AsyncDisposable;
 
 /**

@@ -55,7 +55,7 @@ export function toCallToolResponse(answer: CallAnswer, shape: ResultShape): Call
 /** Decrypted parts of a call. In lists of calls, the arguments and the result are left out. */
 export type OpenedCall = { readonly message: string; readonly argumentsJson: string; readonly resultJson: string };
 
-/** Returns a tool call of the ledger (record of all calls) as a message. */
+/** Returns a tool call of the ledger (record of all calls) in the form of the API. */
 export function toToolCall(row: ToolCallSummary, opened: OpenedCall): ToolCall {
   return create(ToolCallSchema, {
     id: row.id,
@@ -79,14 +79,14 @@ export function toToolCall(row: ToolCallSummary, opened: OpenedCall): ToolCall {
   });
 }
 
-/** Returns the answers of hooks (endpoints that check tool calls) about a call as messages. */
+/** Returns the answers of hooks (endpoints that check tool calls) about a call in the form of the API. */
 export function toHookAnswers(rows: readonly HookAnswerRow[]): HookAnswer[] {
   return rows.map(({ hookId, decision, durationMs, askedAt }) =>
     create(HookAnswerSchema, { hookId, decision, durationMs, askedAt: timestampFromMs(askedAt) }),
   );
 }
 
-/** Returns a hook (an endpoint that checks tool calls) of a project as a message, without its secret. */
+/** Returns a hook (an endpoint that checks tool calls) of a project in the form of the API, without its secret. */
 export function toHook(row: CallHookRow): Hook {
   const { id, phase, endpointUrl, toolkitSlugs, accessClasses, position, isActive, createdAt } = row;
   return create(HookSchema, {
@@ -96,7 +96,7 @@ export function toHook(row: CallHookRow): Hook {
   });
 }
 
-/** Returns a call limit of a project as a message. */
+/** Returns a call limit of a project in the form of the API. */
 export function toCallLimit(row: CallLimitRow): CallLimit {
   const { name, toolkitSlug, keyExpression, concurrency, rateMax, ratePerMs, isPaused, createdAt, updatedAt } = row;
   return create(CallLimitSchema, {

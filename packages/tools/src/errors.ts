@@ -129,7 +129,7 @@ export const toolFaults = defineFaults({
     says: (id: string) => `id ${formatValue(id)} is not a hook of this project`,
     help: text`${call("ListHooks")} lists them.`,
   },
-  /** The filter `outcome` of a list does not name a known outcome. */
+  /** The filter `outcome` of a request that lists tool calls is not the name of an outcome. */
   OUTCOME_INVALID: {
     code: "invalid_argument",
     field: "outcome",

@@ -37,7 +37,10 @@ export type CallResult = {
   readonly preview: RequestPreview | undefined;
 };
 
-/** Returns a result. Fields that most outcomes leave empty have defaults. */
+/**
+ * Returns a complete result of a call. Fields that `part` does not contain are filled with empty values, because most outcomes leave them
+ * empty.
+ */
 export function resultOf(part: Partial<CallResult> & Pick<CallResult, "outcome">): CallResult {
   return {
     value: undefined,

@@ -12,7 +12,7 @@ export type CallSweepOptions = {
   db: Executor;
   /** Time for which calls are kept, milliseconds (SVC_CALL_RETENTION). At least a day, because idempotency keys are valid for a day. */
   callRetentionMs: number;
-  /** Rows per batch. Default 500. */
+  /** Maximum number of rows (calls, or answers of hooks about calls) that are deleted in one batch. Default 500. */
   batchMax?: number;
 };
 
@@ -39,7 +39,7 @@ export function callSweep({ db, callRetentionMs, batchMax = 500 }: CallSweepOpti
   };
 }
 
-/** Maximum number of rows that are deleted in one batch. */
+/** Maximum number of rows that one batch deletes, when the rows that count the use of call limits have expired. */
 const rowsMax = 500;
 
 /**

@@ -66,7 +66,7 @@ type AdmissionOptions = {
   readonly catalog: Catalog;
   readonly privateWebhooks: PrivateWebhooks;
   readonly clock: Clock;
-  /** Returns the current value of a deployment variable. */
+  /** Returns the current value of an environment variable of the deployment, for example one that contains the secret of a webhook. */
   secretOf(name: string): string | undefined;
 };
 

@@ -64,7 +64,10 @@ export function subscriptionMessage(row: Subscription, nowMs: number, facts: End
   });
 }
 
-/** Returns the parts of a subscription as fields of its message. A part that is not set is absent. */
+/**
+ * Returns those fields of a subscription's API message that a request can set as a unit, such as `retry`, `match` and `format`. A field
+ * that is not set is absent.
+ */
 export function partsOf({ settings, triggerSlugs }: Pick<Subscription, "settings" | "triggerSlugs">) {
   const { description = "", filter = "", format, retry, pace, credentials } = settings ?? {};
   return {
@@ -219,7 +222,10 @@ const replayStates: Readonly<Record<ReplayState, ReplayStateMessage>> = {
   cancelled: ReplayStateMessage.CANCELLED,
 };
 
-/** Returns a throttled replay in the form of the API. Its position is the id of the last event that it reached, if any. */
+/**
+ * Returns a throttled replay in the form of the API. The field for the replay's position contains the id of the last event that the replay
+ * has reached. The field is empty before the first event.
+ */
 export function replayMessage(row: ReplayRecord): ReplayMessage {
   const hasBegun = row.positionEventId !== firstEventAt(row.since);
   return create(ReplaySchema, {

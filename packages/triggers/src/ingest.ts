@@ -34,15 +34,15 @@ export type IngestOptions = {
   nodeId: NodeId;
   dispatcher: Pick<Dispatcher, "room" | "submit" | "endpoints" | "leaseMs">;
   filters: Filters;
-  /** Largest decoded size of a compressed body, in bytes. */
+  /** Maximum size in bytes that the compressed body of a webhook post may have after decoding. A post with a larger body is refused. */
   bodyBytesMax: number;
   /** Lets the node do other work between the parts of the work on a large webhook post. */
   turns: Pick<Turns, "next">;
-  /** Returns the current value of a deployment variable. */
+  /** Returns the current value of an environment variable of the deployment, for example one that contains the secret of a webhook. */
   secretOf(name: string): string | undefined;
   /** Called after events were stored that start standing programs (programs that start jobs on a schedule or event). */
   onHeard?: (() => void) | undefined;
-  /** Called for every new event. */
+  /** Called for every event that was stored, but not for duplicates of events that were stored before. */
   onStored?: ((projectId: ProjectId, toolkitSlug: string) => void) | undefined;
 };
 

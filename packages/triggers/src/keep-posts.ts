@@ -11,7 +11,7 @@ import type { WebhookToolkit } from "./private-webhooks.ts";
 import { type PostEnvelope, quarantineContext, sealEnvelope } from "./quarantined-row.ts";
 import type { Routing } from "./routing.ts";
 
-/** Maximum number of rows in one batch of webhook posts. */
+/** Maximum number of webhook posts that are stored in one batch. */
 export const batchMax = 500;
 /**
  * Maximum size of all bodies in one batch of webhook posts, in bytes. A larger post forms a batch alone. The limit is needed because one
@@ -40,7 +40,7 @@ type KeeperOptions = {
 type Keeper = {
   /** Stores a post with the reason. The outcome is `over_quota` if the project that defined the toolkit is over a quota. */
   keep(toolkit: WebhookToolkit, post: InboundPost, why: QuarantineCause): Promise<IngestOutcome>;
-  /** Resolves when every post is stored. */
+  /** Resolves when every post that was passed to `keep` is stored. */
   idle(): Promise<void>;
 };
 

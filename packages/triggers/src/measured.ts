@@ -7,7 +7,7 @@ export type MeasuredFigure = {
    * old. If a new value is due, it is read in the background. This function never waits for a read.
    */
   hasReached(most: number): boolean;
-  /** Returns the last value read, or 0 before the first read. */
+  /** Returns the value of the measured number at the last read, or 0 before the first read. */
   latest(): number;
   /**
    * Records that this node has increased the number in the database by `count`. If the number may now be close to its limit, it is read

@@ -96,7 +96,7 @@ export async function normalize(
   return normalizeItems({ toolkit, post, parsed, receivedAtMs, reading, each, chosen });
 }
 
-/** Maximum number of elements in the list of a webhook post. */
+/** Maximum number of elements in the list of a webhook post. A post with a longer list is put into quarantine. */
 const itemsMax = 1_000;
 /**
  * Maximum size of all payloads of the events of one webhook post together, as a multiple of the maximum size of a body. The payloads may be
@@ -221,7 +221,9 @@ function emptyFault(trigger: Trigger, { body, headers }: InboundPost): string | 
   return isJson ? "the body is empty, and its content-type says that it is JSON" : undefined;
 }
 
-/** Maximum size in bytes of a body without a correct signature that is read, because anyone can send such a body. */
+/**
+ * Maximum size in bytes of a body without a correct signature that svc still reads. The limit is low, because anyone can send such a body.
+ */
 const unsignedBytesMax = 16_384;
 
 /**

@@ -13,7 +13,7 @@ export type InboundPost = {
   query: URLSearchParams;
   /** The exact bytes that the app signed. */
   body: Buffer;
-  /** Path and query as they arrived. If undefined, a signature that covers them is refused. */
+  /** Path and query of the request as they arrived. If undefined, a post whose signature covers the path or the query is refused. */
   target?: string;
 };
 
@@ -53,5 +53,5 @@ export type IngestOutcome =
   | { outcome: "encoding_unsupported"; encoding: string }
   /** Answer 413: the webhook post is verified, but it is too large after decoding. */
   | { outcome: "too_large" }
-  /** Answer 503: the webhook post is verified, but the node has no room to decode it now. */
+  /** Answer 503: the webhook post is verified, but the node is decoding too many other bodies now. The app should post again later. */
   | { outcome: "unavailable" };

@@ -63,11 +63,14 @@ export type PostQuotas = {
 };
 
 /**
- * Times between two reads of the number of pending deliveries. The number is soon outdated, because deliveries also end on other nodes. A
- * read is slow, because it reads every pending delivery.
+ * Times in milliseconds between two reads of the number of a project's pending deliveries, as `MeasuredTimes` describes them. The number is
+ * soon outdated, because deliveries also end on other nodes. A read is slow, because it reads every pending delivery.
  */
 const deliveryTimes = { nearMs: 5_000, farMs: 60_000, pauseMs: 250 };
-/** Times between two reads of the number of stored bytes. A read is slow, because it reads all stored data. */
+/**
+ * Times in milliseconds between two reads of the number of bytes that a project stores, as `MeasuredTimes` describes them. A read is slow,
+ * because it reads all stored data of the project.
+ */
 const storageTimes = { nearMs: 600_000, farMs: 3_600_000, pauseMs: 5_000 };
 
 /** Creates the object that applies the quotas of webhook posts on one node. */

@@ -7,7 +7,9 @@ import { type WebhookSecretRow, webhookSecretsForProject } from "@svc/db/secrets
 /** A toolkit (app) that receives webhook posts. */
 export type WebhookToolkit = Toolkit & { webhook: Webhook };
 
-/** Returns the toolkit (app) with this slug, if it receives webhook posts. */
+/**
+ * Returns the toolkit (app) with this slug. Returns undefined if the catalog has no such toolkit or the toolkit receives no webhook posts.
+ */
 export function webhookToolkit(catalog: Pick<CatalogView, "toolkits">, slug: string): WebhookToolkit | undefined {
   const toolkit = catalog.toolkits.get(slug);
   return toolkit?.webhook === undefined ? undefined : (toolkit as WebhookToolkit);
@@ -141,7 +143,10 @@ export function webhookSecretContext(projectId: ProjectId, id: WebhookSecretId):
   return `${projectId}/webhook_secrets/${id}`;
 }
 
-/** Largest difference between the clocks of nodes, in milliseconds. */
+/**
+ * Assumed largest difference between the clocks of two nodes, in milliseconds. Ids of new projects contain a time of the node that made
+ * them, so the search for new ids allows for this difference.
+ */
 const skewMs = 60_000;
 /** Minimum time between two reads of new projects, in milliseconds. */
 const newMs = 500;

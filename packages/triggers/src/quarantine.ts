@@ -73,7 +73,9 @@ export type QuarantineOptions = {
   views: Pick<CatalogViews, "forProject">;
   clock: Clock;
   sealer: Sealer;
-  /** Largest decoded size of a compressed body, in bytes. */
+  /**
+   * Maximum size in bytes that the compressed body of a webhook post may have after decoding. A post with a larger body is not released.
+   */
   bodyBytesMax: number;
   /** Gives other work a turn, so that large webhook posts are read in parts. */
   turns: Pick<Turns, "next">;
@@ -91,7 +93,7 @@ type ReleaseContext = QuarantineOptions & {
   readonly toolkitOf: (slug: string) => WebhookToolkit | undefined;
 };
 
-/** Thrown to roll back a dry run. */
+/** Thrown at the end of a dry run of a release, so that its transaction is rolled back. Contains the result of the dry run. */
 class DryRunOver extends Error {
   readonly result: ReleaseResult;
 

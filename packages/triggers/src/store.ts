@@ -66,7 +66,7 @@ export type StoreOptions = {
   quotas?: PostQuotas | undefined;
   /** Called after events were stored that start standing programs (programs that start jobs on a schedule or event). */
   onHeard?: (() => void) | undefined;
-  /** Called for every new event. */
+  /** Called for every event that was stored, but not for duplicates of events that were stored before. */
   onStored?: ((projectId: ProjectId, toolkitSlug: string) => void) | undefined;
 };
 

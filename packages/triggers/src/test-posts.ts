@@ -83,8 +83,8 @@ export function messagePost(
 }
 
 /**
- * Returns a sample webhook post of an app that reports a change and has data only in its headers. It is verified by a token in the query
- * (scheme token_query).
+ * Returns a sample webhook post of an app that reports a change, with all data in the headers and none in the body. svc verifies the post
+ * by a token in the query (scheme token_query).
  */
 export function changePost(
   fields: { number?: number | string; channel?: string; state?: string; room?: string } = {},

@@ -2,7 +2,7 @@ import type { Webhook, WebhookSecret } from "@svc/catalog";
 import { generateKeyBytes } from "@svc/core";
 import type { PrivateWebhook } from "./private-webhooks.ts";
 
-/** Returns the current value of a deployment variable. */
+/** Returns the current value of an environment variable of the deployment. Undefined if the variable is not set. */
 type ReadVariable = (name: string) => string | undefined;
 
 /**
@@ -18,7 +18,7 @@ export function secretsOf(webhook: Webhook, value: string | undefined): readonly
 
 const wordsOf = (value: string | undefined) => value?.split(/\s+/).filter((text) => text !== "") ?? [];
 
-/** True if the variable of a webhook's secret has a text. */
+/** True if the environment variable for a webhook's secret is set and contains more than white space. */
 export function isSecretSet({ secretEnv }: Webhook, variable: ReadVariable): boolean {
   return wordsOf(variable(secretEnv)).length > 0;
 }

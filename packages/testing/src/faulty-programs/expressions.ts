@@ -1,6 +1,9 @@
 import { type FaultyProgram, faulty } from "./faulty-program.ts";
 
-/** Programs with faults in expressions. */
+/**
+ * Programs with faults in expressions (such as the condition `row.summary == "x"` of a step). For example, an expression cannot be parsed
+ * or uses an unknown name.
+ */
 export const faultyExpressions: readonly FaultyProgram[] = [
   faulty(
     "expressions that do not parse",

@@ -1,7 +1,10 @@
 import { ifStep } from "../programs.ts";
 import { type FaultyProgram, faulty, get, pause, send } from "./faulty-program.ts";
 
-/** Programs with faults in references. */
+/**
+ * Programs with faults in references. Here, a reference is a part such as `{"$ref": "params.chat"}`, in whose place a job uses a value from
+ * elsewhere in the program.
+ */
 export const faultyReferences: readonly FaultyProgram[] = [
   faulty(
     "references that are malformed",

@@ -1,6 +1,9 @@
 import { type FaultyProgram, faulty, get } from "./faulty-program.ts";
 
-/** Programs with faults in rows, pages and sets. */
+/**
+ * Programs with faults in the lists that steps read as rows: in the rows themselves, in the pages in which a list is read, or in the sets
+ * of rows that later steps use.
+ */
 export const faultySets: readonly FaultyProgram[] = [
   faulty(
     "rows from what is no list",

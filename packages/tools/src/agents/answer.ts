@@ -85,7 +85,10 @@ export function toolResult({ texts, structured, isError }: ToolAnswer): Readonly
   return { content: texts.map((text) => ({ type: "text", text })), structuredContent: structured, isError };
 }
 
-/** Returns a tool's answer to an agent that is not an error. It contains the same content as text and as structured data. */
+/**
+ * Returns the answer of a tool call that succeeded; a failed call has another form of answer. `structured`: the content as data. `texts`:
+ * the same content as texts for a model.
+ */
 export function answered<Data extends Readonly<Record<string, unknown>>>(
   structured: Data,
   ...texts: readonly string[]

@@ -16,7 +16,10 @@ import { spoken } from "./words.ts";
 export type CallHints = {
   /** Advice: how to send a call again that needs confirmation. */
   readonly confirm: string;
-  /** Advice for a call that needs confirmation, if the request to show cannot be built: how to find out what is missing. */
+  /**
+   * Advice for a call that needs confirmation, if svc cannot build the app request that the agent's user would see. The advice says how to
+   * find out what is missing.
+   */
   readonly unbuilt: string;
   /** Advice: how to get the part of a result that was cut off. */
   readonly rest: string;

@@ -48,8 +48,9 @@ export function findDirect(view: CatalogView, asking: DirectRequest, name: strin
 }
 
 /**
- * Returns the tools that the address lists, each with its own schema, ordered by slug. If the address is wrong, returns an error instead.
- * `given`: other tools of svc that the address names; they are listed too.
+ * Returns the tools that the address lists, each with its own schema, ordered by slug. Returns an error instead if the address names
+ * something unknown, a tool that cannot be called, or more than 200 tools. `given`: other tools of svc that the address names; they are
+ * listed too.
  */
 export function listDirect(
   view: CatalogView,

@@ -106,7 +106,10 @@ function renamed(given: Params, { properties }: Schema, called: Schema | undefin
   return [...count.values()].some((same) => same.length > 1) ? given : Object.fromEntries(entries);
 }
 
-/** Returns a text converted to the type of its argument, if the text can be read as that type (for example "5" as a number). */
+/**
+ * Returns a value converted to the type that the schema declares for its argument, if the value can be read as that type. For example, "5"
+ * becomes the number 5. Otherwise returns the value unchanged.
+ */
 function typedAs(schema: unknown, value: unknown): unknown {
   const type = isObject(schema) ? schema["type"] : undefined;
   if (type === "object") return objectOf(value) ?? value;

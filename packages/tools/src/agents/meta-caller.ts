@@ -107,7 +107,7 @@ function answerDescribe(
   return answered(toolData(tool), toolText(tool));
 }
 
-/** Dependencies of the agents' tools. */
+/** Objects that the tools for agents need: the catalogs of projects, the object that calls tools, and the objects that search for tools. */
 export type AgentToolsOptions = ConfirmationStore & {
   readonly views: CatalogViews;
   readonly caller: ToolCaller;

@@ -1,7 +1,7 @@
 import type { JsonSchema } from "@svc/catalog";
 import type { ToolNeeds } from "../mcp/request.ts";
 
-/** Names of the tools offered to agents. */
+/** Names of the meta-tools: the four tools through which an agent reaches all other tools. */
 export type MetaToolName = "search_tools" | "describe_tool" | "read_tool" | "call_tool";
 
 /** A tool as listed to agents. */
@@ -154,7 +154,10 @@ const callTool: MetaTool = {
   needs: { accessClasses: ["read", "write"], toolkitSlugs: [] },
 };
 
-/** The tools offered to agents. Their texts are written for a model and cost about 1,060 tokens of each prompt. */
+/**
+ * The four meta-tools, through which an agent reaches all other tools. Their texts are written for a model and cost about 1,060 tokens of
+ * each prompt.
+ */
 export const metaTools: readonly MetaTool[] = [searchTools, describeTool, readTool, callTool];
 
 /** Returns the name of the meta-tool that calls tools of an access class (`read`, `write` or `destructive`). */

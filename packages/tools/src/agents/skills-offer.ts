@@ -32,9 +32,12 @@ type AgentSkill = {
   readonly digest: string;
 };
 
-/** Type of the file of a skill. */
+/** Media type of the file of each skill. */
 const mimeType = "text/markdown";
-/** Error code of the older revisions of the protocol for an unknown resource. The newer revision has the code of invalid parameters. */
+/**
+ * Error code for an unknown resource in MCP revision 2025-11-25 and earlier. In the newer revision, the error for an unknown resource has
+ * the code for invalid parameters.
+ */
 const resourceNotFoundCode = -32_002;
 
 /**
@@ -84,7 +87,10 @@ export function createSkillsOffer(options: SkillsOfferOptions): McpOffer {
   };
 }
 
-/** True if the address, which lists tools directly, names the project's skills or one of them. */
+/**
+ * True if the address, which lists tools directly, names all of the project's skills or one of them. False if the address names only other
+ * tools.
+ */
 function namesSkills({ address: { toolkits, tools } }: McpContext): boolean {
   return toolkits.includes(toolkitSlug) || tools.some((slug) => slug.startsWith(`${toolkitSlug}.`));
 }
@@ -92,10 +98,16 @@ function namesSkills({ address: { toolkits, tools } }: McpContext): boolean {
 /** Slug of the toolkit that contains a project's promoted programs. */
 const toolkitSlug = "skills";
 
-/** The skills of tools that are code of the project, made once for each tool. Undefined if the tool's name cannot be that of a skill. */
+/**
+ * Cache of skills, in the form for MCP clients, by the tool from which each skill was made. The value is undefined if the name of the tool
+ * cannot be the name of a skill.
+ */
 const made = new WeakMap<CodeTool, AgentSkill | undefined>();
 
-/** Returns the project's promoted programs that the caller may call, as skills. Other work of the node may run meanwhile. */
+/**
+ * Returns the project's promoted programs that the caller may call, in the form of skills. The function pauses between programs, so that a
+ * long list does not block the event loop.
+ */
 async function programSkills({ views }: SkillsOfferOptions, context: McpContext): Promise<readonly AgentSkill[]> {
   const { principal, address } = context;
   const view = await views.forProject(principal.projectId);

@@ -61,7 +61,10 @@ function spokenName(named: string): string {
   return Object.hasOwn(words, name) ? [words[name], ...how].join(" ") : named;
 }
 
-/** Returns a text of several parts as one text, in which names of API calls are replaced by names that an agent knows. */
+/**
+ * Returns a fault's text as one string for an agent. In the text, names of API calls and fields are marked. They are replaced by the names
+ * that the agent knows.
+ */
 export function spokenText(said: PartedText): string {
   return renderText(said, (_kind, name) => spokenName(name));
 }
@@ -96,8 +99,8 @@ export function answerRefusal(refusal: Fault): ToolAnswer {
 }
 
 /**
- * Returns the help text of one detail of a fault, for an agent. In this text, the names of API calls are replaced by the names of the
- * agent's tools. The time to wait before a retry is included.
+ * Returns for an agent the help text of the detail with number `index` in a fault. In this text, the names of API calls are replaced by the
+ * names of the agent's tools. The time to wait before a retry is included.
  */
 function spokenHelp(refusal: Fault, index: number): string {
   const help = refusal.advice[index] ?? partedOf("");

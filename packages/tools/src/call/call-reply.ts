@@ -9,7 +9,10 @@ import type { EarlierOutcome, KeyRefusal } from "./gate/keyed-call.ts";
  */
 export type LimitRefusal = {
   readonly outcome: "limited";
-  /** Name of the limit. For the rate of an app, as its toolkit declares it: `@` followed by the toolkit's slug. */
+  /**
+   * Name of the limit that stopped the call. If the rate limit in the definition of the app's toolkit stopped it, the name is `@` followed
+   * by the toolkit's slug.
+   */
   readonly limit: string;
   readonly isPaused: boolean;
   /**
@@ -24,7 +27,7 @@ export type CallAnswer = {
   readonly callId: Id<"call"> | undefined;
   readonly result: CallResult;
   readonly isSandbox: boolean;
-  /** True if this is the answer of an earlier call with the same idempotency key. */
+  /** True if this is the stored answer of an earlier call with the same idempotency key. False if the call was made now. */
   readonly isReplay: boolean;
   /** True if only a person can confirm the call; the argument `confirm` has no effect. False or undefined if the caller can confirm it. */
   readonly isForPerson?: boolean | undefined;

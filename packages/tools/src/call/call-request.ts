@@ -51,14 +51,20 @@ export type CallRequest = {
   readonly args: Readonly<Record<string, unknown>>;
   readonly entityId: string;
   readonly accountId: AccountId | undefined;
-  /** Accounts that the caller's request has just looked up. Default: the call looks its account up. */
+  /**
+   * Accounts that the caller has just read from the database for the same API request, so that the call need not read them again. Default:
+   * the call reads its account itself.
+   */
   readonly seen?: SeenAccounts | undefined;
   /** The caller's idempotency key. Undefined: every call is executed. */
   readonly idempotencyKey: string | undefined;
   readonly job?: CallOfJob | undefined;
-  /** True to show the request without sending it. */
+  /** True for a dry run: the caller gets the request that svc would send to the app, and nothing is sent. False for a real call. */
   readonly isDryRun: boolean;
-  /** Idempotency key that is sent to the app. Set if the caller sends the same key to the app each time it repeats the call, as jobs do. */
+  /**
+   * Idempotency key that is sent to the app. A job sets it, because the job sends the app the same key each time it repeats the call.
+   * Default: svc derives a key from the caller's idempotency key and the call.
+   */
   readonly appKey?: string | undefined;
   /** Stored (pinned) tool definition to call, instead of the definition that the project sees now. */
   readonly pinned?: { readonly toolkit: Toolkit; readonly action: Action } | undefined;

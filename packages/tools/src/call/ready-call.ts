@@ -68,7 +68,8 @@ export async function readyCall(context: ReadyContext, request: CallRequest): Pr
 type Entered = Exclude<Awaited<ReturnType<typeof enter>>, { kind: "full" }>;
 
 /**
- * Returns a call that is ready to be sent. The call limits have admitted it, so it uses up a part of them until it ends or is cancelled.
+ * Returns a call that is ready to be sent. The call limits have already admitted the call. It keeps its slots of these limits until it ends
+ * or is cancelled.
  */
 function readied(
   context: ReadyContext,
@@ -94,7 +95,7 @@ function readied(
   };
 }
 
-/** Dependencies of executing a ready call. */
+/** Objects and callbacks that are needed to send a call that `readyCall` has prepared, and to record its outcome. */
 type ExecuteReadyContext = Omit<ExecuteContext, "ledger"> & {
   readonly ledger: Pick<Ledger, "ended" | "bound" | "put">;
 };

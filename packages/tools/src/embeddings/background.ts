@@ -43,7 +43,9 @@ const freshMs = 86_400_000;
  * adds it again.
  */
 const waitingMax = 2_000;
-/** Minimum time between two reports of failures, in milliseconds. */
+/**
+ * Minimum time in milliseconds between two calls of `onFailed`, which reports that the vectors of tools could not be requested or stored.
+ */
 const reportIntervalMs = 5_000;
 
 type Kept = ToolkitVectors & { readonly readAt: number };

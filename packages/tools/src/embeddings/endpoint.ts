@@ -10,11 +10,11 @@ export type EmbeddingsTarget = {
   readonly model: string;
 };
 
-/** Client of the endpoint. */
+/** Client of the deployment's embeddings endpoint, which turns texts into vectors for the search by meaning. */
 export type EmbeddingsEndpoint = EmbeddingsTarget & {
   /** Returns the vectors of texts, in the order of the texts. Throws EmbeddingsError. */
   embed(texts: readonly string[]): Promise<Vector[]>;
-  /** Aborts running requests. */
+  /** Aborts all running requests to the embeddings endpoint. */
   close(): Promise<void>;
 };
 
@@ -32,7 +32,7 @@ export class EmbeddingsError extends Error {
   }
 }
 
-/** Dependencies and limits of an endpoint. */
+/** Dependencies and limits of the client of an embeddings endpoint. */
 export type EndpointOptions = EmbeddingsTarget & {
   readonly guard: AddressGuard;
   /** Returns the current bearer token. Empty or undefined if the endpoint needs no token. */
@@ -43,7 +43,7 @@ export type EndpointOptions = EmbeddingsTarget & {
   readonly textsMax: number;
   readonly connections: number;
   readonly clock: Clock;
-  /** Called when a request has ended. */
+  /** Called when a request to the embeddings endpoint has ended, with or without success. It is for logs and metrics. */
   readonly onCalled: (call: Omit<EmbeddingsCall, "what">) => void;
 };
 
@@ -52,8 +52,8 @@ const numberBytes = 28;
 const aroundBytes = 16_384;
 
 /**
- * Creates the client of the endpoint. It posts a few texts at a time, in the form of OpenAI's API. It checks the endpoint's address when it
- * connects, and follows no redirects.
+ * Creates the client of the embeddings endpoint. The client posts a few texts at a time, in the form of OpenAI's API. It checks the address
+ * of the endpoint when it connects, and does not follow redirects.
  */
 export function createEmbeddingsEndpoint(options: EndpointOptions): EmbeddingsEndpoint {
   const { url, model, guard, timeoutMs, textsMax, connections } = options;

@@ -28,7 +28,7 @@ export type ToolFinder = {
   close(): Promise<void>;
 };
 
-/** Finds tools by words only. */
+/** The finder that compares only words. It is used if the deployment has no embeddings endpoint. */
 export const wordFinder: ToolFinder = {
   find: async (_projectId, view, query) => searchOf(view).search(query),
   prepare: () => true,
@@ -131,7 +131,8 @@ async function nearnessOf(known: KnownVectors, query: Vector): Promise<Nearness>
 /** Number of toolkits (apps) that are compared before the event loop runs other work. A toolkit has at most 1,500 tools. */
 const toolkitsAtOnce = 16;
 /**
- * Minimum distance between the highest similarity of a meaningless text to a query and the similarity above which a tool counts as similar
- * (the floor). Usually, the distance is the standard deviation of the similarities of meaningless texts, which is greater.
+ * Minimum distance between two similarities. The first is the highest similarity of a tool to one of the meaningless texts. The second (the
+ * floor) is the one above which a tool counts as similar to the query. The distance used is usually greater: the standard deviation of the
+ * similarities of meaningless texts.
  */
 const spreadMin = 0.05;

@@ -33,8 +33,8 @@ export type EmbeddingsObserver = {
   /** Called for each search that may compare the meaning of the query (by vectors), and not only its words. */
   searched(outcome: SearchOutcome): void;
   /**
-   * Called when requests to the endpoint pause after a failure. Until the pause ends, searches of a project use words only, and tools
-   * without a vector wait. For searches, called at most every 5 s.
+   * Called when requests to the endpoint pause after a failure. A failed request for a search pauses the searches of its project, which
+   * then use words only. A failed request for tools delays the vectors of further tools. For searches, called at most every 5 s.
    */
   failed(what: EmbeddingsPurpose, error: Error): void;
 };

@@ -46,7 +46,7 @@ export class KeptVectors {
   }
 }
 
-/** Vectors of search queries. */
+/** Gives searches the vectors of their query texts, from memory or from the embeddings endpoint. */
 type QueryVectors = {
   /**
    * Returns the vector of a text, and counts the request for the project. Undefined if no vector is available within 300 ms. Never rejects.
@@ -71,7 +71,7 @@ export const questionsMax = { all: 32, project: 8 };
 /** Minimum time between two reported failures of searches, milliseconds. */
 const reportIntervalMs = 5_000;
 
-/** Dependencies of the vectors of search queries. */
+/** Objects that are needed to get the vectors of search queries: the embeddings endpoint, the clock and the observer. */
 type QueryVectorsOptions = {
   readonly endpoint: EmbeddingsEndpoint;
   readonly clock: Clock;

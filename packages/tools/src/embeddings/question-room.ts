@@ -90,8 +90,8 @@ export class QuestionRoom {
 }
 
 /**
- * Pause in milliseconds before a project may send questions again after a late or failed answer. `firstMs`: first pause. It doubles with
- * each consecutive failure, up to `maxMs`.
+ * Pause in milliseconds after a late or failed answer of the embeddings endpoint. During the pause, searches of the project do not ask the
+ * endpoint. `firstMs`: first pause. The pause doubles with each consecutive failure, up to `maxMs`.
  */
 const pause = { firstMs: 5_000, maxMs: 60_000 };
 /** Maximum number of projects for which this node remembers that their requests to the embeddings endpoint failed. */

@@ -77,7 +77,7 @@ type TextGroup = { readonly texts: readonly ToolText[]; readonly owner: Toolkit[
  */
 export type VectorLookup = { readonly found: ReadonlyMap<string, Vector>; readonly next: "done" | "others" | "more" };
 
-/** Dependencies of reading and storing vectors. */
+/** Objects that are needed to make, store and read the vectors of tools: the database, the clock and the embeddings endpoint. */
 export type VectorStoreOptions = {
   readonly db: Database;
   readonly clock: Clock;

@@ -25,8 +25,9 @@ export type GivenAnswer = {
 export type HookAnswerFacts = Pick<GivenAnswer, "answer" | "askedAt" | "durationMs"> & { readonly callId: Id<"call"> };
 
 /**
- * Stores the answers of hooks (endpoints that check tool calls) about calls. The ledger (record of all tool calls) of calls shows every
- * answer. Some answers also apply when the same call is repeated: the hooks are then not asked again.
+ * Stores the answers of hooks (endpoints that check tool calls) about calls, so that the ledger (record of all tool calls) can show every
+ * answer. An answer that let a call be sent also applies to a repeat of the call with the same idempotency key. The hook is then not asked
+ * again.
  */
 export type AnswerStore = {
   /**

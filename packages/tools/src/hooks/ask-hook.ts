@@ -43,7 +43,7 @@ export type HookAnswer =
  */
 export type HookAsker = {
   ask(hook: Hook, question: HookQuestion): Promise<HookAnswer>;
-  /** Aborts running requests. */
+  /** Aborts all running requests to hooks. */
   close(): Promise<void>;
 };
 

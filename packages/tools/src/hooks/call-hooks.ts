@@ -14,7 +14,7 @@ import { mergePatch } from "./merge-patch.ts";
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** Dependencies of asking hooks (endpoints that check tool calls). */
+/** Objects and callbacks that are needed to ask hooks (endpoints that check tool calls) and to store their answers. */
 export type CallHooksContext = {
   readonly hooks: KnownHooks;
   readonly asker: Pick<HookAsker, "ask">;
@@ -52,7 +52,10 @@ export type HookedCall = {
  */
 export type ReviewOutcome = { readonly edits: readonly Values[] } | { readonly ended: CallResult };
 
-/** Hooks that are asked about a call, in the order in which they are asked. */
+/**
+ * The hooks (endpoints that check tool calls) of a call. `before`: hooks to ask before the call is sent. `after`: hooks to ask about its
+ * result. Each list has the order in which the hooks are asked.
+ */
 export type HooksOfCall = { readonly before: readonly Hook[]; readonly after: readonly Hook[] };
 
 /** Asks the hooks (endpoints that check tool calls) of projects about their calls. */

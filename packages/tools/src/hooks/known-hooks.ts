@@ -56,7 +56,10 @@ export function hookSecretContext(projectId: ProjectId, id: HookId): string {
   return `${projectId}/call_hooks/${id}`;
 }
 
-/** Creates the cache. Hooks requested at the same time are read by one statement. */
+/**
+ * Creates this node's cache of hooks (endpoints that check tool calls). If hooks of several projects are requested at the same time, one
+ * database statement reads them all.
+ */
 export function createKnownHooks(options: { db: Database; clock: Clock; sealer: Sealer }): KnownHooks {
   const { db, clock, sealer } = options;
   const known = new LeastRecentlyUsed<ProjectId, Known>(projectsMax);

@@ -36,7 +36,10 @@ export const httpToolkit: Toolkit = {
  */
 export type HttpEffect = { readonly access: AccessClass; readonly keyHeader: string | undefined };
 
-/** Maximum number of cached definitions. Most requests of programs share a few definitions. */
+/**
+ * Maximum number of tool definitions for HTTP requests that this node keeps in memory. There is one definition for each access class and
+ * header name; most requests of programs share a few of them.
+ */
 const keptMax = 200;
 const kept = new LeastRecentlyUsed<string, Action>(keptMax);
 

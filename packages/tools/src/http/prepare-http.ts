@@ -30,7 +30,7 @@ function asJson(answer: AppAnswer): AppAnswer {
   return { ...answer, headers: { ...headers, ...json }, body: Buffer.from(JSON.stringify({ text: read.text })) };
 }
 
-/** True if an answer without a content type is JSON. */
+/** True if an answer without a content type can be parsed as JSON. False if it must be treated as plain text. */
 function isJson(text: string): boolean {
   try {
     JSON.parse(text);

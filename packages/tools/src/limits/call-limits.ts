@@ -21,7 +21,7 @@ export type LimitedCall = {
   readonly jobId: Id<"job"> | undefined;
 };
 
-/** Enforces the projects' call limits. All nodes count together. */
+/** Enforces the projects' call limits. The calls of all nodes count together. */
 export type CallLimits = {
   /**
    * Waits up to `waitMs` until the call's limits have room, and returns the outcome. Returns undefined at once if no limit applies. Rejects
@@ -42,7 +42,7 @@ const renewMs = 250;
 const projectsMax = 10_000;
 const keyCharactersMax = 200;
 
-/** A limit on tool calls of accounts. `keyOf`: computes the key of a call; calls with the same key share the limit. */
+/** A call limit of a project, ready to be applied. `keyOf`: computes the key of a call; calls with the same key share the limit. */
 type Limit = {
   readonly name: string;
   readonly toolkitSlug: string;
@@ -52,7 +52,7 @@ type Limit = {
 
 type Known = { readonly limits: readonly Limit[]; readonly text: string; readAtMs: number };
 
-/** Creates the call limits of a node. */
+/** Creates the object that enforces the call limits of all projects on one node. */
 export function createCallLimits(options: {
   readonly db: Database;
   readonly clock: Clock;
@@ -172,7 +172,10 @@ function rateName(toolkitSlug: string): string {
   return `@${toolkitSlug}`;
 }
 
-/** Returns a key, or its digest if the key is long. */
+/**
+ * Returns the key under which a limit counts a call, in a form that the database can store. If the key is too long or contains U+0000, the
+ * result is its SHA-256 digest.
+ */
 function shortKey(key: string): string {
   if (key.length <= keyCharactersMax && !key.includes("\0")) return key.toWellFormed();
   return `sha256:${createHash("sha256").update(key).digest("hex")}`;

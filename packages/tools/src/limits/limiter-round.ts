@@ -1,7 +1,7 @@
 import type { Limiter } from "./limiters.ts";
 import { freeAgainAt, type Room } from "./pace.ts";
 
-/** A call that waits to start. */
+/** A call that waits until its call limits allow it to start. */
 export type WaitingCall = {
   readonly limiters: readonly Limiter[];
   /** True if the call counts for its call limits as long as it runs. False if only its start is counted, for a rate limit. */
@@ -11,8 +11,8 @@ export type WaitingCall = {
 };
 
 /**
- * One check of a limiter, in which waiting calls may be admitted. `room`: number of calls that may still start. `began`: number of calls
- * that were admitted. `wanted`: number of calls that must keep waiting.
+ * One check of a limiter (the counter of one call limit, for example for one account), in which waiting calls may be admitted. `room`:
+ * number of calls that may still start. `began`: number of calls that were admitted. `wanted`: number of calls that must keep waiting.
  */
 export type LimiterRound = { readonly limiter: Limiter; room: Room; began: number; wanted: number };
 

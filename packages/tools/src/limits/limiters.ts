@@ -80,7 +80,7 @@ export class Bookings {
     this.#bookings.delete(jobId);
   }
 
-  /** Returns the number of jobs with a planned next try. */
+  /** Returns the number of jobs with a planned next try. Jobs that missed their planned try by more than 5 seconds are removed first. */
   count(nowMs: number): number {
     for (const [jobId, { atMs }] of this.#bookings) {
       if (atMs + graceMs > nowMs) break;
@@ -104,7 +104,9 @@ export type Limiter = {
   known: { readonly pace: PaceDocument | undefined; readonly revision: string; readonly atMs: number } | undefined;
   /** Number of slots that calls of this node hold. */
   held: number;
-  /** Number of calls on this node that wait for this limiter. Some of them may wait because a second limiter of theirs is full. */
+  /**
+   * Number of calls on this node that wait for this limiter. Some of these calls may wait only because another of their limiters is full.
+   */
   waiting: number;
   /** The last report of this node to the database. `wanted`: number of waiting calls. `atMs`: time of the report. */
   reported: { readonly wanted: number; readonly atMs: number };
@@ -152,7 +154,10 @@ export function noteHeld(limiter: Limiter, ms: number): void {
   limiter.heldMs += (ms - limiter.heldMs) / 8;
 }
 
-/** True if two rules have the same values. The objects are compared by value, because a definition may be read twice. */
+/**
+ * True if two sets of rules of a call limit have the same values. The values are compared and not the objects, because two readings of the
+ * same definition give different objects.
+ */
 function isSame(one: PaceRules, other: PaceRules): boolean {
   return (
     one.isPaused === other.isPaused &&

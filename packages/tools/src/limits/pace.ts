@@ -72,7 +72,8 @@ export type PaceRules = {
 };
 
 /**
- * Number of calls that a node may start now. `places`: free slots. `starts`: starts that the rate permits. Infinity if there is no limit.
+ * Number of calls that a node may start now under one call limit. `places`: number of free slots. `starts`: number of starts that the rate
+ * permits. Infinity if the limit has no such rule.
  */
 export type Room = { readonly places: number; readonly starts: number };
 

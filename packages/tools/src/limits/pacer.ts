@@ -14,8 +14,8 @@ export type EntryOutcome =
   | { readonly kind: "full"; readonly by: LimiterKey; readonly isPaused: boolean; readonly retryAfterMs: number };
 
 /**
- * Limits of the time for which a call waits for call limits. `waitMs`: maximum time. `jobId`: the job that makes the call and can repeat
- * it, if any.
+ * A request to start a call. `waitMs`: maximum time in milliseconds for which the call waits for its call limits. `jobId`: the job that
+ * makes the call; undefined if no job makes it. A job can repeat a call that was not started.
  */
 export type EntryRequest = { readonly waitMs: number; readonly jobId: string | undefined };
 

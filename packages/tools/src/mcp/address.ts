@@ -17,7 +17,10 @@ export type McpAddress = {
 const namesMax = 100;
 const parameters = ["toolkits", "tools", "entity_id"] as const;
 
-/** Returns the options in the query of an address (for example `toolkits=calendar,mail&entity_id=ada`), or the error of the address. */
+/**
+ * Returns the options in the query of an MCP address (for example `toolkits=calendar,mail&entity_id=ada`). Returns an error if the query is
+ * wrong, for example if it has an unknown parameter.
+ */
 export function readAddress(query: string): McpAddress | { readonly error: McpError } {
   const given = new URLSearchParams(query);
   for (const name of given.keys()) {

@@ -41,13 +41,16 @@ export type McpServer = {
   readonly info: ServerInfo;
   /** Supported versions of the protocol, the latest first. */
   readonly versions: readonly string[];
-  /** Answers a POST. Rejects with the signal's reason if the signal is aborted, and with `unavailable` if the database is unavailable. */
+  /**
+   * Answers a POST. If the signal of the request is aborted first, rejects with the signal's reason. If the database is unavailable,
+   * rejects with the error `unavailable`.
+   */
   serve(request: McpRequest): Promise<McpAnswer>;
 };
 
 /** Options of an MCP server. */
 type McpServerOptions = {
-  /** Version that clients see. */
+  /** Version of the server that clients see, not of the protocol. */
   readonly version: string;
   readonly offers: readonly McpOffer[];
 };

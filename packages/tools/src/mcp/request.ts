@@ -19,7 +19,7 @@ export type ToolNeeds = Omit<Binding, "entityId">;
 export type McpRequest = {
   readonly body: ForeignText;
   readonly headers: McpHeaders;
-  /** Query of the address, after the question mark. */
+  /** Query of the client's MCP address: the text after the question mark. */
   readonly query: string;
   readonly principal: ProjectPrincipal;
   /**
@@ -79,7 +79,10 @@ export function unreadable(why: string): McpError {
   return { code: codes.parseError, message: `Parse error: ${why}` };
 }
 
-/** Returns the error for JSON that is not a message, or for a message that is not allowed here. */
+/**
+ * Returns the error for JSON that is not a valid message of the protocol, or for a message that the client's protocol revision does not
+ * allow.
+ */
 export function invalidRequest(why: string): McpError {
   return { code: codes.invalidRequest, message: `Invalid Request: ${why}` };
 }

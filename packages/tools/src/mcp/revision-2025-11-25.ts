@@ -13,7 +13,7 @@ function envelopeFault({ version }: McpHeaders): McpError | undefined {
   return version === undefined || olderVersions.includes(version) ? undefined : unsupportedVersion(version);
 }
 
-/** Returns the message that answers a request. */
+/** Returns the JSON-RPC message that answers an MCP request with the given outcome (a result or an error). */
 function responseOf(id: MessageId, outcome: McpOutcome): object {
   switch (outcome.type) {
     case "complete":

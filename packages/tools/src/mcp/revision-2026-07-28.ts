@@ -81,12 +81,12 @@ function traceOf(value: unknown): string | undefined {
 }
 
 /**
- * Milliseconds for which a client may cache a list. The client must not share the cached list with others, because the list depends on the
- * key.
+ * Milliseconds for which a client may cache a list (for example of tools). The client must not share the cached list with other callers,
+ * because different API keys get different lists.
  */
 const keptMs = 300_000;
 
-/** Returns the answer to a request. */
+/** Returns the HTTP answer to an MCP request with the given outcome (for example a result or an error). */
 function responseOf(
   id: MessageId,
   outcome: McpOutcome,
@@ -114,8 +114,8 @@ function resultOf(id: MessageId, result: Params, served: ServedProtocol): McpAns
 }
 
 /**
- * Returns the answer to a refused request. `status`: HTTP status, set if the code does not determine it. `id`: omitted if no request could
- * be read.
+ * Returns the HTTP answer to a refused request. `status`: HTTP status; default: the status that belongs to the error's code. `id`: id of
+ * the request; omitted if no request could be read.
  */
 function faultOf(error: McpError, { id, status }: { id?: MessageId; status?: number } = {}): McpAnswer {
   const body = JSON.stringify({ jsonrpc: "2.0", ...(id !== undefined && { id }), error });

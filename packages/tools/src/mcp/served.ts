@@ -25,7 +25,7 @@ export type RevisionCarrier = {
 
 /** All features of a server in one protocol revision. */
 export type ServedProtocol = {
-  /** Version of the server that clients see. */
+  /** Version of the server (not of the protocol) that clients see. */
   readonly version: string;
   readonly capabilities: Params;
   readonly methods: ReadonlyMap<string, McpMethod>;

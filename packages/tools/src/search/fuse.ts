@@ -7,8 +7,8 @@ export type Nearness = {
   /** Returns the similarity in meaning between a tool and the query, from -1 to 1. Undefined if the tool has no vector. */
   of(found: IndexedTool): number | undefined;
   /**
-   * Average similarity of texts without meaning to their nearest tool. `floor`: the highest similarity that one of these texts reaches. A
-   * tool counts as similar only above the floor.
+   * Average, over several texts without meaning, of the similarity between the text and its nearest tool. `floor`: a tool counts as similar
+   * to the query only above this similarity. It is at least 0.05 higher than the highest similarity that one of those texts reaches.
    */
   readonly usual: number;
   readonly floor: number;

@@ -23,7 +23,7 @@ type Shares = Readonly<Record<Confidence, number>>;
 const said: Shares = { high: 0.65, medium: 0.35, low: 0.2 };
 /**
  * Minimum share of a query's words that the best tool must contain, for each level of confidence. These values are for a catalog whose
- * tools have no example phrases. In such a catalog, a word that no tool contains means little.
+ * tools have no example phrases. There, even the right tool lacks many words of the query, so two of the values are lower.
  */
 const unsaid: Shares = { high: 0.65, medium: 0.33, low: 0.1 };
 
@@ -68,7 +68,7 @@ function confidenceOfFit(fit: number, isSaid: boolean): Confidence {
 
 const order: readonly Confidence[] = ["low", "medium", "high"];
 
-/** Returns the lower one of two levels of confidence. */
+/** Returns the lower one of two levels of confidence that a found tool is right. */
 function lowerOf(a: Confidence, b: Confidence): Confidence {
   return order.indexOf(a) < order.indexOf(b) ? a : b;
 }
@@ -76,7 +76,7 @@ function lowerOf(a: Confidence, b: Confidence): Confidence {
 /** A tool that matches a query. */
 export type FoundTool = {
   readonly tool: SearchedTool;
-  /** Quality of the match, comparable within one answer only. */
+  /** Score that says how well the tool matches the query. Scores can be compared only within one answer. */
   readonly score: number;
   readonly confidence: Confidence;
   /** Words of the query that the tool contains, in the form in which the search index has them. */

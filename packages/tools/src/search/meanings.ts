@@ -49,8 +49,9 @@ const spelledWordsMax = 6;
  */
 const unknownNameShare = 0.25;
 /**
- * Share of a corrected word's weight that counts like the weight of an unknown word. A corrected word is one that svc takes for a spelling
- * mistake. The correction may be wrong, so a match of the corrected word is not full proof that a tool fits.
+ * Weight of a corrected word in the part of the query that no tool contains, relative to a word that is really unknown (1). A corrected
+ * word is one that svc takes for a spelling mistake. The correction may be wrong, so a match of the corrected word is not full proof that a
+ * tool fits.
  */
 const correctedShare = 0.3;
 /** Weight of an unknown word that is vague (too general), relative to other unknown words. */

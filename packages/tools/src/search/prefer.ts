@@ -42,7 +42,8 @@ function namedBy(tool: SearchedTool): NamedTool {
 }
 
 /**
- * Share of its score that a tool gains at most from an example phrase. It gains all of it if the phrase has the same words as the query.
+ * Maximum gain of a tool by an example phrase, as a share of the tool's score. A tool gains this much if the phrase has the same words as
+ * the query.
  */
 const phraseShare = 1.5;
 
@@ -130,7 +131,9 @@ function isFirst(at: number, best: Float64Array, filled: Int32Array): boolean {
   return true;
 }
 
-/** Share of its score that a deprecated tool keeps. */
+/**
+ * Share of its score that a deprecated tool keeps in a search, so that its replacement comes before it. Other tools keep the whole score.
+ */
 const deprecatedShare = 0.5;
 
 /**

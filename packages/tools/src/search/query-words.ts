@@ -22,7 +22,7 @@ export type QueryWord = {
   readonly term: string;
   /** The word of the query as the user wrote it. For a phrase of several words: the word that has its meaning. */
   readonly form: string;
-  /** Terms with about the same meaning. */
+  /** Terms with about the same meaning as this word, in the form that the search index has. */
   readonly synonyms: readonly string[];
   /** Weight of the word: 1, or less for words that only say where or for whom. */
   readonly share: number;

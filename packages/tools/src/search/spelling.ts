@@ -31,7 +31,10 @@ export function isEnglish(word: string): boolean {
   return times.has(word) || englishWords.functional.has(word) || englishWords.telling.has(termOf(word));
 }
 
-/** Returns the words of a text, for comparison with words of other languages. `ß` becomes `ss`; `oe` stays unchanged. */
+/**
+ * Returns the words of a text in a plain form, in which they are compared with the vocabularies of other languages. `ß` becomes `ss`. Other
+ * spellings, such as `oe` for `ö`, are left as they are.
+ */
 export function plainWords(text: string): string[] {
   return wordsOf(text.replaceAll("ß", "ss"));
 }
@@ -70,7 +73,10 @@ export function correctWord(word: string): string | undefined {
   return best?.[0];
 }
 
-/** Returns how many letters of a misspelled word may be wrong. */
+/**
+ * Returns the maximum number of wrong letters with which svc still recognizes a misspelled word. The number depends on the length of the
+ * word.
+ */
 export function faultsMax(word: string): number {
   return word.length < twoFaultsMin ? 1 : 2;
 }

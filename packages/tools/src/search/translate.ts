@@ -54,8 +54,8 @@ const known: readonly Language[] = Object.values(languages).map((language) => {
 });
 
 /**
- * English words before which a clause may end. If a particle (a word that belongs to a verb, such as `an` in `lege … an`) precedes such a
- * word, it belongs to the verb of its clause.
+ * English words before which a clause may end. A particle is a word that belongs to a verb, such as `an` in `lege … an`. If a particle
+ * precedes one of these English words, the particle belongs to the verb of the clause that ends there.
  */
 const betweenClauses: ReadonlySet<string> = new Set("and for with without from in at by about that please".split(" "));
 
@@ -171,7 +171,10 @@ function stemMeaning({ stems, endings }: Language, word: string): string | undef
   return undefined;
 }
 
-/** Returns the meaning of a known word with almost the same spelling and the same first letter. */
+/**
+ * Returns the English meaning of the stem that has the same first letter as a foreign word and differs from the word in at most one letter.
+ * The word may have one of the language's endings. Returns undefined if there is no such stem.
+ */
 function spelledMeaning(language: Language, word: string): string | undefined {
   for (const form of formsOf(language, word)) {
     if (form.length < spelledMin) continue;

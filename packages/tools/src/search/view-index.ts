@@ -30,7 +30,7 @@ export type ViewIndex = {
   /** For each tool, the position of its toolkit (app) in `toolkits`. */
   readonly toolkitOf: Uint32Array;
   readonly toolkits: readonly ToolkitIndex[];
-  /** Share of the tools that have example phrases, from 0 to 1. It counts the tools that one caller may see (the view). */
+  /** Share of the tools in this view (the tools that one caller may see) that have example phrases, from 0 to 1. */
   readonly saidShare: number;
   /** Weight of a term that only one tool contains. */
   readonly rarestWorth: number;

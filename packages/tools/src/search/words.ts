@@ -17,8 +17,8 @@ const irregularForms: ReadonlyMap<string, string> = new Map(Object.entries(vocab
 const isAscii = /^[ -~]*$/;
 const stems = new Map<string, string>();
 /**
- * Maximum number of stems in the cache. It is many times the number of words in 610 definitions, and more than the definitions of a
- * deployment usually add.
+ * Maximum number of stems in the cache. The 610 definitions that svc ships have far fewer words, and the definitions of a deployment
+ * usually add few.
  */
 const stemsKeptMax = 50_000;
 

@@ -53,7 +53,7 @@ function readRate({ max, per }: CallRate): Pick<CallLimitRow, "rateMax" | "rateP
 /** Dependencies of the methods for call limits. */
 export type CallLimitsContext = {
   readonly views: CatalogViews;
-  /** Cache of limits. A method calls `forget` after a change, so that this node applies the change at once. */
+  /** This node's cache of call limits. Methods that change a limit call `forget`, so that this node applies the change at once. */
   readonly limits: Pick<CallLimits, "forget">;
   readonly clock: Clock;
   readonly db: Database;

@@ -22,7 +22,10 @@ import { hookSecretContext, type KnownHooks } from "../hooks/known-hooks.ts";
 /** Dependencies of the methods for hooks (endpoints that check tool calls). */
 export type HooksContext = {
   readonly views: CatalogViews;
-  /** Cache of hooks (endpoints that check tool calls). After a change, `forget` is called, so that this node applies the change at once. */
+  /**
+   * This node's cache of hooks (endpoints that check tool calls). Methods that change a hook call `forget`, so that this node applies the
+   * change at once.
+   */
   readonly hooks: Pick<KnownHooks, "forget">;
   /** Checks the addresses of hooks (endpoints that check tool calls). */
   readonly hookGuard: AddressGuard;

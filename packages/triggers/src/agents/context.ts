@@ -4,7 +4,7 @@ import type { Executor } from "@svc/db/connect";
 import type { Dispatcher } from "@svc/delivery";
 import type { EventPolls } from "../polls/polls.ts";
 
-/** Dependencies of events over MCP. */
+/** Objects that the MCP methods for events (such as `events/subscribe` and `events/poll`) need. */
 export type AgentEventsContext = {
   readonly db: Executor;
   /** The catalog of each project. */

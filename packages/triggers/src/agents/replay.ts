@@ -35,7 +35,7 @@ export async function replayFrom(events: AgentEventsContext, replayed: PastRange
   return isCut;
 }
 
-/** Returns how many more pending deliveries the project may have. */
+/** Returns how many more pending deliveries the quota of the project allows. */
 async function roomOf({ db }: AgentEventsContext, { projectId, quotas }: ProjectPrincipal): Promise<number> {
   const most = quotaOf(quotas, "pendingDeliveries");
   if (most === Number.POSITIVE_INFINITY) return replayedMax;

@@ -6,7 +6,7 @@ import { deliveryModeUnsupported } from "./errors.ts";
 import { readCount } from "./poll.ts";
 import { type EventTarget, readTarget } from "./target.ts";
 
-/** The identity of a subscription: its events, its callback, and the id that both sides use. */
+/** The identity of an agent's subscription: its events, its callback URL, and the id that svc and the client use for it. */
 export type SubscriptionName = EventTarget & { readonly url: string; readonly mcpId: string };
 
 /** The arguments of events/subscribe. `ttlMs`: null if the client asks for a subscription without an end, undefined if svc may choose. */
@@ -39,7 +39,10 @@ export async function readSubscribe(
   return { ...name, secret, cursor, maxAgeMs, ttlMs };
 }
 
-/** Returns the part of a request that identifies a subscription. The client of events/unsubscribe sends the same part. */
+/**
+ * Returns the part of a request that identifies an agent's subscription. Requests of events/subscribe and of events/unsubscribe both have
+ * this part.
+ */
 export async function readName(
   { views, guard }: Pick<AgentEventsContext, "views" | "guard">,
   params: Params,

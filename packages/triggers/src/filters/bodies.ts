@@ -3,7 +3,7 @@ import type { BodyRenderer } from "@svc/delivery";
 import { type CompiledBody, filterPayloadBytes, readBody } from "@svc/program";
 import { filteredEvent } from "./filters.ts";
 
-/** Maximum number of templates that a node keeps. */
+/** Maximum number of compiled body templates of subscriptions that a node keeps in memory. */
 const compiledMax = 1_000;
 
 /** Creates the function that makes the bodies of subscriptions with a template of their own. */

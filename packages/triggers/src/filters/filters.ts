@@ -42,13 +42,19 @@ export type FilterObservation = {
   readonly seconds: number;
 };
 
-/** Applies the filters of subscriptions to events. A filter has the same result for an event at every time and on every node. */
+/**
+ * Applies the filters of subscriptions to events. The result of a filter depends only on the event, so it is the same at every time and on
+ * every node.
+ */
 export type Filters = {
-  /** True if the filter reads the id or the time of receipt of an event. */
+  /**
+   * True if the filter reads the id or the time of receipt of an event. Such a filter can be applied only when these values are known,
+   * directly before the event is stored. False if the filter reads only other data.
+   */
   readsReceipt(filter: string): boolean;
   /**
    * Begins to apply filters to several events. The returned function applies different filters to one event. It reads the payload once, and
-   * lets other work run between its parts.
+   * lets other work run between its parts. `line`: name of the queue in which this work waits for its turn.
    */
   begin(line: string): (event: FilterableEvent, filters: Iterable<string>) => Promise<FilterOutcomes>;
   /**
@@ -56,7 +62,7 @@ export type Filters = {
    * absent. A count is lost if the process ends before it is stored.
    */
   countFaults(counts: ReadonlyMap<SubscriptionId, number>): void;
-  /** Resolves when all counts are stored. */
+  /** Resolves when all counts that were passed to `countFaults` are stored. */
   idle(): Promise<void>;
 };
 
@@ -65,7 +71,7 @@ const compiledMax = 10_000;
 /** Maximum number of subscriptions whose filter faults wait to be counted in the database. Faults of more subscriptions are not counted. */
 const waitingMax = 10_000;
 
-/** Creates the filters of a node. */
+/** Creates the object that applies the filters of subscriptions to events on one node. */
 export function createFilters({
   db,
   turns,

@@ -63,7 +63,7 @@ async function* readEvents(db: Executor, projectId: ProjectId, ids: readonly Eve
   }
 }
 
-/** Number of pairs of event and subscription in one read. */
+/** Maximum number of pairs of an event and a subscription that one database statement reads. */
 const pageSize = 5_000;
 
 /**

@@ -42,7 +42,7 @@ export type PublishContext = {
   readonly turns: Pick<Turns, "next">;
   /** Stores an event, in the same batch as other events and webhook posts. Rejects only if the database fails. */
   readonly storeEvent: (event: NormalizedEvent) => Promise<StoreOutcome>;
-  /** Counts a published event by its outcome. */
+  /** Called with the outcome of each published event, so that metrics can count the events. */
   readonly onPublished?: ((outcome: PublishResult["outcome"]) => void) | undefined;
 };
 

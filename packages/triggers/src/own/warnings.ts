@@ -32,7 +32,7 @@ type WarningOptions = {
   readonly onDue: () => void;
 };
 
-/** Finds the warnings of one cause for a project. */
+/** A check for one cause of warnings. It returns the warnings of this cause that are due for a project. */
 type Check = (db: Database, project: Project, nowMs: number) => Promise<readonly Warning[]>;
 
 /**
@@ -113,10 +113,16 @@ const cheapChecks: readonly Check[] = [
   quotaCheck("privateToolkits", (usage) => usage.countToolkits()),
   quotaCheck("privateToolkitBytes", (usage) => usage.measureToolkits()),
 ];
-/** Reads all data of a project, so it is made once an hour. */
+/**
+ * Check of the quota for stored bytes. It reads all data of a project, so it runs only once an hour; the other checks run every ten
+ * minutes.
+ */
 const storedBytesCheck = quotaCheck("storedBytes", (usage) => usage.measureStorage());
 
-/** Returns the number of the day in UTC, for keys of occurrences. */
+/**
+ * Returns the number of days (in UTC) since 1970-01-01. It is part of the key of a warning, so that a project gets each warning at most
+ * once a day.
+ */
 function dayOf(ms: number): number {
   return Math.floor(ms / dayMs);
 }

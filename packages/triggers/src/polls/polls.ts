@@ -19,11 +19,11 @@ export type EventPollObservation = {
 /** A request for the events that follow a reader's position in the project's events. */
 type EventPoll = {
   readonly position: EventPosition;
-  /** Maximum number of events to return. */
+  /** Maximum number of events that the poll returns. */
   readonly max: number;
-  /** Longest time to wait for an event, in milliseconds. */
+  /** Longest time for which the poll waits for an event, in milliseconds. */
   readonly waitMs: number;
-  /** Oldest event to return, in milliseconds before now. Undefined: any age. */
+  /** Maximum age of the events to return, in milliseconds before now. Undefined: events of any age are returned. */
   readonly maxAgeMs?: number | undefined;
   /** Signal that ends the poll's wait for events when the signal aborts. */
   readonly signal: AbortSignal;
@@ -41,7 +41,10 @@ type PolledEvents = {
   readonly hasMore: boolean;
   /** True if svc may have left out events after the position that the client sent, for example because they are no longer stored. */
   readonly truncated: boolean;
-  /** False if the poll asked to wait and was answered at once, because too many polls are already waiting on this node. */
+  /**
+   * True if the poll asked to wait for events and was allowed to wait. False if it was answered at once because too many polls already wait
+   * on this node, or if it did not ask to wait.
+   */
   readonly isHeld: boolean;
 };
 
@@ -118,7 +121,10 @@ type EventPage = {
   readonly position: EventPosition;
   /** True if further events can be read at once. False if the client should wait before it reads again. */
   readonly hasMore: boolean;
-  /** Number of events that the page scanned. */
+  /**
+   * Number of events that svc scanned to fill this page. It can be greater than the number of events on the page, because a filter leaves
+   * events out.
+   */
   readonly scanned: number;
 };
 

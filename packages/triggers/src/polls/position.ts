@@ -95,7 +95,7 @@ function pageScope({ projectId, events: { toolkitSlug, triggerSlugs, entityId },
   return { call: "PollEvents", projectId, filters };
 }
 
-/** Returns the UUID of 32 hexadecimal digits. */
+/** Returns the usual text of a UUID, with hyphens, from its 32 hexadecimal digits. */
 export function uuidOfHex(hex: string): string {
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join("-");
 }

@@ -9,7 +9,7 @@ import { type ReplayContext, type ReplayTurn, type SteppedReplay, stepReplay } f
  * programs (schedules) are in the same table, so one claim returns both.
  */
 export type ReplayEngine = {
-  /** Takes claimed tasks and advances their replays. */
+  /** Takes over the replay tasks that this node has claimed, and advances their replays. */
   take(tasks: readonly ClaimedReplay[]): void;
   /**
    * Stops and waits for the work in progress. Replay tasks that have not begun become due again when this node's time-limited right to them
@@ -18,7 +18,7 @@ export type ReplayEngine = {
   stop(): Promise<void>;
 };
 
-/** Dependencies of the engine. */
+/** Dependencies of the engine that carries out throttled replays. */
 export type ReplayEngineOptions = ReplayContext & {
   readonly dispatcher: Pick<Dispatcher, "wake">;
   readonly observer: ReplayObserver;

@@ -8,9 +8,9 @@ export type ReplayStep = {
   readonly state: ReplayState;
   /** The reason why the replay queues no deliveries, at the moment or any more. Empty if it continues to queue deliveries. */
   readonly reason: ReplayReason;
-  /** Deliveries queued by this step. */
+  /** Number of deliveries that this step queued. */
   readonly count: number;
-  /** Deliveries queued by the replay so far, in all steps. */
+  /** Number of deliveries that the replay has queued so far, in all its steps. */
   readonly queued: number;
 };
 

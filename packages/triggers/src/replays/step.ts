@@ -81,8 +81,8 @@ const walkFactor = 2;
 const walkMin = 100;
 const walkGrowth = 8;
 /**
- * Minimum number of pairs of event and subscription that are read at once, when a step of a replay must read more because filters of
- * subscriptions left out earlier pairs.
+ * Minimum number of pairs of event and subscription in a further read of a replay's step, if the read before found pairs of subscriptions
+ * with filters. Filters may leave out most pairs, so more pairs are read than are needed.
  */
 const filteredMin = 1_000;
 /**

@@ -21,7 +21,7 @@ export type ReplayWorld = AsyncDisposable & {
   readonly since: ReturnType<typeof timestampFromMs>;
   /** Creates a subscription to all events, or to those that the given filter selects. */
   subscribe(filter?: { toolkitSlug?: string; endpointUrl?: string }): Promise<SubscriptionId>;
-  /** Stores events of two toolkits (apps) in turn, one second apart. The last of them has the current time. */
+  /** Stores `count` events of two toolkits (apps) in turn, one second apart. The newest event has the current time. */
   store(count: number): Promise<void>;
   /** Moves the clock forward by a second until replays have made the given number of steps. */
   tick(steps?: number): Promise<void>;

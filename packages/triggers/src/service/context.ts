@@ -15,7 +15,7 @@ export type TriggersContext = {
   db: Executor;
   catalog: Catalog;
   views: CatalogViews;
-  /** Gives other work a turn, so that large work is done in parts. */
+  /** Lets the node do other work between the parts of large work. */
   turns: Pick<Turns, "next">;
   storeEvent: PublishContext["storeEvent"];
   onPublished?: PublishContext["onPublished"];
@@ -35,8 +35,11 @@ export type TriggersContext = {
   restored?: (() => Restore | undefined) | undefined;
   /** Returns the address of the portal with a trailing slash. Undefined if no console is served, and so no portal. */
   portalUrl?: (() => string) | undefined;
-  /** Called with keys that a call ended, so that this node refuses them at once. */
+  /**
+   * Called with the ids of the keys that an API call has ended (for example by revoking portal links), so that this node refuses these keys
+   * at once.
+   */
   onKeysEnded?: ((ids: readonly KeyId[]) => void) | undefined;
-  /** Returns the current value of a deployment variable. */
+  /** Returns the current value of an environment variable of the deployment, for example one that contains the secret of a webhook. */
   secretOf(name: string): string | undefined;
 };

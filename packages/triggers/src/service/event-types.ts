@@ -135,7 +135,10 @@ export function eventTypeMethods(context: TriggersContext): Methods {
 /** Maximum bytes of schemas and samples in a page of event types. A page has at least one type. */
 const pageBytesMax = 4_194_304;
 
-/** Returns how many of the first types a page may have, by their sizes in bytes. */
+/**
+ * Returns how many event types from the start of the list fit on one page. `sizes`: the size of each type in bytes. The first type always
+ * fits.
+ */
 function fittingCount(sizes: readonly number[]): number {
   let [count, bytes] = [0, 0];
   for (const size of sizes) {
@@ -162,7 +165,7 @@ const describedForms: readonly DescribedForm[] = ["svc", "standard", "cloudevent
 
 type EventTypes = ReturnType<typeof eventTypesForProject>;
 
-/** Number of event types in one read. It is small, because each type may have a megabyte. */
+/** Number of event types that one database statement reads. The number is small, because each type may have a megabyte. */
 const typesAtOnce = 16;
 
 /** Returns the event types that are not archived, in pages. */
@@ -250,7 +253,10 @@ const failuresMax = 5;
 
 const noTrial: SchemaTrial = { checked: 0, failing: 0, failures: [] };
 
-/** Tries a schema on the latest events of a type. */
+/**
+ * Tries a schema on the latest stored events of a type, at most 1,000. Returns how many events were tried, how many failed, and the first
+ * failures.
+ */
 async function trySchema(
   db: Executor,
   {

@@ -123,7 +123,10 @@ export function eventMethods(context: TriggersContext): Methods {
 /** Default and maximum number of events that a poll returns. */
 const pollSizes = { fallback: 100, max: 1_000 };
 
-/** Returns how long a poll may wait, in milliseconds. It is answered a second before the caller's own timeout. */
+/**
+ * Returns how long a poll may wait for events, in milliseconds. The wait ends a second before the timeout of the caller, so that the caller
+ * still gets the answer.
+ */
 function waitOf(waitMs: number, { timeoutMs }: HandlerContext): number {
   return Math.min(waitMs, heldMsMax, Math.max(0, (timeoutMs() ?? Number.POSITIVE_INFINITY) - 1_000));
 }

@@ -8,10 +8,16 @@ import { triggerFaults } from "../errors.ts";
 
 /** Number of pending deliveries of a subscription, from any source, at which its customer may queue no further delivery. */
 const pendingMax = 1_000;
-/** Maximum statements by which svc reads past events for the portal of an entity in a minute, at one node. Each reads up to 50,000 events. */
+/**
+ * Maximum number of database statements that read past events for the portal of one entity (customer or user) within a minute, at one node.
+ * Each statement reads up to 50,000 events.
+ */
 const scansMax = 60;
 
-/** Returns the count of what svc reads for the portal of each entity (customer or user). `requireScan` and `takeScan` use it. */
+/**
+ * Creates the counter of the database statements that read past events for the portal of each entity (customer or user) within a minute.
+ * `requireScan` and `takeScan` use the counter.
+ */
 export function createScanCount(clock: Clock): MinuteCount {
   return createMinuteCount({ clock, most: scansMax });
 }

@@ -70,8 +70,8 @@ export async function findReadableEvent(
 type PortalRequest = { readonly format?: { readonly kind: string } | undefined };
 
 /**
- * Throws PORTAL_FIELD_REFUSED if a caller in the portal sends a field that is not in `allowed`, or the form `custom`. New fields of a request
- * are therefore refused until this list names them.
+ * Throws PORTAL_FIELD_REFUSED if a caller in the portal sends a field that is not in `allowed`, or asks for a body in the form `custom`.
+ * New fields of a request are refused until `allowed` names them.
  */
 export function requirePortalFields(
   { portal }: ProjectPrincipal,

@@ -54,7 +54,7 @@ export function previewMethods(context: TriggersContext, countScan: MinuteCount)
   };
 }
 
-/** Fields that a customer may set in the portal. */
+/** Fields of a request of PreviewSubscription that a customer may set in the portal. */
 const portalFields = ["id", "toolkitSlug", "triggerSlug", "entityId", "match", "format", "updateMask"];
 
 /**

@@ -8,7 +8,7 @@ import type { TriggersContext } from "./context.ts";
 
 type Methods = Pick<ServiceImpl<typeof TriggersService>, "publishEvent" | "publishEvents">;
 
-/** Maximum number of events of one call. */
+/** Maximum number of events that one call of PublishEvents may publish. */
 const eventsMax = 1_000;
 
 const outcomes = {

@@ -47,14 +47,21 @@ const perSecondDefault = 50;
 const perSecondMax = 5_000;
 /** Maximum deliveries per second of a replay in the portal. A replay has at most 10 seconds' worth of pending deliveries. */
 const portalPerSecondMax = 100;
-/** Maximum unfinished replays. Those of customers have a number of their own, so that customers take no place of the project. */
+/**
+ * Maximum number of unfinished replays in one project. `ofProject`: replays that the project started itself. `ofCustomers`: replays that
+ * all its customers together started in the portal. The two are counted separately, so that customers cannot use up the maximum of the
+ * project.
+ */
 const unfinishedMax = { ofProject: 10, ofCustomers: 100 };
 /**
  * Maximum time in milliseconds for which StartReplay counts the deliveries of the replay. If a range is too large for it, the rest is
  * counted while the replay runs.
  */
 const countMs = 2_000;
-/** Maximum statements by which StartReplay counts in the portal. Each reads up to 50,000 events. */
+/**
+ * Maximum number of database statements with which StartReplay counts the deliveries of a replay that a customer starts in the portal. Each
+ * statement reads up to 50,000 events.
+ */
 const portalPartsMax = 10;
 const fullStepMs = 1_000;
 
@@ -161,7 +168,10 @@ async function requireChangeable(
   return row;
 }
 
-/** Returns the error for a replay that was not started. A caller in the portal gets no number and no id of what belongs to others. */
+/**
+ * Returns the error for a replay that was not started. For a caller in the portal, the error contains no numbers and ids of replays that
+ * belong to the project or to other customers.
+ */
 async function refusalOf(
   db: Executor,
   caller: ProjectPrincipal,
@@ -200,8 +210,8 @@ function found(row: ReplayRecord | undefined, id: string) {
 }
 
 /**
- * Throws REPLAY_OF_PAUSE if the replay delivers the events of a subscription's pause, because without this replay the subscription would
- * lose these events.
+ * Refuses a change of a replay that delivers the events which a subscription missed during a pause: throws REPLAY_OF_PAUSE. Without this
+ * replay, the subscription would lose these events. Otherwise returns an empty object.
  */
 function requireClosed({ id, until }: ReplayRecord): Record<never, never> {
   if (until === null) throw triggerFaults.REPLAY_OF_PAUSE(id);
@@ -317,7 +327,10 @@ async function count(
   return { counts, next, parts };
 }
 
-/** Returns the warnings of a replay. In the portal, a range that took several statements gets none, because they read the range again. */
+/**
+ * Returns the warnings about a new replay. In the portal, if counting the deliveries took several statements, the number of deliveries is
+ * not used for a warning. Using it would read the events of the time range again.
+ */
 function warningsOf(
   context: TriggersContext,
   { projectId, portal }: ProjectPrincipal,

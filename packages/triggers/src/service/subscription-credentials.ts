@@ -6,7 +6,10 @@ import type { EndpointCredentials as CredentialsMessage } from "@svc/gen/trigger
 import { triggerFaults } from "../errors.ts";
 
 const refuse = triggerFaults.ENDPOINT_AUTH_INVALID;
-/** Limits of the request field `credentials`. `bytes`: names and values of all headers together. */
+/**
+ * Limits of the request field `credentials`. `headers`: number of headers. `bytes`: size of the names and values of all headers together.
+ * `text`: number of characters of one text for authentication, such as a bearer token.
+ */
 const bounds = { headers: 20, bytes: 4_096, text: 4_096 };
 
 type Checked = { readonly guard: AddressGuard; readonly sealer: Sealer };
@@ -31,7 +34,7 @@ export function changeOfCredentials(
   return { credentials: sealCredentials(sealer, owner, credentials), settings: { ...settings, credentials: shown } };
 }
 
-/** Returns the columns of a subscription without its credentials. */
+/** Returns the change of a subscription's columns that removes its credentials and keeps its other settings. */
 function withoutCredentials(settings: SubscriptionSettings | null): CredentialsChange {
   const { credentials: _cleared, ...kept } = settings ?? {};
   return { credentials: null, settings: Object.keys(kept).length === 0 ? null : kept };

@@ -28,8 +28,9 @@ const paths: ReadonlyMap<string, { readonly part: PartName; readonly member: str
 );
 
 /**
- * Returns a request to update a subscription with whole parts. In a part of which the field `updateMask` names members, only these come
- * from the request, and the other members are those of the stored subscription. Throws UPDATE_MASK_INVALID for an unknown path.
+ * Returns an update request in which every changed part of the subscription (such as `match`) is complete. The field `updateMask` can name
+ * single members of a part. These members come from the request, and all other members of the part come from the stored subscription.
+ * Throws UPDATE_MASK_INVALID for an unknown path.
  */
 export function withWholeParts<Sent extends SentParts & { readonly updateMask: readonly string[] }>(
   stored: Pick<Subscription, "settings" | "triggerSlugs">,

@@ -8,7 +8,7 @@ import { triggerSlugOf } from "./request.ts";
 /** The field `match` of a subscription request: the triggers (kinds of events) and the filter that select events. */
 export type SentMatch = { readonly triggerSlugs: readonly string[]; readonly filter: string };
 
-/** The columns that select the events of a subscription. */
+/** The database columns of a subscription that decide which events the subscription gets. Its filter is not one of them. */
 type Selection = Pick<Subscription, "toolkitSlug" | "triggerSlug" | "triggerSlugs">;
 
 const triggersMax = 100;
@@ -107,7 +107,7 @@ export function requireFilter(path: string, filter: string, payloads: readonly J
   throw refuse(path, fault.message, fault.hint);
 }
 
-/** True if PostgreSQL can store the text in a document. */
+/** True if PostgreSQL can store the text inside a JSON document. False if the text contains U+0000 or an unpaired surrogate. */
 export function isStorable(text: string): boolean {
   return text.isWellFormed() && !text.includes("\0");
 }

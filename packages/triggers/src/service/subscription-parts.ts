@@ -59,7 +59,10 @@ function checkDescription(description: string): string | undefined {
 }
 
 const [second, hour, day] = [1_000, 3_600_000, 86_400_000];
-/** Bounds of the part `retry`, in milliseconds. */
+/**
+ * Upper limits of the part `retry` of a subscription. `waits`: number of waits between attempts. The others are times in milliseconds:
+ * `wait` for one wait, `whole` for all waits together, `giveUp` until svc gives up, `timeout` for one attempt.
+ */
 const retryBounds = { waits: 20, wait: 3 * day, whole: 14 * day, giveUp: 30 * day, timeout: 15_000 };
 
 function checkRetry({
@@ -114,7 +117,10 @@ function checkPace({ max, per, concurrency }: SubscriptionPace): SubscriptionSet
   return Object.keys(pace).length === 0 ? undefined : pace;
 }
 
-/** Returns a pace in the form of the API. */
+/**
+ * Returns the pace of a subscription in the form of the API. The pace says how many deliveries svc sends to the endpoint within a time
+ * (`max`) and at the same time (`concurrency`).
+ */
 export function paceFields({ max = 0, perMs, concurrency = 0 }: NonNullable<SubscriptionSettings["pace"]>) {
   const per = [...pacePeriods].find(([, ms]) => ms === perMs)?.[0] ?? "";
   return { max, per, concurrency };

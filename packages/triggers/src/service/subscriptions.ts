@@ -40,8 +40,8 @@ type Methods = Pick<
 >;
 
 /**
- * Maximum number of pending deliveries that are ended in the same transaction as their subscription. The others are ended in batches
- * afterwards.
+ * Maximum number of pending deliveries that are ended in the same transaction as their subscription. If the subscription has more, the rest
+ * are ended in batches after that transaction.
  */
 const expireMax = 20_000;
 

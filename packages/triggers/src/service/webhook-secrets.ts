@@ -10,7 +10,7 @@ import { generateWebhookSecret, secretForm } from "../verify.ts";
 import type { TriggersContext } from "./context.ts";
 import { readOverlap } from "./subscription-secret.ts";
 
-/** Maximum number of live secrets of a webhook. */
+/** Maximum number of secrets of one webhook that are valid at the same time. */
 const secretsMax = 5;
 const characters = { min: 8, max: 512 };
 
@@ -64,7 +64,7 @@ function requireSecret(webhook: Webhook, value: string): string {
   return value;
 }
 
-/** Returns the fields of a secret's message. */
+/** Returns the fields of the API message about a webhook secret: its id and times, but not the secret itself. */
 export function webhookSecretFields({ id, createdAt, endsAt }: Pick<WebhookSecretRow, "id" | "createdAt" | "endsAt">) {
   return {
     id,

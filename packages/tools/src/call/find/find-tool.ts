@@ -5,7 +5,7 @@ import type { CallRequest } from "../call-request.ts";
 import type { CallPlan } from "../prepare/prepared-call.ts";
 import { type BoundRefusal, refusalOfTool } from "./bind.ts";
 
-/** Dependencies of finding tools. */
+/** Objects that `findTool` needs to find the called tool: the catalogs of projects, and a function that finds tools not listed there. */
 export type FindContext = Pick<CodeContext, "findCode"> & { readonly views: CatalogViews };
 
 /** Returns the called tool: the pinned tool, or the tool with the given slug in the project's current view. */

@@ -42,8 +42,9 @@ export function withKeyHeader({ idempotency }: Action, request: AppRequest, key:
 }
 
 /**
- * Returns the idempotency key that is sent to the app. Repeats of a call get the same key, and a different call gets a different key, even
- * with the same key of the caller. The app cannot compute the caller's key from it.
+ * Returns the idempotency key that svc sends to the app, derived from the caller's key and the call. Repeats of a call get the same derived
+ * key. A different call gets a different derived key, even with the same caller's key. The app cannot find out the caller's key from the
+ * derived key.
  */
 export function deriveKey(projectId: string, callerKey: string, callDigest: Buffer): string {
   return hash("sha256", JSON.stringify(["svc-idempotency", projectId, callerKey, callDigest.toString("hex")]), "hex");

@@ -38,13 +38,13 @@ export function createKeyStore(db: Database): KeyStore {
   };
 }
 
-/** Dependencies of idempotency keys. */
+/** Objects and settings that the code for idempotency keys needs to find earlier calls with the same key and to store new ones. */
 export type KeyContext = {
   readonly db: Database;
   readonly keys: KeyStore;
   readonly clock: Clock;
   readonly ledger: Ledger;
-  /** True if the sandbox answers calls instead of the apps. */
+  /** True if the sandbox of svc answers calls. False if calls are sent to the real apps. */
   readonly isSandbox: boolean;
   /** Age at which svc assumes that the node of a running call has failed, in milliseconds. Default 2 minutes. A call takes at most 30 s. */
   readonly runningMaxMs?: number | undefined;

@@ -90,7 +90,10 @@ function fieldsOfForm(body: unknown): (readonly [name: string, value: string])[]
   return Object.entries(isObject(body) ? body : {}).flatMap(([name, value]) => [...formFieldsOf(name, value)]);
 }
 
-/** Returns names and values as the text of a query or form. If one of them cannot be sent, returns the fault. `what`: kind of a field. */
+/**
+ * Returns names and values as the text of a query or of an HTML form. If one of them cannot be sent, returns the fault. `what`: word for
+ * such a pair of name and value, with which the message of the fault begins.
+ */
 function formText(fields: readonly (readonly [name: string, value: string])[], what: string): string | RequestFault {
   const broken = fields.find((field) => !field.every((text) => text.isWellFormed()));
   if (broken === undefined) return fields.map((field) => field.map(encodeURIComponent).join("=")).join("&");

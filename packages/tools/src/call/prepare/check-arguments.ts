@@ -12,8 +12,8 @@ export type CheckedArguments = {
 const givenMax = 200;
 
 /**
- * Checks arguments against the tool's input schema. Returns the arguments, or all faults with the given values. `excess`: faults of excess
- * arguments that were already removed from `given`.
+ * Checks arguments against the tool's input schema. Returns the arguments ready to send, or all faults, each with the value that the caller
+ * gave. `excess`: faults of arguments that the schema does not allow and that were already removed from `given`.
  */
 export function checkArguments(
   action: Pick<Action, "class" | "inputSchema" | "validateInput">,

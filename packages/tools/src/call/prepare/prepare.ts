@@ -23,11 +23,11 @@ export function missingScopes(needed: readonly string[], granted: readonly strin
 
 type Params = Readonly<Record<string, unknown>>;
 
-/** Dependencies of preparing calls. */
+/** Objects and settings that are needed to prepare a call, that is, to check the call and to build its request. */
 export type PrepareContext = HttpContext & {
   readonly accounts: AccountAccess;
   readonly transport: AppTransport;
-  /** True if the apps are emulated by the sandbox. */
+  /** True if the sandbox of svc emulates the apps. False if calls are sent to the real apps. */
   readonly isSandbox: boolean;
 };
 

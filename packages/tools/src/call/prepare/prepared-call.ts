@@ -9,7 +9,7 @@ import type { LedgerEntry } from "../record/ledger.ts";
 export type CallPlan = CallRequest & {
   readonly toolkit: Toolkit;
   readonly tool: Tool;
-  /** Faults of excess arguments that were removed. */
+  /** Faults of the arguments that the tool's schema does not allow. These arguments were removed from the call. */
   readonly excess: readonly SchemaFault[];
   /**
    * Digest (hash) of the tool, the account and the arguments. It recognizes the same call, for example if an idempotency key is used again.
@@ -26,14 +26,14 @@ export type CallPlan = CallRequest & {
 
 /** How a prepared call reaches its app: the credential and the transport. */
 export type CallWay = {
-  /** Returns the request with its credential. */
+  /** Returns the request with the account's credential added. Returns a fault instead if the account cannot be used. */
   authorize(): Promise<AppRequest | AccountFault>;
   /** Called when the app has refused the credential. Resolves to true if a new credential is available, and to false if not. */
   refused(): Promise<boolean>;
   /** Called when the app has executed the request. Records at the account that the app accepted its credential. */
   taken(): Promise<void>;
   readonly transport: AppTransport;
-  /** True if the apps are emulated by the sandbox. */
+  /** True if the sandbox of svc emulates the apps. False if calls are sent to the real apps. */
   readonly isSandbox: boolean;
 };
 
@@ -41,7 +41,7 @@ export type CallWay = {
 export type PreparedCall = {
   readonly action: Action;
   readonly toolkit: Toolkit;
-  /** Account of the call. Undefined for a program's own request. */
+  /** Account of the call. Undefined for an HTTP request that a program makes itself, without a tool. */
   readonly account: CallableAccount | undefined;
   readonly way: CallWay;
   readonly request: AppRequest;

@@ -28,7 +28,10 @@ export type LedgerEntry = {
   readonly callDigest: Buffer;
   readonly idempotencyKey: string | undefined;
   readonly createdAt: number;
-  /** True if the app executes the call only once, even if it gets several requests with the same app key. */
+  /**
+   * True if the app accepts an idempotency key for this tool, and executes the call only once even if svc sends it several times with the
+   * same key. False or undefined if each request may be executed.
+   */
   readonly takesAppKey?: boolean | undefined;
   readonly job?: CallRequest["job"];
 };
@@ -103,7 +106,7 @@ export type Ledger = {
     column: "arguments" | "result" | "message",
     sealed: Uint8Array,
   ): string;
-  /** Resolves when every row is written. */
+  /** Resolves when every ledger row that was passed to this object so far is written to the database. */
   drain(): Promise<void>;
 };
 
@@ -182,7 +185,7 @@ function seal(sealer: Sealer, { id, caller }: LedgerEntry, column: Column, text:
   return sealer.seal(Buffer.from(text), contextOf(caller.projectId, id, column));
 }
 
-/** Returns the row of a running call. */
+/** Returns the ledger row that is stored for a call when the call begins. */
 function recordOf(sealer: Sealer, digests: DigestKeys, entry: LedgerEntry): CallRecord {
   const { id, caller, toolSlug, accessClass, entityId, callDigest, idempotencyKey, createdAt } = entry;
   return {
@@ -272,7 +275,7 @@ function argumentsText({ action, args }: LedgerEntry): string {
   return action === undefined ? "{}" : fitBytes(maskArguments(action.inputSchema, args), resultBytesMax).json;
 }
 
-/** Returns a text for an outcome that svc writes itself. It contains neither the app's text nor values that were sent. */
+/** Returns a message for an outcome, in svc's own words. The message contains neither the app's text nor values that were sent. */
 function plainMessage({ outcome, providerStatus }: CallResult): string {
   if (outcome === "ok") return "";
   return providerStatus === 0 ? outcome : `${outcome}: the app answered ${providerStatus}`;

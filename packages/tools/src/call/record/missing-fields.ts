@@ -22,8 +22,8 @@ export function warnOfMissingFields(value: unknown, fields: readonly string[]): 
 }
 
 /**
- * The point at which a path fails. `before`: the steps that matched. `step`: the first step without a match. `names`: the names that exist
- * there instead.
+ * The place at which a requested field path (such as `items.id`) does not match a result. `before`: the steps of the path that matched.
+ * `step`: the first step without a match. `names`: the names that the result has at this place.
  */
 type MissingStep = { readonly before: readonly string[]; readonly step: string; readonly names: readonly string[] };
 

@@ -12,7 +12,7 @@ export type CallObservation = {
   readonly jobId: Id<"job"> | undefined;
   readonly stepId: string | undefined;
   readonly toolSlug: string;
-  /** `read`, `write` or `destructive`. */
+  /** Access class of the called tool: `read`, `write` or `destructive`. */
   readonly accessClass: string;
   readonly accountId: AccountId | undefined;
   readonly outcome: CallOutcome;
@@ -20,7 +20,7 @@ export type CallObservation = {
   readonly providerStatus: number;
   readonly retryable: boolean;
   readonly warnings: number;
-  /** True if the sandbox answered instead of the app. */
+  /** True if the sandbox of svc answered the call. False if the real app was called. */
   readonly sandbox: boolean;
   /** Time from the request to the end of the call, in milliseconds. The app took `providerMs` of this time. */
   readonly durationMs: number;

@@ -12,8 +12,8 @@ export type ResultShape = { readonly fields: readonly string[]; readonly bytesMa
 export type ShownResult = { readonly json: string; readonly warnings: readonly string[] };
 
 /**
- * Returns the result of a call in the requested form: only the requested fields, cut to the requested size. A call without an id was a dry
- * run.
+ * Returns the result of a call in the requested form: only the requested fields, cut to the requested size. For a failed call or a dry run
+ * (a call without an id), the result is empty and only the warnings are returned.
  */
 export function showResult(
   { callId, result }: { readonly callId: string | undefined; readonly result: CallResult },
@@ -104,9 +104,9 @@ function shorten(value: unknown, { size, bytesMax }: { size: number; bytesMax: n
 const soughtMax = 32_768;
 
 /**
- * Returns the longest candidate between `low` and `high` that fits; undefined if none fits. The search doubles its step until a candidate
- * does not fit, and then halves the step. So it never builds a candidate much longer than the best one. For large results it stops within a
- * sixteenth of the best length.
+ * Returns the longest text that `candidate` makes for a length between `low` and `high` and that has at most `bytesMax` bytes. Returns
+ * undefined if even the shortest is too long. The search doubles its step until a text does not fit, and then halves the step. So it never
+ * builds a text much longer than the best one. For large results it stops within a sixteenth of the best length.
  */
 function longest(
   { low, high, bytesMax }: { low: number; high: number; bytesMax: number },

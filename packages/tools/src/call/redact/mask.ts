@@ -10,7 +10,7 @@ import {
 } from "@svc/catalog";
 import { isObject, isRawJson } from "@svc/core";
 
-/** Replacement of a sensitive value. */
+/** Text that takes the place of each sensitive value when arguments or results are shown. */
 export const masked = "***";
 
 /**
@@ -63,7 +63,10 @@ function maskUnknownItems(names: KnownNames, list: readonly unknown[]): readonly
 
 type Walk = { readonly root: JsonSchema; readonly references: number };
 
-/** Maximum length of a chain of `$ref` references in a schema. A longer chain is treated as endless. */
+/**
+ * Maximum number of `$ref` references that are followed one after another in a schema. A longer chain is taken to be endless, and the whole
+ * value is masked.
+ */
 const referencesMax = 32;
 
 function maskNode(walk: Walk, schema: unknown, value: unknown): unknown {

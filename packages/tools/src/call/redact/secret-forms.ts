@@ -21,7 +21,8 @@ export function positionsOf(text: string, part: string): number[] {
 const beginMax = 32;
 
 /**
- * Returns the positions of a long part, with the algorithm of Knuth, Morris and Pratt. It reads no character of the text more than twice.
+ * Returns the positions at which a long text `part` occurs in `text`, with the algorithm of Knuth, Morris and Pratt. The algorithm reads no
+ * character of `text` more than twice.
  */
 function longPositionsOf(text: string, part: string): number[] {
   if (!text.includes(part.slice(0, beginMax))) return [];

@@ -8,7 +8,7 @@ import { redactTextsInTurns } from "../redact/redact-texts.ts";
 import type { ReadResult } from "./read-answer.ts";
 import { callTimeoutMs, sendCall } from "./send.ts";
 
-/** Dependencies of executing calls. */
+/** Objects and callbacks that are needed to execute a call, that is, to send it and to record its outcome. */
 export type ExecuteContext = {
   readonly ledger: Pick<Ledger, "end">;
   readonly clock: Clock;

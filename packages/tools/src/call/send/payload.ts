@@ -150,7 +150,10 @@ function unnamedWarning(content: unknown): string[] {
   return [`output_mismatch: the answer has none of the fields that the result names${there}`];
 }
 
-/** Returns a warning if a result does not have the documented form. */
+/**
+ * Returns a list with one warning if a result does not have the form that the tool's output schema documents. Returns an empty list if it
+ * has this form.
+ */
 export function judgeResult(action: Action, value: unknown): readonly string[] {
   const faults = action.validateOutput(judgedPart(value));
   if (faults.length === 0) return [];

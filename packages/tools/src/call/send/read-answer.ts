@@ -6,7 +6,7 @@ import type { Redactor } from "../redact/redact.ts";
 import { readPayload, valueAt } from "./payload.ts";
 
 const excerptMax = 1000;
-/** Maximum number of characters of an app's text that are read. */
+/** Maximum number of characters at the start of an app's text from which svc makes an excerpt to show. The rest of the text is not used. */
 const readMax = 65_536;
 const bytesPerUnit = 3;
 /**
@@ -174,7 +174,7 @@ export function unread(action: Action, status: number, what: string): CallResult
   });
 }
 
-/** Maximum characters of a text answer that becomes a result. */
+/** Maximum number of characters in an answer that is plain text and not JSON. An answer with a longer text cannot be read. */
 const textMax = 1_048_576;
 
 /** Returns the body of an answer that is not JSON as an object with the member `text`. */

@@ -12,7 +12,7 @@ export const callTimeoutMs = 30_000;
 /** Dependencies of sending a request to an app. */
 export type SendContext = { readonly transport: AppTransport; readonly clock: Clock };
 
-/** A request to send. */
+/** The prepared request of a tool call, with the data that decide how and how often it is sent. */
 export type SentRequest = {
   readonly request: AppRequest;
   readonly call: AppCall;

@@ -60,7 +60,9 @@ test("docs/reference/program shows a step of each kind", () => {
 });
 
 test("docs/reference/program/examples.md names every example program", () => {
-  const programs = listFiles("docs/examples").filter((path) => !/^docs\/examples\/(openapi|standing|webhooks)\//.test(path));
+  const programs = listFiles("docs/examples").filter(
+    (path) => !/^docs\/examples\/(openapi|standing|webhooks)\//.test(path),
+  );
   const page = readText("docs/reference/program/examples.md");
   for (const path of programs) expect(page).toContain(path.slice("docs/".length));
 });

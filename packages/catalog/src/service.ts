@@ -166,7 +166,7 @@ function faultsOfLowered({ actions }: Toolkit, { tools }: CatalogView): FileFaul
 
 /**
  * Returns an error if the tool that identifies an account needs a person's confirmation. svc calls this tool while a person connects an
- * account, and nobody can confirm the call then.
+ * account, when the call cannot be confirmed.
  */
 function faultsOfIdentify({ identify, actions }: Toolkit): FileFault[] {
   const action = actions.find(({ name }) => name === identify?.tool);

@@ -212,15 +212,17 @@ async function startTlsProxy(certificate: { cert: string; key: string }): Promis
   let clients = 0;
   const server = createServer((downstream) => {
     // The first packet asks for TLS; `S` agrees.
-    downstream.on("error", () => {}).once("data", () => {
-      downstream.write("S");
-      const encrypted = new TLSSocket(downstream, { isServer: true, ...certificate }).on("error", () => {});
-      encrypted.once("secure", () => {
-        clients++;
-        const upstream = connect(Number(serverPort), hostname).on("error", () => {});
-        encrypted.pipe(upstream).pipe(encrypted);
+    downstream
+      .on("error", () => {})
+      .once("data", () => {
+        downstream.write("S");
+        const encrypted = new TLSSocket(downstream, { isServer: true, ...certificate }).on("error", () => {});
+        encrypted.once("secure", () => {
+          clients++;
+          const upstream = connect(Number(serverPort), hostname).on("error", () => {});
+          encrypted.pipe(upstream).pipe(encrypted);
+        });
       });
-    });
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
   onTestFinished(() => void server.close());

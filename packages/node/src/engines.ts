@@ -73,7 +73,7 @@ const standingRunsMsDefault = 30 * 86_400_000;
  */
 type Starter = () => { stop(): Promise<void> } | undefined;
 
-/** What the background engines of a node work with. */
+/** Everything that the background engines of a node work with. */
 type Engines = {
   readonly dispatcher: Dispatcher;
   readonly apps: Apps;

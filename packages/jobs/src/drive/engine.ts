@@ -102,7 +102,7 @@ export type JobEngineOptions = {
    */
   readonly onRehearsed?: OnDryRunEnd | undefined;
   /**
-   * Called when a task becomes due on a node that claims no tasks, so that a node that claims them can be told at once. Without it, that
+   * Called when a task becomes due on a node that claims no tasks, so that a node that claims them can learn of it at once. Without it, that
    * node finds the task at its next regular claim.
    */
   readonly onDueElsewhere?: (() => void) | undefined;

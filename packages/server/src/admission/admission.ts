@@ -23,7 +23,7 @@ export type ProjectLoad = {
 };
 
 /**
- * What kind of request is admitted. `call`: a call, which uses a place among the project's concurrent calls until it is answered. `stream`:
+ * Kind of the request that is admitted. `call`: a call, which uses a place among the project's concurrent calls until it is answered. `stream`:
  * a stream, which uses a place among the open streams. `wait`: a call that was admitted as `call` before and now waits, for example for a
  * job. It uses a place among the open streams and is not counted again.
  */

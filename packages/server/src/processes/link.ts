@@ -3,7 +3,7 @@ import type { MetricValues } from "../metrics/types.ts";
 import type { ProcessMessage, SupervisorMessage } from "./messages.ts";
 import type { ProcessShare } from "./share.ts";
 
-/** What a process uses to exchange messages with its supervisor (the parent process that started it). */
+/** Channel on which a process exchanges messages with its supervisor (the parent process that started it). */
 export type ProcessLink = {
   /**
    * Resolves with the data that the supervisor (the parent process) shares: the prepared database, the ports, and access to the metrics of

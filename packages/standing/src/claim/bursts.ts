@@ -21,7 +21,7 @@ const paceShare = 0.8;
 export class Bursts {
   readonly #batchMax: number;
   /**
-   * What this node knew when it last claimed due tasks. `atMs`: time of that claim. `due`: for each project with very many due programs,
+   * Facts that this node knew when it last claimed due tasks. `atMs`: time of that claim. `due`: for each project with very many due programs,
    * the number of its programs that were still due after that claim.
    */
   #last: { readonly atMs: number; readonly due: ReadonlyMap<ProjectId, number> } = { atMs: 0, due: new Map() };

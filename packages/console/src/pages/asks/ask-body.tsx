@@ -19,7 +19,7 @@ const icons = { past: "check", holds: "arrowRight", coming: "clock" } as const;
 
 /**
  * Draws the contacts of a question: those asked before, the one asked now, and those asked next. Also draws the time left to answer, and
- * what happens if nobody answers in this time.
+ * what happens if the time passes without an answer.
  */
 function Ladder({ ask }: { ask: Ask }) {
   const now = useNow();

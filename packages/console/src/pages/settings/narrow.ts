@@ -9,7 +9,7 @@ export type KeptGrant = { accessClasses: readonly string[]; toolkitSlugs: readon
   confirm: Confirmed;
 };
 
-/** Which calls of the agent a person must confirm (`person`), and the contact whom svc then asks (`contact`). */
+/** Calls of the agent that a person must confirm (`person`), and the contact whom svc then asks (`contact`). */
 type Confirmed = { person: string; contact: string };
 
 type Narrowed = Pick<Grant, "accessClasses" | "toolkitSlugs" | "agentTools"> & { confirm?: Confirmed | undefined };

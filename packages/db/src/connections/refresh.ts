@@ -7,8 +7,8 @@ import { statement } from "../sql/statement.ts";
 import type { AttemptColumn, ConnectedAccount } from "./account.ts";
 
 /**
- * Condition that an account is active. The account is found by its id; PostgreSQL uses no index for this condition. Without statistics, it
- * would otherwise read all active accounts of the project.
+ * Condition that an account is active, in a form for which PostgreSQL uses no index. The statement then finds the account by its id. With
+ * an index on this condition, PostgreSQL without statistics could choose that index and read all active accounts of the project.
  */
 const isActive = filterColumn(connectedAccounts.state, "active");
 

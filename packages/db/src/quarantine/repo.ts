@@ -91,8 +91,9 @@ export async function markQuarantinedPostReleased(db: Executor, id: QuarantineId
 }
 
 /**
- * Puts a released webhook post back into quarantine (for posts that svc could not turn into events), or keeps it there, and stores the
- * reason. If `envelope` (encrypted headers and query of the post) is given, it replaces the stored one.
+ * Marks a quarantined webhook post (one that svc could not turn into events) as not released, whether it was released before or not.
+ * Stores why svc cannot turn the post into events. If `envelope` (encrypted headers and query of the post) is given, it replaces the
+ * stored one.
  */
 export async function noteQuarantinedPost(
   db: Executor,

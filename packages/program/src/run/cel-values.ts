@@ -94,8 +94,8 @@ const inPlace = new WeakMap<object, CelInput>();
 
 /**
  * Returns a JSON value in the form that the expression evaluator needs. A part of the value is converted only when an expression reads it.
- * So a path into a large value costs no more than a path into a small value. Numbers are converted as by `celValues`, but a number that
- * becomes a double loses digits that a double cannot hold. The value must not change afterwards.
+ * So a path into a large value costs no more than a path into a small value. Numbers are converted as by `celValues`, with one difference:
+ * digits that a double cannot hold are lost, where `celValues` keeps them. The value must not change afterwards.
  */
 export function celValueInPlace(value: JsonValue): CelInput {
   if (isRawJson(value)) return celNumber(value);

@@ -30,7 +30,7 @@ type BookingTimes = {
  */
 type Booking = { readonly atMs: number; readonly sinceMs: number; claimed: boolean };
 
-/** Milliseconds for which a job that misses its planned try still counts as waiting. */
+/** Milliseconds after its planned next try for which a job is still counted among the jobs that wait for the limit. */
 const graceMs = 5_000;
 
 /**

@@ -143,7 +143,10 @@ export function readQuery(text: string, isHeld: (term: string) => boolean): Sear
   return { words, telling: [...found.values()], isTranslated };
 }
 
-/** Returns the part of a query that describes the request: without program code, the opening phrase, and addresses of mail and of pages. */
+/**
+ * Returns the part of a query that describes the request. Removes program code, a polite opening such as "could you please", email
+ * addresses and URLs.
+ */
 export function requestPartOf(text: string): string {
   return isProgram(text) ? "" : text.replace(opening, " ").replaceAll(/(?<!\S)\S*(?:@|:\/\/)\S*/g, " ");
 }

@@ -16,8 +16,8 @@ const named = (folder: string, ...names: string[]) => names.map((name) => `${fol
 
 /**
  * Tests that `npm test` leaves to `npm run test:rest`, which CI runs too: most of the console, recorded histories, lists of many rows, guides
- * that run as they are printed, long properties, every command as a process, backups, deaths, and attacks and MCP tasks that start several
- * processes. Without them `npm test` takes less than four minutes on two processors.
+ * that run as they are printed, long properties, hooks, replays, waits, bounds of the portal, every command as a process, backups, deaths,
+ * and attacks and MCP tasks that start several processes. Without them `npm test` takes less than four minutes on two processors.
  */
 const rest = [
   ...named(
@@ -33,6 +33,7 @@ const rest = [
     "list-states",
     "live",
     "portal",
+    "portal-frame",
     "private-webhooks",
     "schedules",
     "settings",
@@ -46,6 +47,7 @@ const rest = [
     "test",
     "allocation",
     "command-line",
+    "conformance/paging",
     "conformance/requests",
     "sdk-package",
     "authorization/waiting",
@@ -62,6 +64,7 @@ const rest = [
     "fields/programs",
     "golden/commands",
     "guides",
+    "hooks",
     "jobs/answers",
     "jobs/approval-properties",
     "jobs/attack",
@@ -75,6 +78,7 @@ const rest = [
     "mcp/task-restart",
     "mcp/tasks",
     "operations",
+    "portal-limits",
     "processes",
     "readme",
     "restored",
@@ -90,18 +94,20 @@ const rest = [
   ...named("test/attacks", "audience", "leaks", "log", "quotas"),
   ...named("test", "conformance/sandbox", "recorded/database", "recorded/histories", "tools/every-tool"),
   ...named("packages/db/src", "embedded/backup/backup", "embedded/backup/restore", "erasures/small-project"),
-  ...named("packages/db/src", "embedded/postgres", "lists-of-jobs", "narrowed-lists", "walked-lists"),
+  ...named("packages/db/src", "driver", "embedded/postgres", "lists-of-jobs", "narrowed-lists", "walked-lists"),
   ...named("packages/jobs/src/drive", "crash", "map-crash", "run-crash"),
   ...named(
     "packages/cli/src",
     "command/unreachable",
     "custom/catalog/webhook-examples",
+    "custom/erase",
     "custom/jobs/watch",
     "custom/stats",
   ),
   ...named("packages", "console/src/pages/jobs/job-log", "connections/src/network-transport", "db/src/lists"),
   ...named(
     "packages",
+    "jobs/src/api/wait",
     "jobs/src/drive/poison",
     "jobs/src/drive/run/loop",
     "program/src/program-properties",
@@ -110,7 +116,9 @@ const rest = [
     "standing/src/schedule/schedule",
     "standing/src/standing",
     "standing/src/turns",
+    "triggers/src/agents/subscribe",
     "triggers/src/own/document",
+    "triggers/src/replays/replays",
     "tools/src/embeddings/find-tools",
   ),
   ...named("packages/server/src", "admin/restores", "listen/refusal-pace", "vault/vault"),

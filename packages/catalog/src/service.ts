@@ -27,7 +27,7 @@ import { importSource, reportMessage } from "./import/convert-import.ts";
 import type { ToolkitImporter } from "./import/import-toolkit.ts";
 import type { AuthScheme, Tool, Toolkit } from "./model.ts";
 import { parsePrivateToolkit } from "./private/parse-definition.ts";
-import type { CatalogViews } from "./private/private-toolkits.ts";
+import type { CatalogViews, PublishedToolkit } from "./private/private-toolkits.ts";
 import { DefinitionError, type FileFault } from "./read/definition-file.ts";
 import type { CatalogView } from "./view/view.ts";
 
@@ -63,13 +63,21 @@ export function createCatalogService(options: CatalogServiceOptions): ServiceImp
   };
   /**
    * Stores a checked toolkit (the tools of one app) for a project. If `dryRun` is true, only checks the toolkit against the project's
-   * catalog.
+   * catalog. If `mustBeNew` is true, throws TOOLKIT_SLUG_TAKEN for the slug of a toolkit that the project sees.
    */
-  const publish = async (projectId: ProjectId, made: PublishedToolkit, dryRun: boolean): Promise<void> => {
+  const publish = async (
+    projectId: ProjectId,
+    made: PublishedToolkit,
+    { dryRun, mustBeNew }: { readonly dryRun: boolean; readonly mustBeNew: boolean },
+  ): Promise<void> => {
+    const { slug } = made.toolkit;
+    if (mustBeNew && (await views.forProject(projectId)).toolkits.has(slug))
+      throw catalogFaults.TOOLKIT_SLUG_TAKEN(slug);
     const lowered = [...faultsOfLowered(made.toolkit, views.shared), ...faultsOfIdentify(made.toolkit)];
     if (lowered.length > 0) throw catalogFaults.DEFINITION_INVALID(new DefinitionError(lowered));
-    const reached = dryRun ? undefined : await views.publish(projectId, made.toolkit, made.definitionJson);
-    if (reached !== undefined) throw quotaFaults[reached.quota](reached.quotaReached);
+    const refusal = dryRun ? undefined : await views.publish(projectId, made, { mustBeNew });
+    if (refusal === "taken") throw catalogFaults.TOOLKIT_SLUG_TAKEN(slug);
+    if (refusal !== undefined) throw quotaFaults[refusal.quota](refusal.quotaReached);
   };
   const listPart = projectList(sealer, {
     ...{ call: "ListTools", order: bySlug, sizes: wholeLists },
@@ -124,18 +132,14 @@ export function createCatalogService(options: CatalogServiceOptions): ServiceImp
     async publishToolkit({ definitionJson, dryRun }, ctx) {
       const { projectId } = requireProject(ctx);
       const toolkit = await inTurn(projectId, () => parseDefinition(definitionJson, projectId));
-      await publish(projectId, { toolkit, definitionJson }, dryRun);
+      await publish(projectId, { toolkit, definitionJson }, { dryRun, mustBeNew: false });
       const toolSlugs = [...toolkit.actions, ...toolkit.triggers].map(({ slug }) => slug);
       return { toolkit: toolkitMessage(toolkit), toolSlugs };
     },
     async importToolkit(request, ctx) {
       const { projectId } = requireProject(ctx);
-      const source = importSource(request);
-      const { report, ...made } = await inTurn(projectId, () => importer(source, projectId));
-      const { slug } = made.toolkit;
-      const { toolkits } = await views.forProject(projectId);
-      if (!request.replace && toolkits.has(slug)) throw catalogFaults.TOOLKIT_SLUG_TAKEN(slug);
-      await publish(projectId, made, request.dryRun);
+      const { report, ...made } = await importer(importSource(request), projectId);
+      await publish(projectId, made, { dryRun: request.dryRun, mustBeNew: !request.replace });
       return { toolkit: toolkitMessage(made.toolkit), report: reportMessage(report) };
     },
     async deleteToolkit({ slug }, ctx) {
@@ -145,9 +149,6 @@ export function createCatalogService(options: CatalogServiceOptions): ServiceImp
     },
   };
 }
-
-/** A toolkit (the tools of one app) and its definition as JSON text. */
-type PublishedToolkit = { readonly toolkit: Toolkit; readonly definitionJson: string };
 
 const ranks = { read: 0, write: 1, destructive: 2 };
 

@@ -1407,7 +1407,7 @@ export const CatalogService: GenService<{
    * - invalid_argument TOOLKIT_TOO_LARGE: the operations make more than 1,500 tools or 4 MiB. Select some by `only`.
    * - invalid_argument OVERRIDE_UNKNOWN: an override matches no tool.
    * - invalid_argument DEFINITION_INVALID: as for PublishToolkit.
-   * - resource_exhausted IMPORT_TOO_COSTLY: the document is too large, or converting it takes too long.
+   * - resource_exhausted IMPORT_TOO_COSTLY: the document is too large, or converting it takes too long, or another import of the project is still running.
    * - already_exists TOOLKIT_SLUG_TAKEN: the slug is in use, and `replace` is false.
    * - resource_exhausted QUOTA_PRIVATE_TOOLKITS: the project has reached its quota of private toolkits.
    * - resource_exhausted QUOTA_PRIVATE_TOOLKIT_BYTES: the project's private toolkits would have too many bytes together.

@@ -243,6 +243,25 @@ test("descriptions lose markup, links and hidden characters, and those that give
   expect(imported(document, { overrides: [override] }).tools).toHaveProperty("get_order");
 });
 
+test("parts of allOf that all refer to each other are merged a bounded number of times", () => {
+  const document = shopDocument();
+  const part = (level: number, at: number) => `L${level}x${at}`;
+  const levels = [0, 1, 2, 3, 4, 5, 6, 7];
+  const parts = levels.flatMap((level) =>
+    Array.from({ length: 50 }, (_, at) => {
+      const below = Array.from({ length: 50 }, (_e, other) => ({
+        $ref: `#/components/schemas/${part(level + 1, other)}`,
+      }));
+      return [part(level, at), level === 7 ? { type: "object" } : { allOf: below }] as const;
+    }),
+  );
+  Object.assign(document.components.schemas, Object.fromEntries(parts), {
+    Order: { allOf: [{ $ref: `#/components/schemas/${part(0, 0)}` }] },
+  });
+  const { report } = imported(document);
+  expect(report.notes).toContainEqual({ tool: "get_order", kind: "cut", detail: expect.stringMatching(/^size /) });
+});
+
 test("hostile documents end as a report or a refusal", () => {
   const cyclic = shopDocument();
   const web = Object.fromEntries(

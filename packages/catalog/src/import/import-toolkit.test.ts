@@ -70,6 +70,36 @@ test.each([
   expect(await refusalOf(client.importToolkit(request))).toEqual(refusal);
 });
 
+test("of two imports with one new slug on two nodes, one is stored, and a project has one import at a time on a node", async () => {
+  const other = createTestNode(db).clientOf(projectId);
+  const openapi = { document: shopText() };
+  const both = await Promise.all(
+    [client, other].map((one) => refusalOf(one.importToolkit({ openapi, slug: "raced" }))),
+  );
+  expect(both).toContainEqual([6, "TOOLKIT_SLUG_TAKEN", "slug"]);
+  expect(both).toContainEqual([2, undefined, undefined]);
+  const [first, second] = await Promise.all(
+    ["beside_a", "beside_b"].map((slug) => refusalOf(client.importToolkit({ openapi, slug }))),
+  );
+  expect(first).toEqual([2, undefined, undefined]);
+  expect(second).toEqual([8, "IMPORT_TOO_COSTLY", ""]);
+});
+
+test("a large document is checked outside of the event loop", async () => {
+  const document = shopDocument();
+  const [order = {}] = Object.values(document.paths);
+  for (let at = 0; at < 400; at++) document.paths[`/made/${at}`] = structuredClone(order);
+  const started = process.threadCpuUsage();
+  const { report } = await client.importToolkit({
+    ...{ openapi: { document: JSON.stringify(document) }, slug: "large" },
+    dryRun: true,
+  });
+  expect(report?.operations).toBeGreaterThan(400);
+  const { user, system } = process.threadCpuUsage(started);
+  // About 150 ms. The checks alone take 700 ms more where they are done.
+  expect((user + system) / 1_000).toBeLessThan(450);
+});
+
 test("an import says what a refused option would have to be", async () => {
   const error = await errorOf(client.importToolkit({ openapi: { document: shopText(), server: "9" } }));
   expect(error.rawMessage).toBe('server "9" is not one of the 2 servers of the document');

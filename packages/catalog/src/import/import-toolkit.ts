@@ -1,10 +1,10 @@
 import { type ProjectId, type ThreadPool, ThreadStoppedError } from "@svc/core";
 import { catalogFaults } from "../errors.ts";
 import type { Toolkit } from "../model.ts";
-import { parsePrivateToolkit } from "../private/parse-definition.ts";
-import { DefinitionError, definitionFaultText } from "../read/definition-file.ts";
-import type { ImportFault } from "./import-fault.ts";
-import type { ImportedReport, ImportedToolkit, ImportOptions } from "./import-openapi.ts";
+import { parseKeptToolkit } from "../private/parse-definition.ts";
+import { DefinitionError } from "../read/definition-file.ts";
+import type { ChosenImportOptions, ImportResult } from "./import-checked.ts";
+import type { ImportedReport, ImportedToolkit } from "./import-openapi.ts";
 
 /** URL of the module that runs in a separate thread and converts OpenAPI documents. */
 export const importThread = new URL("./import-thread.ts", import.meta.url);
@@ -12,7 +12,7 @@ export const importThread = new URL("./import-thread.ts", import.meta.url);
 /** Memory of the thread that converts OpenAPI documents, in MiB. */
 export const importMemoryMib = 512;
 
-/** Maximum processor time for the conversion of one OpenAPI document, in milliseconds. */
+/** Maximum processor time for the conversion of one OpenAPI document and the checks of the result, in milliseconds. */
 const cpuMsMax = 30_000;
 
 /**
@@ -32,7 +32,7 @@ export type ImporterOptions = {
 };
 
 /** A document to import, with the options of the import. Exactly one of `url` and `document` is not empty. */
-export type ImportSource = Omit<ImportOptions, "documentUrl" | "refused"> & {
+export type ImportSource = Omit<ChosenImportOptions, "documentUrl"> & {
   readonly url: string;
   readonly document: string;
 };
@@ -50,32 +50,44 @@ export type CheckedImport = {
  */
 export type ToolkitImporter = (source: ImportSource, projectId: ProjectId) => Promise<CheckedImport>;
 
-/** Creates the function that makes toolkits from OpenAPI documents. */
+/**
+ * Creates the function that makes toolkits from OpenAPI documents. A project has one import at a time on a node: a second one is refused
+ * with IMPORT_TOO_COSTLY, so that waiting documents do not fill the memory.
+ */
 export function createToolkitImporter({ threads, read }: ImporterOptions): ToolkitImporter {
-  const convert = async (text: string, options: ImportOptions, projectId: ProjectId): Promise<ImportedToolkit> => {
+  const importing = new Set<ProjectId>();
+  const convert = async (
+    text: string,
+    options: ChosenImportOptions,
+    projectId: ProjectId,
+  ): Promise<ImportedToolkit> => {
     const message = { text, options };
-    const answer = (await threads.run({ projectId, message, cpuMsMax }).catch(refuseStopped)) as
-      | ImportedToolkit
-      | { readonly fault: ImportFault };
-    if (!("fault" in answer)) return answer;
-    const { reason, problem, advice } = answer.fault;
+    const result = (await threads.run({ projectId, message, cpuMsMax }).catch(refuseStopped)) as ImportResult;
+    if ("definitionFaults" in result)
+      throw catalogFaults.DEFINITION_INVALID(new DefinitionError(result.definitionFaults));
+    if (!("fault" in result)) return result;
+    const { reason, problem, advice } = result.fault;
     throw catalogFaults[reason](problem, advice);
   };
   return async ({ url, document, ...options }, projectId) => {
     if ((url === "") === (document === "")) {
       throw catalogFaults.SOURCE_INVALID("openapi needs either url or document", "Set exactly one of the two.");
     }
-    const text = url === "" ? document : await readAt(url, projectId, read);
-    const wanted = { ...options, documentUrl: url };
-    const first = await convert(text, { ...wanted, refused: [] }, projectId);
-    const faults = await toolkitOrFaults(first.definitionJson, projectId);
-    if ("toolkit" in faults) return { ...first, ...faults };
-    // A tool that breaks a rule of definitions is left out, so that it does not prevent the import of the others.
-    const refused = faults.tools.map(([tool, detail]) => ({ tool, detail }));
-    const second = await convert(text, { ...wanted, refused }, projectId);
-    const again = await toolkitOrFaults(second.definitionJson, projectId);
-    if ("toolkit" in again) return { ...second, ...again };
-    throw catalogFaults.DEFINITION_INVALID(again.error);
+    if (importing.has(projectId)) {
+      throw catalogFaults.IMPORT_TOO_COSTLY(
+        "another import of the project is still running",
+        "Wait until it has ended.",
+      );
+    }
+    importing.add(projectId);
+    try {
+      const text = url === "" ? document : await readAt(url, projectId, read);
+      const made = await convert(text, { ...options, documentUrl: url }, projectId);
+      // The thread has made all checks. What is left is cheap, and other work of the node can run between its parts.
+      return { ...made, toolkit: await parseKeptToolkit(made.definitionJson, projectId) };
+    } finally {
+      importing.delete(projectId);
+    }
   };
 }
 
@@ -101,30 +113,5 @@ async function readAt(url: string, projectId: ProjectId, read: ImporterOptions["
       throw catalogFaults.SOURCE_URL_REFUSED(url, answer.message);
     case "failed":
       throw catalogFaults.SOURCE_UNREACHABLE(url, answer.message);
-  }
-}
-
-type ToolFaults = {
-  readonly error: DefinitionError;
-  readonly tools: readonly (readonly [tool: string, detail: string])[];
-};
-
-/**
- * Returns the toolkit (the tools of one app) of a definition. If some tools break a rule for definitions, returns these tools with the
- * rules. Throws DEFINITION_INVALID if a part outside the tools breaks a rule.
- */
-async function toolkitOrFaults(
-  definitionJson: string,
-  projectId: ProjectId,
-): Promise<{ readonly toolkit: Toolkit } | ToolFaults> {
-  try {
-    return { toolkit: await parsePrivateToolkit(definitionJson, projectId) };
-  } catch (error) {
-    if (!(error instanceof DefinitionError)) throw error;
-    const tools = new Map(
-      error.faults.map((fault) => [fault.file.replace(/^tools\./, ""), definitionFaultText(fault)]),
-    );
-    if (error.faults.some(({ file }) => !file.startsWith("tools."))) throw catalogFaults.DEFINITION_INVALID(error);
-    return { error, tools: [...tools] };
   }
 }

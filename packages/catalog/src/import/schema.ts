@@ -25,6 +25,12 @@ type Place = { readonly name: string; readonly depth: number; readonly reference
 
 const [choicesMax, enumMax, examplesMax, patternMax, textMax] = [8, 50, 10, 500, 200];
 
+/**
+ * Maximum number of parts of `allOf` that are merged for one tool. Without it, parts that refer to the same other parts, level by level,
+ * would be merged exponentially often.
+ */
+const mergesMax = 2_000;
+
 /** All types of JSON values. A schema of an imported document that names no type gets all of them, because an output field needs a type. */
 const anyTypes = ["object", "array", "string", "number", "boolean", "null"];
 
@@ -32,6 +38,7 @@ const anyTypes = ["object", "array", "string", "number", "boolean", "null"];
 export class SchemaConverter {
   readonly #conversion: SchemaConversion;
   #nodes = 0;
+  #merges = 0;
 
   constructor(conversion: SchemaConversion) {
     this.#conversion = conversion;
@@ -70,6 +77,10 @@ export class SchemaConverter {
     for (const part of [...parts.slice(0, 50), own]) {
       const next = part === own ? own : resolved(this.#conversion.root, part);
       if (next !== own && place.references.includes(next)) continue;
+      if (++this.#merges > mergesMax) {
+        this.#conversion.onCut("size");
+        return whole;
+      }
       const child =
         next === own ? own : this.#merged(next, { ...place, references: [...place.references, next] }, level + 1);
       const properties = { ...objectOf(whole["properties"]), ...objectOf(child["properties"]) };

@@ -73,6 +73,11 @@ function* patternsOf(value: unknown): Generator<string> {
  * checks of two parts, other work of the node can run.
  */
 export async function parsePrivateToolkit(definitionJson: string, ownerProjectId: ProjectId): Promise<Toolkit> {
+  return build(await checkPrivateToolkit(definitionJson), ownerProjectId);
+}
+
+/** Does the checks of `parsePrivateToolkit`, and returns the parts of the definition as files. Rejects like it. */
+export async function checkPrivateToolkit(definitionJson: string): Promise<ToolkitFiles> {
   const files = await readFiles(definitionJson);
   for (const _ of checkInSteps(files)) await setImmediate();
   checkTriggerCount(files.toolkit, files.tools.values());
@@ -86,7 +91,7 @@ export async function parsePrivateToolkit(definitionJson: string, ownerProjectId
     await setImmediate();
   }
   throwFaults(files);
-  return build(files, ownerProjectId);
+  return files;
 }
 
 /**

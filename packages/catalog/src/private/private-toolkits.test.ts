@@ -281,7 +281,8 @@ test("a change compiles the toolkit that changed, and serves the others as they 
   const { views } = createTestNode(db);
   const publish = async (slug: string, name: string) => {
     const definition = privateDefinition({ slug, toolkit: { name } });
-    return views.publish(projectId, await parsePrivateToolkit(definition, projectId), definition);
+    const made = { toolkit: await parsePrivateToolkit(definition, projectId), definitionJson: definition };
+    return views.publish(projectId, made, { mustBeNew: false });
   };
   await publish("shop", "Shop");
   await publish("store", "Store");
@@ -297,11 +298,14 @@ test("a change compiles the toolkit that changed, and serves the others as they 
 test("a read that races with a publication never hides it", async () => {
   const projectId = await addProject();
   const node = createTestNode(db);
-  const toolkit = await parsePrivateToolkit(privateDefinition(), projectId);
+  const made = {
+    toolkit: await parsePrivateToolkit(privateDefinition(), projectId),
+    definitionJson: privateDefinition(),
+  };
   for (let round = 0; round < 20; round++) {
     // Starts reads before, during and after the write to the database, and does not wait for them.
     const reads = [node.views.forProject(projectId)];
-    const published = node.views.publish(projectId, toolkit, privateDefinition());
+    const published = node.views.publish(projectId, made, { mustBeNew: false });
     reads.push(node.views.forProject(projectId));
     await published;
     reads.push(node.views.forProject(projectId));
@@ -344,7 +348,11 @@ test("a read that started before a change and ends after it is not cached", asyn
     answeringAfter(() => gate()),
     { clock },
   );
-  await views.publish(projectId, await parsePrivateToolkit(privateDefinition(), projectId), privateDefinition());
+  const made = {
+    toolkit: await parsePrivateToolkit(privateDefinition(), projectId),
+    definitionJson: privateDefinition(),
+  };
+  await views.publish(projectId, made, { mustBeNew: false });
   expect((await views.forProject(projectId)).toolkits.has("shop")).toBe(true);
   clock.advance(500);
   const [isRead, mayAnswer] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];

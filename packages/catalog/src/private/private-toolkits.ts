@@ -15,6 +15,9 @@ const freshMs = 500;
 /** Maximum number of projects with a cached view. Above it, the least recently used view is removed. */
 const projectsMax = 1000;
 
+/** A checked toolkit (an app's tools and webhooks) and its definition as JSON text. */
+export type PublishedToolkit = { readonly toolkit: Toolkit; readonly definitionJson: string };
+
 /** Each project's view of the catalog, including the private toolkits (apps that the project defined for itself). */
 export type CatalogViews = {
   readonly shared: CatalogView;
@@ -27,9 +30,13 @@ export type CatalogViews = {
   forProject(projectId: ProjectId): Promise<CatalogView>;
   /**
    * Stores a checked toolkit (an app's tools and webhooks); this node shows it at once. If the project has reached its limit, stores
-   * nothing and returns the limit.
+   * nothing and returns the limit. If `mustBeNew` is true and the project has a toolkit with this slug, stores nothing and returns `taken`.
    */
-  publish(projectId: ProjectId, toolkit: Toolkit, definitionJson: string): Promise<ToolkitQuotaReached | undefined>;
+  publish(
+    projectId: ProjectId,
+    toolkit: PublishedToolkit,
+    options: { readonly mustBeNew: boolean },
+  ): Promise<ToolkitQuotaReached | "taken" | undefined>;
   /**
    * Removes the cached catalog of a project. Call this function after a change to a private toolkit (published by the project) that was not
    * made by `publish`. The change is then visible at this node at once.
@@ -149,16 +156,17 @@ export function createCatalogViews(options: {
       }
       return (await pending).view;
     },
-    async publish(projectId, toolkit, definitionJson) {
-      const reached = await privateToolkitsForProject(db, projectId).put({
+    async publish(projectId, { toolkit, definitionJson }, { mustBeNew }) {
+      const stored = {
         slug: toolkit.slug,
         definition: definitionJson,
         toolCount: toolkit.actions.length,
         originDigest: Buffer.from(toolkit.originDigest, "hex"),
         updatedAt: clock.now(),
-      });
+      };
+      const refusal = await privateToolkitsForProject(db, projectId).put(stored, { mustBeNew });
       forget(projectId);
-      return reached;
+      return refusal;
     },
     async remove(projectId, slug) {
       const removed = await privateToolkitsForProject(db, projectId).delete(slug, clock.now());

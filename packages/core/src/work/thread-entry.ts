@@ -6,16 +6,16 @@ import { parentPort } from "node:worker_threads";
 const niceness = 19;
 
 /**
- * Runs tasks of a pool inside a thread. It calls `serve` for each message and sends the result as the answer. The thread's own module calls
- * this function once.
+ * Runs tasks of a pool inside a thread. It calls `serve` for each message and sends the result, or what the result's promise resolves with,
+ * as the answer. The thread's own module calls this function once.
  */
 export function serveTasks(serve: (message: unknown) => unknown): void {
   const port = parentPort;
   if (port === null) throw new Error("tasks are served in a thread of a pool");
   standBack();
-  port.on("message", (message: unknown) => {
+  port.on("message", async (message: unknown) => {
     try {
-      port.postMessage({ value: serve(message) });
+      port.postMessage({ value: await serve(message) });
     } catch (error) {
       port.postMessage({ error: error instanceof Error ? (error.stack ?? error.message) : String(error) });
     }

@@ -12,6 +12,9 @@ import { statement } from "../sql/statement.ts";
 /** The definition of a private toolkit (published by one project for itself), as JSON text. */
 export type PrivateToolkit = { slug: string; definition: string; originDigest: Buffer };
 
+/** A private toolkit (published by one project for itself) to store, with the number of its tools and the time of the change. */
+type StoredToolkit = PrivateToolkit & { toolCount: number; updatedAt: number };
+
 /** A quota of private toolkits (app definitions that a project published) that a change would exceed. */
 export type ToolkitQuotaReached = QuotaReached & { readonly quota: "privateToolkits" | "privateToolkitBytes" };
 
@@ -31,10 +34,14 @@ export type PrivateToolkitRepository = {
    */
   list(): Promise<{ version: number; toolkits: PrivateToolkit[] }>;
   /**
-   * Stores a toolkit (one app with its tools), or replaces the toolkit with the same slug. Returns the reached quota, with nothing stored,
-   * if the project would have too many toolkits or too large ones; otherwise undefined.
+   * Stores a toolkit (one app with its tools), or replaces the toolkit with the same slug. Returns undefined if the toolkit is stored.
+   * Otherwise stores nothing and returns why. The reached quota: the project would have too many toolkits, or too large ones. `taken`: the
+   * project has a toolkit with this slug, and `mustBeNew` is true.
    */
-  put(toolkit: PrivateToolkit & { toolCount: number; updatedAt: number }): Promise<ToolkitQuotaReached | undefined>;
+  put(
+    toolkit: StoredToolkit,
+    options?: { readonly mustBeNew: boolean },
+  ): Promise<ToolkitQuotaReached | "taken" | undefined>;
   /**
    * Deletes a toolkit (the tools and webhooks of one app) with the secrets of its webhook, and revokes its accounts: clears their
    * credentials and releases their references. Returns false if the project has no toolkit with this slug.
@@ -71,7 +78,7 @@ export function privateToolkitsForProject(db: Executor, projectId: ProjectId): P
         .orderBy(privateToolkits.slug);
       return { version: before, toolkits: rows };
     },
-    put: (toolkit) =>
+    put: (toolkit, { mustBeNew } = { mustBeNew: false }) =>
       withTransaction(db, async (tx) => {
         // This locks the project's row. So if two toolkits are published at the same time, only one of them can use the last place below
         // the quota.
@@ -86,10 +93,11 @@ export function privateToolkitsForProject(db: Executor, projectId: ProjectId): P
           usageOfProject(tx, projectId).measureToolkits(toolkit.slug),
         );
         if (large !== undefined) return { ...large, quota: "privateToolkitBytes" };
-        await tx.orm
-          .insert(privateToolkits)
-          .values({ projectId, ...toolkit })
-          .onConflictDoUpdate({ target: [privateToolkits.projectId, privateToolkits.slug], set: toolkit });
+        const insert = tx.orm.insert(privateToolkits).values({ projectId, ...toolkit });
+        const target = [privateToolkits.projectId, privateToolkits.slug];
+        if (!mustBeNew) await insert.onConflictDoUpdate({ target, set: toolkit });
+        else if ((await insert.onConflictDoNothing({ target }).returning({ slug: privateToolkits.slug })).length === 0)
+          return "taken";
         return undefined;
       }),
     delete: (slug, nowMs) =>

@@ -144,7 +144,7 @@ test("a private tool of another project is not found", async () => {
   const source = { ...deskToolkit, toolkit: { ...deskToolkit.toolkit, slug: "own_desk" } };
   const toolkit = catalogOf({ toolkits: [source] }).toolkits.get("own_desk");
   if (toolkit === undefined) throw new Error("the toolkit is missing");
-  await node.views.publish(own, toolkit, JSON.stringify(source));
+  await node.views.publish(own, { toolkit, definitionJson: JSON.stringify(source) }, { mustBeNew: false });
   expect((await node.call(own, "own_desk.read_ticket")).result.outcome).toBe("ok");
   expect(await node.ask(other, "own_desk.read_ticket")).toMatchObject({ outcome: "no_such_tool" });
   expect(node.app.calls.map(({ toolkit: used }) => used.ownerProjectId)).toEqual([own]);

@@ -1,0 +1,52 @@
+import { checkPrivateToolkit } from "../private/parse-definition.ts";
+import { DefinitionError, definitionFaultText, type FileFault } from "../read/definition-file.ts";
+import { ImportError, type ImportFault } from "./import-fault.ts";
+import { type ImportedToolkit, type ImportOptions, importOpenapi } from "./import-openapi.ts";
+
+/** Options of an import as the caller chooses them. */
+export type ChosenImportOptions = Omit<ImportOptions, "refused">;
+
+/**
+ * Result of `importChecked`: a toolkit (the tools of one app) that passes the checks of private toolkits; `fault`: the document cannot
+ * become one; `definitionFaults`: what it would become breaks these rules.
+ */
+export type ImportResult =
+  | ImportedToolkit
+  | { readonly fault: ImportFault }
+  | { readonly definitionFaults: readonly FileFault[] };
+
+/**
+ * Converts an OpenAPI document and checks the result by the rules of private toolkits. A tool that breaks a rule is left out, so that it
+ * does not prevent the import of the others. Takes seconds of processor time for a large document, so it runs in a thread of its own.
+ */
+export async function importChecked(text: string, options: ChosenImportOptions): Promise<ImportResult> {
+  try {
+    const first = importOpenapi(text, { ...options, refused: [] });
+    const faults = await faultsOf(first);
+    if (faults.length === 0) return first;
+    if (faults.some(({ file }) => !file.startsWith(toolPrefix))) return { definitionFaults: faults };
+    const second = importOpenapi(text, { ...options, refused: refusedTools(faults) });
+    const left = await faultsOf(second);
+    return left.length === 0 ? second : { definitionFaults: left };
+  } catch (error) {
+    if (error instanceof ImportError) return { fault: error.fault };
+    throw error;
+  }
+}
+
+const toolPrefix = "tools.";
+
+async function faultsOf({ definitionJson }: ImportedToolkit): Promise<readonly FileFault[]> {
+  try {
+    await checkPrivateToolkit(definitionJson);
+    return [];
+  } catch (error) {
+    if (error instanceof DefinitionError) return error.faults;
+    throw error;
+  }
+}
+
+function refusedTools(faults: readonly FileFault[]): ImportOptions["refused"] {
+  const details = new Map(faults.map((fault) => [fault.file.slice(toolPrefix.length), definitionFaultText(fault)]));
+  return [...details].map(([tool, detail]) => ({ tool, detail }));
+}

@@ -7,8 +7,10 @@ import { SkippedConsoleTests } from "./test/console/skipped-reporter.ts";
 // what it has imported: to import the service takes longer than most of them. So there are no projects either, each of which would
 // have workers of its own.
 // `npm run test:crash` and `npm run test:attacks` measure by the clock, how long it takes until others go on and until a page of the
-// console stands; the samples that `npm test` runs do not.
+// console stands; the samples that `npm test` runs do not. `npm run test:rest` counts how a run goes from file to file, and work that is
+// sliced by the clock adds to that count beside other tests.
 const measured = [
+  ...(process.env["SVC_TEST_REST"] === undefined ? [] : ["test/stations.test.ts"]),
   ...(process.env["SVC_CRASH_ROUNDS"] === undefined ? [] : ["test/crash/**/*.test.ts", "test/console/load.test.ts"]),
   ...(process.env["SVC_ATTACK_ROUNDS"] === undefined ? [] : ["test/attacks/**/*.test.ts"]),
 ];

@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { createId, type ProjectId, type SubscriptionId, uuidOfId } from "@svc/core";
 import { createTestDatabase } from "@svc/testing/database";
 import { endLeases } from "@svc/testing/leases";
@@ -11,10 +12,12 @@ import { settleDeliveries } from "./deliveries/settle.ts";
 import { isUniqueViolation } from "./driver.ts";
 import { recordEvents } from "./events/record.ts";
 import { putJobPrograms } from "./jobs/children.ts";
+import { createApiKey } from "./keys/repo.ts";
 import { createFirstProject, createProject, touchSubscriptionRouting } from "./projects/repo.ts";
 import { routingState } from "./schema/index.ts";
 import { sweepStandingRates, writeStandingRates } from "./standing/bounds.ts";
 import { sweepKnownKeys, writeKnownKeys } from "./standing/windows.ts";
+import { agentSubscriptionsForProject } from "./subscriptions/agent-subscriptions.ts";
 import { addFilterFaults } from "./subscriptions/filters.ts";
 import {
   reportSubscriptionFailures,
@@ -281,6 +284,52 @@ test("subscriptions of entities that are deactivated wait for their project, alt
   const found = await db.sql`select inactive_reason from subscriptions where project_id = ${uuidOfId(projectId)}
     order by entity_id`;
   expect(found.map((row) => row["inactive_reason"])).toEqual(["failing", "overflow"]);
+});
+
+test("a subscription that is deactivated, while it is swept or an agent renews it", async () => {
+  const projectId = await addProject(db);
+  const key = createId("key", nowMs);
+  await createApiKey(db, {
+    ...{
+      id: key,
+      projectId,
+      name: "agent",
+      hint: "",
+      digest: randomBytes(32),
+      createdAt: nowMs,
+      role: "member" as const,
+    },
+  });
+  const limits = { backoffMinMs: 1, backoffMaxMs: 1, failingMaxMs: 0, goneMaxMs: 0, goneMin: 1 };
+  for (const other of ["swept", "renewed"]) {
+    const id = await addSubscription(db, projectId);
+    const expiresAt = new Date(nowMs + (other === "swept" ? -1 : 60_000)).toISOString();
+    await db.sql`update subscriptions set expires_at = ${expiresAt}::timestamptz, key_id = ${uuidOfId(key)}, mcp_id = ${other}
+      where id = ${uuidOfId(id)}`;
+    const fail = (atMs: number) => {
+      const report = { subscriptionId: id, startedAtMs: atMs, retryAfterMs: 0, goneCount: 0 };
+      return reportSubscriptionFailures(db, [report], atMs, limits);
+    };
+    await fail(nowMs);
+    const found = await findEndedSubscriptions(db, nowMs, 10);
+    const ended = found.filter((one) => one.projectId === projectId);
+    expect(ended).toHaveLength(other === "swept" ? 1 : 0);
+    const renewed = {
+      expiresAt: nowMs + 120_000,
+      cursor: "",
+      signingSecret: Buffer.from("sealed"),
+      formerSecret: null,
+      formerUntil: null,
+    };
+    await meet(
+      (tx) => tx.sql`select from subscriptions where id = ${uuidOfId(id)} for update`,
+      () => fail(nowMs + 10),
+      () =>
+        other === "swept"
+          ? deleteEndedSubscriptions(db, ended, nowMs)
+          : agentSubscriptionsForProject(db, projectId).refresh(id, renewed, nowMs),
+    );
+  }
 });
 
 test("paces that nodes claim from, and that a caller changes meanwhile", async () => {

@@ -158,8 +158,8 @@ export async function touchProjectRouting(tx: Executor, id: ProjectId): Promise<
 }
 
 /**
- * Makes nodes notice that subscriptions of a project have changed. Call it in every transaction that changes subscriptions, before or after
- * the change. `entityIds`: for each changed subscription, the entity (customer or user) whose events it receives; empty if it receives
+ * Makes nodes notice that subscriptions of a project have changed. Call it in every transaction that changes subscriptions, after the
+ * transaction has locked those that exist. Two transactions could deadlock if one of them locked the project first. `entityIds`: for each changed subscription, the entity (customer or user) whose events it receives; empty if it receives
  * those of the whole project.
  * - If one of these ids is empty, the function increments the routing version of the project. Nodes then read all subscriptions of the
  *   whole project again.

@@ -87,14 +87,13 @@ export function agentSubscriptionsForProject(db: Executor, projectId: ProjectId)
       withTransaction(db, async (tx) => {
         const endsAt = await holdKey(tx, keyId, nowMs);
         if (endsAt === undefined) return { keyEnded: true };
-        // This locks the project's row. So if two subscriptions are created at the same time, only one of them can be the last allowed one.
-        await touchSubscriptionRouting(tx, projectId, [subscription.entityId]);
         const replaced = await tx.orm
           .delete(subscriptions)
           .where(own(subscription.mcpId))
           .returning({ entityId: subscriptions.entityId });
-        if (subscription.entityId !== "" && replaced.some(({ entityId }) => entityId === ""))
-          await touchSubscriptionRouting(tx, projectId, [""]);
+        // This locks the project's row. So if two subscriptions are created at the same time, only one of them can be the last allowed one.
+        const changed = [subscription, ...replaced].map(({ entityId }) => entityId);
+        await touchSubscriptionRouting(tx, projectId, changed);
         const freed = replaced.filter(({ entityId }) => entityId !== "").length;
         const [held] = await tx.orm
           .select({ count: count() })
@@ -118,7 +117,6 @@ export function agentSubscriptionsForProject(db: Executor, projectId: ProjectId)
           .where(and(eq(subscriptions.projectId, projectId), eq(subscriptions.id, id)));
         const endsAt = known?.keyId ? await holdKey(tx, known.keyId, nowMs) : undefined;
         if (known === undefined || endsAt === undefined) return undefined;
-        await touchSubscriptionRouting(tx, projectId, [known.entityId]);
         const [row] = await tx.orm
           .update(subscriptions)
           .set({
@@ -131,6 +129,7 @@ export function agentSubscriptionsForProject(db: Executor, projectId: ProjectId)
           })
           .where(and(eq(subscriptions.id, id), inArray(subscriptions.inactiveReason, ["", "failing", "gone"])))
           .returning();
+        if (row !== undefined) await touchSubscriptionRouting(tx, projectId, [row.entityId]);
         return row;
       }),
     delete: (mcpId) =>

@@ -42,14 +42,20 @@ export async function deleteEndedSubscriptions(
 
 function deleteOfProject(db: Executor, projectId: ProjectId, ended: readonly Subscription[], nowMs: number) {
   return withTransaction(db, async (tx) => {
+    const present = await tx.orm
+      .select()
+      .from(subscriptions)
+      .where(isOneOf(ended))
+      .orderBy(subscriptions.id)
+      .for("update");
+    const over = present.filter(({ expiresAt }) => expiresAt !== null && expiresAt <= nowMs);
+    if (over.length === 0) return over;
+    await tx.orm.delete(subscriptions).where(isOneOf(over));
     await touchSubscriptionRouting(
       tx,
       projectId,
-      ended.map(({ entityId }) => entityId),
+      over.map(({ entityId }) => entityId),
     );
-    const present = await tx.orm.select().from(subscriptions).where(isOneOf(ended)).for("update");
-    const over = present.filter(({ expiresAt }) => expiresAt !== null && expiresAt <= nowMs);
-    if (over.length > 0) await tx.orm.delete(subscriptions).where(isOneOf(over));
     return over;
   });
 }

@@ -58,6 +58,21 @@ browserTest("keys of a list copy, open beside it, close, filter, help and lead e
   await page.locator("h1:focus", { hasText: "Deliveries" }).waitFor();
 });
 
+browserTest("the heading keeps the focus when data that arrives later draws the page anew", async () => {
+  const { page } = await consoles.open({ path: path("events") });
+  await rows(page).first().waitFor();
+  const answers = Promise.withResolvers<void>();
+  await page.route("**/ListSubscriptions", async (route) => {
+    await answers.promise;
+    await route.continue();
+  });
+  for (const key of ["g", "d"]) await page.keyboard.press(key);
+  await page.locator("h1:focus", { hasText: "Deliveries" }).waitFor();
+  answers.resolve();
+  await page.getByText("No subscription yet").waitFor();
+  await page.locator("h1:focus", { hasText: "Deliveries" }).waitFor();
+});
+
 browserTest("shortcuts work on the whole page, not only inside a list, and no letter of a field is one", async () => {
   const { page } = await consoles.open({ path: path("settings") });
   await page.getByRole("heading", { name: "Settings", level: 1 }).click();

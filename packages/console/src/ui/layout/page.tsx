@@ -1,5 +1,5 @@
 import { useMatch } from "@tanstack/react-router";
-import { type Context, createContext, type ReactNode, useContext, useEffect, useRef } from "react";
+import { type Context, createContext, type ReactNode, useContext, useEffect, useLayoutEffect, useRef } from "react";
 import { visible } from "../../words/text.ts";
 import { classNames } from "../class-names.ts";
 import styles from "./page.module.css";
@@ -9,6 +9,9 @@ import styles from "./page.module.css";
  * the first page to screen readers.
  */
 let headedPath: string | undefined;
+
+/** True while no heading has replaced one that was removed with the keyboard focus. */
+let isFocusLost = false;
 
 /** Name of the site, at the end of the title in the browser's tab. The portal has the name of its project. */
 export const SiteName: Context<string> = createContext("svc");
@@ -58,11 +61,20 @@ export function Page({
   }, [tab, site]);
   useEffect(() => {
     const isOther = headedPath !== undefined && headedPath !== pathname;
+    const isReplaced = isFocusLost && document.activeElement === document.body;
     headedPath = pathname;
+    isFocusLost = false;
     // If a dialog is open, the heading must not take the focus. The dialog would close when it loses the focus, as after a press outside of
     // it.
-    if (isOther && !isCovered) heading.current?.focus({ preventScroll: true });
+    if ((isOther || isReplaced) && !isCovered) heading.current?.focus({ preventScroll: true });
   }, [pathname, isCovered]);
+  // A page can be drawn by another component once its data has arrived. The heading of that component then gets the focus in its turn.
+  useLayoutEffect(() => {
+    const shown = heading.current;
+    return () => {
+      isFocusLost = document.activeElement === shown;
+    };
+  }, []);
   return (
     <div className={classNames(styles["page"], fill && styles["fill"])}>
       <header className={styles["head"]}>

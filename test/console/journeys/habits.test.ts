@@ -179,7 +179,8 @@ browserTest("off this machine and without https a band says so, ids are copied, 
   await page.getByRole("status").getByText("Copied id.").waitFor();
   expect(await pasted(page)).toBe(await newestId());
   await page.goto(`${elsewhere}/console/${path("tools/messaging_bot.send_message")}`);
-  await page.getByLabel("as entity").fill("ada");
+  // The only entity with an account is chosen once the accounts are read.
+  await page.getByLabel("as entity").and(page.locator("[value=ada]")).waitFor();
   await page.getByLabel("chat_id", { exact: true }).fill("4711");
   await page.getByLabel("text", { exact: true }).fill("From elsewhere");
   await page.getByRole("button", { name: "Send in the sandbox", disabled: false }).click();

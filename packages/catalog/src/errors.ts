@@ -1,17 +1,35 @@
 import { call, defineFaults, field, formatValue, text } from "@svc/core";
 import { nearest } from "./check/nearest.ts";
 import type { Catalog } from "./model.ts";
-import type { DefinitionError } from "./read/definition-file.ts";
+import type { DefinitionError, FileFault } from "./read/definition-file.ts";
 
 const messageMax = 4000;
 
 /**
- * Returns the declaration of an error about an imported document. The code that refuses the document passes the error's text and its advice
- * as arguments.
+ * Returns the declaration of an error about an import. The code that refuses the import passes the error's text, its advice, and the wrong
+ * field of the request. `usual`: the field if the code passes none.
  */
-function ofImport<Code extends "invalid_argument" | "resource_exhausted">(code: Code) {
-  return { code, says: (problem: string) => problem, help: (_problem: string, advice: string) => advice };
+function ofImport<Code extends "invalid_argument" | "resource_exhausted">(code: Code, usual: string) {
+  return {
+    code,
+    field: (_problem: string, _advice: string, wrong = usual) => wrong,
+    says: (problem: string) => problem,
+    help: (_problem: string, advice: string) => advice,
+  };
 }
+
+const importFaults = {
+  SOURCE_INVALID: ofImport("invalid_argument", "openapi"),
+  OPENAPI_UNREADABLE: ofImport("invalid_argument", "openapi"),
+  OPENAPI_NOTHING_SELECTED: ofImport("invalid_argument", "only"),
+  BASE_URL_NEEDED: ofImport("invalid_argument", "openapi.server"),
+  TOOLKIT_TOO_LARGE: ofImport("invalid_argument", "only"),
+  OVERRIDE_UNKNOWN: ofImport("invalid_argument", "overrides"),
+  IMPORT_TOO_COSTLY: ofImport("resource_exhausted", "openapi"),
+};
+
+/** Reason why an OpenAPI document cannot become a toolkit (the tools of one app). */
+export type ImportFaultReason = keyof typeof importFaults;
 
 /** Errors with which svc refuses API calls about the catalog. */
 export const catalogFaults = defineFaults({
@@ -44,23 +62,15 @@ export const catalogFaults = defineFaults({
     help: (slug: string, { tools }: Pick<Catalog, "tools">) =>
       text`${didYouMean(slug, tools.keys())}Send a catalog-wide slug of the form <toolkit>.<tool>; ${call("ListTools")} lists them.`,
   },
+  /** The definition of a toolkit breaks a rule. `fieldOf`: returns the field of the request that caused a broken rule. */
   DEFINITION_INVALID: {
     code: "invalid_argument",
     says: ({ message }: DefinitionError) =>
       message.length > messageMax ? `${message.slice(0, messageMax)} ...` : message,
-    each: ({ faults: found }: DefinitionError) =>
-      found.slice(0, 100).map(({ file, path, reason, cure }) => ({
-        field: path === "" ? `definitionJson.${file}` : `definitionJson.${file}.${path}`,
-        help: `${reason}; ${cure}`,
-      })),
+    each: ({ faults: found }: DefinitionError, fieldOf: (fault: FileFault) => string = fieldInDefinition) =>
+      found.slice(0, 100).map((fault) => ({ field: fieldOf(fault), help: `${fault.reason}; ${fault.cure}` })),
   },
-  SOURCE_INVALID: ofImport("invalid_argument"),
-  OPENAPI_UNREADABLE: ofImport("invalid_argument"),
-  OPENAPI_NOTHING_SELECTED: ofImport("invalid_argument"),
-  BASE_URL_NEEDED: ofImport("invalid_argument"),
-  TOOLKIT_TOO_LARGE: ofImport("invalid_argument"),
-  OVERRIDE_UNKNOWN: ofImport("invalid_argument"),
-  IMPORT_TOO_COSTLY: ofImport("resource_exhausted"),
+  ...importFaults,
   SOURCE_URL_REFUSED: {
     code: "invalid_argument",
     field: "openapi.url",
@@ -87,6 +97,10 @@ export const catalogFaults = defineFaults({
     help: text`${call("ListToolkits", "with the project's id")} shows which toolkits are its own (${field("ownerProjectId")}).`,
   },
 });
+
+function fieldInDefinition({ file, path }: FileFault): string {
+  return path === "" ? `definitionJson.${file}` : `definitionJson.${file}.${path}`;
+}
 
 function didYouMean(slug: string, known: Iterable<string>): string {
   const meant = nearest(slug, known);

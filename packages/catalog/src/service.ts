@@ -29,6 +29,7 @@ import type { AuthScheme, Tool, Toolkit } from "./model.ts";
 import { parsePrivateToolkit } from "./private/parse-definition.ts";
 import type { CatalogViews, PublishedToolkit } from "./private/private-toolkits.ts";
 import { DefinitionError, type FileFault } from "./read/definition-file.ts";
+import { accessClasses } from "./read/documents.ts";
 import type { CatalogView } from "./view/view.ts";
 
 /**
@@ -150,8 +151,6 @@ export function createCatalogService(options: CatalogServiceOptions): ServiceImp
   };
 }
 
-const ranks = { read: 0, write: 1, destructive: 2 };
-
 /**
  * Returns the errors of the tools in a private toolkit (an app that one project defined for itself). A tool has an error if it replaces a
  * shared tool with the same slug, but declares a less dangerous class (for example `read` instead of `write`).
@@ -161,7 +160,7 @@ function faultsOfLowered({ actions }: Toolkit, { tools }: CatalogView): FileFaul
     const hidden = tools.get(slug)?.class ?? declared;
     const [file, path, cure] = [`tools.${name}`, "class", `write ${hidden}`];
     const reason = `is ${declared}, and the shared tool ${slug} that it hides is ${hidden}`;
-    return ranks[declared] < ranks[hidden] ? [{ file, path, reason, cure }] : [];
+    return accessClasses.indexOf(declared) < accessClasses.indexOf(hidden) ? [{ file, path, reason, cure }] : [];
   });
 }
 

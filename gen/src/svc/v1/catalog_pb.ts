@@ -817,7 +817,7 @@ export const OpenapiSourceSchema: GenMessage<OpenapiSource> = /*@__PURE__*/
  */
 export type ImportOverride = Message<"svc.v1.ImportOverride"> & {
   /**
-   * Name of the tool. `*` stands for any characters (`search_*`).
+   * Name of the tool. `*` matches any characters (`search_*`).
    *
    * @generated from field: string match = 1;
    */
@@ -880,8 +880,8 @@ export type ImportToolkitRequest = Message<"svc.v1.ImportToolkitRequest"> & {
   openapi?: OpenapiSource | undefined;
 
   /**
-   * Operations to import: tags of the document, or method and path (`GET /pets*`). `*` stands for any characters. If
-   * empty, all operations.
+   * Operations to import: tags of the document, or method and path (`GET /pets*`). `*` matches any characters. If empty,
+   * all operations.
    *
    * @generated from field: repeated string only = 4;
    */
@@ -1090,9 +1090,10 @@ export type ImportNote = Message<"svc.v1.ImportNote"> & {
    * Kind of the remark:
    * - `paging`: how the pages of the tool's list are requested, guessed from names.
    * - `idempotency`: the header for an idempotency key.
-   * - `cut`: parts that svc left out of the schemas.
+   * - `cut`: parts that svc left out of the schemas and the arguments, with their number.
    * - `auth`: a scheme of authentication that svc does not use, or the meaning of two keys.
    * - `refused`: the rule that a tool breaks.
+   * - `flagged`: texts that give orders to the reader. svc left them out.
    *
    * @generated from field: string kind = 2;
    */
@@ -1388,8 +1389,8 @@ export const CatalogService: GenService<{
     output: typeof PublishToolkitResponseSchema;
   },
   /**
-   * Makes a private toolkit (an app that the project defines itself) from an OpenAPI document: Swagger 2.0, OpenAPI 3.0
-   * or 3.1, in JSON or YAML. Each operation of the document becomes a tool with an access class, and the result is
+   * Makes a private toolkit (an app that the project defines itself) from an OpenAPI document: Swagger 2.0, OpenAPI 3.0,
+   * 3.1 or 3.2, in JSON or YAML. Each operation of the document becomes a tool with an access class, and the result is
    * stored by the rules of PublishToolkit. The response says which operations were left out, and why. With `dryRun`,
    * nothing is stored. Requires ROLE_APPROVER.
    *

@@ -17,6 +17,7 @@ import { checkSchema } from "./check-schema.ts";
 import { checkShape } from "./check-shape.ts";
 import { accountNames, checkToolkit, declares } from "./check-toolkit.ts";
 import { checkMatch, secretPlaces } from "./check-webhook.ts";
+import { isSlug } from "./known-names.ts";
 
 /**
  * Returns the first words that placeholders in a trigger's templates may have, such as `headers` in `{{headers.x-id}}`. `body` and `item`
@@ -289,7 +290,7 @@ function checkIdentify({ file, toolkit, tools, parts }: CheckedTogether): void {
  * Checks the rules that apply to both kinds of tools: actions (requests to the app) and triggers (kinds of events). Records every error.
  */
 function checkTool(file: DefinitionFile, document: Partial<ToolDocument>, name: string): void {
-  if (!/^[a-z][a-z0-9]*(_[a-z0-9]+)*$/.test(name) || name.length > 60) {
+  if (!isSlug(name)) {
     file.fault(
       [],
       `"${name}" is not a tool name`,

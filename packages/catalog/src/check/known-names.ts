@@ -136,3 +136,8 @@ function checkHeaderNames(file: DefinitionFile, path: FaultPath, headers: object
     if (fault !== undefined) file.fault([...path, name], ...fault);
   }
 }
+
+/** True for a slug of a toolkit (an app) and for the name of a tool: lower-case words joined by `_`, at most 60 characters. */
+export function isSlug(text: string): boolean {
+  return /^[a-z][a-z0-9]*(_[a-z0-9]+)*$/.test(text) && text.length <= 60;
+}

@@ -5,7 +5,7 @@ import { LeftOutError } from "./import-fault.ts";
 import { type DocumentNode, resolved } from "./read.ts";
 import { listOf, objectOf, type SchemaConverter, typesOf } from "./schema.ts";
 import type { Operation } from "./select.ts";
-import { isFlagged, plainText } from "./texts.ts";
+import { safeText } from "./texts.ts";
 
 /** Arguments of an imported tool, and the parts of its request that contain them: path, query and headers. */
 export type ToolArguments = {
@@ -43,14 +43,19 @@ export function parametersOf(
   const add = (parameter: Parameter, filter: string, isRequired: boolean) => {
     const name = freeName(parameter, properties);
     const schema = converter.convert(schemaOf(root, parameter.node), parameter.name);
-    const text = isFlagged(parameter.node["description"]) ? "" : plainText(parameter.node["description"], textMax);
-    const described = text.length >= 3 ? { ...schema, description: text } : schema;
+    const text = safeText(parameter.node["description"], textMax);
+    if (text === undefined) onCut("flagged");
+    const described = text !== undefined && text.length >= 3 ? { ...schema, description: text } : schema;
     properties[name] = parameter.in === "path" ? segmentSchema(described) : described;
     if (isRequired) required.push(name);
     return `{{params.${name}${filter}}}`;
   };
   for (const parameter of declaredParameters(root, operation)) {
     const isRequired = parameter.node["required"] === true;
+    if (isMethodOverride(parameter.name) && parameter.in !== "path") {
+      onCut("method override");
+      continue;
+    }
     if (isUnsent(parameter)) continue;
     if (parameter.in === "header" && /idempotency/i.test(parameter.name)) {
       idempotencyHeader = parameter.name;
@@ -102,9 +107,8 @@ function declaredParameters(root: DocumentNode, { item, node }: Operation): Para
 }
 
 function isUnsent({ name, in: place }: Parameter): boolean {
-  if (place === "header")
-    return ownHeaders.has(name.toLowerCase()) || faultOfHeaderName(name) !== undefined || isMethodOverride(name);
-  return (place !== "path" && place !== "query") || (place === "query" && isMethodOverride(name));
+  if (place === "header") return ownHeaders.has(name.toLowerCase()) || faultOfHeaderName(name) !== undefined;
+  return place !== "path" && place !== "query" && place !== "querystring";
 }
 
 function schemaOf(root: DocumentNode, node: DocumentNode): unknown {
@@ -117,6 +121,8 @@ function schemaOf(root: DocumentNode, node: DocumentNode): unknown {
  * empty text if the value needs no filter, and undefined if svc cannot write it.
  */
 function filterOf(root: DocumentNode, { in: place, node }: Parameter): string | undefined {
+  // The whole query as one value (OpenAPI 3.2).
+  if (place === "querystring") return undefined;
   const [type, ...others] = Object.keys(objectOf(node["content"]));
   if (type !== undefined) return others.length === 0 && /json/.test(type) && place !== "path" ? " | json" : undefined;
   const types = typesOf(resolved(root, node["schema"])) ?? [];

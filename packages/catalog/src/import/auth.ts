@@ -5,6 +5,7 @@ import { ImportError } from "./import-fault.ts";
 import { type DocumentNode, resolved } from "./read.ts";
 import { listOf, objectOf } from "./schema.ts";
 import type { Operation } from "./select.ts";
+import { textOf } from "./texts.ts";
 
 /**
  * The authentication of an imported toolkit (the tools of one app). `remarks`: texts for the person who imports the toolkit, for example
@@ -61,7 +62,7 @@ function chosen(given: string): AuthDocument {
   if (place === "query" && /^[\w.~:$[\]-]{1,100}$/.test(name)) return keyIn("query", name);
   if (place === "header" && name.length <= 100 && faultOfHeaderName(name) === undefined) return keyIn("header", name);
   const advice = "Give bearer, basic, none, header:NAME or query:NAME.";
-  throw new ImportError("SOURCE_INVALID", `auth is ${JSON.stringify(given.slice(0, 100))}`, advice);
+  throw new ImportError("SOURCE_INVALID", `auth is ${JSON.stringify(given.slice(0, 100))}`, advice, "openapi.auth");
 }
 
 function keyIn(placement: "header" | "query", name: string, value = "{{credential.key}}"): AuthDocument {
@@ -71,7 +72,7 @@ function keyIn(placement: "header" | "query", name: string, value = "{{credentia
 function schemeOf(scheme: DocumentNode): AuthDocument[] {
   const { type, name } = scheme;
   if (type === "http") {
-    const kind = String(scheme["scheme"]).toLowerCase();
+    const kind = textOf(scheme["scheme"]).toLowerCase();
     if (kind === "basic") return [{ type: "basic" }];
     return kind === "bearer" ? [keyIn("header", "Authorization", "Bearer {{credential.key}}")] : [];
   }
@@ -129,11 +130,11 @@ function isAddress(value: unknown): value is string {
 }
 
 function whyUnused({ type, in: place, scheme }: DocumentNode): string {
-  if (type === "apiKey") return `a key in a ${String(place).slice(0, 20)} is not supported`;
-  if (type === "http") return `the HTTP scheme ${String(scheme).slice(0, 20)} is not supported`;
+  if (type === "apiKey") return `a key in a ${textOf(place).slice(0, 20)} is not supported`;
+  if (type === "http") return `the HTTP scheme ${textOf(scheme).slice(0, 20)} is not supported`;
   if (type === "oauth2")
     return "only the flows authorizationCode and clientCredentials with https addresses are supported";
-  return `${String(type).slice(0, 20)} is not supported`;
+  return `${textOf(type).slice(0, 20)} is not supported`;
 }
 
 function requirementsOf(root: DocumentNode, node: DocumentNode): readonly unknown[] {

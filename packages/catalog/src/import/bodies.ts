@@ -13,7 +13,18 @@ export type ToolBody = {
   readonly headers: Readonly<Record<string, string>>;
 };
 
-const isJson = (type: string) => /^application\/(?:[\w.+-]+\+)?json\b/i.test(type);
+/** Options of `bodyOf`. `others`: the arguments outside of the body. `onCut`: called with the reason when a field is left out. */
+type BodyOptions = {
+  readonly converter: SchemaConverter;
+  readonly others: ToolArguments;
+  readonly onCut: (reason: string) => void;
+};
+
+/** True for the media types of JSON, such as `application/json` and `application/problem+json`. */
+export function isJson(type: string): boolean {
+  return /^application\/(?:[\w.+-]+\+)?json\b/i.test(type);
+}
+
 const isForm = (type: string) => /^application\/x-www-form-urlencoded\b/i.test(type);
 const isBinary = (type: string) =>
   /^(?:multipart\/|application\/octet-stream|application\/(?:zip|pdf|gzip)|image\/|audio\/|video\/|\*\/\*)/i.test(type);
@@ -23,24 +34,33 @@ const isBinary = (type: string) =>
  * argument. If it is not an object, or a field has the name of another argument, the whole body is the argument `body`. Throws LeftOutError
  * if svc cannot send the body.
  */
-export function bodyOf(
-  root: DocumentNode,
-  node: DocumentNode,
-  converter: SchemaConverter,
-  others: ToolArguments,
-): ToolBody {
+export function bodyOf(root: DocumentNode, node: DocumentNode, { converter, others, onCut }: BodyOptions): ToolBody {
   const body = resolved(root, node["requestBody"]);
   const contents = Object.entries(objectOf(body["content"]));
   if (contents.length === 0) return { properties: {}, required: [], request: {}, headers: {} };
   const found = contents.find(([type]) => isJson(type)) ?? contents.find(([type]) => isForm(type));
   if (found === undefined) throw new LeftOutError(contents.some(([type]) => isBinary(type)) ? "upload" : "body_type");
   const [type, content] = found;
-  const schema = converter.convert(resolved(root, content)["schema"] ?? {}, "body");
+  const schema = withoutOverrides(converter.convert(resolved(root, content)["schema"] ?? {}, "body"), onCut);
   const made =
     sideBySide(schema, body["required"] === true, others) ?? wholeBody(schema, body["required"] === true, isForm(type));
   const request = { ...made.request, ...(isForm(type) && { encoding: "form" as const }) };
   const headers = isJson(type) && !/^application\/json\b/i.test(type) ? { "Content-Type": plainType(type) } : {};
   return { ...made, request, headers };
+}
+
+/**
+ * Returns the schema of a body without the fields that replace the method of a request. Some servers would then run another operation, which
+ * may have a more dangerous access class. Calls `onCut` for each removed field.
+ */
+function withoutOverrides(schema: JsonSchema, onCut: BodyOptions["onCut"]): JsonSchema {
+  const fields = Object.entries(objectOf(schema["properties"]));
+  const kept = fields.filter(([name]) => !isMethodOverride(name));
+  if (kept.length === fields.length) return schema;
+  for (const _ of fields.slice(kept.length)) onCut("method override");
+  const required = listOf(schema["required"]).filter((name) => !isMethodOverride(String(name)));
+  const { required: _required, ...others } = schema;
+  return { ...others, properties: Object.fromEntries(kept), ...(required.length > 0 && { required }) };
 }
 
 /**
@@ -56,7 +76,7 @@ function sideBySide(
   isRequired: boolean,
   others: ToolArguments,
 ): Omit<ToolBody, "headers"> | undefined {
-  const fields = Object.entries(objectOf(schema["properties"])).filter(([name]) => !isMethodOverride(name));
+  const fields = Object.entries(objectOf(schema["properties"]));
   const isPlain = typesOf(schema)?.length === 1 && schema["type"] === "object" && schema["anyOf"] === undefined;
   if (!isPlain || fields.length === 0 || fields.some(([name]) => !isFree(name, others))) return undefined;
   const needed = new Set(listOf(schema["required"]));

@@ -18,7 +18,7 @@ export function importSource(request: ImportToolkitRequest): ImportSource {
   }
   for (const [name, list] of Object.entries({ only, except, overrides })) {
     if (list.length <= entriesMax) continue;
-    throw catalogFaults.SOURCE_INVALID(`${name} has ${list.length} entries`, `Send at most ${entriesMax}.`);
+    throw catalogFaults.SOURCE_INVALID(`${name} has ${list.length} entries`, `Send at most ${entriesMax}.`, name);
   }
   const { url, document, server, auth, idempotencyHeader } = openapi;
   return {

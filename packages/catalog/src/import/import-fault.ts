@@ -1,24 +1,24 @@
-/** Reason why a document cannot become a toolkit (the tools of one app). */
-export type ImportFaultReason =
-  | "SOURCE_INVALID"
-  | "OPENAPI_UNREADABLE"
-  | "OPENAPI_NOTHING_SELECTED"
-  | "BASE_URL_NEEDED"
-  | "TOOLKIT_TOO_LARGE"
-  | "OVERRIDE_UNKNOWN"
-  | "IMPORT_TOO_COSTLY";
+import type { ImportFaultReason } from "../errors.ts";
 
-/** A refusal to import a document. `problem`: what is wrong, with the value. `advice`: what the caller can do. */
-export type ImportFault = { readonly reason: ImportFaultReason; readonly problem: string; readonly advice: string };
+/**
+ * A refusal to import a document. `problem`: what is wrong, with the value. `advice`: what the caller can do. `field`: the wrong field of
+ * the request; undefined for the usual field of the reason.
+ */
+export type ImportFault = {
+  readonly reason: ImportFaultReason;
+  readonly problem: string;
+  readonly advice: string;
+  readonly field: string | undefined;
+};
 
 /** Error for a document that cannot become a toolkit (the tools of one app). */
 export class ImportError extends Error {
   override name = "ImportError";
   readonly fault: ImportFault;
 
-  constructor(reason: ImportFaultReason, problem: string, advice: string) {
+  constructor(reason: ImportFaultReason, problem: string, advice: string, field?: string) {
     super(`${problem}. ${advice}`);
-    this.fault = { reason, problem, advice };
+    this.fault = { reason, problem, advice, field };
   }
 }
 

@@ -1,5 +1,7 @@
 import { createHash } from "node:crypto";
-import type { AccessClass, ActionDocument, ToolkitDocument } from "../read/documents.ts";
+import { isSlug } from "../check/known-names.ts";
+import { toolkitLimits } from "../private/toolkit-limits.ts";
+import { type AccessClass, type ActionDocument, accessClasses, type ToolkitDocument } from "../read/documents.ts";
 import { authOf } from "./auth.ts";
 import { ImportError, LeftOutError } from "./import-fault.ts";
 import { type ImportedTool, type OperationContext, type ToolOverride, toolOf } from "./operation.ts";
@@ -7,10 +9,10 @@ import { type DocumentNode, ExternalReferenceError, type OpenapiDocument, readDo
 import { objectOf } from "./schema.ts";
 import { type LeftOut, type Operation, selectOperations } from "./select.ts";
 import { serverOf } from "./servers.ts";
-import { globOf, plainText, snakeCase, wordsOf } from "./texts.ts";
+import { globOf, plainText, safeText, snakeCase, textOf, wordsOf } from "./texts.ts";
 
 /**
- * A person's choice for the tools whose name matches `match`, in which `*` stands for any characters. If a field of the choice is empty,
+ * A person's choice for the tools whose name matches `match`, in which `*` matches any characters. If a field of the choice is empty,
  * the value from the document stays.
  */
 export type ImportOverride = ToolOverride & { readonly match: string };
@@ -50,13 +52,14 @@ export type ImportedReport = {
 export type ImportedToolkit = { readonly definitionJson: string; readonly report: ImportedReport };
 
 /**
- * Limits of an import: the maximum number of tools, bytes of one tool, and bytes of all tools together. They are slightly lower than the
- * limits of private toolkits, so that the imported toolkit can be published.
+ * Limits of an import. They are slightly lower than the limits of private toolkits, so that the imported toolkit can be published.
+ * `toolBytesMax`: maximum size of one tool as JSON, in bytes. `patternsMax`: maximum size of all regular expressions together, in
+ * instructions of the compiled expressions.
  */
-const [toolsMax, toolBytesMax, bytesMax] = [1_500, 40_960, 4_100_000];
+const [toolsMax, bytesMax] = [toolkitLimits.tools, toolkitLimits.bytes * 0.97];
+const [toolBytesMax, patternsMax] = [40_960, toolkitLimits.patternSteps * 0.9];
+/** Maximum characters of a tool's name. */
 const nameMax = 60;
-/** Maximum size of all regular expressions of an imported toolkit together, in instructions of the compiled expressions. */
-const patternsMax = 4_500;
 
 /** Returns the toolkit (the tools of one app) that an OpenAPI document describes, with a report. Throws ImportError. */
 export function importOpenapi(text: string, options: ImportOptions): ImportedToolkit {
@@ -67,7 +70,8 @@ export function importOpenapi(text: string, options: ImportOptions): ImportedToo
   const { auth, remarks, scopesOf } = authOf(document.root, operations, options.auth);
   const context = { root: document.root, idempotencyHeader: options.idempotencyHeader, scopesOf };
   const tools = toolsWithin(context, operations, options);
-  const toolkit: ToolkitDocument = { ...describe(document, options), ...server, auth };
+  const flagged: string[] = [];
+  const toolkit: ToolkitDocument = { ...describe(document, options, (field) => flagged.push(field)), ...server, auth };
   const definitionJson = JSON.stringify({
     toolkit,
     tools: Object.fromEntries(tools.made.map(([name, { document: tool }]) => [name, tool])),
@@ -75,7 +79,7 @@ export function importOpenapi(text: string, options: ImportOptions): ImportedToo
   return {
     definitionJson,
     report: {
-      title: plainText(infoOf(document)["title"], 200),
+      title: safeText(infoOf(document)["title"], 200) ?? toolkit.name,
       version: plainText(infoOf(document)["version"], 60),
       format: document.version,
       baseUrl: toolkit.baseUrl,
@@ -83,6 +87,7 @@ export function importOpenapi(text: string, options: ImportOptions): ImportedToo
       classes: countClasses(tools.made),
       leftOut: [...leftOut, ...tools.leftOut],
       notes: [
+        ...flagged.map((field) => ({ tool: "", kind: "flagged", detail: `${field} is left out` })),
         ...remarks.map((detail) => ({ tool: "", kind: "auth", detail: plainText(detail, 200) })),
         ...options.refused.map(({ tool, detail }) => ({ tool, kind: "refused", detail: plainText(detail, 300) })),
         ...tools.made.flatMap(([tool, { notes }]) => notes.map((note) => ({ tool, ...note }))),
@@ -215,28 +220,25 @@ function overrideOf(name: string, overrides: readonly ImportOverride[]): ToolOve
     : { name: last("name"), class: last("class"), description: last("description") };
 }
 
+/** Throws ImportError if an override matches no tool, has an unknown class, or if two tools would have the same name. */
 function checkOverrides(names: readonly string[], { overrides }: ToolsOptions): void {
-  for (const { match, class: access, name } of overrides) {
+  for (const [index, { match, class: access, name }] of overrides.entries()) {
     const matching = names.filter(globOf(match));
     const shown = JSON.stringify(match.slice(0, 100));
-    if (matching.length === 0)
-      throw new ImportError(
-        "OVERRIDE_UNKNOWN",
-        `the override ${shown} matches no tool`,
-        `Tools are named such as ${names.slice(0, 5).join(", ")}.`,
-      );
-    if (access !== "" && !["read", "write", "destructive"].includes(access))
-      throw new ImportError(
-        "SOURCE_INVALID",
-        `the override ${shown} has the class ${JSON.stringify(access.slice(0, 40))}`,
-        "Write read, write or destructive.",
-      );
-    if (name !== "" && (matching.length > 1 || names.includes(name)))
-      throw new ImportError(
-        "SOURCE_INVALID",
-        `the override ${shown} names ${matching.length} tools ${JSON.stringify(name.slice(0, 60))}`,
-        "Give each tool a name of its own.",
-      );
+    const field = `overrides[${index}]`;
+    if (matching.length === 0) {
+      const advice = `Tools are named such as ${names.slice(0, 5).join(", ")}.`;
+      throw new ImportError("OVERRIDE_UNKNOWN", `the override ${shown} matches no tool`, advice, `${field}.match`);
+    }
+    if (access !== "" && !accessClasses.some((known) => known === access)) {
+      const problem = `the override ${shown} has the class ${JSON.stringify(access.slice(0, 40))}`;
+      throw new ImportError("SOURCE_INVALID", problem, `Write one of ${accessClasses.join(", ")}.`, `${field}.class`);
+    }
+    const chosen = name === "" ? [] : names.filter((other) => (overrideOf(other, overrides)?.name || other) === name);
+    if (chosen.length > 1) {
+      const problem = `the override ${shown} gives the name ${JSON.stringify(name.slice(0, 60))} that ${chosen.length} tools would have: ${chosen.slice(0, 5).join(", ")}`;
+      throw new ImportError("SOURCE_INVALID", problem, "Give each tool a name of its own.", `${field}.name`);
+    }
   }
 }
 
@@ -250,41 +252,50 @@ function infoOf({ root }: OpenapiDocument): DocumentNode {
   return objectOf(root["info"]);
 }
 
+type Description = Pick<ToolkitDocument, "slug" | "name" | "description" | "version" | "category">;
+
+/** Returns the name, slug and description of the toolkit. `onFlagged`: called with a field of the document if its text is suspicious. */
 function describe(
   document: OpenapiDocument,
   { slug, category }: ImportOptions,
-): Pick<ToolkitDocument, "slug" | "name" | "description" | "version" | "category"> {
+  onFlagged: (field: string) => void,
+): Description {
   const info = infoOf(document);
-  const title = plainText(info["title"], 60) || "API";
-  const named =
-    slug ||
-    cutName(
-      snakeCase(
-        wordsOf(title)
-          .filter((word) => !["api", "the", "rest", "openapi"].includes(word))
-          .join(" ") || title,
-      ),
-    );
-  if (!/^[a-z][a-z0-9]*(_[a-z0-9]+)*$/.test(named) || named.length > nameMax)
+  const textOfInfo = (field: string, lengthMax: number) => {
+    const text = safeText(info[field], lengthMax);
+    if (text === undefined) onFlagged(`info.${field}`);
+    return text ?? "";
+  };
+  const title = textOfInfo("title", 60) || "API";
+  const named = slug || slugOf(title);
+  if (!isSlug(named)) {
+    const problem = `slug ${JSON.stringify(named.slice(0, 80))} is not a toolkit slug`;
     throw new ImportError(
       "SOURCE_INVALID",
-      `slug ${JSON.stringify(named.slice(0, 80))} is not a toolkit slug`,
+      problem,
       "Write lower-case words joined by _, at most 60 characters.",
+      "slug",
     );
-  const text = plainText(info["description"], 400);
+  }
+  const text = textOfInfo("description", 400);
   return {
     slug: named,
     name: title,
     description: text.length >= 20 ? text : `${title}: imported from its ${document.version} document.`.slice(0, 400),
-    version: /^\d+\.\d+\.\d+$/.test(String(info["version"])) ? String(info["version"]) : "1.0.0",
+    version: /^\d+\.\d+\.\d+$/.test(textOf(info["version"])) ? textOf(info["version"]) : "1.0.0",
     category: category || "developer-infrastructure",
   };
+}
+
+function slugOf(title: string): string {
+  const words = wordsOf(title).filter((word) => !["api", "the", "rest", "openapi"].includes(word));
+  return cutName(snakeCase(words.join(" ") || title));
 }
 
 function tooManyTools(operations: readonly Operation[]): ImportError {
   const tags = Map.groupBy(operations, ({ tags: [tag = "(no tag)"] }) => tag);
   const counted = [...tags].sort(([, a], [, b]) => b.length - a.length).slice(0, 15);
   const list = counted.map(([tag, { length }]) => `${plainText(tag, 40)} ${length}`).join(", ");
-  const problem = `${operations.length} operations make too large a toolkit; a private toolkit has at most ${toolsMax} tools and 4 MiB`;
+  const problem = `${operations.length} operations make too large a toolkit; a private toolkit has at most ${toolsMax} tools and ${toolkitLimits.bytes / 1_048_576} MiB`;
   return new ImportError("TOOLKIT_TOO_LARGE", problem, `Select some by tag: ${list}.`);
 }

@@ -52,19 +52,19 @@ test("a slug in use is refused without replace, also that of a shared toolkit", 
 });
 
 test.each([
-  ["no source", {}, [3, "SOURCE_INVALID", ""]],
-  ["neither url nor document", { openapi: {} }, [3, "SOURCE_INVALID", ""]],
-  ["both", { openapi: { url: "https://a.example.com", document: "{}" } }, [3, "SOURCE_INVALID", ""]],
+  ["no source", {}, [3, "SOURCE_INVALID", "openapi"]],
+  ["neither url nor document", { openapi: {} }, [3, "SOURCE_INVALID", "openapi"]],
+  ["both", { openapi: { url: "https://a.example.com", document: "{}" } }, [3, "SOURCE_INVALID", "openapi"]],
   ["an http address", { openapi: { url: "http://a.example.com/x" } }, [3, "SOURCE_URL_REFUSED", "openapi.url"]],
   ["a password", { openapi: { url: "https://u:p@a.example.com/x" } }, [3, "SOURCE_URL_REFUSED", "openapi.url"]],
   ["a private address", { openapi: { url: "https://10.1.2.3/x" } }, [3, "SOURCE_URL_REFUSED", "openapi.url"]],
   ["a missing document", { openapi: { url: `${url}/none` } }, [14, "SOURCE_UNREACHABLE", "openapi.url"]],
   ["a redirect to another host", { openapi: { url: `${url}/moved` } }, [14, "SOURCE_UNREACHABLE", "openapi.url"]],
-  ["no document", { openapi: { document: "[]" } }, [3, "OPENAPI_UNREADABLE", ""]],
+  ["no document", { openapi: { document: "[]" } }, [3, "OPENAPI_UNREADABLE", "openapi"]],
   [
     "no server",
     { openapi: { document: JSON.stringify({ ...shopDocument(), servers: [] }) } },
-    [3, "BASE_URL_NEEDED", ""],
+    [3, "BASE_URL_NEEDED", "openapi.server"],
   ],
 ])("%s is refused", async (_what, request, refusal) => {
   expect(await refusalOf(client.importToolkit(request))).toEqual(refusal);

@@ -1,8 +1,8 @@
-import { type ProjectId, type ThreadPool, ThreadStoppedError } from "@svc/core";
+import { assertExhaustive, httpTargetOf, type ProjectId, type ThreadPool, ThreadStoppedError } from "@svc/core";
 import { catalogFaults } from "../errors.ts";
 import type { Toolkit } from "../model.ts";
 import { parseKeptToolkit } from "../private/parse-definition.ts";
-import { DefinitionError } from "../read/definition-file.ts";
+import { DefinitionError, type FileFault } from "../read/definition-file.ts";
 import type { ChosenImportOptions, ImportResult } from "./import-checked.ts";
 import type { ImportedReport, ImportedToolkit } from "./import-openapi.ts";
 
@@ -64,10 +64,10 @@ export function createToolkitImporter({ threads, read }: ImporterOptions): Toolk
     const message = { text, options };
     const result = (await threads.run({ projectId, message, cpuMsMax }).catch(refuseStopped)) as ImportResult;
     if ("definitionFaults" in result)
-      throw catalogFaults.DEFINITION_INVALID(new DefinitionError(result.definitionFaults));
+      throw catalogFaults.DEFINITION_INVALID(new DefinitionError(result.definitionFaults), fieldOfImport);
     if (!("fault" in result)) return result;
-    const { reason, problem, advice } = result.fault;
-    throw catalogFaults[reason](problem, advice);
+    const { reason, problem, advice, field } = result.fault;
+    throw catalogFaults[reason](problem, advice, field);
   };
   return async ({ url, document, ...options }, projectId) => {
     if ((url === "") === (document === "")) {
@@ -77,6 +77,7 @@ export function createToolkitImporter({ threads, read }: ImporterOptions): Toolk
       throw catalogFaults.IMPORT_TOO_COSTLY(
         "another import of the project is still running",
         "Wait until it has ended.",
+        "",
       );
     }
     importing.add(projectId);
@@ -91,6 +92,11 @@ export function createToolkitImporter({ threads, read }: ImporterOptions): Toolk
   };
 }
 
+/** Returns the field of an import request that causes a broken rule in the definition that svc made of it. */
+function fieldOfImport({ file, path }: FileFault): string {
+  return file === "toolkit" && (path === "slug" || path === "category") ? path : "openapi";
+}
+
 function refuseStopped(error: unknown): never {
   if (!(error instanceof ThreadStoppedError) || error.reason === "closed") throw error;
   const what = error.reason === "cpu" ? `${cpuMsMax / 1_000} s of processor time` : `${importMemoryMib} MiB of memory`;
@@ -99,13 +105,11 @@ function refuseStopped(error: unknown): never {
 }
 
 async function readAt(url: string, projectId: ProjectId, read: ImporterOptions["read"]): Promise<string> {
-  const address = URL.parse(url);
-  const isLoopback = address !== null && /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(address.hostname);
-  const isAllowed = address?.protocol === "https:" || (address?.protocol === "http:" && isLoopback);
-  if (address === null || !isAllowed) throw catalogFaults.SOURCE_URL_REFUSED(url, "it is not an https address");
-  if (address.username !== "" || address.password !== "")
-    throw catalogFaults.SOURCE_URL_REFUSED(address.origin, "an address with a password is not allowed");
-  const answer = await read(address.href, projectId);
+  // A fragment is not part of the request for the document.
+  const address = url.replace(/#.*$/s, "");
+  const target = httpTargetOf(address);
+  if ("fault" in target) throw catalogFaults.SOURCE_URL_REFUSED(withoutCredentials(url), `it ${target.fault}`);
+  const answer = await read(address, projectId);
   switch (answer.kind) {
     case "text":
       return answer.text;
@@ -113,5 +117,14 @@ async function readAt(url: string, projectId: ProjectId, read: ImporterOptions["
       throw catalogFaults.SOURCE_URL_REFUSED(url, answer.message);
     case "failed":
       throw catalogFaults.SOURCE_UNREACHABLE(url, answer.message);
+    default:
+      return assertExhaustive(answer);
   }
+}
+
+/** Returns an address without its user name and password, so that an error can quote it. */
+function withoutCredentials(url: string): string {
+  const address = URL.parse(url);
+  if (address === null || (address.username === "" && address.password === "")) return url;
+  return Object.assign(address, { username: "", password: "" }).href;
 }

@@ -1,4 +1,4 @@
-import type { AccessClass, ActionDocument, JsonSchema } from "../read/documents.ts";
+import { type AccessClass, type ActionDocument, accessClasses, type JsonSchema } from "../read/documents.ts";
 import { withNulls } from "../schema/json-schema.ts";
 import { schemaSize, schemaSizeMax } from "../schema/judging-cost.ts";
 import { parametersOf } from "./arguments.ts";
@@ -10,14 +10,14 @@ import type { DocumentNode } from "./read.ts";
 import { resultOf } from "./results.ts";
 import { type SchemaConversion, SchemaConverter, type SchemaLimits } from "./schema.ts";
 import type { Operation } from "./select.ts";
-import { isFlagged, plainText, wordsOf } from "./texts.ts";
+import { plainText, safeText, textOf, wordsOf } from "./texts.ts";
 
 /** A person's own choice for a tool, which replaces what the document says. */
 export type ToolOverride = { readonly name: string; readonly class: string; readonly description: string };
 
 /**
  * A remark about an imported tool, for the person who imports. `kind`: `paging` or `idempotency` for settings that svc found, `cut` for
- * schemas that were shortened, and `flagged` for suspicious texts.
+ * schemas that were shortened, and `flagged` for suspicious descriptions of arguments, which svc leaves out.
  */
 export type ToolNote = { readonly kind: string; readonly detail: string };
 
@@ -87,7 +87,7 @@ function convert(context: OperationContext, operation: Operation, options: Conve
   const shared = { root, patterns, onCut };
   const converter = new SchemaConverter({ ...shared, part: "input", limits: options.input });
   const parameters = parametersOf(root, operation, { converter, onCut });
-  const body = method === "GET" ? undefined : bodyOf(root, node, converter, parameters);
+  const body = method === "GET" ? undefined : bodyOf(root, node, { converter, others: parameters, onCut });
   const result = resultOf(root, node, new SchemaConverter({ ...shared, part: "output", limits: options.output }));
   const id = typeof node["operationId"] === "string" ? node["operationId"] : "";
   const access = chosenClass(options.override) ?? classOf({ method, path: operation.path, id });
@@ -123,6 +123,8 @@ function convert(context: OperationContext, operation: Operation, options: Conve
     ...(result.response !== undefined && { response: result.response }),
     ...(paging !== undefined && { paging }),
   };
+  const suspicious = cuts.get("flagged") ?? 0;
+  cuts.delete("flagged");
   const cut = [...cuts].map(([reason, count]) => `${reason} ${count}`).join(", ");
   return {
     document,
@@ -131,6 +133,7 @@ function convert(context: OperationContext, operation: Operation, options: Conve
       ...(paging === undefined ? [] : [{ kind: "paging", detail: JSON.stringify(paging) }]),
       ...(idempotencyHeader === "" ? [] : [{ kind: "idempotency", detail: idempotencyHeader }]),
       ...(cut === "" ? [] : [{ kind: "cut", detail: cut }]),
+      ...(suspicious === 0 ? [] : [{ kind: "flagged", detail: `descriptions of arguments left out: ${suspicious}` }]),
     ],
   };
 }
@@ -140,26 +143,33 @@ function requiredOf(names: readonly string[]) {
 }
 
 function chosenClass(override: ToolOverride | undefined): AccessClass | undefined {
-  const chosen = override?.class ?? "";
-  return chosen === "read" || chosen === "write" || chosen === "destructive" ? chosen : undefined;
+  return accessClasses.find((access) => access === override?.class);
 }
 
 const [descriptionMin, descriptionMax] = [40, 800];
 
-function descriptionOf({ node, method, path }: Operation, override: ToolOverride | undefined): string {
+function descriptionOf(operation: Operation, override: ToolOverride | undefined): string {
   const own = plainText(override?.description ?? "", descriptionMax);
-  if (own === "" && (isFlagged(node["summary"]) || isFlagged(node["description"]))) throw new LeftOutError("flagged");
-  const summary = plainText(node["summary"], 200);
-  const text = plainText(node["description"], descriptionMax - summary.length - 2);
-  const said =
-    own === "" ? [summary, text.startsWith(summary) ? text.slice(summary.length).replace(/^[. ]+/, "") : text] : [own];
-  const sentences = said
-    .filter((sentence) => sentence !== "")
-    .map((sentence) => (/[.!?]$/.test(sentence) ? sentence : `${sentence}.`));
-  const whole = sentences.join(" ") || `${wordsOf(String(node["operationId"] ?? "")).join(" ") || "Calls the app"}.`;
-  return whole.length >= descriptionMin
-    ? whole
-    : `${whole} Sends ${method} ${plainText(path, 300)} to the app.`.padEnd(descriptionMin, " .");
+  const sentences = own === "" ? sentencesOf(operation) : [ended(own)];
+  const { node, method, path } = operation;
+  const whole = sentences.join(" ") || `${wordsOf(textOf(node["operationId"])).join(" ") || "Calls the app"}.`;
+  const long = whole.length >= descriptionMin ? whole : `${whole} Sends ${method} ${plainText(path, 300)} to the app.`;
+  // Texts that are harmless alone can give an order together.
+  if (own === "" && safeText(long, long.length) === undefined) throw new LeftOutError("flagged");
+  return long.padEnd(descriptionMin, " .");
+}
+
+/** Returns the summary and the description of an operation as sentences. Throws LeftOutError if one of them is suspicious. */
+function sentencesOf({ node }: Operation): readonly string[] {
+  const summary = safeText(node["summary"], 200);
+  const text = safeText(node["description"], descriptionMax - (summary?.length ?? 0) - 2);
+  if (summary === undefined || text === undefined) throw new LeftOutError("flagged");
+  const rest = text.startsWith(summary) ? text.slice(summary.length).replace(/^[. ]+/, "") : text;
+  return [summary, rest].filter((sentence) => sentence !== "").map(ended);
+}
+
+function ended(sentence: string): string {
+  return /[.!?]$/.test(sentence) ? sentence : `${sentence}.`;
 }
 
 function isSmall(document: ActionDocument, bytesMax: number): boolean {

@@ -2,54 +2,30 @@ import { isObject } from "@svc/core";
 import { faultsOfPaging } from "../check/check-paging.ts";
 import type { JsonSchema, PagingDocument } from "../read/documents.ts";
 import { typesOf } from "./schema.ts";
+import { snakeCase } from "./texts.ts";
 
-const tokenArguments = [
-  "cursor",
-  "page_token",
-  "pageToken",
-  "next_token",
-  "nextToken",
-  "page_cursor",
-  "next_cursor",
-  "nextCursor",
-  "continuation_token",
-  "continuationToken",
-  "starting_after",
-  "start_cursor",
-  "after",
-  "marker",
-];
-const tokenFields = [
-  "next_cursor",
-  "nextCursor",
-  "next_page_token",
-  "nextPageToken",
-  "next_token",
-  "nextToken",
-  "next_page_cursor",
-  "continuation_token",
-  "continuationToken",
-  "end_cursor",
-  "endCursor",
-  "next_marker",
-  "cursor",
-  "after",
-];
-const pageArguments = ["page", "page_number", "pageNumber", "pageNo", "page_num"];
-const offsetArguments = ["offset", "skip", "start_index", "startIndex", "start"];
-const sizeArguments = [
-  "per_page",
-  "perPage",
-  "page_size",
-  "pageSize",
-  "limit",
-  "count",
-  "size",
-  "max_results",
-  "maxResults",
-  "take",
-];
-const moreFields = ["has_more", "hasMore", "more", "has_next", "hasNext", "has_next_page", "hasNextPage"];
+/**
+ * Names of arguments and fields that concern pages, in snake case. A name in another spelling, such as `pageToken` for `page_token`, has the
+ * same meaning. Earlier names of a list are preferred.
+ */
+const known = {
+  token:
+    "cursor page_token next_token page_cursor next_cursor continuation_token starting_after start_cursor after marker",
+  from: "next_cursor next_page_token next_token next_page_cursor continuation_token end_cursor next_marker cursor after",
+  page: "page page_number page_no page_num",
+  offset: "offset skip start_index start",
+  size: "per_page page_size limit count size max_results take",
+  more: "has_more more has_next has_next_page",
+};
+
+/** Returns the item whose name is the most preferred of the known names. Undefined if no item has such a name. */
+function preferred<Item extends { readonly name: string }>(kind: keyof typeof known, items: readonly Item[]) {
+  const names = known[kind].split(" ");
+  const ranked = items
+    .map((item) => ({ item, rank: names.indexOf(snakeCase(item.name)) }))
+    .filter(({ rank }) => rank >= 0);
+  return ranked.sort((a, b) => a.rank - b.rank)[0]?.item;
+}
 
 /** Input and output schemas of a tool that may return a list. */
 type ListTool = { readonly input: JsonSchema; readonly output: JsonSchema };
@@ -62,8 +38,12 @@ export function pagingOf({ input, output }: ListTool): PagingDocument | undefine
   const fields = fieldsOf(output);
   const list = fields.find(({ schema }) => typesOf(schema)?.includes("array"));
   if (list === undefined) return undefined;
-  const more = fields.find(({ name, schema }) => moreFields.includes(name) && typesOf(schema)?.includes("boolean"));
-  const found = pagingBy(new Set(Object.keys(propertiesOf(input))), input, { fields, list });
+  const more = preferred(
+    "more",
+    fields.filter(({ schema }) => typesOf(schema)?.includes("boolean")),
+  );
+  const args = Object.entries(propertiesOf(input)).map(([name, schema]) => ({ name, schema }));
+  const found = pagingBy(args, { fields, list });
   if (found === undefined) return undefined;
   const paging = { ...found, ...(more !== undefined && { more: more.path }) };
   return faultsOfPaging({ paging, input, output }).length === 0 ? paging : undefined;
@@ -72,25 +52,26 @@ export function pagingOf({ input, output }: ListTool): PagingDocument | undefine
 type Field = { readonly name: string; readonly path: string; readonly schema: JsonSchema };
 
 function pagingBy(
-  names: ReadonlySet<string>,
-  input: JsonSchema,
+  args: readonly { readonly name: string; readonly schema: unknown }[],
   { fields, list }: { readonly fields: readonly Field[]; readonly list: Field },
 ): PagingDocument | undefined {
-  const token = tokenArguments.find((name) => names.has(name));
+  const token = preferred("token", args)?.name;
   if (token !== undefined) {
-    const from = tokenFields
-      .map((wanted) => fields.find(({ name, schema }) => name === wanted && isScalar(schema)))
-      .find((field) => field !== undefined);
+    const from = preferred(
+      "from",
+      fields.filter(({ schema }) => isScalar(schema)),
+    );
     if (from !== undefined) return { arg: token, from: from.path };
     const rowId = isObject(list.schema["items"]) ? propertiesOf(list.schema["items"])["id"] : undefined;
-    if (["starting_after", "after"].includes(token) && isObject(rowId) && isScalar(rowId))
+    if (["starting_after", "after"].includes(snakeCase(token)) && isObject(rowId) && isScalar(rowId))
       return { arg: token, from: `${list.path}[-1].id` };
   }
-  const size = sizeArguments.find((name) => names.has(name) && isWhole(propertiesOf(input)[name]));
+  const numbers = args.filter(({ schema }) => isWhole(schema));
+  const size = preferred("size", numbers)?.name;
   const sized = size === undefined ? {} : { size };
-  const page = pageArguments.find((name) => names.has(name) && isWhole(propertiesOf(input)[name]));
-  if (page !== undefined) return { arg: page, start: firstOf(propertiesOf(input)[page]), ...sized };
-  const offset = offsetArguments.find((name) => names.has(name) && isWhole(propertiesOf(input)[name]));
+  const page = preferred("page", numbers);
+  if (page !== undefined) return { arg: page.name, start: firstOf(page.schema), ...sized };
+  const offset = preferred("offset", numbers)?.name;
   if (offset === undefined || (size === undefined && offset === "start")) return undefined;
   return { arg: offset, by: "rows", ...sized };
 }

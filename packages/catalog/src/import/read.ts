@@ -2,6 +2,7 @@ import { upgrade } from "@scalar/openapi-upgrader";
 import { isObject, measureJson, parseExactJson, withPlainNumbers } from "@svc/core";
 import { load } from "js-yaml";
 import { ImportError } from "./import-fault.ts";
+import { textOf } from "./texts.ts";
 
 /** A JSON object of an OpenAPI document. */
 export type DocumentNode = { readonly [key: string]: unknown };
@@ -94,19 +95,23 @@ function countOf(value: unknown, known: Map<object, number>, depth: number): num
 }
 
 function versionOf({ swagger, openapi }: DocumentNode): string {
-  if (openapi !== undefined) return checkedVersion("OpenAPI", String(openapi), /^3\.[0-2](?:\.|$)/);
-  if (swagger !== undefined) return checkedVersion("Swagger", Number(swagger) === 2 ? "2.0" : String(swagger), /^2\.0/);
-  throw unreadable("the document has neither openapi nor swagger", "Send an OpenAPI document (2.0, 3.0 or 3.1).");
+  if (openapi !== undefined) return checkedVersion("OpenAPI", textOf(openapi), /^3\.[0-2](?:\.|$)/);
+  if (swagger !== undefined)
+    return checkedVersion("Swagger", textOf(swagger) === "2" ? "2.0" : textOf(swagger), /^2\.0/);
+  throw unreadable("the document has neither openapi nor swagger", "Send an OpenAPI document (2.0, 3.0, 3.1 or 3.2).");
 }
 
 function checkedVersion(name: string, version: string, allowed: RegExp): string {
   if (allowed.test(version)) return `${name} ${version.slice(0, 10)}`;
-  throw unreadable(`the document is ${name} ${version.slice(0, 20)}`, "svc reads Swagger 2.0, OpenAPI 3.0 and 3.1.");
+  throw unreadable(
+    `the document is ${name} ${version.slice(0, 20)}`,
+    "svc reads Swagger 2.0, OpenAPI 3.0, 3.1 and 3.2.",
+  );
 }
 
 function upgraded(document: DocumentNode): DocumentNode {
-  const exact = { ...document, ...(document["openapi"] !== undefined && { openapi: String(document["openapi"]) }) };
-  if (/^3\.[12]/.test(String(document["openapi"]))) return exact;
+  const exact = { ...document, ...(document["openapi"] !== undefined && { openapi: textOf(document["openapi"]) }) };
+  if (/^3\.[12]/.test(textOf(document["openapi"]))) return exact;
   try {
     return upgrade(
       { ...exact, ...(document["swagger"] !== undefined && { swagger: "2.0" }) },

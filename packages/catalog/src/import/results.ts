@@ -1,6 +1,6 @@
 import { isObject } from "@svc/core";
 import type { ActionDocument, JsonSchema } from "../read/documents.ts";
-import { plainType } from "./bodies.ts";
+import { isJson, plainType } from "./bodies.ts";
 import { LeftOutError } from "./import-fault.ts";
 import { type DocumentNode, resolved } from "./read.ts";
 import { objectOf, type SchemaConverter, typesOf } from "./schema.ts";
@@ -11,7 +11,9 @@ import { objectOf, type SchemaConverter, typesOf } from "./schema.ts";
  */
 export type ToolResult = Pick<ActionDocument, "output" | "response"> & { readonly accept: string | undefined };
 
-const isJson = (type: string) => /^(?:application\/(?:[\w.+-]+\+)?json\b|text\/json|\*\/\*)/i.test(type);
+/** True for media types in which an answer is read as JSON. Documents often write JSON answers with the type of all answers. */
+const isJsonAnswer = (type: string) => isJson(type) || isAnyJson(type);
+const isAnyJson = (type: string) => /^(?:text\/json|\*\/\*)/i.test(type);
 const isText = (type: string) =>
   /^(?:text\/|application\/(?:[\w.+-]+\+)?(?:xml|yaml|x-yaml|javascript|graphql)\b)/i.test(type);
 const isStream = (type: string) => /event-stream|ndjson|jsonl|json-seq|x-json-stream/i.test(type);
@@ -21,7 +23,7 @@ const isStream = (type: string) => /event-stream|ndjson|jsonl|json-seq|x-json-st
  */
 export function resultOf(root: DocumentNode, node: DocumentNode, converter: SchemaConverter): ToolResult {
   const contents = Object.entries(contentOf(root, node));
-  const json = contents.find(([type]) => isJson(type) && !isStream(type));
+  const json = contents.find(([type]) => isJsonAnswer(type) && !isStream(type));
   if (json !== undefined) return jsonResult(root, json, converter);
   const [first] = contents;
   if (first === undefined) return { output: { type: "object" }, response: { empty: {} }, accept: undefined };
@@ -53,7 +55,7 @@ function jsonResult(
   [type, content]: readonly [string, unknown],
   converter: SchemaConverter,
 ): ToolResult {
-  const accept = /^(?:application\/json|text\/json|\*\/\*)/i.test(type) ? undefined : plainType(type);
+  const accept = isAnyJson(type) || /^application\/json/i.test(type) ? undefined : plainType(type);
   const given = resolved(root, content)["schema"];
   if (given === undefined) return { output: { type: "object" }, response: { empty: {} }, accept };
   const schema: JsonSchema = converter.convert(given, "result");

@@ -1,9 +1,10 @@
 import { isObject } from "@svc/core";
+import { toolkitLimits } from "../private/toolkit-limits.ts";
 import type { JsonSchema } from "../read/documents.ts";
 import { isKnownFormat } from "../schema/formats.ts";
 import { parseLinearRegExp, patternSize } from "../schema/linear-reg-exp.ts";
 import { type DocumentNode, resolved } from "./read.ts";
-import { isFlagged, plainText, wordsOf } from "./texts.ts";
+import { safeText, wordsOf } from "./texts.ts";
 
 /** Limits of a JSON Schema that svc makes from a schema of an imported document: levels of nesting, and number of schemas in it. */
 export type SchemaLimits = { readonly depth: number; readonly nodes: number };
@@ -23,7 +24,7 @@ export type SchemaConversion = {
 
 type Place = { readonly name: string; readonly depth: number; readonly references: readonly unknown[] };
 
-const [choicesMax, enumMax, examplesMax, patternMax, textMax] = [8, 50, 10, 500, 200];
+const [choicesMax, enumMax, examplesMax, textMax] = [8, 50, 10, 200];
 
 /**
  * Maximum number of parts of `allOf` that are merged for one tool. Without it, parts that refer to the same other parts, level by level,
@@ -189,7 +190,7 @@ export class SchemaConverter {
   #takesPattern(pattern: string): boolean {
     const { patterns, onCut } = this.#conversion;
     if (patterns.known.has(pattern)) return true;
-    const isUsable = pattern.length <= patternMax && !("fault" in parseLinearRegExp(pattern));
+    const isUsable = pattern.length <= toolkitLimits.patternLength && !("fault" in parseLinearRegExp(pattern));
     const size = isUsable ? patternSize(pattern) : Number.POSITIVE_INFINITY;
     if (size > patterns.left) {
       onCut("pattern");
@@ -202,10 +203,13 @@ export class SchemaConverter {
 
   #described(node: DocumentNode, made: JsonSchema, { name }: Place): JsonSchema {
     if (this.#conversion.part === "output") return typed(made);
-    const given = node["description"] ?? node["title"];
-    if (isFlagged(given)) this.#conversion.onCut("flagged");
-    const text = isFlagged(given) ? "" : plainText(given, textMax);
-    return { ...made, description: text.length >= 3 ? text : `Value of ${wordsOf(name).join(" ") || "the argument"}.` };
+    const text = safeText(node["description"] ?? node["title"], textMax);
+    const named = safeText(`Value of ${wordsOf(name).join(" ") || "the argument"}.`, textMax);
+    if (text === undefined || named === undefined) this.#conversion.onCut("flagged");
+    return {
+      ...made,
+      description: text !== undefined && text.length >= 3 ? text : (named ?? "Value of the argument."),
+    };
   }
 }
 
@@ -214,10 +218,14 @@ export class SchemaConverter {
  * 3.0), the types include `null`.
  */
 export function typesOf(node: DocumentNode): readonly string[] | undefined {
-  const named = listOf(node["type"]).filter((type): type is string => [...anyTypes, "integer"].includes(String(type)));
+  const named = listOf(node["type"]).filter(isTypeName);
   const found = named.length > 0 ? named : impliedTypes(node);
   if (found.length === 0) return undefined;
   return [...new Set(node["nullable"] === true ? [...found, "null"] : found)];
+}
+
+function isTypeName(type: unknown): type is string {
+  return typeof type === "string" && (type === "integer" || anyTypes.includes(type));
 }
 
 function impliedTypes(node: DocumentNode): string[] {

@@ -1,7 +1,8 @@
 import { isObject } from "@svc/core";
 import { ImportError } from "./import-fault.ts";
 import { type DocumentNode, ExternalReferenceError, type OpenapiDocument, resolved } from "./read.ts";
-import { globOf } from "./texts.ts";
+import { listOf, objectOf } from "./schema.ts";
+import { globOf, plainText, textOf } from "./texts.ts";
 
 /** A method of HTTP that a tool may have. */
 export type OperationMethod = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -35,6 +36,20 @@ const methods = ["get", "post", "put", "patch", "delete"];
 const otherMethods = ["head", "options", "trace", "query"];
 
 /**
+ * Yields the operations of a path with their methods in upper case. `isKnown`: true if a tool can have the method. OpenAPI 3.2 has further
+ * methods under `additionalOperations`.
+ */
+function* nodesOf(item: DocumentNode): Generator<{ name: string; node: DocumentNode; isKnown: boolean }> {
+  for (const method of [...methods, ...otherMethods]) {
+    const node = item[method];
+    if (isObject(node)) yield { name: method.toUpperCase(), node, isKnown: methods.includes(method) };
+  }
+  for (const [name, node] of Object.entries(objectOf(item["additionalOperations"]))) {
+    if (isObject(node)) yield { name: plainText(name, 40), node, isKnown: false };
+  }
+}
+
+/**
  * Returns the operations of a document that become tools. `only`: if not empty, the tags, or methods with paths (`GET /pets*`), of the
  * operations to take. `except`: those to leave out. Throws ImportError if no operation is selected.
  */
@@ -46,24 +61,22 @@ export function selectOperations(
   const leftOut: LeftOut[] = [];
   let count = 0;
   const isWanted = wantedBy(only, except);
-  for (const [path, given] of Object.entries(isObject(root["paths"]) ? root["paths"] : {})) {
+  for (const [path, given] of Object.entries(objectOf(root["paths"]))) {
     if (!path.startsWith("/")) continue;
     const item = itemOf(root, given);
-    for (const name of [...methods, ...otherMethods]) {
-      const operation = `${name.toUpperCase()} ${path}`;
-      if (item === "external") {
-        count++;
-        leftOut.push({ operation: path, reason: "external_ref" });
-        break;
-      }
-      const node = item[name];
-      if (!isObject(node)) continue;
+    if (item === "external") {
       count++;
-      const tags = (Array.isArray(node["tags"]) ? node["tags"] : []).map(String);
+      leftOut.push({ operation: path, reason: "external_ref" });
+      continue;
+    }
+    for (const { name, node, isKnown } of nodesOf(item)) {
+      const operation = `${name} ${path}`;
+      count++;
+      const tags = listOf(node["tags"]).map(textOf);
       if (!isWanted(operation, tags)) continue;
-      const reason = node["deprecated"] === true ? "deprecated" : otherMethods.includes(name) ? "method" : undefined;
+      const reason = node["deprecated"] === true ? "deprecated" : isKnown ? undefined : "method";
       if (reason !== undefined) leftOut.push({ operation, reason });
-      else operations.push({ method: name.toUpperCase() as OperationMethod, path, item, node, tags });
+      else operations.push({ method: name as OperationMethod, path, item, node, tags });
     }
   }
   if (operations.length === 0) throw nothingSelected(count, leftOut);
@@ -99,5 +112,6 @@ function nothingSelected(count: number, leftOut: readonly LeftOut[]): ImportErro
       ? `only and except select none of its operations (${count})`
       : `${leftOut.length} of its operations are left out (${reasons})`;
   const problem = `the document has ${count === 0 ? "no operation" : `nothing to import: ${why}`}`;
-  return new ImportError("OPENAPI_NOTHING_SELECTED", problem, "Select tags, or operations such as GET /pets*.");
+  const advice = "Select tags, or operations such as GET /pets*.";
+  return new ImportError("OPENAPI_NOTHING_SELECTED", problem, advice, count === 0 ? "openapi" : "only");
 }

@@ -4,7 +4,7 @@ import type { ToolkitDocument } from "../read/documents.ts";
 import { ImportError } from "./import-fault.ts";
 import type { DocumentNode } from "./read.ts";
 import { listOf, objectOf } from "./schema.ts";
-import { plainText, snakeCase } from "./texts.ts";
+import { safeText, snakeCase, textOf } from "./texts.ts";
 
 /** Base address of an imported app. `account`: the values in this address that a person enters when connecting an account. */
 export type ImportedServer = Pick<ToolkitDocument, "baseUrl" | "account">;
@@ -23,7 +23,7 @@ export function serverOf(
   if (given !== "") return choose(given, made, documentUrl);
   const found = made.find((server) => server !== undefined && faultOfBaseUrl(server.baseUrl) === undefined);
   if (found !== undefined) return found;
-  const urls = servers.map(({ url }) => JSON.stringify(String(url).slice(0, 200)));
+  const urls = servers.map(({ url }) => JSON.stringify(textOf(url).slice(0, 200)));
   const problem =
     urls.length === 0
       ? "the document has no server"
@@ -70,14 +70,16 @@ function accountVariable(
   name: string,
   variable: DocumentNode,
 ): { name: string; description: string; example?: string } {
-  const text = plainText(variable["description"], 150);
-  const values = listOf(variable["enum"]).map(String);
-  const allowed = values.length === 0 ? "" : ` One of: ${values.slice(0, 8).join(", ")}.`;
+  const text = safeText(variable["description"], 150) ?? "";
+  // A value that is no plain text says nothing to the person who enters it.
+  const values = listOf(variable["enum"]).map((value) => safeText(textOf(value), 60) ?? "");
+  const shown = values.filter((value) => value !== "").slice(0, 8);
+  const allowed = shown.length === 0 ? "" : ` One of: ${shown.join(", ")}.`;
   const description =
     `${text.length >= 8 ? text : `Value of ${name.replaceAll("_", " ")} in the address of the app.`}${allowed}`.slice(
       0,
       200,
     );
-  const example = plainText(variable["default"], 200);
+  const example = safeText(textOf(variable["default"]), 200) ?? "";
   return { name, description, ...(example !== "" && { example }) };
 }

@@ -4,10 +4,33 @@
  */
 const invisible = /[\p{Cc}\p{Cf}\u{e0000}-\u{e007f}]/gu;
 
-/** Returns a text of a document as one line of plain words: without markup, links and invisible characters, and with a maximum length. */
-export function plainText(value: unknown, lengthMax: number): string {
+/**
+ * Returns a text of a document as `plainText` does. Returns undefined if the text is suspicious: it gives orders to its reader, or contains
+ * hidden characters or long encoded data. Both the text of the document and the plain text are judged, because removed characters can
+ * separate the words of an order.
+ */
+export function safeText(value: unknown, lengthMax: number): string | undefined {
   if (typeof value !== "string") return "";
-  const text = value
+  const plain = plainWords(value);
+  return isFlagged(value) || isFlagged(plain) ? undefined : shortened(plain, lengthMax);
+}
+
+/**
+ * Returns a value of a document as text: a text unchanged, and a number or boolean as JSON writes it. Returns an empty text for any other
+ * value, because converting an object can throw.
+ */
+export function textOf(value: unknown): string {
+  if (typeof value === "string") return value;
+  return typeof value === "number" || typeof value === "boolean" ? String(value) : "";
+}
+
+/** Returns a text as one line of plain words: without markup, links and invisible characters, and with a maximum length. */
+export function plainText(value: unknown, lengthMax: number): string {
+  return typeof value === "string" ? shortened(plainWords(value), lengthMax) : "";
+}
+
+function plainWords(value: string): string {
+  return value
     .slice(0, 20_000)
     .toWellFormed()
     .replaceAll(/<(?:[a-zA-Z/!][^<>]{0,500})>/g, " ")
@@ -15,10 +38,9 @@ export function plainText(value: unknown, lengthMax: number): string {
     .replaceAll(/[\r\n\t]+/g, " ")
     .replaceAll(invisible, "")
     .replaceAll(/[*_]{2}|`{1,3}|^#+\s*/g, "")
-    .replaceAll("{{", "{ {")
+    .replaceAll(/\{(?=\{)/g, "{ ")
     .replaceAll(/\s+/g, " ")
     .trim();
-  return shortened(text, lengthMax);
 }
 
 function shortened(text: string, lengthMax: number): string {
@@ -41,9 +63,7 @@ const orders = [
   /[A-Za-z0-9+/]{200,}={0,2}/,
 ];
 
-/** True if a text of a document is suspicious: it gives orders to its reader, or contains hidden characters or long encoded data. */
-export function isFlagged(value: unknown): boolean {
-  if (typeof value !== "string") return false;
+function isFlagged(value: string): boolean {
   const text = value.slice(0, 20_000);
   return orders.some((form) => form.test(text)) || /[\u202a-\u202e\u2066-\u2069\u{e0000}-\u{e007f}]/u.test(text);
 }
@@ -66,8 +86,7 @@ export function snakeCase(text: string): string {
 }
 
 /**
- * Returns a function that tests if a text matches `pattern`, in which `*` stands for any characters. Upper and lower case count as the
- * same.
+ * Returns a function that tests if a text matches `pattern`, in which `*` matches any characters. Upper and lower case count as the same.
  */
 export function globOf(pattern: string): (text: string) => boolean {
   const pieces = pattern.toLowerCase().split("*");

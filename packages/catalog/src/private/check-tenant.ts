@@ -5,12 +5,9 @@ import { withNulls } from "../schema/json-schema.ts";
 import { schemaSize, schemaSizeMax } from "../schema/judging-cost.ts";
 import { parseLinearRegExp } from "../schema/linear-reg-exp.ts";
 import { checkTenantTrigger, checkTenantWebhook } from "./check-tenant-webhook.ts";
+import { toolkitLimits } from "./toolkit-limits.ts";
 
-/**
- * Maximum bytes of a file in the definition of a private toolkit (an app's tools, published by one project). All projects share the nodes
- * that check, compile and store such files.
- */
-const bytesMax = 65_536;
+/** Maximum levels of nesting in a file of a private toolkit's definition. */
 const depthMax = 32;
 
 /**
@@ -24,7 +21,8 @@ export function checkTenantSize(file: DefinitionFile): void {
     return;
   }
   const size = Buffer.byteLength(JSON.stringify(file.value) ?? "");
-  if (size > bytesMax) file.fault([], `has ${size} bytes`, `shorten it to ${bytesMax}`);
+  const { fileBytes } = toolkitLimits;
+  if (size > fileBytes) file.fault([], `has ${size} bytes`, `shorten it to ${fileBytes}`);
   else checkTexts(file);
 }
 

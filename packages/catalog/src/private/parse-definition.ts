@@ -23,12 +23,9 @@ import { createTenantValidators } from "../schema/json-schema.ts";
 import { patternSize } from "../schema/linear-reg-exp.ts";
 import { checkSchemaSizes, checkTenantDefinition, checkTenantSize } from "./check-tenant.ts";
 import { checkTriggerCount } from "./check-tenant-webhook.ts";
+import { toolkitLimits } from "./toolkit-limits.ts";
 
-/** Maximum instructions of all regular expressions in a definition. Compiling them takes at most some tens of milliseconds. */
-const sizeMax = 5_000;
-
-/** Maximum characters of one regular expression in a definition. */
-const lengthMax = 500;
+const { bytes: bytesMax, tools: toolsMax, patternSteps: sizeMax, patternLength: lengthMax } = toolkitLimits;
 
 /**
  * Records an error if the regular expressions of the files would take too long to compile, before any is compiled. Equal expressions count
@@ -135,13 +132,6 @@ function* checkKept({ toolkit, tools }: ToolkitFiles): Generator<void> {
     yield;
   }
 }
-
-/**
- * Maximum number of tools of a private toolkit (the tools of one app, published by a project). The next constant, `bytesMax`, is the
- * maximum number of bytes of its whole definition.
- */
-const toolsMax = 1_500;
-const bytesMax = 4_194_304;
 
 /** Maximum characters of a definition's JSON text that svc parses in one go. It parses a longer text in slices. */
 const smallMax = 16_384;

@@ -1,8 +1,11 @@
+/** All access classes, from the least to the most dangerous one. */
+export const accessClasses = ["read", "write", "destructive"] as const;
+
 /**
  * Access class of a tool: what a call of it can do. `read` changes nothing, `write` changes data, and `destructive` removes data or cannot
  * be undone. A destructive call needs a confirmation with `confirm: true`.
  */
-export type AccessClass = "read" | "write" | "destructive";
+export type AccessClass = (typeof accessClasses)[number];
 
 /** A JSON Schema in the definition of a toolkit, such as the schema of a tool's arguments. */
 export type JsonSchema = { readonly [keyword: string]: unknown };

@@ -1,6 +1,7 @@
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { type ToolkitSource, writeToolkits } from "@svc/testing/catalog";
 import { sampleToolkits } from "@svc/testing/sample-toolkits";
 import { startTestServer, type TestServer } from "@svc/testing/server";
@@ -268,4 +269,26 @@ test("a member may not publish", async () => {
   await writeToolkits(folder, [notes]);
   const { code, noted } = await svc(["publish", join(folder, "notes")], memberKey);
   expect({ code, noted }).toEqual({ code: 1, noted: [expect.stringContaining("ROLE_")] });
+});
+
+test("an import takes names, classes and descriptions from a file, and says which entry of the file is wrong", async () => {
+  const document = fileURLToPath(new URL("../../../../docs/examples/openapi/corner-shop.yaml", import.meta.url));
+  const overrides = join(folder, "overrides.json");
+  const imported = async (list: unknown, ...options: string[]) => {
+    await writeFile(overrides, typeof list === "string" ? list : JSON.stringify(list));
+    return svc(["import", document, "--slug", "notes", "--overrides", overrides, ...options]);
+  };
+  const description = "Finds orders of the shop by the words in them.";
+  const entry = { match: "search_*", name: "find_orders", class: "write", description };
+  const { code, printed } = await imported([entry], "--class", "read=search_orders");
+  expect({ code, counts: printed[1] }).toEqual({ code: 0, counts: expect.stringContaining("2 read, 0 write") });
+  expect((await svc(["show", "notes.find_orders"])).printed.join("\n")).toContain(description);
+  const wrong: [unknown, RegExp][] = [
+    ["{", /--overrides is not JSON/],
+    [{ match: "*" }, /is no JSON list: write a list such as/],
+    [[entry, { match: 7 }], /has a wrong entry at \[1\] \(.*match.*\): write a list/],
+    [[entry, { match: "nope_*", class: "read" }], /"nope_\*" matches no tool/],
+  ];
+  for (const [list, text] of wrong)
+    expect(await imported(list, "--replace")).toMatchObject({ code: 1, noted: [expect.stringMatching(text)] });
 });

@@ -1,14 +1,17 @@
-import { create } from "@bufbuild/protobuf";
+import { create, fromJson, type JsonValue } from "@bufbuild/protobuf";
 import {
   CatalogService,
+  type ImportOverride,
   ImportOverrideSchema,
   ImportToolkitResponseSchema,
   OpenapiSourceSchema,
 } from "@svc/gen/catalog";
 import type { ImportReport, Toolkit } from "@svc/sdk";
 import { InvalidArgumentError } from "commander";
+import type { CommandContext } from "../../command/context.ts";
 import { command, type Run } from "../../command/declared.ts";
-import { readText } from "../../command/input.ts";
+import { CommandError } from "../../command/error.ts";
+import { readJsonOption, readText } from "../../command/input.ts";
 import { messageText } from "../../text/message.ts";
 import { plainText } from "../../text/plain.ts";
 import { countText } from "../../text/table.ts";
@@ -19,11 +22,12 @@ type ImportValues = {
   readonly auth?: string;
   readonly idempotencyHeader?: string;
   readonly class?: readonly ClassChoice[];
+  readonly overrides?: string;
   readonly show?: "left-out" | "notes" | "suggestions";
 };
 
 /**
- * An access class that the user chose for imported tools, and the pattern for the names of these tools. In the pattern, `*` stands for any
+ * An access class that the user chose for imported tools, and the pattern for the names of these tools. In the pattern, `*` matches any
  * characters.
  */
 type ClassChoice = { readonly class: string; readonly match: string };
@@ -44,6 +48,7 @@ export const addToolkitImport = command(
         "set the class of tools, such as read=search_*,list_*; may be repeated",
         { parse: classes },
       ],
+      ["--overrides <file>", "file with names, classes and descriptions of tools as a JSON list; - for standard input"],
       [
         "--server <server>",
         "address for calls, or the number of a server of the document (default: the first https one)",
@@ -62,17 +67,19 @@ export const addToolkitImport = command(
     examples: [
       "svc catalog import https://api.example.com/openapi.json --dry-run",
       "svc catalog import openapi.yaml --slug billing --class 'read=search_*'",
+      "svc catalog import openapi.yaml --overrides overrides.json",
     ],
   },
   async ({ values, context, project, asJson }: Run<ImportValues>, request) => {
     const { source, server = "", auth = "", idempotencyHeader = "", class: choices = [] } = values;
     const isAddress = /^https?:\/\//i.test(source);
     const [url, document] = isAddress ? [source, ""] : ["", await readText(source, source, context)];
+    const chosen = values.overrides === undefined ? [] : await readOverrides(values.overrides, context);
     const client = await project();
     const imported = await client.catalog.importToolkit({
       ...request,
       openapi: create(OpenapiSourceSchema, { url, document, server, auth, idempotencyHeader }),
-      overrides: choices.map((choice) => create(ImportOverrideSchema, choice)),
+      overrides: [...chosen, ...choices.map((choice) => create(ImportOverrideSchema, choice))],
     });
     if (asJson) return context.print(messageText(ImportToolkitResponseSchema, imported));
     const { toolkit, report } = imported;
@@ -96,6 +103,25 @@ function classes(text: string, before: readonly ClassChoice[] = []): readonly Cl
   if (access === undefined) throw new InvalidArgumentError("expected a class and tools, such as read=search_*,list_*");
   const matches = list.split(",").map((match) => match.trim());
   return [...before, ...matches.filter((match) => match !== "").map((match) => ({ class: access, match }))];
+}
+
+/**
+ * Reads the choices for imported tools from a file: a JSON list such as `[{"match": "get_*", "class": "read"}]`. Rejects with CommandError if
+ * the file has another form.
+ */
+async function readOverrides(file: string, context: CommandContext): Promise<readonly ImportOverride[]> {
+  const text = await readJsonOption("--overrides", `@${file}`, context);
+  const list: unknown = JSON.parse(text);
+  const form = 'write a list such as [{"match": "get_*", "class": "read", "name": "", "description": ""}]';
+  if (!Array.isArray(list)) throw new CommandError(`--overrides ${file} is no JSON list: ${form}`);
+  return list.map((item, index) => {
+    try {
+      return fromJson(ImportOverrideSchema, item as JsonValue);
+    } catch (err) {
+      const problem = err instanceof Error ? err.message : String(err);
+      throw new CommandError(`--overrides ${file} has a wrong entry at [${index}] (${problem}): ${form}`);
+    }
+  });
 }
 
 function reportLines(toolkit: Toolkit, report: ImportReport): string[] {

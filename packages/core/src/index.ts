@@ -175,6 +175,7 @@ export {
   operationalToolkitSlug,
   operationalTriggerSlug,
   pendingCountMax,
+  skillsToolkitSlug,
 } from "./operational-events.ts";
 export { type Allowance, allowanceOf } from "./pace.ts";
 export {

@@ -5,6 +5,12 @@
 export const operationalToolkitSlug = "svc";
 
 /**
+ * Slug of the toolkit (one app's tools) whose tools are a project's skills: programs that the project promoted to tools. It is reserved: no
+ * other toolkit can have it.
+ */
+export const skillsToolkitSlug = "skills";
+
+/**
  * Number of pending deliveries of a subscription at which svc stops counting them. The field `pendingCount` of the event
  * `svc.subscription_disabled` and the field `pendingDeliveries` of GetSubscription are exact up to this number.
  */

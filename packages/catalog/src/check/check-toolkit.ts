@@ -1,4 +1,4 @@
-import { formatValue, isObject, parseDuration } from "@svc/core";
+import { formatValue, isObject, parseDuration, skillsToolkitSlug } from "@svc/core";
 import { faultOfBaseUrl } from "../build/base-url.ts";
 import type { DefinitionFile, FaultPath } from "../read/definition-file.ts";
 import type { AuthDocument, ToolkitDocument } from "../read/documents.ts";
@@ -21,7 +21,7 @@ const credentialFields: Readonly<Record<AuthDocument["type"], readonly string[]>
  * what.
  */
 const reservedSlugs: ReadonlyMap<string, string> = new Map([
-  ["skills", "promoted jobs"],
+  [skillsToolkitSlug, "promoted jobs"],
   ["events", "a project's own events"],
   ["svc", "events of svc itself"],
 ]);

@@ -1,11 +1,8 @@
 import { type CodeTool, createTenantValidators, type JsonSchema, type Toolkit, withConfirm } from "@svc/catalog";
-import { type ProjectId, readJsonObject } from "@svc/core";
+import { type ProjectId, readJsonObject, skillsToolkitSlug } from "@svc/core";
 import type { Executor } from "@svc/db/connect";
 import { type ListedSkill, skillsForProject } from "@svc/db/skills/repo";
 import { readSkillName } from "@svc/program";
-
-/** Slug of the toolkit that contains a project's skills (programs used as tools). It is reserved: no other toolkit can have it. */
-const skillsToolkitSlug = "skills";
 
 /** JSON Schema of what a call of a skill returns: the id of the job that was submitted to run the skill. */
 const outputSchema: JsonSchema = {

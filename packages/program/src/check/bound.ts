@@ -1,4 +1,4 @@
-import { type Binding, bindingText, formatValue, isToolGranted, isToolkitGranted } from "@svc/core";
+import { type Binding, bindingText, formatValue, isToolGranted, isToolkitGranted, skillsToolkitSlug } from "@svc/core";
 import { createFaultList, type FaultList, type ProgramFault } from "../faults.ts";
 import { type Path, pathOf } from "../json.ts";
 import { callsOf } from "../steps/index.ts";
@@ -12,7 +12,6 @@ import { secretUsesOf } from "./secrets.ts";
  * and of their skills.
  */
 const httpSlug = "http";
-const skillsSlug = "skills";
 
 /**
  * Returns a fault for each part of an accepted program that is outside the caller's access scope: another entity (customer or user), a tool
@@ -33,7 +32,7 @@ export function boundFaultsOf(accepted: AcceptedProgram, binding: Binding, docum
     }
   }
   for (const [name, skill] of skills) {
-    if (!isToolkitGranted(binding, skillsSlug)) notGranted(faults, ["steps"], `runs ${name}`, binding);
+    if (!isToolkitGranted(binding, skillsToolkitSlug)) notGranted(faults, ["steps"], `runs ${name}`, binding);
     const [first] = boundFaultsOf(skill.accepted, binding, undefined);
     if (first !== undefined) faults.add(first.code, ["steps"], `runs ${name}, which ${first.message}`, first.hint);
   }

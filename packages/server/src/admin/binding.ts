@@ -1,5 +1,5 @@
 import { type Catalog, catalogFaults } from "@svc/catalog";
-import { type AgentToolGroup, agentToolGroups, type Binding, isEntityId } from "@svc/core";
+import { type AgentToolGroup, agentToolGroups, type Binding, isEntityId, skillsToolkitSlug } from "@svc/core";
 import { accessClasses, type StoredAccessClass } from "@svc/db/schema/words";
 import type { CreateApiKeyRequest } from "@svc/gen/admin";
 import { adminFaults } from "./errors.ts";
@@ -27,7 +27,7 @@ export function readBinding(request: Pick<CreateApiKeyRequest, keyof Binding>): 
  * Slugs that a key may be scoped to although the catalog does not contain them: `skills` (promoted jobs), `http` (a program's own HTTP
  * requests) and `events` (the project's own events).
  */
-const slugsBesideCatalog: readonly string[] = ["skills", "http", "events"];
+const slugsBesideCatalog: readonly string[] = [skillsToolkitSlug, "http", "events"];
 
 /** Throws TOOLKIT_NOT_FOUND, with the nearest slug, for the first of `slugs` that the project does not see. */
 export function requireToolkits({ toolkits }: Pick<Catalog, "toolkits">, slugs: readonly string[]): void {

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
 import type { CatalogViews, CodeTool } from "@svc/catalog";
-import { type AgentToolGroup, createSlices, isToolGranted, mayUseAgentTools } from "@svc/core";
+import { type AgentToolGroup, createSlices, isToolGranted, mayUseAgentTools, skillsToolkitSlug } from "@svc/core";
 import { complete, type McpContext, type McpOffer, type McpOutcome, type Params, refused } from "../mcp/offer.ts";
 import { invalidParams } from "../mcp/request.ts";
 import { directName, isDirect } from "./direct-tools.ts";
@@ -92,11 +92,8 @@ export function createSkillsOffer(options: SkillsOfferOptions): McpOffer {
  * tools.
  */
 function namesSkills({ address: { toolkits, tools } }: McpContext): boolean {
-  return toolkits.includes(toolkitSlug) || tools.some((slug) => slug.startsWith(`${toolkitSlug}.`));
+  return toolkits.includes(skillsToolkitSlug) || tools.some((slug) => slug.startsWith(`${skillsToolkitSlug}.`));
 }
-
-/** Slug of the toolkit that contains a project's promoted programs. */
-const toolkitSlug = "skills";
 
 /**
  * Cache of skills, in the form for MCP clients, by the tool from which each skill was made. The value is undefined if the name of the tool
@@ -115,7 +112,8 @@ async function programSkills({ views }: SkillsOfferOptions, context: McpContext)
   const skills = new Map<string, AgentSkill>();
   for (const tool of view.tools.values()) {
     if (tool.kind !== "code" || !isToolGranted(principal.binding, tool)) continue;
-    if (isDirect(address) && !address.toolkits.includes(toolkitSlug) && !address.tools.includes(tool.slug)) continue;
+    if (isDirect(address) && !address.toolkits.includes(skillsToolkitSlug) && !address.tools.includes(tool.slug))
+      continue;
     if (!made.has(tool)) made.set(tool, skillOfProgram(tool));
     const skill = made.get(tool);
     // Two names that differ only in their underscores give the same skill. The first one is offered.

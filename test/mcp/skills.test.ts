@@ -1,7 +1,9 @@
-import { readFile } from "node:fs/promises";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { SkillsClient } from "@modelcontextprotocol/client/ext/skills";
+import { callOutcomes } from "@svc/db/schema/words";
+import { letIn, registerAgent } from "@svc/testing/agent";
 import { startTestServer, type TestServer } from "@svc/testing/server";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { connect } from "../tools/project.ts";
@@ -12,16 +14,24 @@ let server: TestServer;
 beforeAll(async () => {
   server = await startTestServer({ variables: { SVC_SANDBOX: "force" } });
   await connect(server, "messaging_bot", { entityId: "ops", scheme: "api_key", apiKey: "any" });
-  const program = await readFile(join(import.meta.dirname, "../../docs/examples/announce-skill.json"), "utf8");
-  const { json } = await server.call("svc.v1.JobsService/SubmitJob", { programJson: program, waitSeconds: 20 });
-  const promoted = {
-    jobId: json.job.id,
+  await promote({
     slug: "announce_it",
     description: 'Announces "a text" in the channel: at once.',
-  };
-  expect((await server.call("svc.v1.JobsService/PromoteJob", promoted)).status).toBe(200);
+    program: announcing,
+  });
 });
 afterAll(() => server?.stop());
+
+const announcing = JSON.parse(
+  readFileSync(join(import.meta.dirname, "../../docs/examples/announce-skill.json"), "utf8"),
+);
+
+/** Runs a program, and promotes its job to a skill of the project. */
+async function promote({ program, ...skill }: { slug: string; description: string; program: object }): Promise<void> {
+  const submitted = { programJson: JSON.stringify(program), waitSeconds: 20 };
+  const { json } = await server.call("svc.v1.JobsService/SubmitJob", submitted);
+  expect((await server.call("svc.v1.JobsService/PromoteJob", { jobId: json.job.id, ...skill })).status).toBe(200);
+}
 
 const guides = [
   "skill://svc/write-programs/SKILL.md",
@@ -45,6 +55,14 @@ const urisOf = async (asking: Asking) => {
   await client.close();
   return listed.map(({ uri }) => uri);
 };
+
+/** Returns the Markdown of a skill, without its front matter. */
+async function bodyOf(uri: string): Promise<string> {
+  const { client, skills } = await open({ mode: "auto" });
+  const { body = "" } = await skills.read((await skills.get(uri)).skill);
+  await client.close();
+  return body;
+}
 
 describe.each([
   ["modern", { mode: "auto" }],
@@ -100,4 +118,55 @@ test("a caller sees only the skills that it may use, and an address only those t
   expect(await urisOf({ key })).toContain("skill://svc/handle-errors/SKILL.md");
   expect(await urisOf({ query: "?toolkits=messaging_bot" })).toEqual([]);
   expect(await urisOf({ query: "?tools=skills.announce_it" })).toContain(announce);
+});
+
+test("a caller without the group of tools that a guide explains does not see the guide", async () => {
+  const agent = await registerAgent(server.url);
+  const tokenWith = async (agentTools: string[]) => {
+    const chosen = { "any-entity": "yes", entity: "", access: ["read"], "agent-tools": agentTools };
+    const left = await letIn(server, agent, chosen);
+    return (await agent.change(left.get("code") ?? "")).json.access_token as string;
+  };
+  const [programs, ...others] = guides;
+  const key = await tokenWith(["operate"]);
+  expect(await urisOf({ key })).toEqual(others);
+  const { client, skills } = await open({ key });
+  await expect(skills.get(programs ?? "")).rejects.toMatchObject({ code: -32_602 });
+  await expect(client.readResource({ uri: programs ?? "" })).rejects.toThrow(/no resource/);
+  await client.close();
+  expect(await urisOf({ key: await tokenWith(["programs"]) })).toEqual(guides);
+});
+
+test("the guide to errors names each outcome of a call once", async () => {
+  const body = await bodyOf("skill://svc/handle-errors/SKILL.md");
+  const named = [...body.matchAll(/^- (`.*?`):/gm)].flatMap(([, names = ""]) => names.replaceAll("`", "").split(", "));
+  expect(named.toSorted()).toEqual(callOutcomes.toSorted());
+});
+
+test("a skill whose argument schema is longer than 8,192 characters names describe_tool instead", async () => {
+  const skillWith = async (slug: string, note: string) => {
+    const { inputSchema } = announcing;
+    const properties = { ...inputSchema.properties, note: { type: "string", description: note } };
+    const program = { ...announcing, inputSchema: { ...inputSchema, properties } };
+    await promote({ slug, description: "Announces a text.", program });
+    const body = await bodyOf(`skill://project/${slug}/SKILL.md`);
+    return { body, length: JSON.stringify(program.inputSchema).length };
+  };
+  const empty = await skillWith("empty", "");
+  const full = await skillWith("full", "n".repeat(8_192 - empty.length));
+  expect([full.length, full.body.includes("~~~json")]).toEqual([8_192, true]);
+  const long = await skillWith("long", "n".repeat(8_193 - empty.length));
+  expect([long.length, long.body.includes("~~~json")]).toEqual([8_193, false]);
+  expect(long.body).toContain("Read its arguments with `describe_tool`.");
+});
+
+test("of two programs whose names give one skill, the one that ListSkills returns first is offered", async () => {
+  await promote({ slug: "announce__it", description: "Announces it otherwise.", program: announcing });
+  const { json } = await server.call("svc.v1.JobsService/ListSkills", {});
+  const both: string[] = json.skills
+    .map(({ slug }: { slug: string }) => slug)
+    .filter((slug: string) => /^ann/.test(slug));
+  expect(both.toSorted()).toEqual(["announce__it", "announce_it"]);
+  expect((await urisOf({})).filter((uri) => uri === announce)).toHaveLength(1);
+  expect(await bodyOf(announce)).toContain(`Call the tool \`skills.${both[0]}\` with`);
 });

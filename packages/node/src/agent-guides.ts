@@ -1,5 +1,5 @@
 import { programGuide } from "@svc/jobs";
-import type { AgentGuide } from "@svc/tools";
+import { type AgentGuide, type CallOutcome, callOutcomes } from "@svc/tools";
 
 const eventsText = `# Follow events
 
@@ -15,19 +15,41 @@ An event is a change in an app, such as a new ticket. Each trigger of the catalo
 \`"arguments": {"entity_id": "…"}\` limits both to the events of one user. A delivery can arrive twice: recognize it by \`eventId\`.
 Follow events with a schedule of svc instead if a job must start at each event, also while you are not running.`;
 
+const accountAdvice = "the user must connect the account, or connect it again. Tell the user.";
+const pauseAdvice = "try a read again after a pause. For a write, first read whether it took effect.";
+
+/** What an agent does after a call, by the call's outcome. */
+const advice: Readonly<Record<CallOutcome, string>> = {
+  ok: "the call was executed.",
+  held: `nothing was sent. Show the user what would be sent. After the user agreed, call again with \`"confirm": true\` in the arguments. If a
+  person of the project must confirm, the answer names a job, which makes the call after this person agreed. Do not repeat the call.`,
+  invalid_arguments: "nothing was sent. Correct the arguments that `faults` names, and call again.",
+  no_account: accountAdvice,
+  account_unusable: accountAdvice,
+  missing_scope: accountAdvice,
+  not_callable: "this tool cannot be called here. Search for another one.",
+  not_bound:
+    "nothing was sent, because the operator of svc has not set the address of the app. Tell the user. Do not repeat the call.",
+  rate_limited: pauseAdvice,
+  provider_error: "the app refused the call. The message has its reason. The same call usually fails again.",
+  timeout: pauseAdvice,
+  unreachable: "the app executed nothing. If `retryable` is true, call again after a pause; else tell the user.",
+  outcome_unknown: "the write may have been executed. Never repeat it before you have read the state in the app.",
+};
+
+/** Returns one line for each advice, with all outcomes that it is for. */
+function adviceLines(): string {
+  const groups = Map.groupBy(callOutcomes, (outcome) => advice[outcome]);
+  return [...groups]
+    .map(([says, outcomes]) => `- ${outcomes.map((one) => `\`${one}\``).join(", ")}: ${says}`)
+    .join("\n");
+}
+
 const errorsText = `# Handle errors
 
 Read \`structuredContent\` of an answer, not its text. \`outcome\` says how a call ended:
 
-- \`ok\`: the call was executed.
-- \`held\`: nothing was sent. Show the user what would be sent. After the user agreed, call again with \`"confirm": true\` in the arguments. If a
-  person of the project must confirm, the answer names a job, which makes the call after this person agreed. Do not repeat the call.
-- \`invalid_arguments\`: nothing was sent. Correct the arguments that \`faults\` names, and call again.
-- \`no_account\`, \`account_unusable\`, \`missing_scope\`: the user must connect the account, or connect it again. Tell the user.
-- \`provider_error\`: the app refused the call. The message has its reason. The same call usually fails again.
-- \`rate_limited\`, \`timeout\`: try a read again after a pause. For a write, first read whether it took effect.
-- \`outcome_unknown\`: the write may have been executed. Never repeat it before you have read the state in the app.
-- \`not_callable\`: this tool cannot be called here. Search for another one.
+${adviceLines()}
 
 If \`retryable\` is true, the same call may be sent again. An \`idempotency_key\` makes a write safe to repeat: the app gets it once.
 An \`error\` with a \`reason\` in capital letters means that svc refused the request before any call. \`help\` says what would be right.`;

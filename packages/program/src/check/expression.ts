@@ -1,7 +1,7 @@
 import type { Expr } from "@bufbuild/cel-spec/cel/expr/syntax_pb.js";
 import { createFaultList, type FaultList } from "../faults.ts";
 import { pathOf } from "../json.ts";
-import { breaksText, translated } from "../read/cel-advice.ts";
+import { breaksText, quotedText, translated } from "../read/cel-advice.ts";
 import { celLimits, parseExpression } from "../read/cel-calls.ts";
 import { syntaxMistake } from "../read/cel-mistakes.ts";
 import { childrenOf } from "../read/cel-tree.ts";
@@ -123,7 +123,7 @@ function withRow(source: string, { row }: Scope): string {
   if (row === undefined || row === "any" || source.length > celLimits.characters) return source;
   const fields = row.fields;
   return source.replaceAll(
-    /"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|(?<![\w.])\.?([A-Za-z_]\w*)(?!\w|\s*\()/g,
+    new RegExp(String.raw`${quotedText}|(?<![\w.])\.?([A-Za-z_]\w*)(?!\w|\s*\()`, "g"),
     (found, name) => {
       return typeof name === "string" && fields.has(name) && !givenNames.has(name) ? `row.${name}` : found;
     },

@@ -2,7 +2,7 @@ import type { JsonSchema } from "@svc/catalog";
 import { isObject } from "@svc/core";
 import { checkExpression } from "../check/expression.ts";
 import { createFaultList } from "../faults.ts";
-import { translated } from "../read/cel-advice.ts";
+import { quotedText, translated } from "../read/cel-advice.ts";
 import { parseExpression } from "../read/cel-calls.ts";
 import { meantField } from "../read/shape-words.ts";
 import { boundInPlaceOf } from "../run/cost.ts";
@@ -101,7 +101,10 @@ function meantFilter(source: string, types: readonly ValueType[]): string | unde
 /** Returns a filter in which each word that is compared with `==` or `!=` is put in quotes. */
 function withQuotes(source: string): string {
   return source.replaceAll(
-    /("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')|(?<=[^=!<>]={1,2}\s*|!=\s*)(?!(?:event|payload|true|false|null|now|size|has)\b)([A-Za-z_][\w.-]*(?:[ \t]+(?!(?:and|or|is|in|not)\b)[A-Za-z_]\w*)*)(?=\s*(?:$|&|\||\)|\?|(?:and|or)\b))/gi,
+    new RegExp(
+      String.raw`(${quotedText})|(?<=[^=!<>]={1,2}\s*|!=\s*)(?!(?:event|payload|true|false|null|now|size|has)\b)([A-Za-z_][\w.-]*(?:[ \t]+(?!(?:and|or|is|in|not)\b)[A-Za-z_]\w*)*)(?=\s*(?:$|&|\||\)|\?|(?:and|or)\b))`,
+      "gi",
+    ),
     (found, text?: string) => (text === undefined ? JSON.stringify(found) : found),
   );
 }
@@ -111,7 +114,7 @@ type ReadField = { readonly at: number; readonly path: readonly string[] };
 
 /** Returns the paths after `event` that a filter reads, except inside texts. */
 function readFields(source: string): ReadField[] {
-  const paths = /"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|(?<![\w.])event((?:\.[A-Za-z_]\w*)+)(?!\w|\s*\()/g;
+  const paths = new RegExp(String.raw`${quotedText}|(?<![\w.])event((?:\.[A-Za-z_]\w*)+)(?!\w|\s*\()`, "g");
   return [...source.matchAll(paths)].flatMap(({ index, 1: path }) =>
     path === undefined ? [] : [{ at: index, path: path.slice(1).split(".") }],
   );

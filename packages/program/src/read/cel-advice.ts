@@ -11,10 +11,14 @@ const mark = "\uE000";
  */
 type BareSource = { readonly source: string; readonly texts: readonly string[] };
 
+/** Pattern for a quoted text in an expression of CEL: in double or in single quotes. */
+export const quotedText: string = String.raw`"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'`;
+const anyQuotedText = new RegExp(`${quotedText}|\`[^\`]*\``, "g");
+
 function withoutTexts(source: string): BareSource {
   const texts: string[] = [];
   const plain = source.replaceAll(/[\u201C\u201D]/g, '"').replaceAll(/[\u2018\u2019]/g, "'");
-  const bare = plain.replaceAll(/"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`[^`]*`/g, (text) => {
+  const bare = plain.replaceAll(anyQuotedText, (text) => {
     texts.push(text.startsWith("`") ? JSON.stringify(text.slice(1, -1)) : text);
     return `${mark}${texts.length - 1}${mark}`;
   });
@@ -30,40 +34,61 @@ const term = String.raw`(?<![\w.\[\]])[\w.\[\]${mark}]+(?:\([^()]*\))?`;
 /** CEL expression that computes today's date (in UTC) as a text, such as 2026-11-24. */
 const dayOfNow = "string(now).substring(0, 10)";
 
+/** Operators in words, which are not units of a number and not names. */
+const wordOperators = "(?:and|or|is|in|not|like|between)";
+
 /**
- * Each pair is a pattern for a notation of another language and its replacement in CEL (for example `===` and `==`). All pairs are applied,
- * in this order.
+ * Notations of other languages that CEL does not have: the pattern of each, its replacement in CEL, and the words of a mistake, which say
+ * what is wrong. Without `by`, the notation is only reported. Without `why`, it is only replaced. All are replaced in this order.
  */
-const rewrites: readonly (readonly [RegExp, string])[] = [
+export const notations: readonly (readonly [pattern: RegExp, by: string | undefined, why?: string])[] = [
+  [/;/, undefined, "an expression has no semicolon"],
   [/^\s*return\s+|;\s*$/g, ""],
+  [/[\u201C\u201D\u2018\u2019]/, undefined, 'a text is in straight quotes: "'],
+  [/`/, undefined, "a text is in the quotes \" or '"],
+  [
+    new RegExp(
+      `(?<=[=!]=\\s*)(?!${wordOperators}\\b)[A-Za-z]\\w*(?:\\s+(?!${wordOperators}\\b)[A-Za-z]\\w*)+(?=\\s*(?:$|&|\\||\\)))`,
+      "i",
+    ),
+    undefined,
+    "a text is in quotes",
+  ],
   [/\$\{([^{}]*)\}|\{\{([^{}]*)\}\}/g, "$1$2"],
   [/\$\.?(?=[A-Za-z])/g, ""],
-  [/[$€£¥]\s?(?=\d)/g, ""],
+  [/[$€£¥]\s?(?=\d)/g, "", "a number has no currency sign"],
+  [
+    new RegExp(`(?<![\\w.])\\d+(?:\\.\\d+)?\\s*(?:%|(?!${wordOperators}\\b)[A-Za-z]\\w*)(?![\\w(])`, "i"),
+    undefined,
+    "a number has no unit",
+  ],
   [/(?<![\w.])(\d+(?:\.\d+)?)\s*(?:EUR|USD|GBP|CHF|JPY|euros?|dollars?|[€£¥%](?=\s*(?:$|&|\||\))))(?![\w(])/gi, "$1"],
   [/(?<![\w.])(?<count>\d+)k\b/gi, "$<count>000"],
-  [/\{([\w.]+)\}/g, "$1"],
+  [/\{([\w.]+)\}/g, "$1", "a value is written without braces"],
+  [/(?<![\w.])between(?!\w)/i, undefined, "a range is written as two comparisons"],
   [new RegExp(`(${term})\\s+between\\s+(${term})\\s+and\\s+(${term})`, "gi"), "$1 >= $2 && $1 <= $3"],
-  [/=>(?=\s*[-\d\uE000])/g, ">="],
-  [/=</g, "<="],
-  [/===/g, "=="],
-  [/!==/g, "!="],
-  [/<>/g, "!="],
+  [/=>(?=\s*[-\d\uE000])/g, ">=", "at least is written >="],
+  [/=</g, "<=", "at most is written <="],
+  [/===/g, "==", "equal is written =="],
+  [/!==/g, "!=", "not equal is written !="],
+  [/<>/g, "!=", "not equal is written !="],
   [new RegExp(`(${term})\\s+not\\s+in\\s+(\\[[^\\]]*\\]|\\([^)]*\\)|${term})`, "gi"), "!($1 in $2)"],
   [/\bis\s+not\s+(?:null|none|nil)\b/gi, "!= null"],
   [/\bis\s+(?:null|none|nil)\b/gi, "== null"],
   [/\b(?:None|nil|NULL|undefined)\b/g, "null"],
   [/\bis\s+not\b/g, "!="],
-  [/\bis\b/g, "=="],
-  [/\band\b/gi, "&&"],
-  [/\bor\b/gi, "||"],
-  [/(?<!&)&(?!&)/g, "&&"],
-  [/(?<!\|)\|(?!\|)/g, "||"],
+  [/(?<![\w.])is(?!\w)/gi, "==", "equal is written =="],
+  [/(?<![\w.])and(?!\w)/gi, "&&", "and is written &&"],
+  [/(?<![\w.])or(?!\w)/gi, "||", "or is written ||"],
+  [/(?<!&)&(?!&)/g, "&&", "and is written &&"],
+  [/(?<!\|)\|(?!\|)/g, "||", "or is written ||"],
+  [/(?<![\w.])not(?!\w)/i, undefined, "not is written !"],
   [/\bnot\s+(\([^()]*\)|[^&|()?]*(?:\([^()]*\)[^&|()?]*)*)/gi, "!($1)"],
   [/\bnot\(/gi, "!("],
   [/!\(\(([^()]*)\)\)/g, "!($1)"],
   [/\bTrue\b|\bTRUE\b/g, "true"],
   [/\bFalse\b|\bFALSE\b/g, "false"],
-  [/(?<![=!<>])=(?![=>])/g, "=="],
+  [/(?<![=!<>])=(?![=><])/g, "==", "equal is written =="],
   [/\bin\s*\(([^()]*)\)/gi, "in [$1]"],
   [/\bIN\b/g, "in"],
   [/^\s*if\s+(.+?)\s+then\s+(.+?)\s+else\s+(.+?)(?:\s+end)?\s*$/is, "$1 ? $2 : $3"],
@@ -168,7 +193,9 @@ export function translated(source: string, sets: readonly string[] = []): string
   if (source.length > sourceMax) return undefined;
   const { source: bare, texts } = withoutTexts(withoutPatterns(withoutArrow(source)));
   let written = withoutSeparators(bare).source;
-  for (const [pattern, by] of rewrites) written = written.replaceAll(new RegExp(pattern, flagsOf(pattern)), by);
+  for (const [pattern, by] of notations) {
+    if (by !== undefined) written = written.replaceAll(new RegExp(pattern, flagsOf(pattern)), by);
+  }
   const spaced = rewriteCalls(rewriteSpans(written))
     .replaceAll(/\s+\)/g, ")")
     .replaceAll(/\)(?=&&|\|\|)/g, ") ");

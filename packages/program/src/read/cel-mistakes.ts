@@ -1,37 +1,7 @@
-import { withoutSeparators } from "./cel-advice.ts";
+import { notations, quotedText, withoutSeparators } from "./cel-advice.ts";
 
 /** A mistake in the syntax of an expression. `at`: index of its first character. `says`: what is wrong there. */
 type Mistake = { readonly at: number; readonly says: string };
-
-/** Notations of other languages that CEL does not have. Each has a pattern that finds it, and a text that says what is wrong. */
-const notations: readonly (readonly [pattern: RegExp, why: string])[] = [
-  [/[$€£¥](?=\s?\d)/, "a number has no currency sign"],
-  [
-    /(?<![\w.])\d+(?:\.\d+)?\s*(?:%|(?!(?:in|and|or|is|not|like|between)\b)[A-Za-z]\w*)(?![\w(])/i,
-    "a number has no unit",
-  ],
-  [/===/, "equal is written =="],
-  [/!==/, "not equal is written !="],
-  [/<>/, "not equal is written !="],
-  [/=>(?=\s*[-\d\uE000])/, "at least is written >="],
-  [/=</, "at most is written <="],
-  [/(?<![=!<>])=(?![=><])/, "equal is written =="],
-  [/(?<![\w.])between(?!\w)/i, "a range is written as two comparisons"],
-  [/(?<![\w.])and(?!\w)/i, "and is written &&"],
-  [/(?<![\w.])or(?!\w)/i, "or is written ||"],
-  [/(?<![\w.])not(?!\w)/i, "not is written !"],
-  [/(?<![\w.])is(?!\w)/i, "equal is written =="],
-  [/(?<!&)&(?!&)/, "and is written &&"],
-  [/(?<!\|)\|(?!\|)/, "or is written ||"],
-  [/[\u201C\u201D\u2018\u2019]/, 'a text is in straight quotes: "'],
-  [/`/, "a text is in the quotes \" or '"],
-  [/\{(?=[\w.]+\})/, "a value is written without braces"],
-  [/;/, "an expression has no semicolon"],
-  [
-    /(?<=[=!]=\s*)(?!(?:and|or|is|in|not|like|between)\b)[A-Za-z]\w*(?:\s+(?!(?:and|or|is|in|not|like|between)\b)[A-Za-z]\w*)+(?=\s*(?:$|&|\||\)))/i,
-    "a text is in quotes",
-  ],
-];
 
 /**
  * Returns the first mistake of an expression that cannot be parsed, as a sentence without its subject: what is wrong and at which character
@@ -54,7 +24,7 @@ export function syntaxMistake(source: string, fault: string): string {
  * nothing inside texts, and the indexes of all other characters stay the same. `openQuote`: index of a quote that is not closed.
  */
 function withMarkedTexts(source: string): { readonly bare: string; readonly openQuote: number | undefined } {
-  const bare = source.replaceAll(/"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'/g, (text) => "\uE000".repeat(text.length));
+  const bare = source.replaceAll(new RegExp(quotedText, "g"), (text) => "\uE000".repeat(text.length));
   const openQuote = bare.search(/["']/);
   return { bare, openQuote: openQuote < 0 ? undefined : openQuote };
 }
@@ -63,9 +33,11 @@ function notationMistakes(source: string, bare: string): Mistake[] {
   const separated = withoutSeparators(bare).places.map(({ at, text }) =>
     mistakeAt(at, text, "a number has no separators"),
   );
-  const others = notations.flatMap(([pattern, why]) => {
-    const found = pattern.exec(bare);
-    if (found === null) return [];
+  const others = notations.flatMap(([pattern, , why]) => {
+    // A pattern with the flag `g` would continue from its last match.
+    pattern.lastIndex = 0;
+    const found = why === undefined ? null : pattern.exec(bare);
+    if (why === undefined || found === null) return [];
     return [mistakeAt(found.index, source.slice(found.index, found.index + found[0].length), why)];
   });
   return [...separated, ...others];

@@ -1,24 +1,12 @@
 // Describes the body of errors as JSON Schemas.
 
+import { Code } from "@connectrpc/connect";
+import { codeToString } from "@connectrpc/connect/protocol-connect";
+
 /** Codes of errors, of which each has one HTTP status. */
-const codes = [
-  "canceled",
-  "unknown",
-  "invalid_argument",
-  "deadline_exceeded",
-  "not_found",
-  "already_exists",
-  "permission_denied",
-  "resource_exhausted",
-  "failed_precondition",
-  "aborted",
-  "out_of_range",
-  "unimplemented",
-  "internal",
-  "unavailable",
-  "data_loss",
-  "unauthenticated",
-];
+const codes = Object.values(Code)
+  .filter((code) => typeof code === "number")
+  .map(codeToString);
 
 /** Returns the schemas that the errors of all calls share. `everyCall`: the errors with which every call can fail. */
 export function sharedErrorSchemas(everyCall) {

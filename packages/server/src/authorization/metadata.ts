@@ -1,8 +1,7 @@
 import type { IncomingMessage } from "node:http";
-import { serverFaults } from "../errors.ts";
-import { answerError, answerJson } from "../http/answer.ts";
 import { mcpPath } from "../http/mcp-path.ts";
 import type { PageHandler } from "../pages/pages.ts";
+import { jsonFile, type PublicFile } from "../pages/public-files.ts";
 import { accessScopes, firstScopes } from "./scopes.ts";
 
 /** Addresses of this service as the caller uses them. Metadata contains them, and tokens are valid only for them. */
@@ -87,26 +86,19 @@ function issuerMetadata({ issuer }: ServiceUrls): object {
 }
 
 /**
- * Returns the handlers of the metadata, by path. The metadata of the resource has two paths: a plain one, and one that ends in the path of
- * MCP (RFC 9728).
+ * Returns the handlers of the metadata, by path. Pages of any origin may read it (RFC 8414, RFC 9728). The metadata of the resource has two
+ * paths: a plain one, and one that ends in the path of MCP (RFC 9728).
  */
-export function metadataPages(urlsOf: ServiceUrlsOf): [path: string, PageHandler][] {
-  const resource = serveDocument((req) => resourceMetadata(urlsOf(req)));
-  const issuer = serveDocument((req) => issuerMetadata(urlsOf(req)));
-  return [
+export function metadataPages(publicFile: PublicFile, urlsOf: ServiceUrlsOf): ReadonlyMap<string, PageHandler> {
+  const serve = (documentOf: (urls: ServiceUrls) => object) =>
+    publicFile((req) => {
+      const text = JSON.stringify(documentOf(urlsOf(req)));
+      return jsonFile("application/json", text, { cacheControl: "no-store", vary: "host" });
+    });
+  const resource = serve(resourceMetadata);
+  return new Map([
     [resourceMetadataPath, resource],
     [`${resourceMetadataPath}${mcpPath}`, resource],
-    [issuerMetadataPath, issuer],
-  ];
-}
-
-/** Returns a handler that answers with a JSON document. Pages of any origin may read the document. */
-function serveDocument(documentOf: (req: IncomingMessage) => object): PageHandler {
-  return (req, res) => {
-    const { method = "" } = req;
-    if (method !== "GET" && method !== "HEAD")
-      return answerError(res, serverFaults.METHOD_NOT_ALLOWED(method, "GET"), 405, { allow: "GET, HEAD" });
-    const headers = { "access-control-allow-origin": "*", "cache-control": "no-store", vary: "host" };
-    answerJson(res, 200, JSON.stringify(documentOf(req)), headers);
-  };
+    [issuerMetadataPath, serve(issuerMetadata)],
+  ]);
 }

@@ -16,7 +16,7 @@ import type { CallErrorMapper } from "../rpc/call-error.ts";
 import { type AuthorizeOptions, createAuthorize } from "./authorize.ts";
 import { type ClientDocuments, createClientDocuments, createFindClient } from "./find-client.ts";
 import { createGrantCache, type GrantCache } from "./grants.ts";
-import { authorizationPaths, createServiceUrls, metadataPages, type ServiceUrlsOf } from "./metadata.ts";
+import { authorizationPaths, createServiceUrls, type ServiceUrlsOf } from "./metadata.ts";
 import { createRegister, type RegisterOptions } from "./register.ts";
 import { createRevoke } from "./revoke.ts";
 import type { OfferSources } from "./scopes.ts";
@@ -28,12 +28,11 @@ type AuthorizationOptions = AuthorizeOptions & RegisterOptions & TokenOptions;
 
 /**
  * Creates the handlers of authorization, by path. With them, an agent that knows only the MCP address can get a grant (a person's
- * permission for an agent): it reads the metadata, registers, sends a person to the consent page, and exchanges the code for tokens.
+ * permission for an agent): it registers, sends a person to the consent page, and exchanges the code for tokens.
  */
 function createAuthorization(options: AuthorizationOptions): ReadonlyMap<string, PageHandler> {
   const { register, authorize, token, revoke } = authorizationPaths;
   return new Map([
-    ...metadataPages(options.urlsOf),
     [register, serve({ POST: createRegister(options) }, options)],
     [authorize, serve(createAuthorize(options), options)],
     [token, serve({ POST: createToken(options) }, options)],

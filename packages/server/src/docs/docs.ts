@@ -1,9 +1,16 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { serverFaults } from "../errors.ts";
 import { answerError } from "../http/answer.ts";
-import type { Logger } from "../logger.ts";
 import { setPageHeaders } from "../pages/page-headers.ts";
-import { answerFile, createFile, readFolder, type StaticFile, withBase } from "../pages/static-files.ts";
+import {
+  answerFailure,
+  answerFile,
+  createFile,
+  type FailureLog,
+  readFolder,
+  type StaticFile,
+  withBase,
+} from "../pages/static-files.ts";
 
 /** Serves the documentation. */
 export type Docs = {
@@ -13,12 +20,10 @@ export type Docs = {
   serve(path: string, req: IncomingMessage, res: ServerResponse): void;
 };
 
-export type DocsOptions = {
+export type DocsOptions = FailureLog & {
   readonly folder: string;
   /** Path of the documentation in browsers, with a final slash. */
   readonly base: string;
-  readonly logger: Logger;
-  createRequestId(): string;
 };
 
 const docsPath = "/docs/";
@@ -32,7 +37,7 @@ export function isDocsPath(path: string): boolean {
  * Creates the handler that serves the documentation pages. It reads their files at the first request, so that they do not delay the start.
  * It never uses the path of a request as a file system path.
  */
-export function createDocs({ folder, base, logger, createRequestId }: DocsOptions): Docs {
+export function createDocs({ folder, base, ...log }: DocsOptions): Docs {
   let loading: Promise<Site> | undefined;
   const load = () => {
     loading ??= readSite(folder, base);
@@ -49,9 +54,7 @@ export function createDocs({ folder, base, logger, createRequestId }: DocsOption
         (site) => answer(site, base, path, req, res),
         (error) => {
           loading = undefined;
-          const requestId = createRequestId();
-          logger.error({ err: error, requestId }, "documentation could not be read");
-          answerError(res, serverFaults.INTERNAL(requestId), undefined, { "x-request-id": requestId });
+          answerFailure(log, res, error, "documentation could not be read");
         },
       );
     },

@@ -4,6 +4,7 @@ import { programSchema, standingSchema } from "@svc/node";
 import { builtFolder } from "@svc/site";
 import { createAuthenticator } from "../auth/gate.ts";
 import { createMcpDoor } from "../authorization/door.ts";
+import { metadataPages } from "../authorization/metadata.ts";
 import { openAuthorization } from "../authorization/parts.ts";
 import { isLoopbackHost } from "../config/config.ts";
 import { openConsole } from "../console/parts.ts";
@@ -13,11 +14,10 @@ import { createDoor } from "../listen/door.ts";
 import { createHttpServer, type HttpServer, type HttpTimeouts } from "../listen/http-server.ts";
 import { joinListeners, type Listeners } from "../listen/listeners.ts";
 import { logCall } from "../observer.ts";
-import { createOpenapi } from "../pages/openapi.ts";
 import { publicPath } from "../pages/page-headers.ts";
 import { createPages, type PageHandler } from "../pages/pages.ts";
 import { createProbes } from "../pages/probes.ts";
-import { createSchemas } from "../pages/schemas.ts";
+import { createOpenapi, createPublicFile, createSchemas } from "../pages/public-files.ts";
 import { createServerCard } from "../pages/server-card.ts";
 import type { ServerParts } from "../parts.ts";
 import { registerServices } from "../register-services.ts";
@@ -126,6 +126,8 @@ function createMain(parts: ServerParts, given: HttpParts, calls: Calls): HttpSer
   const { mapError, createRequestId, onCall, onStoreUnavailable } = calls;
   const { ingest } = node;
   const { bodyBytesMax } = config;
+  const { urlsOf } = parts.grants;
+  const publicFile = createPublicFile({ logger, createRequestId });
   const isWorker = config.role === "worker";
   const isApart = config.adminListen !== undefined;
   return createHttpServer({
@@ -141,10 +143,11 @@ function createMain(parts: ServerParts, given: HttpParts, calls: Calls): HttpSer
     probes: createProbes({ health, metrics: isApart ? undefined : metrics }),
     pages: new Map([
       ...createPages({ ...node.apps, publicUrl: parts.publicUrl, intake, logger, audit: parts.audit }),
-      ...createSchemas({ program: programSchema, standing: standingSchema }),
+      ...createSchemas(publicFile, { program: programSchema, standing: standingSchema }),
       ...createHome({ version }),
-      ...createOpenapi({ logger, createRequestId }),
-      ...(isWorker ? [] : createServerCard(node.mcp, parts.grants.urlsOf)),
+      ...createOpenapi(publicFile),
+      ...(isWorker ? [] : createServerCard(publicFile, node.mcp, urlsOf)),
+      ...(isWorker ? [] : metadataPages(publicFile, urlsOf)),
       ...(isWorker ? [] : openAuthorization({ ...parts, ...store, sealer: parts.vault.sealer, mapError })),
     ]),
     mcp: isWorker

@@ -85,13 +85,15 @@ function comesByAnyName(path: string): boolean {
 }
 
 const openPaths: ReadonlySet<string> = new Set(["/oauth/start", "/oauth/callback", "/openapi.json", serverCardPath]);
+/** Beginnings of the paths of the JSON Schemas, and of the OAuth metadata, which clients in browsers read (RFC 8414, RFC 9728). */
+const openPrefixes = ["/schemas/", "/.well-known/oauth-"];
 
 /**
  * True if pages of any origin may send requests to a path. Two of these paths are opened by the browser when an app redirects a person, and
- * their data is encrypted. The others are public schemas, the description of the calls, and the card of the MCP server.
+ * their data is encrypted. The others are public: schemas, the description of the calls, the card of the MCP server, and the OAuth metadata.
  */
 function comesFromAnyPage(path: string): boolean {
-  return openPaths.has(path) || path.startsWith("/schemas/");
+  return openPaths.has(path) || openPrefixes.some((prefix) => path.startsWith(prefix));
 }
 
 type Names = Record<"hostFault" | "originFault", (req: IncomingMessage) => Fault | undefined>;

@@ -63,7 +63,7 @@ test("a client that has the card is told that it has not changed, and only reads
   const asked = await get({ method: "OPTIONS", headers: { origin: "https://editor.example" } });
   expect([asked.status, asked.headers.get("access-control-allow-headers")]).toEqual([
     204,
-    "Content-Type, If-None-Match",
+    "Content-Type, If-None-Match, MCP-Protocol-Version",
   ]);
   const posted = await get({ method: "POST" });
   expect([posted.status, posted.headers.get("allow")]).toEqual([405, "GET, HEAD, OPTIONS"]);

@@ -2,6 +2,9 @@ import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { extname, join, sep } from "node:path";
+import { serverFaults } from "../errors.ts";
+import { answerError } from "../http/answer.ts";
+import type { Logger } from "../logger.ts";
 
 /** A file that svc serves. `body`: its bytes. `br` and `gzip`: the compressed bytes, if available. */
 export type StaticFile = {
@@ -65,7 +68,7 @@ export function withBase(html: string, base: string): string {
 }
 
 /** Returns a weak ETag, because the same content is sent with several compressions. */
-function etagOf(body: Buffer): string {
+export function etagOf(body: Buffer): string {
   return `W/"${createHash("sha256").update(body).digest("base64url").slice(0, 22)}"`;
 }
 
@@ -85,6 +88,21 @@ export function answerFile(file: StaticFile, req: IncomingMessage, res: ServerRe
   if (encoding !== undefined) res.setHeader("content-encoding", encoding);
   res.writeHead(200, { "content-type": file.type, "content-length": body.byteLength });
   res.end(req.method === "HEAD" ? undefined : body);
+}
+
+/** Logs failures to read a file, each with a new request id. */
+export type FailureLog = { readonly logger: Logger; createRequestId(): string };
+
+/** Answers a request for a file that could not be read with an error, and logs the reason with the same request id. */
+export function answerFailure(
+  { logger, createRequestId }: FailureLog,
+  res: ServerResponse,
+  error: unknown,
+  message: string,
+): void {
+  const requestId = createRequestId();
+  logger.error({ err: error, requestId }, message);
+  answerError(res, serverFaults.INTERNAL(requestId), undefined, { "x-request-id": requestId });
 }
 
 function isKnown(etag: string, header: string | undefined): boolean {

@@ -1,0 +1,85 @@
+import { readFile } from "node:fs/promises";
+import type { IncomingMessage } from "node:http";
+import { promisify } from "node:util";
+import { gzip } from "node:zlib";
+import { openapiFile } from "@svc/gen/openapi";
+import { serverFaults } from "../errors.ts";
+import { answerError } from "../http/answer.ts";
+import type { PageHandler } from "./pages.ts";
+import { answerFailure, answerFile, etagOf, type FailureLog, type StaticFile } from "./static-files.ts";
+
+/** Creates the handler of a public file from the function that returns the file for a request. */
+export type PublicFile = (read: (req: IncomingMessage) => StaticFile | Promise<StaticFile>) => PageHandler;
+
+/** Headers that let pages of any origin read a public file and ask if it has changed. Clients of MCP send the third request header. */
+const anyOrigin = {
+  "access-control-allow-origin": "*",
+  "access-control-allow-methods": "GET",
+  "access-control-allow-headers": "Content-Type, If-None-Match, MCP-Protocol-Version",
+  "access-control-expose-headers": "ETag",
+} as const;
+
+const allowed = { allow: "GET, HEAD, OPTIONS" } as const;
+
+/**
+ * Creates the function that serves public files. A public file needs no key, and pages of any origin may read it. A file that cannot be
+ * read is answered with an error, which is logged.
+ */
+export function createPublicFile(log: FailureLog): PublicFile {
+  return (read) => (req, res) => {
+    for (const [name, value] of Object.entries(anyOrigin)) res.setHeader(name, value);
+    const { method = "" } = req;
+    if (method === "OPTIONS") return void res.writeHead(204, allowed).end();
+    if (method !== "GET" && method !== "HEAD")
+      return answerError(res, serverFaults.METHOD_NOT_ALLOWED(method, "GET"), 405, allowed);
+    const answer = async () => answerFile(await read(req), req, res);
+    answer().catch((error: unknown) => answerFailure(log, res, error, "a public file could not be read"));
+  };
+}
+
+/** Returns a public file with a JSON text. `more`: its headers Cache-Control and Vary, if they differ from the defaults. */
+export function jsonFile(
+  type: string,
+  text: string,
+  more: Pick<StaticFile, "cacheControl" | "vary"> & { readonly gzip?: Buffer } = {},
+): StaticFile {
+  const body = Buffer.from(text);
+  return { type, body, br: undefined, gzip: undefined, etag: etagOf(body), ...more };
+}
+
+/** Creates the handler of `/openapi.json`, the OpenAPI 3.1 document of svc's own calls. The file is read at the first request. */
+export function createOpenapi(publicFile: PublicFile): ReadonlyMap<string, PageHandler> {
+  let loading: Promise<StaticFile> | undefined;
+  const read = async () => {
+    const text = await readFile(openapiFile, "utf8");
+    return jsonFile("application/json", text, { gzip: await promisify(gzip)(text) });
+  };
+  const load = () => {
+    loading ??= read().catch((error: unknown) => {
+      loading = undefined;
+      throw error;
+    });
+    return loading;
+  };
+  return new Map([["/openapi.json", publicFile(load)]]);
+}
+
+/**
+ * Creates the handlers of the JSON Schemas for callers' documents, for editors and agents: `/schemas/program.v1.json` and
+ * `/schemas/standing.v1.json`. Clients keep them for an hour: an editor then does not request a schema at every key press, and a new
+ * version appears on the same day.
+ */
+export function createSchemas(
+  publicFile: PublicFile,
+  { program, standing }: { program: object; standing: object },
+): ReadonlyMap<string, PageHandler> {
+  const serving = (schema: object) => {
+    const text = JSON.stringify(schema, undefined, 2);
+    const file = jsonFile("application/schema+json", text, { cacheControl: "public, max-age=3600" });
+    return publicFile(() => file);
+  };
+  return new Map([
+    ["/schemas/program.v1.json", serving(program)],
+    ["/schemas/standing.v1.json", serving(standing)],
+  ]);
+}

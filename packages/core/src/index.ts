@@ -156,6 +156,7 @@ export {
   AddressRefusedError,
   createAddressGuard,
 } from "./net/address-guard.ts";
+export { type CertificateFault, certificateFault } from "./net/certificate-fault.ts";
 export { acceptedEncodings, type BodyDecoder, createBodyDecoder } from "./net/content-coding.ts";
 export { checkEndpointUrl } from "./net/endpoint-url.ts";
 export { createGuardedLookup, type ResolveName } from "./net/guarded-lookup.ts";

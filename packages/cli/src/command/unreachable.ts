@@ -1,16 +1,9 @@
+import { certificateFault } from "@svc/core";
+
 /** Advice that the command line prints if no server runs at the called address. */
 const startHint =
   "Start the service (`npm start` in a checkout, `svc serve` of a package), or give its address with --url or SVC_URL.";
 
-const untrusted = new Set([
-  "CERT_UNTRUSTED",
-  "DEPTH_ZERO_SELF_SIGNED_CERT",
-  "SELF_SIGNED_CERT_IN_CHAIN",
-  "UNABLE_TO_GET_ISSUER_CERT",
-  "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
-  "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
-]);
-const outOfTime = new Set(["CERT_HAS_EXPIRED", "CERT_NOT_YET_VALID"]);
 // Error codes of a plain HTTP request to a TLS server, which closes the connection without an answer. The set `plain`, which follows, has
 // the codes of the opposite case: a TLS request that a server answers in plain HTTP.
 const closed = new Set(["UND_ERR_SOCKET", "ECONNRESET", "EPIPE"]);
@@ -22,13 +15,14 @@ const plain = new Set(["ERR_SSL_WRONG_VERSION_NUMBER", "ERR_SSL_PACKET_LENGTH_TO
  */
 export function unreachableHint(err: unknown, url: string): string {
   const code = faultCode(err);
-  if (untrusted.has(code)) {
+  const certificate = certificateFault(code);
+  if (certificate === "untrusted") {
     return "A service answers there, but its certificate is not from a known authority. For a private authority, set NODE_EXTRA_CA_CERTS to the PEM file of its certificate. A self-signed certificate is its own authority.";
   }
-  if (code === "ERR_TLS_CERT_ALTNAME_INVALID") {
+  if (certificate === "other_name") {
     return "A service answers there, but its certificate has another name: give the address, with --url or SVC_URL, with a name of the certificate.";
   }
-  if (outOfTime.has(code)) {
+  if (certificate === "not_in_time") {
     return "A service answers there, but its certificate has expired or is not valid yet: renew it (SVC_TLS_CERT), or set the clock of this machine.";
   }
   if (plain.has(code)) {

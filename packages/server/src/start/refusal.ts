@@ -1,5 +1,5 @@
 import { DefinitionError } from "@svc/catalog";
-import { systemClock } from "@svc/core";
+import { type CertificateFault, certificateFault, systemClock } from "@svc/core";
 import { isUnavailable } from "@svc/db/driver";
 import { EmbeddedPostgresError } from "@svc/db/embedded/errors";
 import { MigrationRefusedError } from "@svc/db/migrate";
@@ -26,6 +26,8 @@ export function describeStartFault(error: unknown, { host, port, dataDir, databa
   if (syscall === "listen" || syscall === "getaddrinfo") {
     return `SVC_HOST, SVC_PORT: cannot listen on ${host}, port ${port} (${code}); free the port, or set others`;
   }
+  const certificate = databaseUrl === undefined ? undefined : certificateFault(code);
+  if (certificate !== undefined) return `SVC_DATABASE_URL: ${certificateWords[certificate]} (${code})`;
   if (isUnavailable(error) && databaseUrl === undefined) {
     return `the embedded PostgreSQL in ${dataDir} is unavailable (${code}). If another svc used this folder, wait until it has stopped, and start again`;
   }
@@ -36,6 +38,15 @@ export function describeStartFault(error: unknown, { host, port, dataDir, databa
   if (typeof code === "string" && /^(28|3D)...$/.test(code)) return `SVC_DATABASE_URL: ${(error as Error).message}`;
   return undefined;
 }
+
+const certificateWords: Readonly<Record<CertificateFault, string>> = {
+  untrusted:
+    "no known authority signed the certificate of the database. If it has a private authority, set NODE_EXTRA_CA_CERTS to the PEM file of that authority. A self-signed certificate is its own authority",
+  other_name:
+    "the certificate of the database is for another host name. In the URL, write a host name that the certificate contains",
+  not_in_time:
+    "the certificate of the database has expired or is not valid yet. Renew it, or correct the clock of this machine",
+};
 
 function isWithin(path: string, folder: string): boolean {
   return path === folder || path.startsWith(`${folder}/`) || folder.startsWith(`${path}/`);

@@ -19,7 +19,7 @@ const named = (folder: string, ...names: string[]) => names.map((name) => `${fol
 /**
  * Tests that `npm test` leaves to `npm run test:rest`, which CI runs too: most of the console, recorded histories, lists of many rows, guides
  * that run as they are printed, long properties, hooks, replays, waits, bounds of the portal, every command as a process, backups, deaths,
- * and attacks and MCP tasks that start several processes. Without them `npm test` takes less than four minutes on two processors.
+ * all example questions of the documentation, and attacks and MCP tasks that start several processes. Without them `npm test` takes less than four minutes on two processors.
  */
 const rest = [
   ...named(
@@ -96,6 +96,7 @@ const rest = [
   ...named("test/attacks", "audience", "leaks", "log", "quotas"),
   ...named("test", "conformance/sandbox", "recorded/database", "recorded/histories", "tools/every-tool"),
   ...named("packages/db/src", "embedded/backup/backup", "embedded/backup/restore", "erasures/small-project"),
+  "packages/site/src/build/every-question.test.ts",
   ...named("packages/db/src", "driver", "embedded/postgres", "lists-of-jobs", "narrowed-lists", "walked-lists"),
   ...named("packages/jobs/src/drive", "crash", "map-crash", "run-crash"),
   ...named(

@@ -117,7 +117,7 @@ test.each([
   // Questions that blind rounds missed: words of other products, symptoms, and whole sentences.
   ["agent gets forbidden when calling tool", "guides/tools/issue-a-key-for-an-agent#limit"],
   ["poison message", "guides/jobs/release-a-parked-job"],
-  ["upload new toolkit from openapi spec", "start/build-a-toolkit"],
+  ["upload new toolkit from openapi spec", "guides/toolkits/import-an-openapi-document"],
   ["send approval request to slack", "guides/questions/ask-a-person"],
   ["job retry policy with exponential backoff", "reference/program/call#retries"],
   ["run a job every night at 2am cron", "guides/schedules/start-at-times"],

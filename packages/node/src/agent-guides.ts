@@ -18,7 +18,7 @@ Follow events with a schedule of svc instead if a job must start at each event, 
 const accountAdvice = "the user must connect the account, or connect it again. Tell the user.";
 const pauseAdvice = "try a read again after a pause. For a write, first read whether it took effect.";
 
-/** What an agent does after a call, by the call's outcome. */
+/** The next step of an agent after a call, by the call's outcome. */
 const advice: Readonly<Record<CallOutcome, string>> = {
   ok: "the call was executed.",
   held: `nothing was sent. Show the user what would be sent. After the user agreed, call again with \`"confirm": true\` in the arguments. If a
@@ -33,7 +33,7 @@ const advice: Readonly<Record<CallOutcome, string>> = {
   rate_limited: pauseAdvice,
   provider_error: "the app refused the call. The message has its reason. The same call usually fails again.",
   timeout: pauseAdvice,
-  unreachable: "the app executed nothing. If `retryable` is true, call again after a pause; else tell the user.",
+  unreachable: "the app executed nothing. If `retryable` is true, call again after a pause. Otherwise, inform the user.",
   outcome_unknown: "the write may have been executed. Never repeat it before you have read the state in the app.",
 };
 

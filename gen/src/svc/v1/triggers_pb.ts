@@ -4946,7 +4946,7 @@ export const TriggersService: GenService<{
    * - resource_exhausted PORTAL_REPLAYS_TOO_MANY: a portal key is used, and a replay from the portal of its entity
    *   (customer or user) has not ended. Or 100 replays of customers are queuing deliveries.
    * - resource_exhausted PORTAL_SCANS_TOO_MANY: a portal key is used, and portal keys of the entity have used up what
-   *   svc reads for them in a minute: 60 times up to 50,000 events.
+   *   each node reads for them in a minute: 60 times up to 50,000 events.
    * - resource_exhausted QUOTA_PENDING_DELIVERIES: the project has reached its quota of pending deliveries.
    *
    * @generated from rpc svc.v1.TriggersService.StartReplay

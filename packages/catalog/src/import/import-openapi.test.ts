@@ -148,7 +148,7 @@ test("a selection, a server, an authentication and overrides replace what the do
         match: "delete_order",
         name: "",
         class: "",
-        description: "Removes an order of the shop that nobody has paid for.",
+        description: "Removes an order of the shop that is not paid yet.",
       },
     ],
   });
@@ -160,7 +160,7 @@ test("a selection, a server, an authentication and overrides replace what the do
   });
   expect(tools["find_orders"]).toMatchObject({ class: "read" });
   expect(tools["delete_order"]).toMatchObject({
-    description: "Removes an order of the shop that nobody has paid for.",
+    description: "Removes an order of the shop that is not paid yet.",
     idempotency: { header: "Idempotency-Key" },
   });
   expect(report.suggestions).toEqual([]);

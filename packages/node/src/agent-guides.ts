@@ -33,7 +33,8 @@ const advice: Readonly<Record<CallOutcome, string>> = {
   rate_limited: pauseAdvice,
   provider_error: "the app refused the call. The message has its reason. The same call usually fails again.",
   timeout: pauseAdvice,
-  unreachable: "the app executed nothing. If `retryable` is true, call again after a pause. Otherwise, inform the user.",
+  unreachable:
+    "the app executed nothing. If `retryable` is true, call again after a pause. Otherwise, inform the user.",
   outcome_unknown: "the write may have been executed. Never repeat it before you have read the state in the app.",
 };
 

@@ -44,8 +44,8 @@ export function TestDelivery({
       <FaultNotice error={send.error} />
       {delivery === undefined ? (
         <p>
-          A test event has the type "test" and the payload {"{}"}. If the subscription has a body template, the payload is
-          the sample of an event type. svc signs, retries and records a test event like any other event.
+          A test event has the type "test" and the payload {"{}"}. If the subscription has a body template, the payload
+          is the sample of an event type. svc signs, retries and records a test event like any other event.
         </p>
       ) : (
         <DeliveryItem key={delivery.id} delivery={delivery} projectId={projectId} endpoint={endpointUrl} />

@@ -35,6 +35,7 @@ const pages: readonly Page[] = [
   { path: "guides/webhooks/use-the-api.md", before: `npx svc subscriptions delete $SUBSCRIPTION` },
   { path: "guides/tools/call-tools-from-a-program.md" },
   { path: "guides/tools/call-the-api-from-another-language.md" },
+  { path: "guides/tools/call-tools-with-types.md" },
   { path: "guides/tools/make-repeated-calls-safe.md" },
   { path: "guides/tools/issue-a-key-for-an-agent.md" },
   { path: "guides/tools/give-a-key-more-tools.md" },
@@ -159,6 +160,7 @@ describe.skipIf(!hasShell)("the shell blocks of a page run as they are printed, 
 const programs = [
   "guides/webhooks/use-the-api.md",
   "guides/tools/call-tools-from-a-program.md",
+  "guides/tools/call-tools-with-types.md",
   "guides/tools/use-an-agent-framework.md",
 ];
 

@@ -18,6 +18,7 @@ import { addPublishCommand } from "./custom/publish.ts";
 import { addReplayCommand } from "./custom/replays/replay.ts";
 import { addResumeCommand } from "./custom/resume.ts";
 import { addStatsCommand } from "./custom/stats.ts";
+import { addTypesCommand } from "./custom/tool-types.ts";
 import { addTriggerCommand } from "./custom/trigger/trigger.ts";
 import { addWatchCommand } from "./custom/watch.ts";
 import { createServeProgram, exitCodeOf } from "./serve-program.ts";
@@ -111,6 +112,7 @@ const commands: Readonly<Record<string, CommandMaker>> = {
   credentials: addCredentialsCommand,
   call: addCallCommand,
   "tool-calls": addToolCallsCommand,
+  types: addTypesCommand,
   hooks: addHooksCommand,
   limits: addLimitsCommand,
   jobs: addJobsCommand,

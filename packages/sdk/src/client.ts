@@ -12,6 +12,7 @@ import { StandingService } from "@svc/gen/standing";
 import { StatsService } from "@svc/gen/stats";
 import { ToolsService } from "@svc/gen/tools";
 import { TriggersService } from "@svc/gen/triggers";
+import { type AnyTools, type ToolsClient, type ToolTypes, withToolCall } from "./tool-call.ts";
 import { type ConnectionOptions, createSvcTransport } from "./transport.ts";
 
 /** Options of a project's client. */
@@ -26,8 +27,11 @@ export type SvcAdminClientOptions = ConnectionOptions & {
   adminToken: string;
 };
 
-/** One typed client per service. Every call returns the response message, or rejects with a ConnectError. */
-export type SvcClient = {
+/**
+ * One typed client per service. Every call returns the response message, or rejects with a ConnectError. `Tools`: the types of the tools for
+ * `tools.call`, which the command `svc types` prints.
+ */
+export type SvcClient<Tools extends { [Slug in keyof Tools]: ToolTypes } = AnyTools> = {
   /** Received events, subscriptions to events, deliveries, and replays. */
   readonly triggers: Client<typeof TriggersService>;
   /** Toolkits, tools, and the fields of connect forms. */
@@ -37,7 +41,7 @@ export type SvcClient = {
   /** Secret values that programs send by name and that cannot be read back. */
   readonly secrets: Client<typeof SecretsService>;
   /** Search and calls of tools, and the list of past calls. */
-  readonly tools: Client<typeof ToolsService>;
+  readonly tools: ToolsClient<Tools>;
   /** Durable jobs and the questions they ask. */
   readonly jobs: Client<typeof JobsService>;
   /** The contacts of the project: people whom jobs may ask. */
@@ -63,16 +67,18 @@ export type SvcAdminClient = {
 /**
  * Returns a client that calls a service as a project. The client sends nothing before the first call, and can make any number of calls at
  * once. Reads that fail with `unavailable` are tried up to 3 times. Throws a TypeError if baseUrl is not an http(s) URL or apiKey cannot be
- * a key.
+ * a key. `createSvcClient<SvcTools>`, with the types that `svc types` prints, gives `tools.call` the arguments and results of each tool.
  */
-export function createSvcClient(options: SvcClientOptions): SvcClient {
+export function createSvcClient<Tools extends { [Slug in keyof Tools]: ToolTypes } = AnyTools>(
+  options: SvcClientOptions,
+): SvcClient<Tools> {
   const transport = createSvcTransport(options, checkedBearer("apiKey", options.apiKey));
   return {
     triggers: createClient(TriggersService, transport),
     catalog: createClient(CatalogService, transport),
     connections: createClient(ConnectionsService, transport),
     secrets: createClient(SecretsService, transport),
-    tools: createClient(ToolsService, transport),
+    tools: withToolCall(createClient(ToolsService, transport)),
     jobs: createClient(JobsService, transport),
     contacts: createClient(ContactsService, transport),
     standing: createClient(StandingService, transport),

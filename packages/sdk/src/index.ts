@@ -67,5 +67,13 @@ export type { DeliveryHeaders } from "./delivery-headers.ts";
 export { DeliveryVerificationError, type DeliveryVerificationReason } from "./delivery-verification-error.ts";
 export { type SvcErrorDetail, svcErrorDetails } from "./error-details.ts";
 export { type PollEventsOptions, pollEvents } from "./poll-events.ts";
+export {
+  type AnyTools,
+  SvcToolError,
+  type ToolCallOptions,
+  type ToolFailure,
+  type ToolsClient,
+  type ToolTypes,
+} from "./tool-call.ts";
 export type { ConnectionOptions } from "./transport.ts";
 export { type VerifiedDelivery, type VerifyDeliveryOptions, verifyDelivery } from "./verify-delivery.ts";

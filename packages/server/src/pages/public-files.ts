@@ -37,13 +37,13 @@ export function createPublicFile(log: FailureLog): PublicFile {
   };
 }
 
-/** Returns a public file with a JSON text. `more`: its headers Cache-Control and Vary, if they differ from the defaults. */
+/** Returns a public file with a JSON text, or with its bytes. `more`: its headers Cache-Control and Vary, if they differ from the defaults. */
 export function jsonFile(
   type: string,
-  text: string,
+  text: string | Buffer,
   more: Pick<StaticFile, "cacheControl" | "vary"> & { readonly gzip?: Buffer } = {},
 ): StaticFile {
-  const body = Buffer.from(text);
+  const body = typeof text === "string" ? Buffer.from(text) : text;
   return { type, body, br: undefined, gzip: undefined, etag: etagOf(body), ...more };
 }
 
@@ -51,8 +51,8 @@ export function jsonFile(
 export function createOpenapi(publicFile: PublicFile): ReadonlyMap<string, PageHandler> {
   let loading: Promise<StaticFile> | undefined;
   const read = async () => {
-    const text = await readFile(openapiFile, "utf8");
-    return jsonFile("application/json", text, { gzip: await promisify(gzip)(text) });
+    const bytes = await readFile(openapiFile);
+    return jsonFile("application/json", bytes, { gzip: await promisify(gzip)(bytes) });
   };
   const load = () => {
     loading ??= read().catch((error: unknown) => {

@@ -52,6 +52,7 @@ process.stdout.write(JSON.stringify({ ids: events.map(({ id }) => id), delivery,
 
 const typedScript = `
 import { createSvcClient, type Event, svcErrorDetails, ToolKind, verifyDelivery } from "@svc/sdk";
+import { type SvcAgentTool, svcTools } from "@svc/sdk/agents";
 const svc = createSvcClient({ baseUrl: "http://localhost", apiKey: "key", timeoutMs: 1000 });
 export async function first(): Promise<Event | undefined> {
   const { events } = await svc.triggers.listEvents({ toolkitSlug: "calendar", pageSize: 1 });
@@ -64,6 +65,7 @@ export async function receive(req: Request): Promise<number> {
   return delivery.type === "event" && "message_number" in delivery.payload ? 200 : 204;
 }
 export const tools = svc.catalog.listTools({ kind: ToolKind.ACTION });
+export const agentTools: Promise<readonly SvcAgentTool[]> = svcTools(svc, { entityId: "ada" });
 export const reasons = (err: unknown): string[] => svcErrorDetails(err).map(({ reason }) => reason);
 // @ts-expect-error there is no such field
 svc.triggers.getEvent({ ids: [] });

@@ -16,6 +16,7 @@ const staging = join(dist, "staging");
 function main() {
   rmSync(dist, { recursive: true, force: true });
   stage(join(packageFolder, "src"), staging);
+  stage(join(packageFolder, "src/agents"), join(staging, "agents"));
   stage(join(repositoryFolder, "gen/src/svc/v1"), join(staging, "gen"));
   stage(join(repositoryFolder, "packages/core/src/time"), join(staging, "time"));
   cpSync(join(repositoryFolder, "packages/core/src/json/number-text.ts"), join(staging, "number-text.ts"));
@@ -32,13 +33,14 @@ function main() {
  */
 function stage(from, to) {
   mkdirSync(to, { recursive: true });
+  const top = to === staging ? "./" : "../";
   for (const file of readdirSync(from)) {
     if (!file.endsWith(".ts") || file.endsWith(".test.ts")) continue;
     const source = readFileSync(join(from, file), "utf8")
-      .replaceAll(/from "@svc\/gen\/(\w+)"/g, 'from "./gen/$1_pb.js"')
-      .replaceAll('from "@svc/core/time"', 'from "./time/index.js"')
-      .replaceAll(/from "@svc\/core\/([\w-]+)"/g, 'from "./$1.js"')
-      .replaceAll(/from "(\.\/[^"]+)\.ts"/g, 'from "$1.js"');
+      .replaceAll(/from "@svc\/gen\/(\w+)"/g, `from "${top}gen/$1_pb.js"`)
+      .replaceAll('from "@svc/core/time"', `from "${top}time/index.js"`)
+      .replaceAll(/from "@svc\/core\/([\w-]+)"/g, `from "${top}$1.js"`)
+      .replaceAll(/from "(\.\.?\/[^"]+)\.ts"/g, 'from "$1.js"');
     writeFileSync(join(to, file), source);
   }
 }
@@ -65,10 +67,15 @@ function compile() {
   if (status !== 0) throw new Error(`tsc ended with ${status}`);
 }
 
+/** Returns the built files of a source such as `./src/agents/index.ts`, as an entry of the manifest's `exports`. */
+function builtFile(source) {
+  const path = source.replace("./src/", "./").replace(/\.ts$/, "");
+  return { types: `${path}.d.ts`, default: `${path}.js` };
+}
+
 function writeManifest() {
-  const { name, version, description, license, type, dependencies } = JSON.parse(
-    readFileSync(join(packageFolder, "package.json"), "utf8"),
-  );
+  const { name, version, description, license, type, exports, dependencies, peerDependencies, peerDependenciesMeta } =
+    JSON.parse(readFileSync(join(packageFolder, "package.json"), "utf8"));
   const { "@svc/core": _core, "@svc/gen": _gen, ...published } = dependencies;
   const manifest = {
     name,
@@ -78,11 +85,13 @@ function writeManifest() {
     type,
     sideEffects: false,
     engines: { node: ">=20" },
-    exports: { ".": { types: "./index.d.ts", default: "./index.js" } },
+    exports: Object.fromEntries(Object.entries(exports).map(([path, source]) => [path, builtFile(source)])),
     // Used by tools that do not read the field `exports`.
     main: "./index.js",
     types: "./index.d.ts",
     dependencies: published,
+    peerDependencies,
+    peerDependenciesMeta,
   };
   writeFileSync(join(dist, "package.json"), `${JSON.stringify(manifest, null, 2)}\n`);
 }

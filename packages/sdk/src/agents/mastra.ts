@@ -1,0 +1,22 @@
+import { createTool, type Tool } from "@mastra/core/tools";
+import type { SvcAgentTool } from "./agent-tool.ts";
+
+/**
+ * Returns the tools of `svcTools` as tools of Mastra (package `@mastra/core`), by their names. With `approvals: "framework"`, a destructive
+ * call waits for a tool approval of Mastra.
+ */
+export function mastraTools(tools: readonly SvcAgentTool[]): Record<string, Tool> {
+  return Object.fromEntries(
+    tools.map((tool) => [
+      tool.name,
+      createTool({
+        id: tool.name,
+        description: tool.description,
+        inputSchema: tool.inputSchema,
+        requireApproval: (args) => tool.needsApproval(args),
+        execute: (args, context) =>
+          tool.call(args, { callId: context?.agent?.toolCallId, signal: context?.abortSignal }),
+      }),
+    ]),
+  );
+}

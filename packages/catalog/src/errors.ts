@@ -73,15 +73,33 @@ export const catalogFaults = defineFaults({
   ...importFaults,
   SOURCE_URL_REFUSED: {
     code: "invalid_argument",
-    field: "openapi.url",
-    says: (url: string, why: string) => `svc does not read ${formatValue(url)}: ${why}`,
-    help: "Send the text of the document instead of its address.",
+    field: (path: string) => path,
+    says: (_path: string, url: string, why: string) => `svc does not read ${formatValue(url)}: ${why}`,
+    help: (path: string) =>
+      path === "mcp.url"
+        ? "Give an address that the service may reach. The operator lists private addresses in SVC_PROVIDER_CIDRS."
+        : "Send the text of the document instead of its address.",
   },
   SOURCE_UNREACHABLE: {
     code: "unavailable",
-    field: "openapi.url",
-    says: (url: string, why: string) => `${formatValue(url)} could not be read: ${why}`,
-    help: "Check the address, or send the text of the document instead of it.",
+    field: (path: string) => path,
+    says: (_path: string, url: string, why: string) => `${formatValue(url)} could not be read: ${why}`,
+    help: (path: string) =>
+      path === "mcp.url" ? "Check the address." : "Check the address, or send the text of the document instead of it.",
+  },
+  /** What answers at the address is no MCP server that svc can use. */
+  UPSTREAM_NOT_MCP: {
+    code: "failed_precondition",
+    field: "mcp.url",
+    says: (url: string, why: string) => `${formatValue(url)} is no MCP server with Streamable HTTP: ${why}`,
+    help: "Give the address to which MCP messages are posted, often ending in /mcp.",
+  },
+  /** The MCP server wants a credential, and svc knows of no way to get one. */
+  UPSTREAM_NEEDS_CLIENT: {
+    code: "failed_precondition",
+    field: "mcp.header",
+    says: (url: string, why: string) => `${formatValue(url)} lists its tools only with a credential: ${why}`,
+    help: "Name the header that carries an account's key, such as Authorization.",
   },
   TOOLKIT_SLUG_TAKEN: {
     code: "already_exists",

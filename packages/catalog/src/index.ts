@@ -8,6 +8,7 @@ export {
   loadDeployment,
   toDeployment,
 } from "./build/deployment.ts";
+export { mcpToolDigest } from "./build/mcp-request.ts";
 export {
   isOmittedByNull,
   type NullPlace,
@@ -40,6 +41,8 @@ export {
   createToolkitImporter,
   importMemoryMib,
   importThread,
+  type McpServerQuery,
+  type McpServerReading,
   type ReadSource,
   type ToolkitImporter,
 } from "./import/import-toolkit.ts";

@@ -267,6 +267,11 @@ export type Action = ToolDefinition & {
   readonly idempotency:
     | { readonly argument?: string; readonly header?: string; readonly maxLength?: number }
     | undefined;
+  /**
+   * The tool of an MCP server that the action calls. `tool`: the server's name for it. `digest`: SHA-256 (hexadecimal) of its description by
+   * the server, which a person accepted. Undefined if the action sends an HTTP request of its own.
+   */
+  readonly mcp?: { readonly tool: string; readonly digest: string } | undefined;
   readonly request: {
     readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
     readonly path: TemplateTree;

@@ -1,5 +1,5 @@
 import type { Action, Toolkit } from "@svc/catalog";
-import type { ProjectId } from "@svc/core";
+import type { AccountId, ProjectId } from "@svc/core";
 
 /** A complete request to an app: credential placed, body serialized. */
 export type AppRequest = {
@@ -11,8 +11,8 @@ export type AppRequest = {
 };
 
 /**
- * Purpose and origin of a request to an app. Only the emulated apps of the sandbox use them, to make their answers. Requests to real apps
- * do not need them.
+ * Purpose and origin of a request to an app. The emulated apps of the sandbox use them to make their answers, and calls of MCP servers use
+ * them to find their session.
  */
 export type AppCall = {
   readonly projectId: ProjectId;
@@ -21,6 +21,11 @@ export type AppCall = {
   readonly entityId: string;
   /** Authentication scheme (for example `oauth2`) of the credential that the request contains. */
   readonly scheme: string;
+  /**
+   * Account whose credential the request contains. Calls of the same account to an MCP server share a session. Undefined if the account is not
+   * stored yet; the call then gets a session of its own.
+   */
+  readonly accountId?: AccountId | undefined;
 };
 
 /** The project on whose behalf a request is sent, and the definition of the app's toolkit. */
@@ -44,6 +49,8 @@ export type AppAnswer =
   | { readonly kind: "too_large"; readonly status: number; readonly isBusy?: true }
   /** The address guard does not allow the address of the app, so no connection was opened. */
   | { readonly kind: "refused"; readonly message: string }
+  /** The app describes the tool otherwise than when a person accepted it, so svc did not call it. Nothing was executed. */
+  | { readonly kind: "withheld"; readonly message: string }
   /** No connection to the app was made, or the project already has too many calls in progress. Nothing was sent. */
   | { readonly kind: "unreachable"; readonly message: string }
   /** The connection broke, or the time ended, before an answer came. `sent`: true if parts of the request may have been sent. */

@@ -20,6 +20,13 @@ export type ExchangeOptions = {
   readonly timeoutMs: number;
   readonly allowance: AnswerAllowance;
   readonly patienceMs: number;
+  /** Ends the request when it is aborted, like the end of `timeoutMs`. */
+  readonly signal?: AbortSignal | undefined;
+  /**
+   * Called with each part of the answer's body, in order. If it returns true, the answer is complete, even if the app does not end it: the
+   * connection is then closed. Default: the answer is complete when the app ends it.
+   */
+  readonly isComplete?: ((chunk: Buffer) => boolean) | undefined;
 };
 
 /** Handles one request of the library undici, from its start to its end. */
@@ -42,15 +49,24 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #isEnded = false;
   /** True after undici has announced the start of the request, which it then writes at once. False means that nothing was sent. */
   #isStarted = false;
+  readonly #signal: AbortSignal | undefined;
+  readonly #isComplete: ((chunk: Buffer) => boolean) | undefined;
+  readonly #expire: () => void;
 
-  constructor({ timeoutMs, allowance, patienceMs }: ExchangeOptions, resolve: (answer: AppAnswer) => void) {
+  constructor(options: ExchangeOptions, resolve: (answer: AppAnswer) => void) {
+    const { timeoutMs, allowance, patienceMs, signal, isComplete } = options;
     this.#resolve = resolve;
     this.#allowance = allowance;
     this.#patienceMs = patienceMs;
-    this.#timer = setTimeout(() => {
+    this.#signal = signal;
+    this.#isComplete = isComplete;
+    this.#expire = () => {
       const message = `no complete answer within ${Math.round(timeoutMs)} ms`;
       this.#abort({ kind: "timeout", sent: this.#isStarted, message });
-    }, timeoutMs);
+    };
+    this.#timer = setTimeout(this.#expire, timeoutMs);
+    if (signal?.aborted) this.#expire();
+    else signal?.addEventListener("abort", this.#expire, { once: true });
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
@@ -84,7 +100,9 @@ export class Exchange implements Dispatcher.DispatchHandler {
       return;
     }
     this.#chunks.push(chunk);
-    this.#reserve(this.#bytes);
+    if (this.#isComplete?.(chunk) === true) {
+      this.#abort({ kind: "answer", status: this.#status, headers: this.#headers, body: Buffer.concat(this.#chunks) });
+    } else this.#reserve(this.#bytes);
   }
 
   /** Reserves memory for this many bytes of the answer. If there is none, reading pauses until memory is free or `patienceMs` ends. */
@@ -135,6 +153,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#isEnded = true;
     clearTimeout(this.#timer);
     clearTimeout(this.#patience);
+    this.#signal?.removeEventListener("abort", this.#expire);
     this.#chunks = [];
     this.#resolve(answer);
     // The memory stays reserved until the caller has read the answer. The caller reads the answer at once, before the function in

@@ -12,7 +12,7 @@ import type { Dispatcher } from "undici";
 import { type AnswerAllowance, AnswerBudget } from "./answer-budget.ts";
 import type { AppAnswer, AppParty, AppRequest, AppTransport } from "./app-transport.ts";
 import { CallSlots } from "./call-slots.ts";
-import { answerBytesMax, Exchange } from "./exchange.ts";
+import { answerBytesMax, Exchange, type ExchangeOptions } from "./exchange.ts";
 import { createPartyFetch, type PartyFetch } from "./token-fetch.ts";
 
 /** Maximum numbers of idle agents (unused connection pools) that are kept. `node`: in total. `project`: for one project. */
@@ -98,6 +98,8 @@ class OriginAgents {
 /** Sends requests to apps over the network. Requests to token endpoints use the same connection pools. */
 export type NetworkTransport = AppTransport & {
   readonly fetch: PartyFetch;
+  /** Sends a request on behalf of a party (a project and the toolkit of an app). Never rejects. */
+  exchange(request: AppRequest, party: ExchangeParty, options: SendOptions): Promise<AppAnswer>;
   /** Reads the document at an address with a GET for a project, like a call of the project's private toolkits (its own apps). */
   read(url: string, projectId: ProjectId): Promise<AppAnswer>;
   /** Returns the number of connection pools, and the number of bytes of answers that the node holds in memory. */
@@ -105,6 +107,14 @@ export type NetworkTransport = AppTransport & {
   /** Closes every connection to apps. Call it when the node stops. */
   close(): Promise<void>;
 };
+
+/** The project for which a request is sent, and the owner of its toolkit (empty for a shared toolkit). */
+export type ExchangeParty = Pick<AppParty, "projectId"> & {
+  readonly toolkit: Pick<AppParty["toolkit"], "ownerProjectId">;
+};
+
+/** How long a request may take, and when it ends earlier: on a signal, or when its answer is complete before the app ends it. */
+export type SendOptions = Pick<ExchangeOptions, "timeoutMs" | "signal" | "isComplete">;
 
 /** Limits of one node. `nodeAnswerBytes` and `idleAgents` apply to all projects together, every other limit to each project. */
 export type TransportLimits = {
@@ -191,11 +201,13 @@ export function createAppTransport(options: {
     decoder: createBodyDecoder(answerBytesMax),
   };
   return {
-    send: (request, call, { timeoutMs }) => sendInTurn(parts, request, call, timeoutMs),
-    fetch: createPartyFetch((request, party, timeoutMs) => sendInTurn(parts, request, party, timeoutMs)),
+    send: (request, call, { timeoutMs }) => sendInTurn(parts, request, call, { timeoutMs }),
+    exchange: (request, party, sendOptions) => sendInTurn(parts, request, party, sendOptions),
+    fetch: createPartyFetch((request, party, timeoutMs) => sendInTurn(parts, request, party, { timeoutMs })),
     read: (url, projectId) => {
       const request = { method: "GET", url, headers: documentHeaders, body: undefined };
-      return sendInTurn(parts, request, { projectId, toolkit: { ownerProjectId: projectId } }, documentTimeoutMs);
+      const party = { projectId, toolkit: { ownerProjectId: projectId } };
+      return sendInTurn(parts, request, party, { timeoutMs: documentTimeoutMs });
     },
     stats: () => ({ agents: parts.agents.size, answerBytes: parts.budget.held }),
     async close() {
@@ -213,11 +225,8 @@ const documentHeaders = { accept: "application/json, application/yaml;q=0.9, */*
 async function sendInTurn(
   { limits, slots, agents, budget, decoder }: Parts,
   request: AppRequest,
-  {
-    projectId,
-    toolkit,
-  }: Pick<AppParty, "projectId"> & { readonly toolkit: Pick<AppParty["toolkit"], "ownerProjectId"> },
-  timeoutMs: number,
+  { projectId, toolkit }: ExchangeParty,
+  { timeoutMs, ...early }: SendOptions,
 ): Promise<AppAnswer> {
   const url = URL.parse(request.url);
   if (url === null || !/^https?:$/.test(url.protocol) || url.username !== "" || url.password !== "") {
@@ -240,7 +249,7 @@ async function sendInTurn(
   }
   const { agent, release } = agents.use(projectId, origin);
   try {
-    const way = { agent, patienceMs: limits.patienceMs, open: () => budget.open(projectId) };
+    const way = { agent, patienceMs: limits.patienceMs, early, open: () => budget.open(projectId) };
     return await decodeAnswer(decoder, await sendFollowing(way, { request, url }, endMs));
   } finally {
     release();
@@ -248,7 +257,12 @@ async function sendInTurn(
   }
 }
 
-type Way = { readonly agent: Dispatcher; readonly patienceMs: number; readonly open: () => AnswerAllowance };
+type Way = {
+  readonly agent: Dispatcher;
+  readonly patienceMs: number;
+  readonly early: Omit<SendOptions, "timeoutMs">;
+  readonly open: () => AnswerAllowance;
+};
 
 /** A request to an app, and the URL to which it is sent. The URL differs from that of the request after a redirect. */
 type AddressedRequest = { readonly request: AppRequest; readonly url: URL };
@@ -277,12 +291,12 @@ function redirectOf({ request, url }: AddressedRequest, answer: AppAnswer): URL 
 }
 
 function sendOnce(
-  { agent, patienceMs, open }: Way,
+  { agent, patienceMs, early, open }: Way,
   { request, url: { origin, pathname, search } }: AddressedRequest,
   timeoutMs: number,
 ): Promise<AppAnswer> {
   return new Promise((resolve) => {
-    const exchange = new Exchange({ timeoutMs, allowance: open(), patienceMs }, resolve);
+    const exchange = new Exchange({ ...early, timeoutMs, allowance: open(), patienceMs }, resolve);
     try {
       agent.dispatch(
         {

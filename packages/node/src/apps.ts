@@ -5,6 +5,8 @@ import {
   type AppTransport,
   createAccountAccess,
   createAppTransport,
+  createMcpReader,
+  createMcpTransport,
   createOauthPages,
   createRefresher,
   createSecretVault,
@@ -46,6 +48,8 @@ export type Apps = {
    * tool calls in place of the apps.
    */
   readonly readDocument: NetworkTransport["read"];
+  /** Asks an MCP server for its tools. Uses the network like `readDocument`. */
+  readonly readMcp: ReturnType<typeof createMcpReader>;
   readonly accounts: AccountAccess;
   readonly oauth: OauthOptions;
   readonly pages: OauthPages;
@@ -96,7 +100,7 @@ export function createApps(options: AppsOptions): Apps {
   const guard = createAddressGuard({ allowedRanges: options.ranges.apps });
   const network = createAppTransport({ guard });
   const sandbox = isSandbox ? createNodeSandbox(options) : undefined;
-  const transport = options.transport ?? sandbox?.transport ?? network;
+  const transport = options.transport ?? sandbox?.transport ?? createMcpTransport(network);
   const isRegistered = (toolkit: Toolkit) => isSandbox || isOauthRegistered(toolkit, deployment, variable);
   const oauth: OauthOptions = {
     clientOf: (toolkit) =>
@@ -137,6 +141,7 @@ export function createApps(options: AppsOptions): Apps {
     guard,
     transport,
     readDocument: network.read,
+    readMcp: createMcpReader({ ...parts, network, accounts }),
     accounts,
     oauth,
     sandbox,

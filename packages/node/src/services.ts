@@ -54,6 +54,7 @@ export function createServices({
   const importer = createToolkitImporter({
     threads: importThreads,
     read: async (url, projectId) => sourceOf(await apps.readDocument(url, projectId)),
+    readMcp: apps.readMcp,
   });
   return (router) => {
     router.service(CatalogService, createCatalogService({ views, sealer, isOauthRegistered, importer }));

@@ -11,7 +11,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file svc/v1/catalog.proto.
  */
 export const file_svc_v1_catalog: GenFile = /*@__PURE__*/
-  fileDesc("ChRzdmMvdjEvY2F0YWxvZy5wcm90bxIGc3ZjLnYxItkBCgdUb29sa2l0EgwKBHNsdWcYASABKAkSDAoEbmFtZRgCIAEoCRITCgtkZXNjcmlwdGlvbhgDIAEoCRIPCgd2ZXJzaW9uGAQgASgJEhQKDGF1dGhfc2NoZW1lcxgFIAMoCRIYChBvd25lcl9wcm9qZWN0X2lkGAYgASgJEhAKCGNhdGVnb3J5GAcgASgJEhMKC2Nvbm5lY3RhYmxlGAggASgIEjUKDmNvbm5lY3RhYmlsaXR5GAkgASgOMh0uc3ZjLnYxLlRvb2xraXRDb25uZWN0YWJpbGl0eSLJAgoEVG9vbBIMCgRzbHVnGAEgASgJEhQKDHRvb2xraXRfc2x1ZxgCIAEoCRIeCgRraW5kGAMgASgOMhAuc3ZjLnYxLlRvb2xLaW5kEhMKC2Rlc2NyaXB0aW9uGAQgASgJEhkKEWlucHV0X3NjaGVtYV9qc29uGAUgASgJEhoKEm91dHB1dF9zY2hlbWFfanNvbhgGIAEoCRIXCg9yZXF1aXJlZF9zY29wZXMYByADKAkSGAoQb3duZXJfcHJvamVjdF9pZBgIIAEoCRIUCgxhY2Nlc3NfY2xhc3MYCSABKAkSEAoIY2FsbGFibGUYCiABKAgSEwoLcGFnaW5nX2pzb24YCyABKAkSEQoJcG9sbF9qc29uGAwgASgJEhkKEXVuY2FsbGFibGVfcmVhc29uGA0gASgJEhMKC3JlcGxhY2VkX2J5GA4gASgJIrIBChJUb29sa2l0Q29ubmVjdFNwZWMSFAoMdG9vbGtpdF9zbHVnGAEgASgJEhkKEWJhc2VfdXJsX3RlbXBsYXRlGAIgASgJEjYKEWFjY291bnRfdmFyaWFibGVzGAMgAygLMhsuc3ZjLnYxLkFjY291bnRWYXJpYWJsZVNwZWMSMwoMYXV0aF9zY2hlbWVzGAQgAygLMh0uc3ZjLnYxLlRvb2xraXRBdXRoU2NoZW1lU3BlYyJhChNBY2NvdW50VmFyaWFibGVTcGVjEgwKBG5hbWUYASABKAkSEwoLZGVzY3JpcHRpb24YAiABKAkSDwoHZXhhbXBsZRgDIAEoCRIWCg5kZWNpZGVzX29yaWdpbhgEIAEoCCJmChVUb29sa2l0QXV0aFNjaGVtZVNwZWMSDAoEdHlwZRgBIAEoCRIWCg5kZWZhdWx0X3Njb3BlcxgCIAMoCRIVCg1rZXlfcGxhY2VtZW50GAMgASgJEhAKCGtleV9uYW1lGAQgASgJIlAKE0xpc3RUb29sa2l0c1JlcXVlc3QSEgoKcHJvamVjdF9pZBgBIAEoCRIRCglwYWdlX3NpemUYAiABKAUSEgoKcGFnZV90b2tlbhgDIAEoCSJmChRMaXN0VG9vbGtpdHNSZXNwb25zZRIhCgh0b29sa2l0cxgBIAMoCzIPLnN2Yy52MS5Ub29sa2l0EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRISCgpsaW1pdGVkX3RvGAMgASgJIjUKEUdldFRvb2xraXRSZXF1ZXN0EgwKBHNsdWcYASABKAkSEgoKcHJvamVjdF9pZBgCIAEoCSI2ChJHZXRUb29sa2l0UmVzcG9uc2USIAoHdG9vbGtpdBgBIAEoCzIPLnN2Yy52MS5Ub29sa2l0IqMBChBMaXN0VG9vbHNSZXF1ZXN0EhQKDHRvb2xraXRfc2x1ZxgBIAEoCRIeCgRraW5kGAIgASgOMhAuc3ZjLnYxLlRvb2xLaW5kEhIKCnByb2plY3RfaWQYAyABKAkSEQoJcGFnZV9zaXplGAQgASgFEhIKCnBhZ2VfdG9rZW4YBSABKAkSHgoEdmlldxgGIAEoDjIQLnN2Yy52MS5Ub29sVmlldyJdChFMaXN0VG9vbHNSZXNwb25zZRIbCgV0b29scxgBIAMoCzIMLnN2Yy52MS5Ub29sEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRISCgpsaW1pdGVkX3RvGAMgASgJIjIKDkdldFRvb2xSZXF1ZXN0EgwKBHNsdWcYASABKAkSEgoKcHJvamVjdF9pZBgCIAEoCSItCg9HZXRUb29sUmVzcG9uc2USGgoEdG9vbBgBIAEoCzIMLnN2Yy52MS5Ub29sIkAKHEdldFRvb2xraXRDb25uZWN0U3BlY1JlcXVlc3QSDAoEc2x1ZxgBIAEoCRISCgpwcm9qZWN0X2lkGAIgASgJIkkKHUdldFRvb2xraXRDb25uZWN0U3BlY1Jlc3BvbnNlEigKBHNwZWMYASABKAsyGi5zdmMudjEuVG9vbGtpdENvbm5lY3RTcGVjIkEKFVB1Ymxpc2hUb29sa2l0UmVxdWVzdBIXCg9kZWZpbml0aW9uX2pzb24YASABKAkSDwoHZHJ5X3J1bhgCIAEoCCJOChZQdWJsaXNoVG9vbGtpdFJlc3BvbnNlEiAKB3Rvb2xraXQYASABKAsyDy5zdmMudjEuVG9vbGtpdBISCgp0b29sX3NsdWdzGAIgAygJIiQKFERlbGV0ZVRvb2xraXRSZXF1ZXN0EgwKBHNsdWcYASABKAkiFwoVRGVsZXRlVG9vbGtpdFJlc3BvbnNlImgKDU9wZW5hcGlTb3VyY2USCwoDdXJsGAEgASgJEhAKCGRvY3VtZW50GAIgASgJEg4KBnNlcnZlchgDIAEoCRIMCgRhdXRoGAQgASgJEhoKEmlkZW1wb3RlbmN5X2hlYWRlchgFIAEoCSJRCg5JbXBvcnRPdmVycmlkZRINCgVtYXRjaBgBIAEoCRIMCgRuYW1lGAIgASgJEg0KBWNsYXNzGAMgASgJEhMKC2Rlc2NyaXB0aW9uGAQgASgJIskBChRJbXBvcnRUb29sa2l0UmVxdWVzdBIMCgRzbHVnGAEgASgJEhAKCGNhdGVnb3J5GAIgASgJEiYKB29wZW5hcGkYAyABKAsyFS5zdmMudjEuT3BlbmFwaVNvdXJjZRIMCgRvbmx5GAQgAygJEg4KBmV4Y2VwdBgFIAMoCRIpCglvdmVycmlkZXMYBiADKAsyFi5zdmMudjEuSW1wb3J0T3ZlcnJpZGUSDwoHcmVwbGFjZRgHIAEoCBIPCgdkcnlfcnVuGAggASgIIl8KFUltcG9ydFRvb2xraXRSZXNwb25zZRIgCgd0b29sa2l0GAEgASgLMg8uc3ZjLnYxLlRvb2xraXQSJAoGcmVwb3J0GAIgASgLMhQuc3ZjLnYxLkltcG9ydFJlcG9ydCKmAgoMSW1wb3J0UmVwb3J0Eg0KBXRpdGxlGAEgASgJEg8KB3ZlcnNpb24YAiABKAkSDgoGZm9ybWF0GAMgASgJEhAKCGJhc2VfdXJsGAQgASgJEhIKCm9wZXJhdGlvbnMYBSABKAUSEgoKcmVhZF90b29scxgGIAEoBRITCgt3cml0ZV90b29scxgHIAEoBRIZChFkZXN0cnVjdGl2ZV90b29scxgIIAEoBRIqCghsZWZ0X291dBgJIAMoCzIYLnN2Yy52MS5MZWZ0T3V0T3BlcmF0aW9uEiEKBW5vdGVzGAogAygLMhIuc3ZjLnYxLkltcG9ydE5vdGUSLQoLc3VnZ2VzdGlvbnMYCyADKAsyGC5zdmMudjEuSW1wb3J0U3VnZ2VzdGlvbiI1ChBMZWZ0T3V0T3BlcmF0aW9uEhEKCW9wZXJhdGlvbhgBIAEoCRIOCgZyZWFzb24YAiABKAkiOAoKSW1wb3J0Tm90ZRIMCgR0b29sGAEgASgJEgwKBGtpbmQYAiABKAkSDgoGZGV0YWlsGAMgASgJIi8KEEltcG9ydFN1Z2dlc3Rpb24SDAoEdG9vbBgBIAEoCRINCgVjbGFzcxgCIAEoCSpmCghUb29sS2luZBIZChVUT09MX0tJTkRfVU5TUEVDSUZJRUQQABIUChBUT09MX0tJTkRfQUNUSU9OEAESFQoRVE9PTF9LSU5EX1RSSUdHRVIQAhISCg5UT09MX0tJTkRfQ09ERRADKjwKCFRvb2xWaWV3EhkKFVRPT0xfVklFV19VTlNQRUNJRklFRBAAEhUKEVRPT0xfVklFV19TVU1NQVJZEAEqwAEKFVRvb2xraXRDb25uZWN0YWJpbGl0eRImCiJUT09MS0lUX0NPTk5FQ1RBQklMSVRZX1VOU1BFQ0lGSUVEEAASIAocVE9PTEtJVF9DT05ORUNUQUJJTElUWV9SRUFEWRABEjMKL1RPT0xLSVRfQ09OTkVDVEFCSUxJVFlfTkVFRFNfT0FVVEhfUkVHSVNUUkFUSU9OEAISKAokVE9PTEtJVF9DT05ORUNUQUJJTElUWV9PQVVUSF9QRU5ESU5HEAMymAYKDkNhdGFsb2dTZXJ2aWNlElwKDExpc3RUb29sa2l0cxIbLnN2Yy52MS5MaXN0VG9vbGtpdHNSZXF1ZXN0Ghwuc3ZjLnYxLkxpc3RUb29sa2l0c1Jlc3BvbnNlIhGouxgBsLsYAbi7GAHauxgBAxJRCgpHZXRUb29sa2l0Ehkuc3ZjLnYxLkdldFRvb2xraXRSZXF1ZXN0Ghouc3ZjLnYxLkdldFRvb2xraXRSZXNwb25zZSIMqLsYAbC7GAG4uxgBElQKCUxpc3RUb29scxIYLnN2Yy52MS5MaXN0VG9vbHNSZXF1ZXN0Ghkuc3ZjLnYxLkxpc3RUb29sc1Jlc3BvbnNlIhKouxgBsLsYAbi7GAHauxgCAgMSSAoHR2V0VG9vbBIWLnN2Yy52MS5HZXRUb29sUmVxdWVzdBoXLnN2Yy52MS5HZXRUb29sUmVzcG9uc2UiDKi7GAGwuxgBuLsYARJyChVHZXRUb29sa2l0Q29ubmVjdFNwZWMSJC5zdmMudjEuR2V0VG9vbGtpdENvbm5lY3RTcGVjUmVxdWVzdBolLnN2Yy52MS5HZXRUb29sa2l0Q29ubmVjdFNwZWNSZXNwb25zZSIMqLsYAbC7GAG4uxgBEm0KDlB1Ymxpc2hUb29sa2l0Eh0uc3ZjLnYxLlB1Ymxpc2hUb29sa2l0UmVxdWVzdBoeLnN2Yy52MS5QdWJsaXNoVG9vbGtpdFJlc3BvbnNlIhyouxgCsLsYAri7GALKuxgMdG9vbGtpdC5zbHVnEm4KDUltcG9ydFRvb2xraXQSHC5zdmMudjEuSW1wb3J0VG9vbGtpdFJlcXVlc3QaHS5zdmMudjEuSW1wb3J0VG9vbGtpdFJlc3BvbnNlIiCouxgCsLsYAri7GALKuxgMdG9vbGtpdC5zbHVn6LsYARJiCg1EZWxldGVUb29sa2l0Ehwuc3ZjLnYxLkRlbGV0ZVRvb2xraXRSZXF1ZXN0Gh0uc3ZjLnYxLkRlbGV0ZVRvb2xraXRSZXNwb25zZSIUqLsYArC7GAK4uxgCwrsYBHNsdWdiBnByb3RvMw", [file_svc_v1_options]);
+  fileDesc("ChRzdmMvdjEvY2F0YWxvZy5wcm90bxIGc3ZjLnYxItkBCgdUb29sa2l0EgwKBHNsdWcYASABKAkSDAoEbmFtZRgCIAEoCRITCgtkZXNjcmlwdGlvbhgDIAEoCRIPCgd2ZXJzaW9uGAQgASgJEhQKDGF1dGhfc2NoZW1lcxgFIAMoCRIYChBvd25lcl9wcm9qZWN0X2lkGAYgASgJEhAKCGNhdGVnb3J5GAcgASgJEhMKC2Nvbm5lY3RhYmxlGAggASgIEjUKDmNvbm5lY3RhYmlsaXR5GAkgASgOMh0uc3ZjLnYxLlRvb2xraXRDb25uZWN0YWJpbGl0eSLJAgoEVG9vbBIMCgRzbHVnGAEgASgJEhQKDHRvb2xraXRfc2x1ZxgCIAEoCRIeCgRraW5kGAMgASgOMhAuc3ZjLnYxLlRvb2xLaW5kEhMKC2Rlc2NyaXB0aW9uGAQgASgJEhkKEWlucHV0X3NjaGVtYV9qc29uGAUgASgJEhoKEm91dHB1dF9zY2hlbWFfanNvbhgGIAEoCRIXCg9yZXF1aXJlZF9zY29wZXMYByADKAkSGAoQb3duZXJfcHJvamVjdF9pZBgIIAEoCRIUCgxhY2Nlc3NfY2xhc3MYCSABKAkSEAoIY2FsbGFibGUYCiABKAgSEwoLcGFnaW5nX2pzb24YCyABKAkSEQoJcG9sbF9qc29uGAwgASgJEhkKEXVuY2FsbGFibGVfcmVhc29uGA0gASgJEhMKC3JlcGxhY2VkX2J5GA4gASgJIrIBChJUb29sa2l0Q29ubmVjdFNwZWMSFAoMdG9vbGtpdF9zbHVnGAEgASgJEhkKEWJhc2VfdXJsX3RlbXBsYXRlGAIgASgJEjYKEWFjY291bnRfdmFyaWFibGVzGAMgAygLMhsuc3ZjLnYxLkFjY291bnRWYXJpYWJsZVNwZWMSMwoMYXV0aF9zY2hlbWVzGAQgAygLMh0uc3ZjLnYxLlRvb2xraXRBdXRoU2NoZW1lU3BlYyJhChNBY2NvdW50VmFyaWFibGVTcGVjEgwKBG5hbWUYASABKAkSEwoLZGVzY3JpcHRpb24YAiABKAkSDwoHZXhhbXBsZRgDIAEoCRIWCg5kZWNpZGVzX29yaWdpbhgEIAEoCCJmChVUb29sa2l0QXV0aFNjaGVtZVNwZWMSDAoEdHlwZRgBIAEoCRIWCg5kZWZhdWx0X3Njb3BlcxgCIAMoCRIVCg1rZXlfcGxhY2VtZW50GAMgASgJEhAKCGtleV9uYW1lGAQgASgJIlAKE0xpc3RUb29sa2l0c1JlcXVlc3QSEgoKcHJvamVjdF9pZBgBIAEoCRIRCglwYWdlX3NpemUYAiABKAUSEgoKcGFnZV90b2tlbhgDIAEoCSJmChRMaXN0VG9vbGtpdHNSZXNwb25zZRIhCgh0b29sa2l0cxgBIAMoCzIPLnN2Yy52MS5Ub29sa2l0EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRISCgpsaW1pdGVkX3RvGAMgASgJIjUKEUdldFRvb2xraXRSZXF1ZXN0EgwKBHNsdWcYASABKAkSEgoKcHJvamVjdF9pZBgCIAEoCSI2ChJHZXRUb29sa2l0UmVzcG9uc2USIAoHdG9vbGtpdBgBIAEoCzIPLnN2Yy52MS5Ub29sa2l0IqMBChBMaXN0VG9vbHNSZXF1ZXN0EhQKDHRvb2xraXRfc2x1ZxgBIAEoCRIeCgRraW5kGAIgASgOMhAuc3ZjLnYxLlRvb2xLaW5kEhIKCnByb2plY3RfaWQYAyABKAkSEQoJcGFnZV9zaXplGAQgASgFEhIKCnBhZ2VfdG9rZW4YBSABKAkSHgoEdmlldxgGIAEoDjIQLnN2Yy52MS5Ub29sVmlldyJdChFMaXN0VG9vbHNSZXNwb25zZRIbCgV0b29scxgBIAMoCzIMLnN2Yy52MS5Ub29sEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRISCgpsaW1pdGVkX3RvGAMgASgJIjIKDkdldFRvb2xSZXF1ZXN0EgwKBHNsdWcYASABKAkSEgoKcHJvamVjdF9pZBgCIAEoCSItCg9HZXRUb29sUmVzcG9uc2USGgoEdG9vbBgBIAEoCzIMLnN2Yy52MS5Ub29sIkAKHEdldFRvb2xraXRDb25uZWN0U3BlY1JlcXVlc3QSDAoEc2x1ZxgBIAEoCRISCgpwcm9qZWN0X2lkGAIgASgJIkkKHUdldFRvb2xraXRDb25uZWN0U3BlY1Jlc3BvbnNlEigKBHNwZWMYASABKAsyGi5zdmMudjEuVG9vbGtpdENvbm5lY3RTcGVjIkEKFVB1Ymxpc2hUb29sa2l0UmVxdWVzdBIXCg9kZWZpbml0aW9uX2pzb24YASABKAkSDwoHZHJ5X3J1bhgCIAEoCCJOChZQdWJsaXNoVG9vbGtpdFJlc3BvbnNlEiAKB3Rvb2xraXQYASABKAsyDy5zdmMudjEuVG9vbGtpdBISCgp0b29sX3NsdWdzGAIgAygJIiQKFERlbGV0ZVRvb2xraXRSZXF1ZXN0EgwKBHNsdWcYASABKAkiFwoVRGVsZXRlVG9vbGtpdFJlc3BvbnNlImgKDU9wZW5hcGlTb3VyY2USCwoDdXJsGAEgASgJEhAKCGRvY3VtZW50GAIgASgJEg4KBnNlcnZlchgDIAEoCRIMCgRhdXRoGAQgASgJEhoKEmlkZW1wb3RlbmN5X2hlYWRlchgFIAEoCSIoCglNY3BTb3VyY2USCwoDdXJsGAEgASgJEg4KBmhlYWRlchgCIAEoCSJRCg5JbXBvcnRPdmVycmlkZRINCgVtYXRjaBgBIAEoCRIMCgRuYW1lGAIgASgJEg0KBWNsYXNzGAMgASgJEhMKC2Rlc2NyaXB0aW9uGAQgASgJIukBChRJbXBvcnRUb29sa2l0UmVxdWVzdBIMCgRzbHVnGAEgASgJEhAKCGNhdGVnb3J5GAIgASgJEiYKB29wZW5hcGkYAyABKAsyFS5zdmMudjEuT3BlbmFwaVNvdXJjZRIMCgRvbmx5GAQgAygJEg4KBmV4Y2VwdBgFIAMoCRIpCglvdmVycmlkZXMYBiADKAsyFi5zdmMudjEuSW1wb3J0T3ZlcnJpZGUSDwoHcmVwbGFjZRgHIAEoCBIPCgdkcnlfcnVuGAggASgIEh4KA21jcBgJIAEoCzIRLnN2Yy52MS5NY3BTb3VyY2UiXwoVSW1wb3J0VG9vbGtpdFJlc3BvbnNlEiAKB3Rvb2xraXQYASABKAsyDy5zdmMudjEuVG9vbGtpdBIkCgZyZXBvcnQYAiABKAsyFC5zdmMudjEuSW1wb3J0UmVwb3J0IqYCCgxJbXBvcnRSZXBvcnQSDQoFdGl0bGUYASABKAkSDwoHdmVyc2lvbhgCIAEoCRIOCgZmb3JtYXQYAyABKAkSEAoIYmFzZV91cmwYBCABKAkSEgoKb3BlcmF0aW9ucxgFIAEoBRISCgpyZWFkX3Rvb2xzGAYgASgFEhMKC3dyaXRlX3Rvb2xzGAcgASgFEhkKEWRlc3RydWN0aXZlX3Rvb2xzGAggASgFEioKCGxlZnRfb3V0GAkgAygLMhguc3ZjLnYxLkxlZnRPdXRPcGVyYXRpb24SIQoFbm90ZXMYCiADKAsyEi5zdmMudjEuSW1wb3J0Tm90ZRItCgtzdWdnZXN0aW9ucxgLIAMoCzIYLnN2Yy52MS5JbXBvcnRTdWdnZXN0aW9uIjUKEExlZnRPdXRPcGVyYXRpb24SEQoJb3BlcmF0aW9uGAEgASgJEg4KBnJlYXNvbhgCIAEoCSI4CgpJbXBvcnROb3RlEgwKBHRvb2wYASABKAkSDAoEa2luZBgCIAEoCRIOCgZkZXRhaWwYAyABKAkiLwoQSW1wb3J0U3VnZ2VzdGlvbhIMCgR0b29sGAEgASgJEg0KBWNsYXNzGAIgASgJKmYKCFRvb2xLaW5kEhkKFVRPT0xfS0lORF9VTlNQRUNJRklFRBAAEhQKEFRPT0xfS0lORF9BQ1RJT04QARIVChFUT09MX0tJTkRfVFJJR0dFUhACEhIKDlRPT0xfS0lORF9DT0RFEAMqPAoIVG9vbFZpZXcSGQoVVE9PTF9WSUVXX1VOU1BFQ0lGSUVEEAASFQoRVE9PTF9WSUVXX1NVTU1BUlkQASrAAQoVVG9vbGtpdENvbm5lY3RhYmlsaXR5EiYKIlRPT0xLSVRfQ09OTkVDVEFCSUxJVFlfVU5TUEVDSUZJRUQQABIgChxUT09MS0lUX0NPTk5FQ1RBQklMSVRZX1JFQURZEAESMwovVE9PTEtJVF9DT05ORUNUQUJJTElUWV9ORUVEU19PQVVUSF9SRUdJU1RSQVRJT04QAhIoCiRUT09MS0lUX0NPTk5FQ1RBQklMSVRZX09BVVRIX1BFTkRJTkcQAzKYBgoOQ2F0YWxvZ1NlcnZpY2USXAoMTGlzdFRvb2xraXRzEhsuc3ZjLnYxLkxpc3RUb29sa2l0c1JlcXVlc3QaHC5zdmMudjEuTGlzdFRvb2xraXRzUmVzcG9uc2UiEai7GAGwuxgBuLsYAdq7GAEDElEKCkdldFRvb2xraXQSGS5zdmMudjEuR2V0VG9vbGtpdFJlcXVlc3QaGi5zdmMudjEuR2V0VG9vbGtpdFJlc3BvbnNlIgyouxgBsLsYAbi7GAESVAoJTGlzdFRvb2xzEhguc3ZjLnYxLkxpc3RUb29sc1JlcXVlc3QaGS5zdmMudjEuTGlzdFRvb2xzUmVzcG9uc2UiEqi7GAGwuxgBuLsYAdq7GAICAxJICgdHZXRUb29sEhYuc3ZjLnYxLkdldFRvb2xSZXF1ZXN0Ghcuc3ZjLnYxLkdldFRvb2xSZXNwb25zZSIMqLsYAbC7GAG4uxgBEnIKFUdldFRvb2xraXRDb25uZWN0U3BlYxIkLnN2Yy52MS5HZXRUb29sa2l0Q29ubmVjdFNwZWNSZXF1ZXN0GiUuc3ZjLnYxLkdldFRvb2xraXRDb25uZWN0U3BlY1Jlc3BvbnNlIgyouxgBsLsYAbi7GAESbQoOUHVibGlzaFRvb2xraXQSHS5zdmMudjEuUHVibGlzaFRvb2xraXRSZXF1ZXN0Gh4uc3ZjLnYxLlB1Ymxpc2hUb29sa2l0UmVzcG9uc2UiHKi7GAKwuxgCuLsYAsq7GAx0b29sa2l0LnNsdWcSbgoNSW1wb3J0VG9vbGtpdBIcLnN2Yy52MS5JbXBvcnRUb29sa2l0UmVxdWVzdBodLnN2Yy52MS5JbXBvcnRUb29sa2l0UmVzcG9uc2UiIKi7GAKwuxgCuLsYAsq7GAx0b29sa2l0LnNsdWfouxgBEmIKDURlbGV0ZVRvb2xraXQSHC5zdmMudjEuRGVsZXRlVG9vbGtpdFJlcXVlc3QaHS5zdmMudjEuRGVsZXRlVG9vbGtpdFJlc3BvbnNlIhSouxgCsLsYAri7GALCuxgEc2x1Z2IGcHJvdG8z", [file_svc_v1_options]);
 
 /**
  * An external app that the service can reach.
@@ -811,6 +811,35 @@ export const OpenapiSourceSchema: GenMessage<OpenapiSource> = /*@__PURE__*/
   messageDesc(file_svc_v1_catalog, 19);
 
 /**
+ * An MCP server from whose tools ImportToolkit makes a private toolkit (an app that the project defines itself).
+ *
+ * @generated from message svc.v1.McpSource
+ */
+export type McpSource = Message<"svc.v1.McpSource"> & {
+  /**
+   * https address to which MCP messages are posted (Streamable HTTP).
+   *
+   * @generated from field: string url = 1;
+   */
+  url: string;
+
+  /**
+   * Header that carries an account's key, such as `X-Api-Key`. With `Authorization`, the key is sent as a bearer token.
+   * If empty, the server wants no credential.
+   *
+   * @generated from field: string header = 2;
+   */
+  header: string;
+};
+
+/**
+ * Describes the message svc.v1.McpSource.
+ * Use `create(McpSourceSchema)` to create a new message.
+ */
+export const McpSourceSchema: GenMessage<McpSource> = /*@__PURE__*/
+  messageDesc(file_svc_v1_catalog, 20);
+
+/**
  * A choice for some tools of an import, in place of what the imported document says. Empty fields change nothing.
  *
  * @generated from message svc.v1.ImportOverride
@@ -850,7 +879,7 @@ export type ImportOverride = Message<"svc.v1.ImportOverride"> & {
  * Use `create(ImportOverrideSchema)` to create a new message.
  */
 export const ImportOverrideSchema: GenMessage<ImportOverride> = /*@__PURE__*/
-  messageDesc(file_svc_v1_catalog, 20);
+  messageDesc(file_svc_v1_catalog, 21);
 
 /**
  * Request of ImportToolkit.
@@ -880,8 +909,8 @@ export type ImportToolkitRequest = Message<"svc.v1.ImportToolkitRequest"> & {
   openapi?: OpenapiSource | undefined;
 
   /**
-   * Operations to import: tags of the document, or method and path (`GET /pets*`). `*` matches any characters. If empty,
-   * all operations.
+   * Operations to import: tags of the document, or method and path (`GET /pets*`). For an MCP server: names of its
+   * tools. `*` matches any characters. If empty, all operations.
    *
    * @generated from field: repeated string only = 4;
    */
@@ -909,11 +938,18 @@ export type ImportToolkitRequest = Message<"svc.v1.ImportToolkitRequest"> & {
   replace: boolean;
 
   /**
-   * True to read and check the document without storing a toolkit.
+   * True to read and check the source without storing a toolkit.
    *
    * @generated from field: bool dry_run = 8;
    */
   dryRun: boolean;
+
+  /**
+   * The MCP server whose tools the toolkit (app) gets. Exactly one of `openapi` and `mcp` is set.
+   *
+   * @generated from field: svc.v1.McpSource mcp = 9;
+   */
+  mcp?: McpSource | undefined;
 };
 
 /**
@@ -921,7 +957,7 @@ export type ImportToolkitRequest = Message<"svc.v1.ImportToolkitRequest"> & {
  * Use `create(ImportToolkitRequestSchema)` to create a new message.
  */
 export const ImportToolkitRequestSchema: GenMessage<ImportToolkitRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_catalog, 21);
+  messageDesc(file_svc_v1_catalog, 22);
 
 /**
  * Response of ImportToolkit.
@@ -949,7 +985,7 @@ export type ImportToolkitResponse = Message<"svc.v1.ImportToolkitResponse"> & {
  * Use `create(ImportToolkitResponseSchema)` to create a new message.
  */
 export const ImportToolkitResponseSchema: GenMessage<ImportToolkitResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_catalog, 22);
+  messageDesc(file_svc_v1_catalog, 23);
 
 /**
  * Findings about a document from which ImportToolkit made a toolkit (an app with its tools). Its texts come from the
@@ -973,7 +1009,7 @@ export type ImportReport = Message<"svc.v1.ImportReport"> & {
   version: string;
 
   /**
-   * Format of the document, such as `OpenAPI 3.0.3`.
+   * Format of the source, such as `OpenAPI 3.0.3` or `MCP 2026-07-28`.
    *
    * @generated from field: string format = 3;
    */
@@ -987,7 +1023,7 @@ export type ImportReport = Message<"svc.v1.ImportReport"> & {
   baseUrl: string;
 
   /**
-   * Number of operations in the document.
+   * Number of operations in the document, or of tools that the MCP server lists.
    *
    * @generated from field: int32 operations = 5;
    */
@@ -1041,7 +1077,7 @@ export type ImportReport = Message<"svc.v1.ImportReport"> & {
  * Use `create(ImportReportSchema)` to create a new message.
  */
 export const ImportReportSchema: GenMessage<ImportReport> = /*@__PURE__*/
-  messageDesc(file_svc_v1_catalog, 23);
+  messageDesc(file_svc_v1_catalog, 24);
 
 /**
  * An operation of an imported document that did not become a tool.
@@ -1050,7 +1086,7 @@ export const ImportReportSchema: GenMessage<ImportReport> = /*@__PURE__*/
  */
 export type LeftOutOperation = Message<"svc.v1.LeftOutOperation"> & {
   /**
-   * Method and path of the operation (`GET /pets/{id}`).
+   * Method and path of the operation (`GET /pets/{id}`), or the MCP server's name of the tool.
    *
    * @generated from field: string operation = 1;
    */
@@ -1059,7 +1095,8 @@ export type LeftOutOperation = Message<"svc.v1.LeftOutOperation"> & {
   /**
    * Reason that the operation did not become a tool: `deprecated`, `upload`, `download`, `stream`, `body_type`,
    * `parameter_encoding`, `too_large`, `external_ref`, `other_server`, `method`, `flagged` (its description gives
-   * orders to the reader) or `refused` (the tool breaks a rule of definitions).
+   * orders to the reader), `needs_tasks` (a tool of an MCP server that only runs in the background) or `refused` (the
+   * tool breaks a rule of definitions).
    *
    * @generated from field: string reason = 2;
    */
@@ -1071,7 +1108,7 @@ export type LeftOutOperation = Message<"svc.v1.LeftOutOperation"> & {
  * Use `create(LeftOutOperationSchema)` to create a new message.
  */
 export const LeftOutOperationSchema: GenMessage<LeftOutOperation> = /*@__PURE__*/
-  messageDesc(file_svc_v1_catalog, 24);
+  messageDesc(file_svc_v1_catalog, 25);
 
 /**
  * A remark about an imported tool.
@@ -1094,6 +1131,7 @@ export type ImportNote = Message<"svc.v1.ImportNote"> & {
    * - `auth`: a scheme of authentication that svc does not use, or the meaning of two keys.
    * - `refused`: the rule that a tool breaks.
    * - `flagged`: texts that give orders to the reader. svc left them out.
+   * - `says`: what an MCP server says about the effect of its tool.
    *
    * @generated from field: string kind = 2;
    */
@@ -1112,7 +1150,7 @@ export type ImportNote = Message<"svc.v1.ImportNote"> & {
  * Use `create(ImportNoteSchema)` to create a new message.
  */
 export const ImportNoteSchema: GenMessage<ImportNote> = /*@__PURE__*/
-  messageDesc(file_svc_v1_catalog, 25);
+  messageDesc(file_svc_v1_catalog, 26);
 
 /**
  * A tool of an import that may deserve a milder access class.
@@ -1140,7 +1178,7 @@ export type ImportSuggestion = Message<"svc.v1.ImportSuggestion"> & {
  * Use `create(ImportSuggestionSchema)` to create a new message.
  */
 export const ImportSuggestionSchema: GenMessage<ImportSuggestion> = /*@__PURE__*/
-  messageDesc(file_svc_v1_catalog, 26);
+  messageDesc(file_svc_v1_catalog, 27);
 
 /**
  * Kind of a tool.
@@ -1389,19 +1427,26 @@ export const CatalogService: GenService<{
     output: typeof PublishToolkitResponseSchema;
   },
   /**
-   * Makes a private toolkit (an app that the project defines itself) from an OpenAPI document: Swagger 2.0, OpenAPI 3.0,
-   * 3.1 or 3.2, in JSON or YAML. Each operation of the document becomes a tool with an access class, and the result is
-   * stored by the rules of PublishToolkit. The response says which operations were left out, and why. With `dryRun`,
-   * nothing is stored. Requires ROLE_APPROVER.
+   * Makes a private toolkit (an app that the project defines itself) from an OpenAPI document (Swagger 2.0, OpenAPI 3.0,
+   * 3.1 or 3.2, in JSON or YAML) or from an MCP server. Each operation of the document, or each tool of the server, becomes
+   * a tool with an access class, and the result is stored by the rules of PublishToolkit. The response says which
+   * operations were left out, and why. With `dryRun`, nothing is stored. Requires ROLE_APPROVER.
    *
-   * svc reads nothing but the document itself: it follows only references that begin with `#`. The document is not
-   * stored. A request may have 16 MiB.
+   * Of a document, svc reads nothing but the document itself: it follows only references that begin with `#`. The
+   * document is not stored. A request may have 16 MiB.
+   *
+   * A tool of an MCP server is `read` if the server says that it only reads, `write` if the server says that it destroys
+   * nothing, and otherwise `destructive`. An override sets another class. If the server lists its tools only with a
+   * credential, the first import makes a toolkit without tools. Connect an account to it and import again with
+   * `replace`: svc then lists the tools with the account that was connected first.
    *
    * Errors:
    * - invalid_argument SOURCE_INVALID: the request has no source, or two, or an option of it is malformed.
-   * - invalid_argument SOURCE_URL_REFUSED: svc does not read from `openapi.url`, for example because it is a private
-   *   address.
-   * - unavailable SOURCE_UNREACHABLE: the document could not be read from `openapi.url`.
+   * - invalid_argument SOURCE_URL_REFUSED: svc does not read from the address of the source, for example because it is a
+   *   private address.
+   * - unavailable SOURCE_UNREACHABLE: the source could not be read at its address.
+   * - failed_precondition UPSTREAM_NOT_MCP: there is no MCP server with Streamable HTTP at `mcp.url`.
+   * - failed_precondition UPSTREAM_NEEDS_CLIENT: the MCP server wants a credential, and `mcp.header` is empty.
    * - invalid_argument OPENAPI_UNREADABLE: the text is not an OpenAPI document.
    * - invalid_argument OPENAPI_NOTHING_SELECTED: no operation of the document becomes a tool.
    * - invalid_argument BASE_URL_NEEDED: the document has no https address for calls, and the request names none.

@@ -21,6 +21,7 @@ import { compileVerifier } from "../webhook/verifier.ts";
 import { type DeploymentValues, decidesOrigin, fillInDeployment } from "./base-url.ts";
 import { withConfirm } from "./class-to-confirm.ts";
 import { compileMatch } from "./match.ts";
+import { mcpRequest, mcpResponse } from "./mcp-request.ts";
 import { compileNormalize } from "./normalize.ts";
 
 /** Documents of a toolkit (the tools and webhooks of one app) that passed all checks. `tools` is ordered by name. */
@@ -61,13 +62,14 @@ export type Bindings = {
 export function buildToolkit({ toolkit, tools, sayings }: ToolkitDocuments, bindings: Bindings): Toolkit {
   const { values, audience, ownerProjectId = "" } = bindings;
   const entries = [...tools].sort(([a], [b]) => (a < b ? -1 : 1));
-  const baseUrl = fillInDeployment(toolkit.baseUrl, values);
+  const address = toolkit.mcp?.url ?? toolkit.baseUrl ?? "";
+  const baseUrl = fillInDeployment(address, values);
   const { always = {} } = toolkit;
   return {
     slug: toolkit.slug,
     ownerProjectId,
     originDigest: createHash("sha256")
-      .update(JSON.stringify([toolkit.baseUrl, toolkit.auth]))
+      .update(JSON.stringify([address, toolkit.auth]))
       .digest("hex"),
     name: toolkit.name,
     description: toolkit.description.trim(),
@@ -177,7 +179,10 @@ function buildDefinition(toolkit: ToolkitDocument, name: string, document: ToolD
 }
 
 function buildAction(toolkit: ToolkitDocument, name: string, document: ActionDocument, bindings: Bindings): Action {
-  const { request, response = {} } = document;
+  const { mcp } = document;
+  const request = mcp === undefined ? document.request : mcpRequest(mcp, document.input);
+  const response = (mcp === undefined ? document.response : mcpResponse) ?? {};
+  if (request === undefined) throw new Error(`the definition of ${toolkit.slug}.${name} has no request`);
   const { validators = createValidator } = bindings;
   const inputSchema = document.class === "destructive" ? withConfirm(document.input, confirmProperty) : document.input;
   return {
@@ -187,6 +192,7 @@ function buildAction(toolkit: ToolkitDocument, name: string, document: ActionDoc
     ...callabilityOf(document),
     inputSchema,
     idempotency: document.idempotency,
+    ...(mcp !== undefined && { mcp: { tool: mcp.tool, digest: mcp.digest } }),
     request: {
       method: request.method,
       path: parseTemplateTree(request.path),

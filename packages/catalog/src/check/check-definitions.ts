@@ -12,6 +12,7 @@ import type {
 } from "../read/documents.ts";
 import type { ToolkitFiles } from "../read/read-definitions.ts";
 import { checkAction } from "./check-action.ts";
+import { checkAddresses, checkRequestKind } from "./check-mcp.ts";
 import { checkTemplates, faultOfOutputPath, type Namespaces } from "./check-response.ts";
 import { checkSchema } from "./check-schema.ts";
 import { checkShape } from "./check-shape.ts";
@@ -169,6 +170,10 @@ function checkShared({ toolkit, tools }: ToolkitFiles): void {
       "add it: an environment variable whose name starts with SVC_WEBHOOK_SECRET_, in capitals, digits and _";
     toolkit.fault(["webhook", "secretEnv"], "is missing", cure);
   }
+  if (isObject(toolkit.value) && Object.hasOwn(toolkit.value, "mcp")) {
+    const cure = "remove it: projects connect MCP servers for themselves, as private toolkits";
+    toolkit.fault(["mcp"], "is in a shared definition", cure);
+  }
   for (const file of tools.values()) {
     const isTool = isObject(file.value) && (file.value["kind"] === "action" || file.value["kind"] === "trigger");
     if (isTool && !declares(file, "intents"))
@@ -189,7 +194,10 @@ export function* checkInSteps(files: ToolkitFiles): Generator<void> {
   const { folder, toolkit: file, tools } = files;
   const isRead = file.faults.length === 0;
   const toolkit = isRead ? checkShape<ToolkitDocument>(file, "toolkit") : undefined;
-  if (toolkit !== undefined) checkToolkit(file, toolkit, folder);
+  if (toolkit !== undefined) {
+    checkToolkit(file, toolkit, folder);
+    checkAddresses(file, toolkit);
+  }
   const account = toolkit === undefined ? "any" : accountNames(file, toolkit);
   const parts = new Map<string, ToolParts>();
   for (const name of tools.keys()) {
@@ -213,7 +221,10 @@ function checkToolFile(options: {
   const tool = checkShape<ToolDocument>(file, "tool");
   if (tool === undefined) return undefined;
   checkTool(file, tool, name);
-  if (tool.kind === "action") checkAction(file, tool, account);
+  if (tool.kind === "action") {
+    checkAction(file, tool, account);
+    checkRequestKind(file, tool);
+  }
   if (tool.kind === "trigger") checkTrigger(file, tool, webhook);
   return tool;
 }
@@ -238,7 +249,11 @@ function checkReplacements({ tools, parts }: Pick<CheckedTogether, "tools" | "pa
 }
 
 function checkTogether({ file, toolkit, tools, parts }: CheckedTogether): void {
-  if (tools.size === 0) file.fault([], "the toolkit has no tool", "add tools/<tool>.yaml");
+  // A toolkit of an MCP server may have no tool: the server lists its tools only to a connected account.
+  if (tools.size === 0 && toolkit.mcp === undefined) {
+    file.fault([], "the toolkit has no tool", "add tools/<tool>.yaml");
+  }
+  checkKinds({ file, toolkit, tools, parts });
   const triggers = [...parts].filter(([, tool]) => tool.kind === "trigger");
   const [first] = triggers;
   if (first !== undefined && !declares(file, "webhook")) {
@@ -253,6 +268,18 @@ function checkTogether({ file, toolkit, tools, parts }: CheckedTogether): void {
   checkDescriptions({ tools, parts });
   checkReplacements({ tools, parts });
   checkIdentify({ file, toolkit, tools, parts });
+}
+
+/** Checks that the actions of a toolkit call its MCP server exactly if the toolkit has one. Records an error for each that does not. */
+function checkKinds({ toolkit, tools, parts }: CheckedTogether): void {
+  const isMcp = toolkit.mcp !== undefined;
+  for (const [name, tool] of parts) {
+    if (tool.kind !== "action") continue;
+    if (isMcp && tool.request !== undefined)
+      tools.get(name)?.fault(["request"], "is in a toolkit with an MCP server", "write mcp in place of it");
+    if (!isMcp && tool.mcp !== undefined)
+      tools.get(name)?.fault(["mcp"], "is in a toolkit without an MCP server", "write request in place of it");
+  }
 }
 
 /** Checks that all descriptions are different, because models choose tools by their description. */

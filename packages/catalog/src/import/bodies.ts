@@ -1,5 +1,5 @@
 import { isMethodOverride, isObject } from "@svc/core";
-import type { ActionDocument, JsonSchema } from "../read/documents.ts";
+import type { JsonSchema, RequestDocument } from "../read/documents.ts";
 import type { ToolArguments } from "./arguments.ts";
 import { LeftOutError } from "./import-fault.ts";
 import { type DocumentNode, resolved } from "./read.ts";
@@ -9,7 +9,7 @@ import { listOf, objectOf, type SchemaConverter, typesOf } from "./schema.ts";
 export type ToolBody = {
   readonly properties: Readonly<Record<string, JsonSchema>>;
   readonly required: readonly string[];
-  readonly request: Pick<ActionDocument["request"], "body" | "encoding">;
+  readonly request: Pick<RequestDocument, "body" | "encoding">;
   readonly headers: Readonly<Record<string, string>>;
 };
 

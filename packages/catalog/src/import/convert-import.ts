@@ -7,29 +7,32 @@ import type { ImportSource } from "./import-toolkit.ts";
 /** Maximum entries of each of the lists `only`, `except` and `overrides` of an import request. */
 const entriesMax = 1_000;
 
-/** Returns the document and the options of an import request. Throws SOURCE_INVALID if it has no document, or a list is too long. */
+/**
+ * Returns the source and the options of an import request. Throws SOURCE_INVALID if it does not have exactly one source, or a list is too
+ * long.
+ */
 export function importSource(request: ImportToolkitRequest): ImportSource {
-  const { slug, category, openapi, only, except, overrides } = request;
-  if (openapi === undefined) {
-    throw catalogFaults.SOURCE_INVALID(
-      "the request has no source",
-      "Set openapi with the url or the text of a document.",
-    );
-  }
-  for (const [name, list] of Object.entries({ only, except, overrides })) {
+  const { slug, category, openapi, mcp, only, except } = request;
+  for (const [name, list] of Object.entries({ only, except, overrides: request.overrides })) {
     if (list.length <= entriesMax) continue;
     throw catalogFaults.SOURCE_INVALID(`${name} has ${list.length} entries`, `Send at most ${entriesMax}.`, name);
   }
-  const { url, document, server, auth, idempotencyHeader } = openapi;
-  return {
-    ...{ slug, category, url, document, server, auth, idempotencyHeader, only, except },
-    overrides: overrides.map(({ match, name, class: access, description }) => ({
-      match,
-      name,
-      class: access,
-      description,
-    })),
-  };
+  const overrides = request.overrides.map(({ match, name, class: access, description }) => ({
+    match,
+    name,
+    class: access,
+    description,
+  }));
+  const options = { slug, category, only, except, overrides };
+  if (openapi !== undefined && mcp === undefined) {
+    const { url, document, server, auth, idempotencyHeader } = openapi;
+    return { kind: "openapi", ...options, url, document, server, auth, idempotencyHeader };
+  }
+  if (mcp !== undefined && openapi === undefined) return { kind: "mcp", ...options, url: mcp.url, header: mcp.header };
+  throw catalogFaults.SOURCE_INVALID(
+    mcp === undefined ? "the request has no source" : "the request has two sources",
+    "Set either openapi or mcp.",
+  );
 }
 
 /** Returns the report of an import in the form of the API. */

@@ -1,6 +1,7 @@
 import { checkPrivateToolkit } from "../private/parse-definition.ts";
 import { DefinitionError, definitionFaultText, type FileFault } from "../read/definition-file.ts";
 import { ImportError, type ImportFault } from "./import-fault.ts";
+import { importMcp, type McpImportOptions, type McpListing } from "./import-mcp.ts";
 import { type ImportedToolkit, type ImportOptions, importOpenapi } from "./import-openapi.ts";
 
 /** Options of an import as the caller chooses them. */
@@ -15,17 +16,33 @@ export type ImportResult =
   | { readonly fault: ImportFault }
   | { readonly definitionFaults: readonly FileFault[] };
 
+/** Converts a document and returns the toolkit. `refused`: tools that break a rule and must be left out. */
+type MakeToolkit = (refused: ImportOptions["refused"]) => ImportedToolkit;
+
+/** An OpenAPI document, or the list of an MCP server's tools, with the options of its import: a task for the thread that imports. */
+export type ImportTask =
+  | { readonly text: string; readonly options: ChosenImportOptions }
+  | { readonly listing: McpListing; readonly options: Omit<McpImportOptions, "refused"> };
+
+/** Does the task of the thread that imports: converts the document of the task with `importChecked`. */
+export function runImport(task: ImportTask): Promise<ImportResult> {
+  return importChecked((refused) => {
+    if ("listing" in task) return importMcp(task.listing, { ...task.options, refused });
+    return importOpenapi(task.text, { ...task.options, refused });
+  });
+}
+
 /**
- * Converts an OpenAPI document and checks the result by the rules of private toolkits. A tool that breaks a rule is left out, so that it
- * does not prevent the import of the others. Takes seconds of processor time for a large document, so it runs in a thread of its own.
+ * Converts a document and checks the result by the rules of private toolkits. A tool that breaks a rule is left out, so that it does not
+ * prevent the import of the others. Takes seconds of processor time for a large document, so it runs in a thread of its own.
  */
-export async function importChecked(text: string, options: ChosenImportOptions): Promise<ImportResult> {
+async function importChecked(make: MakeToolkit): Promise<ImportResult> {
   try {
-    const first = importOpenapi(text, { ...options, refused: [] });
+    const first = make([]);
     const faults = await faultsOf(first);
     if (faults.length === 0) return first;
     if (faults.some(({ file }) => !file.startsWith(toolPrefix))) return { definitionFaults: faults };
-    const second = importOpenapi(text, { ...options, refused: refusedTools(faults) });
+    const second = make(refusedTools(faults));
     const left = await faultsOf(second);
     return left.length === 0 ? second : { definitionFaults: left };
   } catch (error) {

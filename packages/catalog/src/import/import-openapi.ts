@@ -82,7 +82,7 @@ export function importOpenapi(text: string, options: ImportOptions): ImportedToo
       title: safeText(infoOf(document)["title"], 200) ?? toolkit.name,
       version: plainText(infoOf(document)["version"], 60),
       format: document.version,
-      baseUrl: toolkit.baseUrl,
+      baseUrl: server.baseUrl,
       operations: count,
       classes: countClasses(tools.made),
       leftOut: [...leftOut, ...tools.leftOut],
@@ -177,7 +177,7 @@ function withDistinctTexts(tools: ReadonlyMap<string, ImportedTool>): MadeTools[
   return [...tools].map(([name, tool]) => {
     const { document } = tool;
     if ((counts.get(plain(document.description))?.length ?? 0) < 2) return [name, tool];
-    const { method, path } = document.request;
+    const { method, path } = document.request ?? { method: "", path: "" };
     const suffix = ` (${method} ${path.replaceAll(/\{\{params\.?([^{}|]*?)(?: \|[^{}]*)?\}\}/g, "{$1}").slice(0, 300)})`;
     return [
       name,
@@ -208,11 +208,13 @@ function namesOf(operations: readonly Operation[]): string[] {
   });
 }
 
-function cutName(name: string, most = nameMax): string {
+/** Returns a name with at most `most` characters (default: the maximum for tools), cut at the end of a word if possible. */
+export function cutName(name: string, most = nameMax): string {
   return name.length <= most ? name : name.slice(0, most).replace(/_[^_]*$|_$/, "");
 }
 
-function overrideOf(name: string, overrides: readonly ImportOverride[]): ToolOverride | undefined {
+/** Returns what a person chose for the tool with this name; undefined if no choice matches the name. */
+export function overrideOf(name: string, overrides: readonly ImportOverride[]): ToolOverride | undefined {
   const meant = overrides.filter(({ match }) => globOf(match)(name));
   const last = (key: keyof ToolOverride) => meant.findLast((override) => override[key] !== "")?.[key] ?? "";
   return meant.length === 0
@@ -221,7 +223,10 @@ function overrideOf(name: string, overrides: readonly ImportOverride[]): ToolOve
 }
 
 /** Throws ImportError if an override matches no tool, has an unknown class, or if two tools would have the same name. */
-function checkOverrides(names: readonly string[], { overrides }: ToolsOptions): void {
+export function checkOverrides(
+  names: readonly string[],
+  { overrides }: { readonly overrides: readonly ImportOverride[] },
+): void {
   for (const [index, { match, class: access, name }] of overrides.entries()) {
     const matching = names.filter(globOf(match));
     const shown = JSON.stringify(match.slice(0, 100));
@@ -242,7 +247,8 @@ function checkOverrides(names: readonly string[], { overrides }: ToolsOptions): 
   }
 }
 
-function countClasses(tools: MadeTools["made"]): Record<AccessClass, number> {
+/** Returns the number of tools of each access class. */
+export function countClasses(tools: MadeTools["made"]): Record<AccessClass, number> {
   const counts = { read: 0, write: 0, destructive: 0 };
   for (const [, { document }] of tools) counts[(document as ActionDocument).class]++;
   return counts;

@@ -1,8 +1,6 @@
 import { serveTasks } from "@svc/core/thread";
-import { type ChosenImportOptions, importChecked } from "./import-checked.ts";
+import { type ImportTask, runImport } from "./import-checked.ts";
 
-// Entry point of the thread in which OpenAPI documents become toolkits. A hostile document can use only the memory and time of this thread.
-serveTasks((message) => {
-  const { text, options } = message as { readonly text: string; readonly options: ChosenImportOptions };
-  return importChecked(text, options);
-});
+// Entry point of the thread in which OpenAPI documents and the tools of MCP servers become toolkits. A hostile document can use only the
+// memory and time of this thread.
+serveTasks((message) => runImport(message as ImportTask));

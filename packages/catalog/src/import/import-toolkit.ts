@@ -1,9 +1,11 @@
 import { assertExhaustive, httpTargetOf, type ProjectId, type ThreadPool, ThreadStoppedError } from "@svc/core";
+import { faultOfHeaderName } from "../check/known-names.ts";
 import { catalogFaults } from "../errors.ts";
 import type { Toolkit } from "../model.ts";
 import { parseKeptToolkit } from "../private/parse-definition.ts";
 import { DefinitionError, type FileFault } from "../read/definition-file.ts";
-import type { ChosenImportOptions, ImportResult } from "./import-checked.ts";
+import type { ChosenImportOptions, ImportResult, ImportTask } from "./import-checked.ts";
+import type { McpImportOptions, McpListing } from "./import-mcp.ts";
 import type { ImportedReport, ImportedToolkit } from "./import-openapi.ts";
 
 /** URL of the module that runs in a separate thread and converts OpenAPI documents. */
@@ -23,19 +25,38 @@ export type ReadSource =
   | { readonly kind: "text"; readonly text: string }
   | { readonly kind: "refused" | "failed"; readonly message: string };
 
-/** Dependencies of the function that imports OpenAPI documents as toolkits. */
+/**
+ * Result of asking an MCP server for its tools. `unauthorized`: the server wants a credential. `not_mcp`: what answers is no MCP server.
+ * `refused`: svc may not connect to the address. `failed`: no answer came. `message`: the reason, as the end of a sentence.
+ */
+export type McpServerReading =
+  | { readonly kind: "listing"; readonly listing: McpListing }
+  | { readonly kind: "unauthorized" | "not_mcp" | "refused" | "failed"; readonly message: string };
+
+/** An MCP server to ask. `slug`: toolkit (the server's tools) whose account may be used for that; empty if there is none. */
+export type McpServerQuery = { readonly url: string; readonly slug: string; readonly projectId: ProjectId };
+
+/** Dependencies of the function that imports OpenAPI documents and MCP servers as toolkits. */
 export type ImporterOptions = {
   /** Threads that run `importThread`, with `importMemoryMib` of memory. */
   readonly threads: Pick<ThreadPool, "run">;
   /** Reads the text at an https address on behalf of a project. The address guard of svc refuses private addresses. */
   readonly read: (url: string, projectId: ProjectId) => Promise<ReadSource>;
+  /**
+   * Asks an MCP server for its tools, with the credential of an account that the project has connected to the toolkit, if there is one. The
+   * address guard of svc refuses private addresses.
+   */
+  readonly readMcp: (query: McpServerQuery) => Promise<McpServerReading>;
 };
 
-/** A document to import, with the options of the import. Exactly one of `url` and `document` is not empty. */
-export type ImportSource = Omit<ChosenImportOptions, "documentUrl"> & {
-  readonly url: string;
-  readonly document: string;
-};
+/** An OpenAPI document to import, with the options of the import. Exactly one of `url` and `document` is not empty. */
+type DocumentSource = Omit<ChosenImportOptions, "documentUrl"> & { readonly url: string; readonly document: string };
+
+/** An MCP server to import, with the options of the import. */
+type McpSource = Omit<McpImportOptions, "refused">;
+
+/** What an import reads: an OpenAPI document, or an MCP server. */
+export type ImportSource = ({ readonly kind: "openapi" } & DocumentSource) | ({ readonly kind: "mcp" } & McpSource);
 
 /** The toolkit (the tools of one app) that an import made, its definition as JSON text, and the report. */
 export type CheckedImport = {
@@ -45,34 +66,28 @@ export type CheckedImport = {
 };
 
 /**
- * Makes a checked toolkit (the tools of one app) from an OpenAPI document. Stores nothing. Rejects with an error of `catalogFaults` if the
- * document cannot become a toolkit.
+ * Makes a checked toolkit (the tools of one app) from an OpenAPI document or an MCP server. Stores nothing. Rejects with an error of
+ * `catalogFaults` if the source cannot become a toolkit.
  */
 export type ToolkitImporter = (source: ImportSource, projectId: ProjectId) => Promise<CheckedImport>;
 
 /**
- * Creates the function that makes toolkits from OpenAPI documents. A project has one import at a time on a node: a second one is refused
- * with IMPORT_TOO_COSTLY, so that waiting documents do not fill the memory.
+ * Creates the function that makes toolkits from OpenAPI documents and MCP servers. A project has one import at a time on a node: a second
+ * one is refused with IMPORT_TOO_COSTLY, so that waiting documents do not fill the memory.
  */
-export function createToolkitImporter({ threads, read }: ImporterOptions): ToolkitImporter {
+export function createToolkitImporter({ threads, read, readMcp }: ImporterOptions): ToolkitImporter {
   const importing = new Set<ProjectId>();
-  const convert = async (
-    text: string,
-    options: ChosenImportOptions,
-    projectId: ProjectId,
-  ): Promise<ImportedToolkit> => {
-    const message = { text, options };
+  const convert = async (message: ImportTask, projectId: ProjectId): Promise<ImportedToolkit> => {
     const result = (await threads.run({ projectId, message, cpuMsMax }).catch(refuseStopped)) as ImportResult;
     if ("definitionFaults" in result)
-      throw catalogFaults.DEFINITION_INVALID(new DefinitionError(result.definitionFaults), fieldOfImport);
+      throw catalogFaults.DEFINITION_INVALID(new DefinitionError(result.definitionFaults), (fault) =>
+        fieldOfImport(fault, "listing" in message ? "mcp" : "openapi"),
+      );
     if (!("fault" in result)) return result;
     const { reason, problem, advice, field } = result.fault;
     throw catalogFaults[reason](problem, advice, field);
   };
-  return async ({ url, document, ...options }, projectId) => {
-    if ((url === "") === (document === "")) {
-      throw catalogFaults.SOURCE_INVALID("openapi needs either url or document", "Set exactly one of the two.");
-    }
+  return async ({ kind: _kind, ...source }, projectId) => {
     if (importing.has(projectId)) {
       throw catalogFaults.IMPORT_TOO_COSTLY(
         "another import of the project is still running",
@@ -82,8 +97,9 @@ export function createToolkitImporter({ threads, read }: ImporterOptions): Toolk
     }
     importing.add(projectId);
     try {
-      const text = url === "" ? document : await readAt(url, projectId, read);
-      const made = await convert(text, { ...options, documentUrl: url }, projectId);
+      const task =
+        "document" in source ? await documentTask(source, projectId, read) : await mcpTask(source, projectId, readMcp);
+      const made = await convert(task, projectId);
       // The thread has made all checks. What is left is cheap, and other work of the node can run between its parts.
       return { ...made, toolkit: await parseKeptToolkit(made.definitionJson, projectId) };
     } finally {
@@ -93,8 +109,72 @@ export function createToolkitImporter({ threads, read }: ImporterOptions): Toolk
 }
 
 /** Returns the field of an import request that causes a broken rule in the definition that svc made of it. */
-function fieldOfImport({ file, path }: FileFault): string {
-  return file === "toolkit" && (path === "slug" || path === "category") ? path : "openapi";
+function fieldOfImport({ file, path }: FileFault, source: "openapi" | "mcp"): string {
+  return file === "toolkit" && (path === "slug" || path === "category") ? path : source;
+}
+
+async function documentTask(
+  { url, document, ...options }: DocumentSource,
+  projectId: ProjectId,
+  read: ImporterOptions["read"],
+): Promise<ImportTask> {
+  if ((url === "") === (document === "")) {
+    throw catalogFaults.SOURCE_INVALID("openapi needs either url or document", "Set exactly one of the two.");
+  }
+  const text = url === "" ? document : await readAt(url, projectId, read);
+  return { text, options: { ...options, documentUrl: url } };
+}
+
+/** Description of an MCP server that lists its tools only to a connected account. It becomes a toolkit without tools. */
+const silentServer: McpListing = { name: "", title: "", version: "", protocol: "", pages: [] };
+
+async function mcpTask(
+  source: McpSource,
+  projectId: ProjectId,
+  readMcp: ImporterOptions["readMcp"],
+): Promise<ImportTask> {
+  const { url, header, slug } = source;
+  const address = checkMcpSource(source);
+  const reading = await readMcp({ url: address, slug, projectId });
+  switch (reading.kind) {
+    case "listing":
+      return { listing: reading.listing, options: { ...source, url: address } };
+    case "unauthorized":
+      if (header === "") throw catalogFaults.UPSTREAM_NEEDS_CLIENT(url, reading.message);
+      return { listing: silentServer, options: { ...source, url: address, overrides: [] } };
+    case "not_mcp":
+      throw catalogFaults.UPSTREAM_NOT_MCP(url, reading.message);
+    case "refused":
+      throw catalogFaults.SOURCE_URL_REFUSED("mcp.url", url, reading.message);
+    case "failed":
+      throw catalogFaults.SOURCE_UNREACHABLE("mcp.url", url, reading.message);
+  }
+}
+
+/** Returns the address of an MCP server as it is stored. Throws SOURCE_INVALID and SOURCE_URL_REFUSED. */
+function checkMcpSource({ url, header }: McpSource): string {
+  if (!/^https?:/i.test(url)) {
+    const advice =
+      "Give its https address. For a server that runs as a command, run a bridge from stdio to HTTP beside svc.";
+    throw catalogFaults.SOURCE_INVALID(
+      `mcp.url ${JSON.stringify(url.slice(0, 200))} is not the address of an MCP server`,
+      advice,
+      "mcp.url",
+    );
+  }
+  const fault = header === "" ? undefined : faultOfKeyHeader(header);
+  if (fault !== undefined)
+    throw catalogFaults.SOURCE_INVALID(
+      `mcp.header ${JSON.stringify(header.slice(0, 100))} ${fault}`,
+      "Name a header such as Authorization or X-Api-Key.",
+      "mcp.header",
+    );
+  return new URL(addressOf("mcp.url", url)).href;
+}
+
+function faultOfKeyHeader(header: string): string | undefined {
+  if (/^mcp-/i.test(header)) return "is a header of the protocol";
+  return faultOfHeaderName(header)?.[0];
 }
 
 function refuseStopped(error: unknown): never {
@@ -104,19 +184,24 @@ function refuseStopped(error: unknown): never {
   throw catalogFaults.IMPORT_TOO_COSTLY(`converting the document takes more than ${what}`, advice);
 }
 
-async function readAt(url: string, projectId: ProjectId, read: ImporterOptions["read"]): Promise<string> {
+/** Returns the address of a source without its fragment. Throws SOURCE_URL_REFUSED if svc does not call such an address. */
+function addressOf(field: "openapi.url" | "mcp.url", url: string): string {
   // A fragment is not part of the request for the document.
   const address = url.replace(/#.*$/s, "");
   const target = httpTargetOf(address);
-  if ("fault" in target) throw catalogFaults.SOURCE_URL_REFUSED(withoutCredentials(url), `it ${target.fault}`);
-  const answer = await read(address, projectId);
+  if ("fault" in target) throw catalogFaults.SOURCE_URL_REFUSED(field, withoutCredentials(url), `it ${target.fault}`);
+  return address;
+}
+
+async function readAt(url: string, projectId: ProjectId, read: ImporterOptions["read"]): Promise<string> {
+  const answer = await read(addressOf("openapi.url", url), projectId);
   switch (answer.kind) {
     case "text":
       return answer.text;
     case "refused":
-      throw catalogFaults.SOURCE_URL_REFUSED(url, answer.message);
+      throw catalogFaults.SOURCE_URL_REFUSED("openapi.url", url, answer.message);
     case "failed":
-      throw catalogFaults.SOURCE_UNREACHABLE(url, answer.message);
+      throw catalogFaults.SOURCE_UNREACHABLE("openapi.url", url, answer.message);
     default:
       return assertExhaustive(answer);
   }

@@ -66,18 +66,25 @@ const limits: readonly (readonly [input: SchemaLimits, output: SchemaLimits])[] 
 
 /** Returns the tool that an operation of an OpenAPI document becomes. Throws LeftOutError if the operation cannot become a tool. */
 export function toolOf(context: OperationContext, operation: Operation, override?: ToolOverride): ImportedTool {
+  return fittingTool(context.bytesMax, (schemas) => convert(context, operation, { ...schemas, override }));
+}
+
+/** Limits of the two schemas of an imported tool: that of its arguments and that of its result. */
+export type ToolSchemaLimits = { readonly input: SchemaLimits; readonly output: SchemaLimits };
+
+/**
+ * Returns the tool that `make` makes with the highest limits for its schemas with which it has at most `bytesMax` bytes. Throws
+ * LeftOutError if it is too large even with the lowest limits.
+ */
+export function fittingTool(bytesMax: number, make: (schemas: ToolSchemaLimits) => ImportedTool): ImportedTool {
   for (const [input, output] of limits) {
-    const tool = convert(context, operation, { input, output, override });
-    if (isSmall(tool.document, context.bytesMax)) return tool;
+    const tool = make({ input, output });
+    if (isSmall(tool.document, bytesMax)) return tool;
   }
   throw new LeftOutError("too_large");
 }
 
-type ConvertOptions = {
-  readonly input: SchemaLimits;
-  readonly output: SchemaLimits;
-  readonly override: ToolOverride | undefined;
-};
+type ConvertOptions = ToolSchemaLimits & { readonly override: ToolOverride | undefined };
 
 function convert(context: OperationContext, operation: Operation, options: ConvertOptions): ImportedTool {
   const { root, patterns } = context;
@@ -142,7 +149,8 @@ function requiredOf(names: readonly string[]) {
   return names.length > 0 ? { required: [...new Set(names)] } : {};
 }
 
-function chosenClass(override: ToolOverride | undefined): AccessClass | undefined {
+/** Returns the access class that a person chose for an imported tool; undefined if the person chose none. */
+export function chosenClass(override: ToolOverride | undefined): AccessClass | undefined {
   return accessClasses.find((access) => access === override?.class);
 }
 

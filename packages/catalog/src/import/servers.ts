@@ -7,7 +7,7 @@ import { listOf, objectOf } from "./schema.ts";
 import { safeText, snakeCase, textOf } from "./texts.ts";
 
 /** Base address of an imported app. `account`: the values in this address that a person enters when connecting an account. */
-export type ImportedServer = Pick<ToolkitDocument, "baseUrl" | "account">;
+export type ImportedServer = Pick<ToolkitDocument, "account"> & { readonly baseUrl: string };
 
 /**
  * Returns the address to which calls are sent. `given`: the caller's choice, a number of the document's list (from 1) or an address; empty

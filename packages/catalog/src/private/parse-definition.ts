@@ -12,6 +12,7 @@ import {
 import { faultOfBaseUrl } from "../build/base-url.ts";
 import { buildToolkit } from "../build/build.ts";
 import { checkInSteps } from "../check/check-definitions.ts";
+import { checkMcpAddress } from "../check/check-mcp.ts";
 import { checkShape } from "../check/check-shape.ts";
 import { checkWebhook } from "../check/check-webhook.ts";
 import { checkNames } from "../check/known-names.ts";
@@ -124,6 +125,7 @@ function* checkKept({ toolkit, tools }: ToolkitFiles): Generator<void> {
   const fault = document?.baseUrl === undefined ? undefined : faultOfBaseUrl(document.baseUrl);
   if (fault !== undefined) toolkit.fault(["baseUrl"], ...fault);
   checkNames(toolkit, ["always"], document?.always);
+  if (document?.mcp !== undefined) checkMcpAddress(toolkit, document.mcp.url);
   if (document?.webhook !== undefined) checkWebhook(toolkit, document.webhook);
   for (const file of tools.values()) {
     const tool = checkShape<ToolDocument>(file, "tool");

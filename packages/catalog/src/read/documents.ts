@@ -100,7 +100,10 @@ export type ToolkitDocument = {
   readonly description: string;
   readonly version: string;
   readonly category: string;
-  readonly baseUrl: string;
+  /** Base URL of the app's API. Absent exactly if `mcp` is set. */
+  readonly baseUrl?: string;
+  /** Address of the MCP server that runs the tools. Only in private toolkits (published by one project). */
+  readonly mcp?: { readonly url: string };
   readonly auth: readonly AuthDocument[];
   readonly account?: readonly { name: string; description: string; example?: string; pattern?: string }[];
   readonly always?: { headers?: object; query?: object; body?: object };
@@ -110,7 +113,7 @@ export type ToolkitDocument = {
 };
 
 /** The HTTP request of an action, as in schemas/tool.schema.json. All strings are templates. */
-type RequestDocument = {
+export type RequestDocument = {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   readonly path: string;
   readonly query?: Readonly<Record<string, unknown>>;
@@ -120,7 +123,7 @@ type RequestDocument = {
 };
 
 /** The part of an action's definition that says how svc reads the app's answer, as in schemas/tool.schema.json. */
-type ResponseDocument = {
+export type ResponseDocument = {
   readonly as?: "text";
   readonly unwrap?: string;
   readonly under?: string;
@@ -176,6 +179,12 @@ export type PollDocument = {
   readonly changed?: PollCursorDocument;
 };
 
+/**
+ * The tool of an MCP server that an action calls. `tool`: the server's name for it. `digest`: SHA-256 (hexadecimal) of the description of
+ * the tool as the server sent it. `argument`: name of the action's only argument, if it holds all arguments of the server's tool.
+ */
+export type McpToolDocument = { readonly tool: string; readonly digest: string; readonly argument?: string };
+
 /** Content of an action's definition file that satisfies schemas/tool.schema.json. */
 export type ActionDocument = {
   readonly kind: "action";
@@ -190,7 +199,10 @@ export type ActionDocument = {
   readonly idempotency?: { argument?: string; header?: string; maxLength?: number };
   readonly input: JsonSchema;
   readonly output: JsonSchema;
-  readonly request: RequestDocument;
+  /** The HTTP request of the call. Absent exactly if `mcp` is set. */
+  readonly request?: RequestDocument;
+  /** The tool of an MCP server that the action calls. Only in toolkits with an MCP server. */
+  readonly mcp?: McpToolDocument;
   readonly response?: ResponseDocument;
   readonly paging?: PagingDocument;
   readonly poll?: PollDocument;

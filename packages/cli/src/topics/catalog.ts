@@ -5,14 +5,15 @@ import type { CommandContext } from "../command/context.ts";
 import { CommandError } from "../command/error.ts";
 import { call, list, topic } from "../command/topic.ts";
 import { addCatalogCheck } from "../custom/catalog/check.ts";
+import { addConnectMcp } from "../custom/catalog/connect-mcp.ts";
 import { addToolkitImport } from "../custom/catalog/import.ts";
 import { addCatalogPublish } from "../custom/catalog/publish.ts";
 import { addCatalogShow, connectabilityText, listTools, ownerText } from "../custom/catalog/show.ts";
 import { tableLines } from "../text/table.ts";
 
 /**
- * The commands `svc catalog check|list|show|publish|import|delete`, for toolkits and their tools. `svc toolkits` is another name for
- * `svc catalog`.
+ * The commands `svc catalog check|list|show|publish|import|connect-mcp|delete`, for toolkits and their tools. `svc toolkits` is another name
+ * for `svc catalog`.
  */
 export const addCatalogCommand = topic({
   alias: "toolkits",
@@ -37,6 +38,7 @@ export const addCatalogCommand = topic({
     show: addCatalogShow,
     publish: addCatalogPublish,
     import: addToolkitImport,
+    "connect-mcp": addConnectMcp,
     delete: call(CatalogService.method.deleteToolkit, {
       says: "delete a toolkit that the project has published, and revoke the accounts connected to it",
       takes: { "<slug>": "slug of the toolkit" },

@@ -30,7 +30,7 @@ type ImportValues = {
  * An access class that the user chose for imported tools, and the pattern for the names of these tools. In the pattern, `*` matches any
  * characters.
  */
-type ClassChoice = { readonly class: string; readonly match: string };
+export type ClassChoice = { readonly class: string; readonly match: string };
 
 /** The command `svc toolkits import`, which makes a toolkit from an OpenAPI document, with one tool for each operation. */
 export const addToolkitImport = command(
@@ -98,7 +98,7 @@ export const addToolkitImport = command(
  * Reads an option value such as `read=search_*,list_*`, which gives an access class to the tools with matching names. Adds it to the
  * earlier values of the option. Throws InvalidArgumentError if the text has another form.
  */
-function classes(text: string, before: readonly ClassChoice[] = []): readonly ClassChoice[] {
+export function classes(text: string, before: readonly ClassChoice[] = []): readonly ClassChoice[] {
   const [, access, list = ""] = /^(read|write|destructive)=(.+)$/.exec(text) ?? [];
   if (access === undefined) throw new InvalidArgumentError("expected a class and tools, such as read=search_*,list_*");
   const matches = list.split(",").map((match) => match.trim());
@@ -124,7 +124,8 @@ async function readOverrides(file: string, context: CommandContext): Promise<rea
   });
 }
 
-function reportLines(toolkit: Toolkit, report: ImportReport): string[] {
+/** Returns the lines that a command prints about a toolkit (the tools of one app) that was imported. */
+export function reportLines(toolkit: Toolkit, report: ImportReport): string[] {
   const { title, version, format, baseUrl, readTools, writeTools, destructiveTools, leftOut, suggestions } = report;
   const count = readTools + writeTools + destructiveTools;
   const notesOf = (kind: string) => report.notes.filter((note) => note.kind === kind);
@@ -137,12 +138,13 @@ function reportLines(toolkit: Toolkit, report: ImportReport): string[] {
   const reasons = [...Map.groupBy(leftOut, ({ reason }) => reason)].map(
     ([reason, { length }]) => `${length} ${reason}`,
   );
+  const isMcp = format.startsWith("MCP");
   const searching = suggestions.slice(0, 4).map(({ tool }) => tool);
   const others = suggestions.length - searching.length;
   return [
-    `${toolkit.slug}  ${plainText(`${title} ${version}, ${format}`)}, sent to ${plainText(baseUrl)}`,
+    `${toolkit.slug}  ${plainText(`${title} ${version}`.trim())}, ${plainText(format)}, sent to ${plainText(baseUrl)}`,
     [
-      `${count} of ${report.operations} operations: ${readTools} read, ${writeTools} write, ${destructiveTools} destructive`,
+      `${count} of ${report.operations} ${isMcp ? "tools" : "operations"}: ${readTools} read, ${writeTools} write, ${destructiveTools} destructive`,
       ...extras,
     ].join("   "),
     `auth      ${toolkit.authSchemes.join(", ")}`,
@@ -151,12 +153,28 @@ function reportLines(toolkit: Toolkit, report: ImportReport): string[] {
     ...(suggestions.length === 0
       ? []
       : [
-          `look at   ${countText(suggestions.length, "POST")} that may only read: --class read=${searching.join(",")}${others === 0 ? "" : `, and ${others} more (--show suggestions)`}`,
+          isMcp
+            ? `look at   ${countText(suggestions.length, "tool")} that may do less than the server says: ${mildest(suggestions)}`
+            : `look at   ${countText(suggestions.length, "POST")} that may only read: --class read=${searching.join(",")}${others === 0 ? "" : `, and ${others} more (--show suggestions)`}`,
         ]),
   ];
 }
 
-function shownLines(report: ImportReport, show: ImportValues["show"]): string[] {
+/** Returns the options that set the suggested classes, such as `--class write=create_issue`; at most four tools of each class. */
+function mildest(suggestions: ImportReport["suggestions"]): string {
+  const byClass = Map.groupBy(suggestions, (suggestion) => suggestion.class);
+  const options = [...byClass].map(([access, found]) => {
+    const more = found.length > 4 ? ",…" : "";
+    return `--class ${access}=${found
+      .slice(0, 4)
+      .map(({ tool }) => tool)
+      .join(",")}${more}`;
+  });
+  return options.join(" ");
+}
+
+/** Returns the lines about an import for the option `--show`. */
+export function shownLines(report: ImportReport, show: ImportValues["show"]): string[] {
   if (show === "left-out") return report.leftOut.map(({ operation, reason }) => `${reason}  ${plainText(operation)}`);
   if (show === "notes")
     return report.notes.map(({ tool, kind, detail }) => plainText(`${kind}  ${tool || "-"}  ${detail}`));

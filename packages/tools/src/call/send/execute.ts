@@ -180,7 +180,7 @@ function sendOnce(
     { transport: way.transport, clock: context.clock },
     {
       request: authorized,
-      call: { projectId, toolkit, action, entityId, scheme },
+      call: { projectId, toolkit, action, entityId, scheme, accountId: account?.id },
       repeatsAreSafe: action.class === "read" || repeatsItsKey(prepared, entry, keepsAppKey),
       untilMs,
       mayRepeat,

@@ -119,6 +119,8 @@ function resultOfAnswer(sending: SentRequest, answer: AppAnswer, nowMs: number):
       return cutOff(action, answer, repeatsAreSafe);
     case "refused":
       return resultOf({ outcome: "unreachable", message: answer.message });
+    case "withheld":
+      return resultOf({ outcome: "not_callable", message: answer.message });
     case "unreachable":
       return resultOf({ outcome: "unreachable", retryable: true, message: answer.message });
     case "broken":

@@ -1,0 +1,86 @@
+import { setImmediate } from "node:timers/promises";
+import { isObject, parseJsonInTurns, readForeignText } from "@svc/core";
+import type { AppAnswer } from "../app-transport.ts";
+
+/**
+ * The answer of an MCP server to a request: a JSON-RPC message with every digit of its numbers. `text`: the JSON text of the message.
+ */
+export type ServerResponse = { readonly value: Readonly<Record<string, unknown>>; readonly text: string };
+
+/** Limits of a message of an MCP server. The nesting is limited, because later code reads the message recursively. */
+const bounds = { values: 400_000, members: 100_000, raw: 100_000, digits: 10_000, depth: 200 };
+
+/** True if the answer is a stream of server-sent events. */
+function isEventStream(headers: Readonly<Record<string, string>>): boolean {
+  return /^\s*text\/event-stream\b/i.test(headers["content-type"] ?? "");
+}
+
+/**
+ * Returns the JSON-RPC response with this id in the answer of an MCP server: the body itself, or an event of its stream. Returns undefined
+ * if the answer has no such response. Other work of the node can run while svc reads a long answer.
+ */
+export async function readResponse(
+  answer: AppAnswer & { readonly kind: "answer" },
+  id: unknown,
+): Promise<ServerResponse | undefined> {
+  const read = readForeignText(answer.body, "application/json; charset=utf-8");
+  if ("fault" in read) return undefined;
+  const texts = isEventStream(answer.headers) ? eventsOf(read.text) : [read.text];
+  for (const text of texts) {
+    if (!mayRespond(text)) continue;
+    const value = await parseJsonInTurns(text, { bounds, turn: setImmediate }).catch(() => undefined);
+    if (isObject(value) && value["id"] === id && ("result" in value || "error" in value)) return { value, text };
+  }
+  return undefined;
+}
+
+/** True if a text can be a JSON-RPC response. Used so that only few events of a long stream are read as JSON. */
+function mayRespond(text: string): boolean {
+  return text.includes('"result"') || text.includes('"error"');
+}
+
+const eventEnd = /\r\n\r\n|\n\n|\r\r/;
+
+/** Returns the data of each event in a stream of server-sent events (HTML Living Standard, 9.2). */
+function eventsOf(stream: string): string[] {
+  return stream.split(eventEnd).map(dataOf);
+}
+
+function dataOf(event: string): string {
+  const lines = event.split(/\r\n|\n|\r/).filter((line) => line.startsWith("data:"));
+  return lines.map((line) => line.slice(line.startsWith("data: ") ? 6 : 5)).join("\n");
+}
+
+/** Maximum characters of an event that `createResponseWatch` reads. A longer event is read only after the server has ended the stream. */
+const watchedMax = 65_536;
+
+/**
+ * Returns a function that is called with the parts of an answer's body, in order. It returns true when an event of a stream is the response
+ * with this id, so that a server that leaves the stream open does not delay the call. It returns false for an answer that is no stream.
+ */
+export function createResponseWatch(id: unknown): (chunk: Buffer) => boolean {
+  let parts: Buffer[] = [];
+  let isStream: boolean | undefined;
+  return (chunk) => {
+    isStream ??= /^\s*(?:data|event|id|retry)?:/.test(chunk.subarray(0, 20).toString("latin1"));
+    if (!isStream) return false;
+    // An end of an event may be divided between two parts.
+    const end = Buffer.concat([parts.at(-1)?.subarray(-3) ?? Buffer.alloc(0), chunk]);
+    parts.push(chunk);
+    if (!eventEnd.test(end.toString("latin1"))) return false;
+    const events = Buffer.concat(parts).toString("utf8").split(eventEnd);
+    parts = [Buffer.from(events.pop() ?? "")];
+    return events.some((event) => event.length <= watchedMax && isResponse(dataOf(event), id));
+  };
+}
+
+function isResponse(text: string, id: unknown): boolean {
+  if (!mayRespond(text)) return false;
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) && value["id"] === id && ("result" in value || "error" in value);
+  } catch {
+    // The event is no JSON. The caller reads the whole answer and reports that.
+    return false;
+  }
+}

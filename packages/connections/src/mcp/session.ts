@@ -1,0 +1,218 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import type { Client } from "@modelcontextprotocol/client";
+import { isObject, parseExactJson } from "@svc/core";
+import type { AppAnswer, AppRequest } from "../app-transport.ts";
+import type { ExchangeParty, NetworkTransport } from "../network-transport.ts";
+import { createResponseWatch, readResponse, type ServerResponse } from "./messages.ts";
+
+/** Time and credential of one operation with an MCP server. `request`: address and headers, with the credential of the account. */
+export type McpOperation = {
+  readonly request: Pick<AppRequest, "url" | "headers">;
+  /** End of the operation, in milliseconds of `performance.now()`. */
+  readonly endMs: number;
+};
+
+/**
+ * Result of an operation with an MCP server. `message`: the server's response. `answer`: there is no response; the last HTTP answer, or the
+ * reason why there is none. `isSent`: true if the message of the operation itself may have left svc, false if only messages that open the
+ * session have. `other`: the server does not follow the protocol; the reason.
+ */
+export type McpResult =
+  | { readonly kind: "message"; readonly message: ServerResponse }
+  | { readonly kind: "answer"; readonly answer: AppAnswer; readonly isSent: boolean }
+  | { readonly kind: "other"; readonly reason: string; readonly isSent: boolean };
+
+/** An open session with an MCP server. */
+export type McpSession = {
+  /** Protocol revision that svc and the server use, such as `2026-07-28`. */
+  readonly protocol: string;
+  /** How the server names itself. Empty texts if it does not. */
+  readonly server: { readonly name: string; readonly title: string; readonly version: string };
+  /** True if the server has tools. */
+  readonly hasTools: boolean;
+  /**
+   * Calls a tool. `tool`: the server's description of the tool, from which headers of the call are made; undefined if it is not known. Never
+   * rejects.
+   */
+  callTool(params: SessionCall, operation: McpOperation): Promise<McpResult>;
+  /** Requests a page of the list of tools. `cursor`: undefined for the first page. Never rejects. */
+  listTools(cursor: string | undefined, operation: McpOperation): Promise<McpResult>;
+};
+
+/** Name and arguments of a call. `tool`: the server's description of the tool. */
+export type SessionCall = {
+  readonly name: string;
+  readonly args: Readonly<Record<string, unknown>>;
+  readonly tool: unknown;
+};
+
+/** State of an operation in progress, which the function that sends HTTP requests fills in. */
+type Running = McpOperation & {
+  /** The JSON-RPC method of the operation itself. Undefined while the session is opened. */
+  readonly method: string | undefined;
+  /** Ends the HTTP request of the operation. */
+  readonly cancel: AbortController;
+  answer: AppAnswer | undefined;
+  message: ServerResponse | undefined;
+  isSent: boolean;
+  exchange: Promise<unknown> | undefined;
+};
+
+/** Maximum bytes of an answer that the library for MCP reads itself: those that open a session, and errors. */
+const openingBytesMax = 262_144;
+
+const running = new AsyncLocalStorage<Running>();
+
+/**
+ * Opens a session with an MCP server. It negotiates the protocol revision. Resolves to the failure if the server cannot be reached or does
+ * not follow the protocol. All HTTP requests of the session pass the address guard and the limits of the party (the project).
+ */
+export async function openSession(
+  network: Pick<NetworkTransport, "exchange">,
+  party: ExchangeParty,
+  operation: McpOperation,
+): Promise<McpSession | Exclude<McpResult, { kind: "message" }>> {
+  const { Client, StreamableHTTPClientTransport } = await import("@modelcontextprotocol/client");
+  const client = new Client(
+    { name: "svc", version: "0.1" },
+    {
+      versionNegotiation: { mode: "auto" },
+      inputRequired: { autoFulfill: false },
+      // svc judges results by the schema of the accepted definition, not by what the server says now.
+      jsonSchemaValidator: {
+        getValidator: () => (input) => ({ valid: true, data: input as never, errorMessage: undefined }),
+      },
+    },
+  );
+  // The address is only a placeholder: each request goes to the address of its operation.
+  const transport = new StreamableHTTPClientTransport(new URL(operation.request.url), {
+    fetch: (_url, init) => post(network, party, init),
+  });
+  const timeout = operation.endMs - performance.now();
+  const opened = await run(operation, undefined, () => client.connect(transport, { timeout }));
+  if (opened.failed !== undefined) return opened.failed;
+  const { name = "", title = "", version = "" } = client.getServerVersion() ?? {};
+  return {
+    protocol: client.getNegotiatedProtocolVersion() ?? "",
+    server: { name, title, version },
+    hasTools: client.getServerCapabilities()?.tools !== undefined,
+    callTool: (call, given) => request(given, "tools/call", (options) => callTool(client, call, options)),
+    listTools: (cursor, given) =>
+      request(given, "tools/list", (options) =>
+        client.listTools(cursor === undefined ? undefined : { cursor }, { ...options, cacheMode: "refresh" }),
+      ),
+  };
+}
+
+type LibraryOptions = { readonly timeout: number };
+
+function callTool(client: Client, { name, args, tool }: SessionCall, options: LibraryOptions): Promise<unknown> {
+  const described = isObject(tool) ? { toolDefinition: { ...tool, outputSchema: undefined } as never } : {};
+  return client.callTool({ name, arguments: { ...args } }, { ...options, ...described });
+}
+
+async function request(
+  operation: McpOperation,
+  method: string,
+  send: (options: LibraryOptions) => Promise<unknown>,
+): Promise<McpResult> {
+  const timeout = Math.max(1, operation.endMs - performance.now());
+  const { state, failed } = await run(operation, method, () => send({ timeout }));
+  if (state.message !== undefined) return { kind: "message", message: state.message };
+  return failed ?? { kind: "other", reason: "it did not respond to the request", isSent: state.isSent };
+}
+
+/**
+ * Runs an operation of the library for MCP. The requests that the library sends meanwhile belong to it. `failed`: the failure, undefined if
+ * the library reports success.
+ */
+async function run(
+  operation: McpOperation,
+  method: string | undefined,
+  work: () => Promise<unknown>,
+): Promise<{ readonly state: Running; readonly failed: Exclude<McpResult, { kind: "message" }> | undefined }> {
+  const state: Running = {
+    ...operation,
+    ...{ method, cancel: new AbortController() },
+    ...{ answer: undefined, message: undefined, isSent: false, exchange: undefined },
+  };
+  try {
+    await running.run(state, work);
+    return { state, failed: undefined };
+  } catch (error) {
+    // The library does not wait for a response any more. The HTTP request must end too.
+    state.cancel.abort();
+    await state.exchange;
+    const { answer, isSent } = state;
+    const isFailure = answer !== undefined && (answer.kind !== "answer" || answer.status > 299);
+    if (isFailure) return { state, failed: { kind: "answer", answer, isSent } };
+    const reason = error instanceof Error ? error.message : String(error);
+    return { state, failed: { kind: "other", reason, isSent } };
+  }
+}
+
+/** Sends an HTTP request of the library for MCP, as part of the operation that runs. Only POST requests are sent. */
+async function post(
+  network: Pick<NetworkTransport, "exchange">,
+  party: ExchangeParty,
+  init: RequestInit | undefined,
+): Promise<Response> {
+  const state = running.getStore();
+  // svc does not listen to messages that the server sends outside of a request, and leaves the end of a session to the server.
+  if (state === undefined || init?.method !== "POST") return new Response(null, { status: 405 });
+  const body = String(init.body);
+  const message = parseExactJson(body);
+  const { method, id } = isObject(message) ? message : {};
+  const isOwn = method === state.method;
+  const headers = Object.fromEntries(new Headers(init.headers).entries());
+  const exchange = network.exchange(
+    { method: "POST", url: state.request.url, headers: { ...state.request.headers, ...headers }, body },
+    party,
+    {
+      timeoutMs: Math.max(1, state.endMs - performance.now()),
+      signal: isOwn ? state.cancel.signal : undefined,
+      isComplete: id === undefined ? undefined : createResponseWatch(id),
+    },
+  );
+  if (isOwn) {
+    state.isSent = true;
+    state.exchange = exchange;
+  }
+  const answer = await exchange;
+  // The answer to a message that cancels the operation says nothing about the operation.
+  if (method !== "notifications/cancelled") state.answer = answer;
+  if (answer.kind !== "answer") throw new Error("message" in answer ? answer.message : "the answer is too large");
+  if (!isOwn || answer.status !== 200) return responseOf(answer);
+  state.message = await readResponse(answer, id);
+  if (state.message === undefined) {
+    // The stream broke off, or its content is no response. What the server did is unknown.
+    state.answer = {
+      kind: "broken",
+      sent: true,
+      message: "the answer of the MCP server has no response to the request",
+    };
+    throw new Error("no response");
+  }
+  return stub(state.message, id);
+}
+
+/**
+ * Returns an answer as the library for MCP reads it. svc has read the response itself, with all digits of its numbers and in turns with
+ * other work, so the library gets an empty result.
+ */
+function stub({ value }: ServerResponse, id: unknown): Response {
+  const result = { resultType: "complete", tools: [], content: [], ttlMs: 0, cacheScope: "private" };
+  const outcome = "error" in value ? { error: { code: -32_603, message: "error" } } : { result };
+  return Response.json({ jsonrpc: "2.0", id, ...outcome });
+}
+
+function responseOf({ status, headers, body }: AppAnswer & { readonly kind: "answer" }): Response {
+  if (body.byteLength > openingBytesMax) throw new Error("its answer is too large");
+  const hasBody = body.byteLength > 0 && ![204, 205, 304].includes(status);
+  return new Response(hasBody ? new Uint8Array(body) : null, { status, headers: pickHeaders(headers) });
+}
+
+function pickHeaders(headers: Readonly<Record<string, string>>): Record<string, string> {
+  const names = ["content-type", "mcp-session-id", "www-authenticate"];
+  return Object.fromEntries(names.flatMap((name) => (headers[name] === undefined ? [] : [[name, headers[name]]])));
+}

@@ -102,7 +102,7 @@ const rest = [
   ...named(
     "packages/cli/src",
     "command/unreachable",
-    "custom/catalog/webhook-examples",
+    "custom/toolkits/webhook-examples",
     "custom/erase",
     "custom/jobs/watch",
     "custom/stats",

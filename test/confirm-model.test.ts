@@ -324,7 +324,7 @@ const places: Readonly<Record<string, readonly string[]>> = {
     "TriggersService/CreatePortalLink",
   ],
   "it publishes a toolkit as PublishToolkit does, with the classes that this one checks": [
-    "CatalogService/ImportToolkit",
+    ...["CatalogService/ImportToolkit", "CatalogService/RefreshToolkit", "CatalogService/AcceptToolkitChanges"],
   ],
   "a person connects an account by it, which a call then names": ["ConnectionsService/CreateConnectLink"],
 };

@@ -24,6 +24,7 @@ export function normalize(text: string): string {
     .replace(/\bsvc_[A-Za-z0-9]{24}[\w-]+/g, "svc_KEY")
     .replace(/(\/connect#|#link=)[\w-]+/g, "$1CODE")
     .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "TIME")
+    .replace(/--digest [0-9a-f]{12}/g, "--digest DIGEST")
     .replace(/"cursor":"[^"]+"/g, '"cursor":"CURSOR"')
     .replace(/"durationMs":\d+/g, '"durationMs":0')
     .replace(/"(p50Ms|p99Ms|measuredAttempts)":[1-9]\d*/g, '"$1":MEASURED')

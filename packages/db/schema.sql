@@ -1150,6 +1150,24 @@ create table tool_vectors (
 CREATE UNIQUE INDEX tool_vectors_project ON public.tool_vectors USING btree (project_id, digest);
 CREATE INDEX tool_vectors_used ON public.tool_vectors USING btree (used_at);
 
+create table toolkit_sources (
+  project_id uuid not null,
+  slug text not null,
+  kind text not null,
+  origin text not null,
+  options text not null,
+  digest bytea not null,
+  version integer not null,
+  changes text,
+  changes_digest bytea,
+  changes_count integer not null,
+  next_definition text,
+  refreshed_at timestamp(3) with time zone not null,
+  last_error text not null,
+  constraint toolkit_sources_key PRIMARY KEY (project_id, slug),
+  constraint toolkit_sources_toolkit FOREIGN KEY (project_id, slug) REFERENCES private_toolkits(project_id, slug) ON DELETE CASCADE
+);
+
 create table vault_check (
   id smallint not null,
   sealed bytea not null,

@@ -49,6 +49,10 @@ export async function useKeys({ call, server, secrets }: Playing): Promise<void>
     paths: { "/order": { get: { responses: {} } } },
   });
   await call("CatalogService/ImportToolkit", { slug: "own_import", openapi: { document } });
+  await call("CatalogService/GetToolkitSource", { slug: "own_import" });
+  const newer = document.replace("Own import", "Own newer import");
+  const { changes } = await call("CatalogService/RefreshToolkit", { slug: "own_import", document: newer });
+  await call("CatalogService/AcceptToolkitChanges", { slug: "own_import", digest: changes.digest });
   const basic = { username: secrets["username"], password: secrets["password"] };
   await call("ConnectionsService/InitiateConnection", {
     toolkitSlug: "own_basic",

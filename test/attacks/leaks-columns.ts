@@ -253,6 +253,12 @@ const columnKinds: Readonly<Record<string, Partial<Record<ColumnKind, string>>>>
     name: "entity_id idempotency_key step_id tool_slug",
     told: "message",
   },
+  toolkit_sources: {
+    definition: "changes next_definition options",
+    digest: "changes_digest digest",
+    name: "kind origin slug",
+    quoted: "last_error",
+  },
   tool_vectors: {
     digest: "digest",
     definition: "vector",

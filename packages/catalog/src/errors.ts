@@ -108,6 +108,38 @@ export const catalogFaults = defineFaults({
     help: text`Choose another slug, or set ${field("replace")}.`,
   },
   /** The project has no toolkit of its own (an app's tools and webhooks) with this slug. A shared toolkit cannot be deleted. */
+  /** A call about the source of a toolkit names one that was published from files. */
+  TOOLKIT_HAS_NO_SOURCE: {
+    code: "failed_precondition",
+    field: "slug",
+    says: (slug: string) => `${formatValue(slug)} has no source: it was not imported`,
+    help: text`Publish a new version with ${call("PublishToolkit")}, or import a document with ${call("ImportToolkit")}.`,
+  },
+  /** Other changes wait than those that the caller has seen. `wrong`: the field of the request with the old value. */
+  CHANGES_OUTDATED: {
+    code: "failed_precondition",
+    field: (_slug: string, wrong: string) => wrong,
+    says: (slug: string) => `the changes of ${formatValue(slug)} are not the newest`,
+    help: text`Read the changes again with ${call("GetToolkitSource")}, and look at them before you accept them.`,
+  },
+  /** Only changes of suspicious tools wait, and the request names none of them. */
+  CHANGES_FLAGGED: {
+    code: "failed_precondition",
+    field: "toolNames",
+    says: (_slug: string, flagged: readonly string[]) =>
+      `only tools whose texts give orders to the reader have changed: ${flagged.slice(0, 5).join(", ")}`,
+    help: text`Read their texts, and name those that you accept in ${field("toolNames")}.`,
+  },
+  /** No changes wait, or none for the tool `name`. If only the origin has changed, `name` is empty, too. */
+  CHANGES_NOT_FOUND: {
+    code: "not_found",
+    field: (_slug: string, name: string) => (name === "" ? "slug" : "toolNames"),
+    says: (slug: string, name: string) =>
+      name === ""
+        ? `no changes of tools of ${formatValue(slug)} wait`
+        : `no change of the tool ${formatValue(name)} waits`,
+    help: text`${call("RefreshToolkit")} reads the source again. Set ${field("origin")} to accept a new address or authentication.`,
+  },
   PRIVATE_TOOLKIT_NOT_FOUND: {
     code: "not_found",
     field: "slug",

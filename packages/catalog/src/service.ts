@@ -3,6 +3,7 @@ import type { ServiceImpl } from "@connectrpc/connect";
 import {
   type Binding,
   byText,
+  type Clock,
   isToolGranted,
   isToolkitGranted,
   type ProjectId,
@@ -12,6 +13,8 @@ import {
   requireProject,
   type Sealer,
 } from "@svc/core";
+import type { SourceChange } from "@svc/db/catalog/sources";
+import type { Database } from "@svc/db/connect";
 import {
   type CatalogService,
   type ListToolsRequest,
@@ -30,13 +33,24 @@ import { parsePrivateToolkit } from "./private/parse-definition.ts";
 import type { CatalogViews, PublishedToolkit } from "./private/private-toolkits.ts";
 import { DefinitionError, type FileFault } from "./read/definition-file.ts";
 import { accessClasses } from "./read/documents.ts";
-import type { CatalogView } from "./view/view.ts";
+import { createSourceCalls } from "./source/service-source.ts";
+import { newSource } from "./source/source-options.ts";
+import type { CatalogView, ToolkitSourceState } from "./view/view.ts";
+
+/** How a toolkit is stored: only checked, only as a new one, and with which source. */
+type PublishOptions = {
+  readonly dryRun: boolean;
+  readonly mustBeNew: boolean;
+  readonly source: SourceChange | undefined;
+};
 
 /**
  * Dependencies of CatalogService. `isOauthRegistered` is called each time a toolkit (the tools of one app) is read, so its result may
  * change.
  */
 export type CatalogServiceOptions = {
+  readonly db: Database;
+  readonly clock: Clock;
   readonly views: CatalogViews;
   /** Encrypts the page tokens of lists, so that callers cannot read or change them. */
   readonly sealer: Sealer;
@@ -51,9 +65,10 @@ export type CatalogServiceOptions = {
  * The API messages are created once, so GetTool is only a lookup.
  */
 export function createCatalogService(options: CatalogServiceOptions): ServiceImpl<typeof CatalogService> {
-  const { views, sealer, isOauthRegistered, importer } = options;
+  const { db, clock, views, sealer, isOauthRegistered, importer } = options;
   const inTurn = createTurns();
-  const toolkitMessage = (toolkit: Toolkit): ToolkitMessage => toToolkitMessage(toolkit, isOauthRegistered(toolkit));
+  const toolkitMessage = (toolkit: Toolkit, source?: ToolkitSourceState): ToolkitMessage =>
+    toToolkitMessage(toolkit, isOauthRegistered(toolkit), source);
   /**
    * Returns the catalog view of the project that the request names. This must be the key's own project; any other project is reported as
    * not found. If the request names no project, returns the shared catalog.
@@ -64,20 +79,22 @@ export function createCatalogService(options: CatalogServiceOptions): ServiceImp
   };
   /**
    * Stores a checked toolkit (the tools of one app) for a project. If `dryRun` is true, only checks the toolkit against the project's
-   * catalog. If `mustBeNew` is true, throws TOOLKIT_SLUG_TAKEN for the slug of a toolkit that the project sees.
+   * catalog. If `mustBeNew` is true, throws TOOLKIT_SLUG_TAKEN for the slug of a toolkit that the project sees. `source`: as for
+   * `CatalogViews.publish`.
    */
   const publish = async (
     projectId: ProjectId,
     made: PublishedToolkit,
-    { dryRun, mustBeNew }: { readonly dryRun: boolean; readonly mustBeNew: boolean },
+    { dryRun, mustBeNew, source }: PublishOptions,
   ): Promise<void> => {
     const { slug } = made.toolkit;
     if (mustBeNew && (await views.forProject(projectId)).toolkits.has(slug))
       throw catalogFaults.TOOLKIT_SLUG_TAKEN(slug);
     const lowered = [...faultsOfLowered(made.toolkit, views.shared), ...faultsOfIdentify(made.toolkit)];
     if (lowered.length > 0) throw catalogFaults.DEFINITION_INVALID(new DefinitionError(lowered));
-    const refusal = dryRun ? undefined : await views.publish(projectId, made, { mustBeNew });
+    const refusal = dryRun ? undefined : await views.publish(projectId, made, { mustBeNew, source });
     if (refusal === "taken") throw catalogFaults.TOOLKIT_SLUG_TAKEN(slug);
+    if (refusal === "outdated") throw catalogFaults.CHANGES_OUTDATED(slug, "digest");
     if (refusal !== undefined) throw quotaFaults[refusal.quota](refusal.quotaReached);
   };
   const listPart = projectList(sealer, {
@@ -96,18 +113,18 @@ export function createCatalogService(options: CatalogServiceOptions): ServiceImp
       ...{ call: "ListToolkits", order: bySlug, sizes: wholeLists },
       filter: ({ projectId }) => ({ projectId }),
       async rows({ filter: { projectId }, page: { after }, caller }) {
-        const { toolkits } = await viewFor(projectId, caller);
+        const { toolkits, sources } = await viewFor(projectId, caller);
         const granted = [...toolkits.values()].filter(({ slug }) => isToolkitGranted(caller.binding, slug));
-        return itemsAfter(granted, after);
+        return itemsAfter(granted, after).map((toolkit) => toolkitMessage(toolkit, sources.get(toolkit.slug)));
       },
-      answer: (rows) => ({ toolkits: rows.map(toolkitMessage) }),
+      answer: (toolkits) => ({ toolkits: [...toolkits] }),
     }),
     async getToolkit(request, ctx) {
       const view = await viewFor(request.projectId, requireProject(ctx));
       const toolkit = view.toolkits.get(request.slug);
       if (toolkit === undefined || !isToolkitGranted(requireProject(ctx).binding, request.slug))
         throw catalogFaults.TOOLKIT_NOT_FOUND("slug", request.slug, view);
-      return { toolkit: toolkitMessage(toolkit) };
+      return { toolkit: toolkitMessage(toolkit, view.sources.get(toolkit.slug)) };
     },
     async listTools(request, ctx) {
       const { projectId, toolkitSlug, kind, view, pageSize, pageToken } = request;
@@ -133,16 +150,24 @@ export function createCatalogService(options: CatalogServiceOptions): ServiceImp
     async publishToolkit({ definitionJson, dryRun }, ctx) {
       const { projectId } = requireProject(ctx);
       const toolkit = await inTurn(projectId, () => parseDefinition(definitionJson, projectId));
-      await publish(projectId, { toolkit, definitionJson }, { dryRun, mustBeNew: false });
+      await publish(projectId, { toolkit, definitionJson }, { dryRun, mustBeNew: false, source: undefined });
       const toolSlugs = [...toolkit.actions, ...toolkit.triggers].map(({ slug }) => slug);
-      return { toolkit: toolkitMessage(toolkit), toolSlugs };
+      return { toolkit: toolkitMessage(toolkit, { kind: "file", changesWaiting: 0 }), toolSlugs };
     },
     async importToolkit(request, ctx) {
       const { projectId } = requireProject(ctx);
-      const { report, ...made } = await importer(importSource(request), projectId);
-      await publish(projectId, made, { dryRun: request.dryRun, mustBeNew: !request.replace });
-      return { toolkit: toolkitMessage(made.toolkit), report: reportMessage(report) };
+      const { dryRun, replace } = request;
+      const asked = importSource(request);
+      const made = await importer.convert(asked, projectId);
+      const source = newSource(asked, made, clock.now());
+      await publish(projectId, made, { dryRun, mustBeNew: !replace, source: { kind: "put", source } });
+      const { toolkit, report } = made;
+      return {
+        toolkit: toolkitMessage(toolkit, { kind: source.kind, changesWaiting: 0 }),
+        report: reportMessage(report),
+      };
     },
+    ...createSourceCalls({ db, clock, views, importer, publish, toolkitMessage }),
     async deleteToolkit({ slug }, ctx) {
       const { projectId } = requireProject(ctx);
       if (!(await views.remove(projectId, slug))) throw catalogFaults.PRIVATE_TOOLKIT_NOT_FOUND(slug);
@@ -223,9 +248,9 @@ function isMessageGranted(
 
 /**
  * Returns the API message of a toolkit (the tools and webhooks of one app). `isOauthRegistered`: true if the deployment has an OAuth client
- * for the toolkit.
+ * for the toolkit. `source`: undefined for a shared toolkit.
  */
-function toToolkitMessage(toolkit: Toolkit, isOauthRegistered: boolean): ToolkitMessage {
+function toToolkitMessage(toolkit: Toolkit, isOauthRegistered: boolean, source?: ToolkitSourceState): ToolkitMessage {
   const connectability = connectabilityOf(toolkit.auth, isOauthRegistered);
   return create(ToolkitSchema, {
     slug: toolkit.slug,
@@ -238,6 +263,8 @@ function toToolkitMessage(toolkit: Toolkit, isOauthRegistered: boolean): Toolkit
     connectable:
       connectability === ToolkitConnectability.READY || connectability === ToolkitConnectability.OAUTH_PENDING,
     connectability,
+    sourceKind: source?.kind ?? "",
+    changesWaiting: source?.changesWaiting ?? 0,
   });
 }
 

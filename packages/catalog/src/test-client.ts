@@ -47,7 +47,10 @@ export function createTestNode(db: Database, options: CatalogNodeOptions = {}): 
     const { sealer } = parts;
     if (isOauthRegistered === undefined) register(router);
     else
-      router.service(CatalogService, createCatalogService({ views, sealer, isOauthRegistered, importer: notImported }));
+      router.service(
+        CatalogService,
+        createCatalogService({ db, clock, views, sealer, isOauthRegistered, importer: notImported }),
+      );
   };
   return {
     views,
@@ -56,7 +59,8 @@ export function createTestNode(db: Database, options: CatalogNodeOptions = {}): 
   };
 }
 
-const notImported = () => Promise.reject(new Error("this test imports nothing"));
+const refuse = () => Promise.reject(new Error("this test imports nothing"));
+const notImported = { convert: refuse, refresh: refuse, merge: refuse };
 
 /** For tests: returns the code, the reason and the field of the error that a call returned. */
 export async function refusalOf(call: Promise<unknown>): Promise<[Code, string | undefined, string | undefined]> {

@@ -26,7 +26,6 @@ import { addAgentKeysCommand } from "./topics/agent-keys.ts";
 import { addAskEndpointsCommand } from "./topics/ask-endpoints.ts";
 import { addAsksCommand } from "./topics/asks.ts";
 import { addAuditCommand } from "./topics/audit.ts";
-import { addCatalogCommand } from "./topics/catalog.ts";
 import { addConnectionsCommand } from "./topics/connections.ts";
 import { addConsoleCommand } from "./topics/console.ts";
 import { addContactsCommand } from "./topics/contacts.ts";
@@ -49,6 +48,7 @@ import { addSkillsCommand } from "./topics/skills.ts";
 import { addStandingCommand } from "./topics/standing.ts";
 import { addSubscriptionsCommand } from "./topics/subscriptions.ts";
 import { addToolCallsCommand } from "./topics/tool-calls.ts";
+import { addToolkitsCommand } from "./topics/toolkits.ts";
 import { addVaultCommand } from "./topics/vault.ts";
 import { addWebhooksCommand } from "./topics/webhooks.ts";
 
@@ -104,7 +104,7 @@ const commands: Readonly<Record<string, CommandMaker>> = {
   deliveries: addDeliveriesCommand,
   replay: addReplayCommand,
   replays: addReplaysCommand,
-  catalog: addCatalogCommand,
+  toolkits: addToolkitsCommand,
   secrets: addSecretsCommand,
   search: addSearchCommand,
   connect: addConnectCommand,

@@ -1,5 +1,6 @@
 import { callLimitsForProject } from "../src/call-limits/repo.ts";
 import { privateToolkitsForProject } from "../src/catalog/repo.ts";
+import { toolkitSourcesForProject } from "../src/catalog/sources.ts";
 import type { Executor } from "../src/connect.ts";
 import { eventTypesForProject } from "../src/event-types/repo.ts";
 import { findEventsByKey } from "../src/events/find-by-key.ts";
@@ -27,6 +28,29 @@ const putLimit = (db: Executor) => callLimitsForProject(db, projectId).put(limit
 plan("the private toolkits of a project", (db) => privateToolkitsForProject(db, projectId).list());
 plan("keep a private toolkit", put);
 plan("delete a private toolkit", remove);
+
+const sources = (db: Executor) => toolkitSourcesForProject(db, projectId);
+const waiting = { changes: "{}", changesDigest: Buffer.alloc(32), changesCount: 1, nextDefinition: "{}" };
+const read = { digest: Buffer.alloc(32), options: "{}", refreshedAt: nowMs, version: 1 };
+const imported = { kind: "openapi", origin: "", ...read } as const;
+const { version: _version, ...source } = imported;
+const desk = { ...toolkit, slug: "desk_5" };
+plan("keep an imported toolkit", (db) =>
+  privateToolkitsForProject(db, seededId("prj", 60)).put(toolkit, {
+    mustBeNew: false,
+    source: { kind: "put", source },
+  }),
+);
+plan("accept the changes of a toolkit's source", (db) =>
+  privateToolkitsForProject(db, projectId).put(desk, {
+    mustBeNew: false,
+    source: { kind: "accept", changesDigest: Buffer.alloc(32), options: "{}", rest: undefined },
+  }),
+);
+plan("the source of a toolkit", (db) => sources(db).find("desk_5"));
+plan("the definitions of a toolkit and its source", (db) => sources(db).findDefinitions("desk_5"));
+plan("keep the changes of a toolkit's source", (db) => sources(db).refresh("desk_5", { ...read, waiting }));
+plan("keep why a toolkit's source could not be read", (db) => sources(db).reportFailure("desk_5", "away"));
 
 plan("a page of event types", (db) => eventTypes(db).list({ after: "type-5", limit: 1_000 }));
 plan("a page of offered event types", (db) => eventTypes(db).list({ after: "type-5", limit: 1_000, isOffered: true }));

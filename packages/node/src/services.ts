@@ -57,7 +57,7 @@ export function createServices({
     readMcp: apps.readMcp,
   });
   return (router) => {
-    router.service(CatalogService, createCatalogService({ views, sealer, isOauthRegistered, importer }));
+    router.service(CatalogService, createCatalogService({ db, clock, views, sealer, isOauthRegistered, importer }));
     const connections = { ...apps, views, db, clock, sealer, isSandbox, publicUrl, consoleUrl };
     router.service(ConnectionsService, createConnectionsService(connections));
     router.service(SecretsService, createSecretsService({ db, clock, sealer }));

@@ -48,6 +48,7 @@ const emptyEverything = [
   "event_type_versions",
   "event_settings",
   "webhook_secrets",
+  "toolkit_sources",
   "private_toolkits",
   "contacts",
   "due_tasks",

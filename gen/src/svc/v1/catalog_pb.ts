@@ -4,6 +4,8 @@
 
 import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
+import type { Timestamp } from "@bufbuild/protobuf/wkt";
+import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import { file_svc_v1_options } from "./options_pb.ts";
 import type { Message, UnknownEnum } from "@bufbuild/protobuf";
 
@@ -11,7 +13,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file svc/v1/catalog.proto.
  */
 export const file_svc_v1_catalog: GenFile = /*@__PURE__*/
-  fileDesc("ChRzdmMvdjEvY2F0YWxvZy5wcm90bxIGc3ZjLnYxItkBCgdUb29sa2l0EgwKBHNsdWcYASABKAkSDAoEbmFtZRgCIAEoCRITCgtkZXNjcmlwdGlvbhgDIAEoCRIPCgd2ZXJzaW9uGAQgASgJEhQKDGF1dGhfc2NoZW1lcxgFIAMoCRIYChBvd25lcl9wcm9qZWN0X2lkGAYgASgJEhAKCGNhdGVnb3J5GAcgASgJEhMKC2Nvbm5lY3RhYmxlGAggASgIEjUKDmNvbm5lY3RhYmlsaXR5GAkgASgOMh0uc3ZjLnYxLlRvb2xraXRDb25uZWN0YWJpbGl0eSLJAgoEVG9vbBIMCgRzbHVnGAEgASgJEhQKDHRvb2xraXRfc2x1ZxgCIAEoCRIeCgRraW5kGAMgASgOMhAuc3ZjLnYxLlRvb2xLaW5kEhMKC2Rlc2NyaXB0aW9uGAQgASgJEhkKEWlucHV0X3NjaGVtYV9qc29uGAUgASgJEhoKEm91dHB1dF9zY2hlbWFfanNvbhgGIAEoCRIXCg9yZXF1aXJlZF9zY29wZXMYByADKAkSGAoQb3duZXJfcHJvamVjdF9pZBgIIAEoCRIUCgxhY2Nlc3NfY2xhc3MYCSABKAkSEAoIY2FsbGFibGUYCiABKAgSEwoLcGFnaW5nX2pzb24YCyABKAkSEQoJcG9sbF9qc29uGAwgASgJEhkKEXVuY2FsbGFibGVfcmVhc29uGA0gASgJEhMKC3JlcGxhY2VkX2J5GA4gASgJIrIBChJUb29sa2l0Q29ubmVjdFNwZWMSFAoMdG9vbGtpdF9zbHVnGAEgASgJEhkKEWJhc2VfdXJsX3RlbXBsYXRlGAIgASgJEjYKEWFjY291bnRfdmFyaWFibGVzGAMgAygLMhsuc3ZjLnYxLkFjY291bnRWYXJpYWJsZVNwZWMSMwoMYXV0aF9zY2hlbWVzGAQgAygLMh0uc3ZjLnYxLlRvb2xraXRBdXRoU2NoZW1lU3BlYyJhChNBY2NvdW50VmFyaWFibGVTcGVjEgwKBG5hbWUYASABKAkSEwoLZGVzY3JpcHRpb24YAiABKAkSDwoHZXhhbXBsZRgDIAEoCRIWCg5kZWNpZGVzX29yaWdpbhgEIAEoCCJmChVUb29sa2l0QXV0aFNjaGVtZVNwZWMSDAoEdHlwZRgBIAEoCRIWCg5kZWZhdWx0X3Njb3BlcxgCIAMoCRIVCg1rZXlfcGxhY2VtZW50GAMgASgJEhAKCGtleV9uYW1lGAQgASgJIlAKE0xpc3RUb29sa2l0c1JlcXVlc3QSEgoKcHJvamVjdF9pZBgBIAEoCRIRCglwYWdlX3NpemUYAiABKAUSEgoKcGFnZV90b2tlbhgDIAEoCSJmChRMaXN0VG9vbGtpdHNSZXNwb25zZRIhCgh0b29sa2l0cxgBIAMoCzIPLnN2Yy52MS5Ub29sa2l0EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRISCgpsaW1pdGVkX3RvGAMgASgJIjUKEUdldFRvb2xraXRSZXF1ZXN0EgwKBHNsdWcYASABKAkSEgoKcHJvamVjdF9pZBgCIAEoCSI2ChJHZXRUb29sa2l0UmVzcG9uc2USIAoHdG9vbGtpdBgBIAEoCzIPLnN2Yy52MS5Ub29sa2l0IqMBChBMaXN0VG9vbHNSZXF1ZXN0EhQKDHRvb2xraXRfc2x1ZxgBIAEoCRIeCgRraW5kGAIgASgOMhAuc3ZjLnYxLlRvb2xLaW5kEhIKCnByb2plY3RfaWQYAyABKAkSEQoJcGFnZV9zaXplGAQgASgFEhIKCnBhZ2VfdG9rZW4YBSABKAkSHgoEdmlldxgGIAEoDjIQLnN2Yy52MS5Ub29sVmlldyJdChFMaXN0VG9vbHNSZXNwb25zZRIbCgV0b29scxgBIAMoCzIMLnN2Yy52MS5Ub29sEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRISCgpsaW1pdGVkX3RvGAMgASgJIjIKDkdldFRvb2xSZXF1ZXN0EgwKBHNsdWcYASABKAkSEgoKcHJvamVjdF9pZBgCIAEoCSItCg9HZXRUb29sUmVzcG9uc2USGgoEdG9vbBgBIAEoCzIMLnN2Yy52MS5Ub29sIkAKHEdldFRvb2xraXRDb25uZWN0U3BlY1JlcXVlc3QSDAoEc2x1ZxgBIAEoCRISCgpwcm9qZWN0X2lkGAIgASgJIkkKHUdldFRvb2xraXRDb25uZWN0U3BlY1Jlc3BvbnNlEigKBHNwZWMYASABKAsyGi5zdmMudjEuVG9vbGtpdENvbm5lY3RTcGVjIkEKFVB1Ymxpc2hUb29sa2l0UmVxdWVzdBIXCg9kZWZpbml0aW9uX2pzb24YASABKAkSDwoHZHJ5X3J1bhgCIAEoCCJOChZQdWJsaXNoVG9vbGtpdFJlc3BvbnNlEiAKB3Rvb2xraXQYASABKAsyDy5zdmMudjEuVG9vbGtpdBISCgp0b29sX3NsdWdzGAIgAygJIiQKFERlbGV0ZVRvb2xraXRSZXF1ZXN0EgwKBHNsdWcYASABKAkiFwoVRGVsZXRlVG9vbGtpdFJlc3BvbnNlImgKDU9wZW5hcGlTb3VyY2USCwoDdXJsGAEgASgJEhAKCGRvY3VtZW50GAIgASgJEg4KBnNlcnZlchgDIAEoCRIMCgRhdXRoGAQgASgJEhoKEmlkZW1wb3RlbmN5X2hlYWRlchgFIAEoCSIoCglNY3BTb3VyY2USCwoDdXJsGAEgASgJEg4KBmhlYWRlchgCIAEoCSJRCg5JbXBvcnRPdmVycmlkZRINCgVtYXRjaBgBIAEoCRIMCgRuYW1lGAIgASgJEg0KBWNsYXNzGAMgASgJEhMKC2Rlc2NyaXB0aW9uGAQgASgJIukBChRJbXBvcnRUb29sa2l0UmVxdWVzdBIMCgRzbHVnGAEgASgJEhAKCGNhdGVnb3J5GAIgASgJEiYKB29wZW5hcGkYAyABKAsyFS5zdmMudjEuT3BlbmFwaVNvdXJjZRIMCgRvbmx5GAQgAygJEg4KBmV4Y2VwdBgFIAMoCRIpCglvdmVycmlkZXMYBiADKAsyFi5zdmMudjEuSW1wb3J0T3ZlcnJpZGUSDwoHcmVwbGFjZRgHIAEoCBIPCgdkcnlfcnVuGAggASgIEh4KA21jcBgJIAEoCzIRLnN2Yy52MS5NY3BTb3VyY2UiXwoVSW1wb3J0VG9vbGtpdFJlc3BvbnNlEiAKB3Rvb2xraXQYASABKAsyDy5zdmMudjEuVG9vbGtpdBIkCgZyZXBvcnQYAiABKAsyFC5zdmMudjEuSW1wb3J0UmVwb3J0IqYCCgxJbXBvcnRSZXBvcnQSDQoFdGl0bGUYASABKAkSDwoHdmVyc2lvbhgCIAEoCRIOCgZmb3JtYXQYAyABKAkSEAoIYmFzZV91cmwYBCABKAkSEgoKb3BlcmF0aW9ucxgFIAEoBRISCgpyZWFkX3Rvb2xzGAYgASgFEhMKC3dyaXRlX3Rvb2xzGAcgASgFEhkKEWRlc3RydWN0aXZlX3Rvb2xzGAggASgFEioKCGxlZnRfb3V0GAkgAygLMhguc3ZjLnYxLkxlZnRPdXRPcGVyYXRpb24SIQoFbm90ZXMYCiADKAsyEi5zdmMudjEuSW1wb3J0Tm90ZRItCgtzdWdnZXN0aW9ucxgLIAMoCzIYLnN2Yy52MS5JbXBvcnRTdWdnZXN0aW9uIjUKEExlZnRPdXRPcGVyYXRpb24SEQoJb3BlcmF0aW9uGAEgASgJEg4KBnJlYXNvbhgCIAEoCSI4CgpJbXBvcnROb3RlEgwKBHRvb2wYASABKAkSDAoEa2luZBgCIAEoCRIOCgZkZXRhaWwYAyABKAkiLwoQSW1wb3J0U3VnZ2VzdGlvbhIMCgR0b29sGAEgASgJEg0KBWNsYXNzGAIgASgJKmYKCFRvb2xLaW5kEhkKFVRPT0xfS0lORF9VTlNQRUNJRklFRBAAEhQKEFRPT0xfS0lORF9BQ1RJT04QARIVChFUT09MX0tJTkRfVFJJR0dFUhACEhIKDlRPT0xfS0lORF9DT0RFEAMqPAoIVG9vbFZpZXcSGQoVVE9PTF9WSUVXX1VOU1BFQ0lGSUVEEAASFQoRVE9PTF9WSUVXX1NVTU1BUlkQASrAAQoVVG9vbGtpdENvbm5lY3RhYmlsaXR5EiYKIlRPT0xLSVRfQ09OTkVDVEFCSUxJVFlfVU5TUEVDSUZJRUQQABIgChxUT09MS0lUX0NPTk5FQ1RBQklMSVRZX1JFQURZEAESMwovVE9PTEtJVF9DT05ORUNUQUJJTElUWV9ORUVEU19PQVVUSF9SRUdJU1RSQVRJT04QAhIoCiRUT09MS0lUX0NPTk5FQ1RBQklMSVRZX09BVVRIX1BFTkRJTkcQAzKYBgoOQ2F0YWxvZ1NlcnZpY2USXAoMTGlzdFRvb2xraXRzEhsuc3ZjLnYxLkxpc3RUb29sa2l0c1JlcXVlc3QaHC5zdmMudjEuTGlzdFRvb2xraXRzUmVzcG9uc2UiEai7GAGwuxgBuLsYAdq7GAEDElEKCkdldFRvb2xraXQSGS5zdmMudjEuR2V0VG9vbGtpdFJlcXVlc3QaGi5zdmMudjEuR2V0VG9vbGtpdFJlc3BvbnNlIgyouxgBsLsYAbi7GAESVAoJTGlzdFRvb2xzEhguc3ZjLnYxLkxpc3RUb29sc1JlcXVlc3QaGS5zdmMudjEuTGlzdFRvb2xzUmVzcG9uc2UiEqi7GAGwuxgBuLsYAdq7GAICAxJICgdHZXRUb29sEhYuc3ZjLnYxLkdldFRvb2xSZXF1ZXN0Ghcuc3ZjLnYxLkdldFRvb2xSZXNwb25zZSIMqLsYAbC7GAG4uxgBEnIKFUdldFRvb2xraXRDb25uZWN0U3BlYxIkLnN2Yy52MS5HZXRUb29sa2l0Q29ubmVjdFNwZWNSZXF1ZXN0GiUuc3ZjLnYxLkdldFRvb2xraXRDb25uZWN0U3BlY1Jlc3BvbnNlIgyouxgBsLsYAbi7GAESbQoOUHVibGlzaFRvb2xraXQSHS5zdmMudjEuUHVibGlzaFRvb2xraXRSZXF1ZXN0Gh4uc3ZjLnYxLlB1Ymxpc2hUb29sa2l0UmVzcG9uc2UiHKi7GAKwuxgCuLsYAsq7GAx0b29sa2l0LnNsdWcSbgoNSW1wb3J0VG9vbGtpdBIcLnN2Yy52MS5JbXBvcnRUb29sa2l0UmVxdWVzdBodLnN2Yy52MS5JbXBvcnRUb29sa2l0UmVzcG9uc2UiIKi7GAKwuxgCuLsYAsq7GAx0b29sa2l0LnNsdWfouxgBEmIKDURlbGV0ZVRvb2xraXQSHC5zdmMudjEuRGVsZXRlVG9vbGtpdFJlcXVlc3QaHS5zdmMudjEuRGVsZXRlVG9vbGtpdFJlc3BvbnNlIhSouxgCsLsYAri7GALCuxgEc2x1Z2IGcHJvdG8z", [file_svc_v1_options]);
+  fileDesc("ChRzdmMvdjEvY2F0YWxvZy5wcm90bxIGc3ZjLnYxIocCCgdUb29sa2l0EgwKBHNsdWcYASABKAkSDAoEbmFtZRgCIAEoCRITCgtkZXNjcmlwdGlvbhgDIAEoCRIPCgd2ZXJzaW9uGAQgASgJEhQKDGF1dGhfc2NoZW1lcxgFIAMoCRIYChBvd25lcl9wcm9qZWN0X2lkGAYgASgJEhAKCGNhdGVnb3J5GAcgASgJEhMKC2Nvbm5lY3RhYmxlGAggASgIEjUKDmNvbm5lY3RhYmlsaXR5GAkgASgOMh0uc3ZjLnYxLlRvb2xraXRDb25uZWN0YWJpbGl0eRITCgtzb3VyY2Vfa2luZBgKIAEoCRIXCg9jaGFuZ2VzX3dhaXRpbmcYCyABKAUiyQIKBFRvb2wSDAoEc2x1ZxgBIAEoCRIUCgx0b29sa2l0X3NsdWcYAiABKAkSHgoEa2luZBgDIAEoDjIQLnN2Yy52MS5Ub29sS2luZBITCgtkZXNjcmlwdGlvbhgEIAEoCRIZChFpbnB1dF9zY2hlbWFfanNvbhgFIAEoCRIaChJvdXRwdXRfc2NoZW1hX2pzb24YBiABKAkSFwoPcmVxdWlyZWRfc2NvcGVzGAcgAygJEhgKEG93bmVyX3Byb2plY3RfaWQYCCABKAkSFAoMYWNjZXNzX2NsYXNzGAkgASgJEhAKCGNhbGxhYmxlGAogASgIEhMKC3BhZ2luZ19qc29uGAsgASgJEhEKCXBvbGxfanNvbhgMIAEoCRIZChF1bmNhbGxhYmxlX3JlYXNvbhgNIAEoCRITCgtyZXBsYWNlZF9ieRgOIAEoCSKyAQoSVG9vbGtpdENvbm5lY3RTcGVjEhQKDHRvb2xraXRfc2x1ZxgBIAEoCRIZChFiYXNlX3VybF90ZW1wbGF0ZRgCIAEoCRI2ChFhY2NvdW50X3ZhcmlhYmxlcxgDIAMoCzIbLnN2Yy52MS5BY2NvdW50VmFyaWFibGVTcGVjEjMKDGF1dGhfc2NoZW1lcxgEIAMoCzIdLnN2Yy52MS5Ub29sa2l0QXV0aFNjaGVtZVNwZWMiYQoTQWNjb3VudFZhcmlhYmxlU3BlYxIMCgRuYW1lGAEgASgJEhMKC2Rlc2NyaXB0aW9uGAIgASgJEg8KB2V4YW1wbGUYAyABKAkSFgoOZGVjaWRlc19vcmlnaW4YBCABKAgiZgoVVG9vbGtpdEF1dGhTY2hlbWVTcGVjEgwKBHR5cGUYASABKAkSFgoOZGVmYXVsdF9zY29wZXMYAiADKAkSFQoNa2V5X3BsYWNlbWVudBgDIAEoCRIQCghrZXlfbmFtZRgEIAEoCSJQChNMaXN0VG9vbGtpdHNSZXF1ZXN0EhIKCnByb2plY3RfaWQYASABKAkSEQoJcGFnZV9zaXplGAIgASgFEhIKCnBhZ2VfdG9rZW4YAyABKAkiZgoUTGlzdFRvb2xraXRzUmVzcG9uc2USIQoIdG9vbGtpdHMYASADKAsyDy5zdmMudjEuVG9vbGtpdBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEgoKbGltaXRlZF90bxgDIAEoCSI1ChFHZXRUb29sa2l0UmVxdWVzdBIMCgRzbHVnGAEgASgJEhIKCnByb2plY3RfaWQYAiABKAkiNgoSR2V0VG9vbGtpdFJlc3BvbnNlEiAKB3Rvb2xraXQYASABKAsyDy5zdmMudjEuVG9vbGtpdCKjAQoQTGlzdFRvb2xzUmVxdWVzdBIUCgx0b29sa2l0X3NsdWcYASABKAkSHgoEa2luZBgCIAEoDjIQLnN2Yy52MS5Ub29sS2luZBISCgpwcm9qZWN0X2lkGAMgASgJEhEKCXBhZ2Vfc2l6ZRgEIAEoBRISCgpwYWdlX3Rva2VuGAUgASgJEh4KBHZpZXcYBiABKA4yEC5zdmMudjEuVG9vbFZpZXciXQoRTGlzdFRvb2xzUmVzcG9uc2USGwoFdG9vbHMYASADKAsyDC5zdmMudjEuVG9vbBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEgoKbGltaXRlZF90bxgDIAEoCSIyCg5HZXRUb29sUmVxdWVzdBIMCgRzbHVnGAEgASgJEhIKCnByb2plY3RfaWQYAiABKAkiLQoPR2V0VG9vbFJlc3BvbnNlEhoKBHRvb2wYASABKAsyDC5zdmMudjEuVG9vbCJAChxHZXRUb29sa2l0Q29ubmVjdFNwZWNSZXF1ZXN0EgwKBHNsdWcYASABKAkSEgoKcHJvamVjdF9pZBgCIAEoCSJJCh1HZXRUb29sa2l0Q29ubmVjdFNwZWNSZXNwb25zZRIoCgRzcGVjGAEgASgLMhouc3ZjLnYxLlRvb2xraXRDb25uZWN0U3BlYyJBChVQdWJsaXNoVG9vbGtpdFJlcXVlc3QSFwoPZGVmaW5pdGlvbl9qc29uGAEgASgJEg8KB2RyeV9ydW4YAiABKAgiTgoWUHVibGlzaFRvb2xraXRSZXNwb25zZRIgCgd0b29sa2l0GAEgASgLMg8uc3ZjLnYxLlRvb2xraXQSEgoKdG9vbF9zbHVncxgCIAMoCSIkChREZWxldGVUb29sa2l0UmVxdWVzdBIMCgRzbHVnGAEgASgJIhcKFURlbGV0ZVRvb2xraXRSZXNwb25zZSJoCg1PcGVuYXBpU291cmNlEgsKA3VybBgBIAEoCRIQCghkb2N1bWVudBgCIAEoCRIOCgZzZXJ2ZXIYAyABKAkSDAoEYXV0aBgEIAEoCRIaChJpZGVtcG90ZW5jeV9oZWFkZXIYBSABKAkiKAoJTWNwU291cmNlEgsKA3VybBgBIAEoCRIOCgZoZWFkZXIYAiABKAkiUQoOSW1wb3J0T3ZlcnJpZGUSDQoFbWF0Y2gYASABKAkSDAoEbmFtZRgCIAEoCRINCgVjbGFzcxgDIAEoCRITCgtkZXNjcmlwdGlvbhgEIAEoCSLpAQoUSW1wb3J0VG9vbGtpdFJlcXVlc3QSDAoEc2x1ZxgBIAEoCRIQCghjYXRlZ29yeRgCIAEoCRImCgdvcGVuYXBpGAMgASgLMhUuc3ZjLnYxLk9wZW5hcGlTb3VyY2USDAoEb25seRgEIAMoCRIOCgZleGNlcHQYBSADKAkSKQoJb3ZlcnJpZGVzGAYgAygLMhYuc3ZjLnYxLkltcG9ydE92ZXJyaWRlEg8KB3JlcGxhY2UYByABKAgSDwoHZHJ5X3J1bhgIIAEoCBIeCgNtY3AYCSABKAsyES5zdmMudjEuTWNwU291cmNlIl8KFUltcG9ydFRvb2xraXRSZXNwb25zZRIgCgd0b29sa2l0GAEgASgLMg8uc3ZjLnYxLlRvb2xraXQSJAoGcmVwb3J0GAIgASgLMhQuc3ZjLnYxLkltcG9ydFJlcG9ydCKmAgoMSW1wb3J0UmVwb3J0Eg0KBXRpdGxlGAEgASgJEg8KB3ZlcnNpb24YAiABKAkSDgoGZm9ybWF0GAMgASgJEhAKCGJhc2VfdXJsGAQgASgJEhIKCm9wZXJhdGlvbnMYBSABKAUSEgoKcmVhZF90b29scxgGIAEoBRITCgt3cml0ZV90b29scxgHIAEoBRIZChFkZXN0cnVjdGl2ZV90b29scxgIIAEoBRIqCghsZWZ0X291dBgJIAMoCzIYLnN2Yy52MS5MZWZ0T3V0T3BlcmF0aW9uEiEKBW5vdGVzGAogAygLMhIuc3ZjLnYxLkltcG9ydE5vdGUSLQoLc3VnZ2VzdGlvbnMYCyADKAsyGC5zdmMudjEuSW1wb3J0U3VnZ2VzdGlvbiI1ChBMZWZ0T3V0T3BlcmF0aW9uEhEKCW9wZXJhdGlvbhgBIAEoCRIOCgZyZWFzb24YAiABKAkiOAoKSW1wb3J0Tm90ZRIMCgR0b29sGAEgASgJEgwKBGtpbmQYAiABKAkSDgoGZGV0YWlsGAMgASgJIi8KEEltcG9ydFN1Z2dlc3Rpb24SDAoEdG9vbBgBIAEoCRINCgVjbGFzcxgCIAEoCSInChdHZXRUb29sa2l0U291cmNlUmVxdWVzdBIMCgRzbHVnGAEgASgJImoKGEdldFRvb2xraXRTb3VyY2VSZXNwb25zZRIlCgZzb3VyY2UYASABKAsyFS5zdmMudjEuVG9vbGtpdFNvdXJjZRInCgdjaGFuZ2VzGAIgASgLMhYuc3ZjLnYxLlRvb2xraXRDaGFuZ2VzIrwBCg1Ub29sa2l0U291cmNlEgwKBGtpbmQYASABKAkSDgoGb3JpZ2luGAIgASgJEjAKDHJlZnJlc2hlZF9hdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEgoKbGFzdF9lcnJvchgEIAEoCRIMCgRvbmx5GAUgAygJEg4KBmV4Y2VwdBgGIAMoCRIpCglvdmVycmlkZXMYByADKAsyFi5zdmMudjEuSW1wb3J0T3ZlcnJpZGUiSAoVUmVmcmVzaFRvb2xraXRSZXF1ZXN0EgwKBHNsdWcYASABKAkSEAoIZG9jdW1lbnQYAiABKAkSDwoHZHJ5X3J1bhgDIAEoCCJnChZSZWZyZXNoVG9vbGtpdFJlc3BvbnNlEicKB2NoYW5nZXMYASABKAsyFi5zdmMudjEuVG9vbGtpdENoYW5nZXMSJAoGcmVwb3J0GAIgASgLMhQuc3ZjLnYxLkltcG9ydFJlcG9ydCLMAQoOVG9vbGtpdENoYW5nZXMSDgoGZGlnZXN0GAEgASgJEiAKBWFkZGVkGAIgAygLMhEuc3ZjLnYxLkFkZGVkVG9vbBIMCgRnb25lGAMgAygJEiQKB2FsdGVyZWQYBCADKAsyEy5zdmMudjEuQWx0ZXJlZFBhcnQSGAoQYWx0ZXJlZF9sZWZ0X29mZhgFIAEoBRIVCg1vcmlnaW5fYmVmb3JlGAYgASgJEhQKDG9yaWdpbl9hZnRlchgHIAEoCRINCgVjb3VudBgIIAEoBSJOCglBZGRlZFRvb2wSDAoEbmFtZRgBIAEoCRINCgVjbGFzcxgCIAEoCRITCgtkZXNjcmlwdGlvbhgDIAEoCRIPCgdmbGFnZ2VkGAQgASgIImwKC0FsdGVyZWRQYXJ0EgwKBHRvb2wYASABKAkSDQoFZmllbGQYAiABKAkSDgoGYmVmb3JlGAMgASgJEg0KBWFmdGVyGAQgASgJEhAKCGJyZWFraW5nGAUgASgIEg8KB2ZsYWdnZWQYBiABKAgicAobQWNjZXB0VG9vbGtpdENoYW5nZXNSZXF1ZXN0EgwKBHNsdWcYASABKAkSDgoGZGlnZXN0GAIgASgJEhIKCnRvb2xfbmFtZXMYAyADKAkSDgoGb3JpZ2luGAQgASgIEg8KB2RyeV9ydW4YBSABKAgiaQocQWNjZXB0VG9vbGtpdENoYW5nZXNSZXNwb25zZRIgCgd0b29sa2l0GAEgASgLMg8uc3ZjLnYxLlRvb2xraXQSJwoHY2hhbmdlcxgCIAEoCzIWLnN2Yy52MS5Ub29sa2l0Q2hhbmdlcypmCghUb29sS2luZBIZChVUT09MX0tJTkRfVU5TUEVDSUZJRUQQABIUChBUT09MX0tJTkRfQUNUSU9OEAESFQoRVE9PTF9LSU5EX1RSSUdHRVIQAhISCg5UT09MX0tJTkRfQ09ERRADKjwKCFRvb2xWaWV3EhkKFVRPT0xfVklFV19VTlNQRUNJRklFRBAAEhUKEVRPT0xfVklFV19TVU1NQVJZEAEqwAEKFVRvb2xraXRDb25uZWN0YWJpbGl0eRImCiJUT09MS0lUX0NPTk5FQ1RBQklMSVRZX1VOU1BFQ0lGSUVEEAASIAocVE9PTEtJVF9DT05ORUNUQUJJTElUWV9SRUFEWRABEjMKL1RPT0xLSVRfQ09OTkVDVEFCSUxJVFlfTkVFRFNfT0FVVEhfUkVHSVNUUkFUSU9OEAISKAokVE9PTEtJVF9DT05ORUNUQUJJTElUWV9PQVVUSF9QRU5ESU5HEAMy4QgKDkNhdGFsb2dTZXJ2aWNlElwKDExpc3RUb29sa2l0cxIbLnN2Yy52MS5MaXN0VG9vbGtpdHNSZXF1ZXN0Ghwuc3ZjLnYxLkxpc3RUb29sa2l0c1Jlc3BvbnNlIhGouxgBsLsYAbi7GAHauxgBAxJRCgpHZXRUb29sa2l0Ehkuc3ZjLnYxLkdldFRvb2xraXRSZXF1ZXN0Ghouc3ZjLnYxLkdldFRvb2xraXRSZXNwb25zZSIMqLsYAbC7GAG4uxgBElQKCUxpc3RUb29scxIYLnN2Yy52MS5MaXN0VG9vbHNSZXF1ZXN0Ghkuc3ZjLnYxLkxpc3RUb29sc1Jlc3BvbnNlIhKouxgBsLsYAbi7GAHauxgCAgMSSAoHR2V0VG9vbBIWLnN2Yy52MS5HZXRUb29sUmVxdWVzdBoXLnN2Yy52MS5HZXRUb29sUmVzcG9uc2UiDKi7GAGwuxgBuLsYARJyChVHZXRUb29sa2l0Q29ubmVjdFNwZWMSJC5zdmMudjEuR2V0VG9vbGtpdENvbm5lY3RTcGVjUmVxdWVzdBolLnN2Yy52MS5HZXRUb29sa2l0Q29ubmVjdFNwZWNSZXNwb25zZSIMqLsYAbC7GAG4uxgBEm0KDlB1Ymxpc2hUb29sa2l0Eh0uc3ZjLnYxLlB1Ymxpc2hUb29sa2l0UmVxdWVzdBoeLnN2Yy52MS5QdWJsaXNoVG9vbGtpdFJlc3BvbnNlIhyouxgCsLsYAri7GALKuxgMdG9vbGtpdC5zbHVnEm4KDUltcG9ydFRvb2xraXQSHC5zdmMudjEuSW1wb3J0VG9vbGtpdFJlcXVlc3QaHS5zdmMudjEuSW1wb3J0VG9vbGtpdFJlc3BvbnNlIiCouxgCsLsYAri7GALKuxgMdG9vbGtpdC5zbHVn6LsYARJjChBHZXRUb29sa2l0U291cmNlEh8uc3ZjLnYxLkdldFRvb2xraXRTb3VyY2VSZXF1ZXN0GiAuc3ZjLnYxLkdldFRvb2xraXRTb3VyY2VSZXNwb25zZSIMqLsYAbC7GAK4uxgBEmkKDlJlZnJlc2hUb29sa2l0Eh0uc3ZjLnYxLlJlZnJlc2hUb29sa2l0UmVxdWVzdBoeLnN2Yy52MS5SZWZyZXNoVG9vbGtpdFJlc3BvbnNlIhiouxgCsLsYAri7GALCuxgEc2x1Z+i7GAESdwoUQWNjZXB0VG9vbGtpdENoYW5nZXMSIy5zdmMudjEuQWNjZXB0VG9vbGtpdENoYW5nZXNSZXF1ZXN0GiQuc3ZjLnYxLkFjY2VwdFRvb2xraXRDaGFuZ2VzUmVzcG9uc2UiFKi7GAKwuxgCuLsYAsK7GARzbHVnEmIKDURlbGV0ZVRvb2xraXQSHC5zdmMudjEuRGVsZXRlVG9vbGtpdFJlcXVlc3QaHS5zdmMudjEuRGVsZXRlVG9vbGtpdFJlc3BvbnNlIhSouxgCsLsYAri7GALCuxgEc2x1Z2IGcHJvdG8z", [file_google_protobuf_timestamp, file_svc_v1_options]);
 
 /**
  * An external app that the service can reach.
@@ -85,6 +87,21 @@ export type Toolkit = Message<"svc.v1.Toolkit"> & {
    * @generated from field: svc.v1.ToolkitConnectability connectability = 9;
    */
   connectability: ToolkitConnectability;
+
+  /**
+   * Kind of the source of a private toolkit (an app that the project defined): `openapi` or `mcp` if it was imported from an
+   * OpenAPI document or an MCP server, `file` if it was published with PublishToolkit. Empty for a shared toolkit.
+   *
+   * @generated from field: string source_kind = 10;
+   */
+  sourceKind: string;
+
+  /**
+   * Number of changes of the source that wait until an approver accepts them, as in ToolkitChanges.count.
+   *
+   * @generated from field: int32 changes_waiting = 11;
+   */
+  changesWaiting: number;
 };
 
 /**
@@ -1181,6 +1198,430 @@ export const ImportSuggestionSchema: GenMessage<ImportSuggestion> = /*@__PURE__*
   messageDesc(file_svc_v1_catalog, 27);
 
 /**
+ * Request of GetToolkitSource.
+ *
+ * @generated from message svc.v1.GetToolkitSourceRequest
+ */
+export type GetToolkitSourceRequest = Message<"svc.v1.GetToolkitSourceRequest"> & {
+  /**
+   * Slug of the private toolkit (app that the project imported).
+   *
+   * @generated from field: string slug = 1;
+   */
+  slug: string;
+};
+
+/**
+ * Describes the message svc.v1.GetToolkitSourceRequest.
+ * Use `create(GetToolkitSourceRequestSchema)` to create a new message.
+ */
+export const GetToolkitSourceRequestSchema: GenMessage<GetToolkitSourceRequest> = /*@__PURE__*/
+  messageDesc(file_svc_v1_catalog, 28);
+
+/**
+ * Response of GetToolkitSource.
+ *
+ * @generated from message svc.v1.GetToolkitSourceResponse
+ */
+export type GetToolkitSourceResponse = Message<"svc.v1.GetToolkitSourceResponse"> & {
+  /**
+   * The source of the toolkit.
+   *
+   * @generated from field: svc.v1.ToolkitSource source = 1;
+   */
+  source?: ToolkitSource | undefined;
+
+  /**
+   * Changes of the source that wait until an approver accepts them. Not set if there are none.
+   *
+   * @generated from field: svc.v1.ToolkitChanges changes = 2;
+   */
+  changes?: ToolkitChanges | undefined;
+};
+
+/**
+ * Describes the message svc.v1.GetToolkitSourceResponse.
+ * Use `create(GetToolkitSourceResponseSchema)` to create a new message.
+ */
+export const GetToolkitSourceResponseSchema: GenMessage<GetToolkitSourceResponse> = /*@__PURE__*/
+  messageDesc(file_svc_v1_catalog, 29);
+
+/**
+ * The place from which a private toolkit (an app that the project defines itself) was imported.
+ *
+ * @generated from message svc.v1.ToolkitSource
+ */
+export type ToolkitSource = Message<"svc.v1.ToolkitSource"> & {
+  /**
+   * Kind of the source: `openapi` or `mcp`.
+   *
+   * @generated from field: string kind = 1;
+   */
+  kind: string;
+
+  /**
+   * Address from which the source is read again, without the query. Empty if the request of the import had the text of
+   * the document.
+   *
+   * @generated from field: string origin = 2;
+   */
+  origin: string;
+
+  /**
+   * Time at which the source was last read successfully.
+   *
+   * @generated from field: google.protobuf.Timestamp refreshed_at = 3;
+   */
+  refreshedAt?: Timestamp | undefined;
+
+  /**
+   * Reason that the source could not be read the last time. Empty if it was read.
+   *
+   * @generated from field: string last_error = 4;
+   */
+  lastError: string;
+
+  /**
+   * Selected operations, as in the request of the import.
+   *
+   * @generated from field: repeated string only = 5;
+   */
+  only: string[];
+
+  /**
+   * Operations that are left out, as in the request of the import.
+   *
+   * @generated from field: repeated string except = 6;
+   */
+  except: string[];
+
+  /**
+   * Choices for tools, in the order in which they apply when the source is read again.
+   *
+   * @generated from field: repeated svc.v1.ImportOverride overrides = 7;
+   */
+  overrides: ImportOverride[];
+};
+
+/**
+ * Describes the message svc.v1.ToolkitSource.
+ * Use `create(ToolkitSourceSchema)` to create a new message.
+ */
+export const ToolkitSourceSchema: GenMessage<ToolkitSource> = /*@__PURE__*/
+  messageDesc(file_svc_v1_catalog, 30);
+
+/**
+ * Request of RefreshToolkit.
+ *
+ * @generated from message svc.v1.RefreshToolkitRequest
+ */
+export type RefreshToolkitRequest = Message<"svc.v1.RefreshToolkitRequest"> & {
+  /**
+   * Slug of the private toolkit (app that the project imported).
+   *
+   * @generated from field: string slug = 1;
+   */
+  slug: string;
+
+  /**
+   * Text of the newer document. If empty, svc reads the document from the address of the source.
+   *
+   * @generated from field: string document = 2;
+   */
+  document: string;
+
+  /**
+   * True to return the changes without storing them.
+   *
+   * @generated from field: bool dry_run = 3;
+   */
+  dryRun: boolean;
+};
+
+/**
+ * Describes the message svc.v1.RefreshToolkitRequest.
+ * Use `create(RefreshToolkitRequestSchema)` to create a new message.
+ */
+export const RefreshToolkitRequestSchema: GenMessage<RefreshToolkitRequest> = /*@__PURE__*/
+  messageDesc(file_svc_v1_catalog, 31);
+
+/**
+ * Response of RefreshToolkit.
+ *
+ * @generated from message svc.v1.RefreshToolkitResponse
+ */
+export type RefreshToolkitResponse = Message<"svc.v1.RefreshToolkitResponse"> & {
+  /**
+   * Changes between the toolkit and its source. Not set if there are none.
+   *
+   * @generated from field: svc.v1.ToolkitChanges changes = 1;
+   */
+  changes?: ToolkitChanges | undefined;
+
+  /**
+   * Findings about the newer document.
+   *
+   * @generated from field: svc.v1.ImportReport report = 2;
+   */
+  report?: ImportReport | undefined;
+};
+
+/**
+ * Describes the message svc.v1.RefreshToolkitResponse.
+ * Use `create(RefreshToolkitResponseSchema)` to create a new message.
+ */
+export const RefreshToolkitResponseSchema: GenMessage<RefreshToolkitResponse> = /*@__PURE__*/
+  messageDesc(file_svc_v1_catalog, 32);
+
+/**
+ * Differences between a private toolkit (an app that the project imported) and what its source says now. The texts come
+ * from the source.
+ *
+ * @generated from message svc.v1.ToolkitChanges
+ */
+export type ToolkitChanges = Message<"svc.v1.ToolkitChanges"> & {
+  /**
+   * Identifies the changes. AcceptToolkitChanges needs it, so that an approver accepts only what they have seen.
+   *
+   * @generated from field: string digest = 1;
+   */
+  digest: string;
+
+  /**
+   * Tools that the source has in addition, ordered by name.
+   *
+   * @generated from field: repeated svc.v1.AddedTool added = 2;
+   */
+  added: AddedTool[];
+
+  /**
+   * Names of the tools that the source no longer has.
+   *
+   * @generated from field: repeated string gone = 3;
+   */
+  gone: string[];
+
+  /**
+   * Parts of tools that the source changed. Parts that may break calls come first.
+   *
+   * @generated from field: repeated svc.v1.AlteredPart altered = 4;
+   */
+  altered: AlteredPart[];
+
+  /**
+   * Number of altered parts that are not in `altered`, because the list would be too long.
+   *
+   * @generated from field: int32 altered_left_off = 5;
+   */
+  alteredLeftOff: number;
+
+  /**
+   * Base URL, account variables and authentication of the accepted toolkit, as JSON text. Empty if they stay the same.
+   *
+   * @generated from field: string origin_before = 6;
+   */
+  originBefore: string;
+
+  /**
+   * Base URL, account variables and authentication that the source declares now, as JSON text. Empty if they stay the
+   * same. They change only if an approver sets `origin`. Accounts must then be connected again.
+   *
+   * @generated from field: string origin_after = 7;
+   */
+  originAfter: string;
+
+  /**
+   * Number of tools with changes, plus one if the texts of the toolkit change, plus one if its origin changes.
+   *
+   * @generated from field: int32 count = 8;
+   */
+  count: number;
+};
+
+/**
+ * Describes the message svc.v1.ToolkitChanges.
+ * Use `create(ToolkitChangesSchema)` to create a new message.
+ */
+export const ToolkitChangesSchema: GenMessage<ToolkitChanges> = /*@__PURE__*/
+  messageDesc(file_svc_v1_catalog, 33);
+
+/**
+ * A tool that the source of a toolkit (an app) has in addition.
+ *
+ * @generated from message svc.v1.AddedTool
+ */
+export type AddedTool = Message<"svc.v1.AddedTool"> & {
+  /**
+   * Name of the tool in its toolkit.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * Access class of the tool: `read`, `write` or `destructive`.
+   *
+   * @generated from field: string class = 2;
+   */
+  class: string;
+
+  /**
+   * Description of the tool, at most 200 characters.
+   *
+   * @generated from field: string description = 3;
+   */
+  description: string;
+
+  /**
+   * True if the description gives orders to its reader. Such a tool is accepted only by its name.
+   *
+   * @generated from field: bool flagged = 4;
+   */
+  flagged: boolean;
+};
+
+/**
+ * Describes the message svc.v1.AddedTool.
+ * Use `create(AddedToolSchema)` to create a new message.
+ */
+export const AddedToolSchema: GenMessage<AddedTool> = /*@__PURE__*/
+  messageDesc(file_svc_v1_catalog, 34);
+
+/**
+ * A part of a tool that the source of its toolkit (an app) changed.
+ *
+ * @generated from message svc.v1.AlteredPart
+ */
+export type AlteredPart = Message<"svc.v1.AlteredPart"> & {
+  /**
+   * Name of the tool in its toolkit. Empty for a text of the toolkit itself.
+   *
+   * @generated from field: string tool = 1;
+   */
+  tool: string;
+
+  /**
+   * Changed part, such as `class`, `description`, `input.limit`, `input.required`, `output.id` or `request.path`.
+   *
+   * @generated from field: string field = 2;
+   */
+  field: string;
+
+  /**
+   * Value before the change, as text or as JSON text, at most 600 characters. Empty if the part did not exist.
+   *
+   * @generated from field: string before = 3;
+   */
+  before: string;
+
+  /**
+   * Value after the change, in the form of `before`. Empty if the part no longer exists.
+   *
+   * @generated from field: string after = 4;
+   */
+  after: string;
+
+  /**
+   * True if calls that worked before may fail after the change, or may need confirmation.
+   *
+   * @generated from field: bool breaking = 5;
+   */
+  breaking: boolean;
+
+  /**
+   * True if the description gives orders to its reader. The changes of such a tool are accepted only by its name.
+   *
+   * @generated from field: bool flagged = 6;
+   */
+  flagged: boolean;
+};
+
+/**
+ * Describes the message svc.v1.AlteredPart.
+ * Use `create(AlteredPartSchema)` to create a new message.
+ */
+export const AlteredPartSchema: GenMessage<AlteredPart> = /*@__PURE__*/
+  messageDesc(file_svc_v1_catalog, 35);
+
+/**
+ * Request of AcceptToolkitChanges.
+ *
+ * @generated from message svc.v1.AcceptToolkitChangesRequest
+ */
+export type AcceptToolkitChangesRequest = Message<"svc.v1.AcceptToolkitChangesRequest"> & {
+  /**
+   * Slug of the private toolkit (app that the project imported).
+   *
+   * @generated from field: string slug = 1;
+   */
+  slug: string;
+
+  /**
+   * `digest` of the changes, from RefreshToolkit or GetToolkitSource.
+   *
+   * @generated from field: string digest = 2;
+   */
+  digest: string;
+
+  /**
+   * Names of the tools whose changes are accepted. If empty, the changes of all tools without `flagged`, and of the
+   * toolkit's texts.
+   *
+   * @generated from field: repeated string tool_names = 3;
+   */
+  toolNames: string[];
+
+  /**
+   * True to accept the new base URL, account variables and authentication also. Accounts must then be connected again.
+   *
+   * @generated from field: bool origin = 4;
+   */
+  origin: boolean;
+
+  /**
+   * True to check the result without storing it.
+   *
+   * @generated from field: bool dry_run = 5;
+   */
+  dryRun: boolean;
+};
+
+/**
+ * Describes the message svc.v1.AcceptToolkitChangesRequest.
+ * Use `create(AcceptToolkitChangesRequestSchema)` to create a new message.
+ */
+export const AcceptToolkitChangesRequestSchema: GenMessage<AcceptToolkitChangesRequest> = /*@__PURE__*/
+  messageDesc(file_svc_v1_catalog, 36);
+
+/**
+ * Response of AcceptToolkitChanges.
+ *
+ * @generated from message svc.v1.AcceptToolkitChangesResponse
+ */
+export type AcceptToolkitChangesResponse = Message<"svc.v1.AcceptToolkitChangesResponse"> & {
+  /**
+   * The toolkit (app) as the project sees it.
+   *
+   * @generated from field: svc.v1.Toolkit toolkit = 1;
+   */
+  toolkit?: Toolkit | undefined;
+
+  /**
+   * Changes that were not accepted and wait further. Not set if there are none.
+   *
+   * @generated from field: svc.v1.ToolkitChanges changes = 2;
+   */
+  changes?: ToolkitChanges | undefined;
+};
+
+/**
+ * Describes the message svc.v1.AcceptToolkitChangesResponse.
+ * Use `create(AcceptToolkitChangesResponseSchema)` to create a new message.
+ */
+export const AcceptToolkitChangesResponseSchema: GenMessage<AcceptToolkitChangesResponse> = /*@__PURE__*/
+  messageDesc(file_svc_v1_catalog, 37);
+
+/**
  * Kind of a tool.
  *
  * @generated from enum svc.v1.ToolKind
@@ -1433,7 +1874,8 @@ export const CatalogService: GenService<{
    * operations were left out, and why. With `dryRun`, nothing is stored. Requires ROLE_APPROVER.
    *
    * Of a document, svc reads nothing but the document itself: it follows only references that begin with `#`. The
-   * document is not stored. A request may have 16 MiB.
+   * document is not stored. The address of the source and the options of the request are stored, so that RefreshToolkit
+   * can read the source again. A request may have 16 MiB.
    *
    * A tool of an MCP server is `read` if the server says that it only reads, `write` if the server says that it destroys
    * nothing, and otherwise `destructive`. An override sets another class. If the server lists its tools only with a
@@ -1466,7 +1908,71 @@ export const CatalogService: GenService<{
     output: typeof ImportToolkitResponseSchema;
   },
   /**
-   * Deletes a private toolkit (an app that the project defined itself) of the key's project and revokes the accounts
+   * Returns the source of a private toolkit (an app that the project defines itself): the document or the MCP server from
+   * which it was imported, the options of the import, and the changes that wait until an approver accepts them.
+   *
+   * Errors:
+   * - not_found PRIVATE_TOOLKIT_NOT_FOUND: the project has no private toolkit `slug`.
+   * - failed_precondition TOOLKIT_HAS_NO_SOURCE: the toolkit was published with PublishToolkit, not imported.
+   *
+   * @generated from rpc svc.v1.CatalogService.GetToolkitSource
+   */
+  getToolkitSource: {
+    methodKind: "unary";
+    input: typeof GetToolkitSourceRequestSchema;
+    output: typeof GetToolkitSourceResponseSchema;
+  },
+  /**
+   * Reads the source of a private toolkit (an app that the project imported) again, and stores what has changed since
+   * then. The toolkit itself stays as it is until AcceptToolkitChanges. The options and overrides of the import apply
+   * again, and tools keep their names. Requires ROLE_APPROVER.
+   *
+   * Errors:
+   * - not_found PRIVATE_TOOLKIT_NOT_FOUND: the project has no private toolkit `slug`.
+   * - failed_precondition TOOLKIT_HAS_NO_SOURCE: the toolkit was published with PublishToolkit, not imported.
+   * - failed_precondition CHANGES_OUTDATED: the toolkit was changed while its source was read.
+   * - invalid_argument SOURCE_INVALID: the toolkit was imported from a text, and `document` is empty.
+   * - invalid_argument SOURCE_URL_REFUSED: svc does not read from the address of the source.
+   * - unavailable SOURCE_UNREACHABLE: the source could not be read.
+   * - invalid_argument OPENAPI_UNREADABLE: the text is not an OpenAPI document.
+   * - invalid_argument OPENAPI_NOTHING_SELECTED: no operation of the document becomes a tool.
+   * - invalid_argument BASE_URL_NEEDED: the document no longer has an https address for calls.
+   * - invalid_argument TOOLKIT_TOO_LARGE: the operations make more than 1,500 tools or 4 MiB.
+   * - invalid_argument OVERRIDE_UNKNOWN: an override matches no tool any more.
+   * - invalid_argument DEFINITION_INVALID: as for PublishToolkit.
+   * - resource_exhausted IMPORT_TOO_COSTLY: as for ImportToolkit.
+   *
+   * @generated from rpc svc.v1.CatalogService.RefreshToolkit
+   */
+  refreshToolkit: {
+    methodKind: "unary";
+    input: typeof RefreshToolkitRequestSchema;
+    output: typeof RefreshToolkitResponseSchema;
+  },
+  /**
+   * Applies changes that RefreshToolkit found to a private toolkit (an app that the project imported). The toolkit and
+   * its source change in one transaction. Running jobs continue with the tools that they started with. Of two approvers
+   * who accept the same changes at once, the second gets CHANGES_OUTDATED. Requires ROLE_APPROVER.
+   *
+   * Errors:
+   * - not_found PRIVATE_TOOLKIT_NOT_FOUND: the project has no private toolkit `slug`.
+   * - failed_precondition TOOLKIT_HAS_NO_SOURCE: the toolkit was published with PublishToolkit, not imported.
+   * - not_found CHANGES_NOT_FOUND: no changes wait, or none for a tool of `toolNames`.
+   * - failed_precondition CHANGES_OUTDATED: other changes wait than those with `digest`.
+   * - failed_precondition CHANGES_FLAGGED: only changes of suspicious tools wait. Name the tools in `toolNames`.
+   * - invalid_argument DEFINITION_INVALID: the accepted changes together with the rest break a rule of PublishToolkit.
+   * - resource_exhausted IMPORT_TOO_COSTLY: checking the result takes too long.
+   * - resource_exhausted QUOTA_PRIVATE_TOOLKIT_BYTES: the project's private toolkits would have too many bytes together.
+   *
+   * @generated from rpc svc.v1.CatalogService.AcceptToolkitChanges
+   */
+  acceptToolkitChanges: {
+    methodKind: "unary";
+    input: typeof AcceptToolkitChangesRequestSchema;
+    output: typeof AcceptToolkitChangesResponseSchema;
+  },
+  /**
+   * Deletes a private toolkit (an app that the project defined itself) of the key's project, with its source, and revokes the accounts
    * that are connected to it, in one transaction. A shared toolkit with the same slug becomes visible again. Requires
    * ROLE_APPROVER.
    *

@@ -26,7 +26,7 @@ export function importSource(request: ImportToolkitRequest): ImportSource {
   const options = { slug, category, only, except, overrides };
   if (openapi !== undefined && mcp === undefined) {
     const { url, document, server, auth, idempotencyHeader } = openapi;
-    return { kind: "openapi", ...options, url, document, server, auth, idempotencyHeader };
+    return { kind: "openapi", ...options, names: {}, url, document, server, auth, idempotencyHeader };
   }
   if (mcp !== undefined && openapi === undefined) return { kind: "mcp", ...options, url: mcp.url, header: mcp.header };
   throw catalogFaults.SOURCE_INVALID(

@@ -1,5 +1,7 @@
+import { createHash } from "node:crypto";
 import { checkPrivateToolkit } from "../private/parse-definition.ts";
 import { DefinitionError, definitionFaultText, type FileFault } from "../read/definition-file.ts";
+import { type ComparedDefinitions, compareTexts } from "../source/compare-texts.ts";
 import { ImportError, type ImportFault } from "./import-fault.ts";
 import { importMcp, type McpImportOptions, type McpListing } from "./import-mcp.ts";
 import { type ImportedToolkit, type ImportOptions, importOpenapi } from "./import-openapi.ts";
@@ -8,35 +10,58 @@ import { type ImportedToolkit, type ImportOptions, importOpenapi } from "./impor
 export type ChosenImportOptions = Omit<ImportOptions, "refused">;
 
 /**
+ * A toolkit that was made from a source. `digest`: hexadecimal SHA-256 of the source. `comparison`: differences from the accepted
+ * definition; undefined for a new toolkit, or without differences.
+ */
+export type ImportedAndCompared = ImportedToolkit & {
+  readonly digest: string;
+  readonly comparison: ComparedDefinitions | undefined;
+};
+
+/**
  * Result of `importChecked`: a toolkit (the tools of one app) that passes the checks of private toolkits; `fault`: the document cannot
  * become one; `definitionFaults`: what it would become breaks these rules.
  */
 export type ImportResult =
-  | ImportedToolkit
+  | ImportedAndCompared
   | { readonly fault: ImportFault }
   | { readonly definitionFaults: readonly FileFault[] };
 
 /** Converts a document and returns the toolkit. `refused`: tools that break a rule and must be left out. */
 type MakeToolkit = (refused: ImportOptions["refused"]) => ImportedToolkit;
 
-/** An OpenAPI document, or the list of an MCP server's tools, with the options of its import: a task for the thread that imports. */
-export type ImportTask =
+/** An OpenAPI document, or the list of an MCP server's tools, with the options of its import. */
+export type SourceToImport =
   | { readonly text: string; readonly options: ChosenImportOptions }
   | { readonly listing: McpListing; readonly options: Omit<McpImportOptions, "refused"> };
 
+/**
+ * A task for the thread that imports. `current`: the accepted definition of the toolkit as JSON text, with which the result is compared;
+ * undefined for a new toolkit.
+ */
+export type ImportTask = { readonly source: SourceToImport; readonly current: string | undefined };
+
 /** Does the task of the thread that imports: converts the document of the task with `importChecked`. */
-export function runImport(task: ImportTask): Promise<ImportResult> {
-  return importChecked((refused) => {
-    if ("listing" in task) return importMcp(task.listing, { ...task.options, refused });
-    return importOpenapi(task.text, { ...task.options, refused });
+export async function runImport({ source, current }: ImportTask): Promise<ImportResult> {
+  const result = await importChecked((refused) => {
+    if ("listing" in source) return importMcp(source.listing, { ...source.options, refused });
+    return importOpenapi(source.text, { ...source.options, refused });
   });
+  if (!("definitionJson" in result)) return result;
+  return {
+    ...result,
+    digest: createHash("sha256")
+      .update("text" in source ? source.text : JSON.stringify(source.listing))
+      .digest("hex"),
+    comparison: current === undefined ? undefined : compareTexts(current, result.definitionJson, result.flagged),
+  };
 }
 
 /**
  * Converts a document and checks the result by the rules of private toolkits. A tool that breaks a rule is left out, so that it does not
  * prevent the import of the others. Takes seconds of processor time for a large document, so it runs in a thread of its own.
  */
-async function importChecked(make: MakeToolkit): Promise<ImportResult> {
+async function importChecked(make: MakeToolkit): Promise<ImportedToolkit | Exclude<ImportResult, ImportedAndCompared>> {
   try {
     const first = make([]);
     const faults = await faultsOf(first);

@@ -49,6 +49,8 @@ export function importMcp(listing: McpListing, options: McpImportOptions): Impor
   if (offered.length > toolsMax) throw tooManyTools(offered.length);
   const made = toolsWithin(offered, { ...options, slug: toolkit.slug });
   return {
+    names: {},
+    flagged: [],
     definitionJson: JSON.stringify({
       toolkit,
       tools: Object.fromEntries(made.tools.map(([name, { document }]) => [name, document])),

@@ -8,7 +8,7 @@ import { shopDocument } from "./test-documents.ts";
 
 const noOptions: ImportOptions = {
   ...{ slug: "", category: "", documentUrl: "", server: "", auth: "", idempotencyHeader: "" },
-  ...{ only: [], except: [], overrides: [], refused: [] },
+  ...{ only: [], except: [], overrides: [], refused: [], names: {} },
 };
 
 function imported(document: unknown, options: Partial<ImportOptions> = {}) {

@@ -29,6 +29,11 @@ export type ImportOptions = {
   readonly except: readonly string[];
   readonly overrides: readonly ImportOverride[];
   /**
+   * Names of tools by operation (`GET /pets`), from an earlier import of the document, before overrides. These tools keep their names, and
+   * stay in the toolkit if their texts become suspicious.
+   */
+  readonly names: Readonly<Record<string, string>>;
+  /**
    * Tools that an earlier attempt of the same import made, and that break a rule for toolkit definitions. The next attempt leaves them out.
    * `detail`: the broken rule.
    */
@@ -48,8 +53,16 @@ export type ImportedReport = {
   readonly suggestions: readonly { readonly tool: string; readonly class: AccessClass }[];
 };
 
-/** Result of an import. `definitionJson`: the definition of the toolkit (the tools of one app), as PublishToolkit takes it. */
-export type ImportedToolkit = { readonly definitionJson: string; readonly report: ImportedReport };
+/**
+ * Result of an import. `definitionJson`: the definition of the toolkit (the tools of one app), as PublishToolkit takes it. `names`: names
+ * of tools by operation, before overrides, with those of earlier imports. `flagged`: tools of earlier imports that are suspicious now.
+ */
+export type ImportedToolkit = {
+  readonly definitionJson: string;
+  readonly report: ImportedReport;
+  readonly names: ImportOptions["names"];
+  readonly flagged: readonly string[];
+};
 
 /**
  * Limits of an import. They are slightly lower than the limits of private toolkits, so that the imported toolkit can be published.
@@ -68,7 +81,8 @@ export function importOpenapi(text: string, options: ImportOptions): ImportedToo
   if (operations.length > toolsMax) throw tooManyTools(operations);
   const server = serverOf(document.root, { given: options.server, documentUrl: options.documentUrl });
   const { auth, remarks, scopesOf } = authOf(document.root, operations, options.auth);
-  const context = { root: document.root, idempotencyHeader: options.idempotencyHeader, scopesOf };
+  const isKnown = (operation: Operation) => Object.hasOwn(options.names, keyOf(operation));
+  const context = { root: document.root, idempotencyHeader: options.idempotencyHeader, scopesOf, isKnown };
   const tools = toolsWithin(context, operations, options);
   const flagged: string[] = [];
   const toolkit: ToolkitDocument = { ...describe(document, options, (field) => flagged.push(field)), ...server, auth };
@@ -78,6 +92,8 @@ export function importOpenapi(text: string, options: ImportOptions): ImportedToo
   });
   return {
     definitionJson,
+    names: { ...options.names, ...tools.names },
+    flagged: tools.made.filter(([, { isFlagged }]) => isFlagged).map(([name]) => name),
     report: {
       title: safeText(infoOf(document)["title"], 200) ?? toolkit.name,
       version: plainText(infoOf(document)["version"], 60),
@@ -99,11 +115,17 @@ export function importOpenapi(text: string, options: ImportOptions): ImportedToo
   };
 }
 
-type ToolsOptions = Pick<ImportOptions, "overrides" | "refused">;
+type ToolsOptions = Pick<ImportOptions, "overrides" | "refused" | "names">;
 type MadeTools = {
   readonly made: readonly (readonly [name: string, tool: ImportedTool])[];
   readonly leftOut: readonly LeftOut[];
+  readonly names: ImportOptions["names"];
 };
+
+/** Returns the method and the path of an operation, such as `GET /pets`. */
+function keyOf({ method, path }: Operation): string {
+  return `${method} ${path}`;
+}
 
 /**
  * Returns the tools of the given operations. If all tools together exceed `bytesMax`, converts them again with half the bytes for each
@@ -114,11 +136,11 @@ function toolsWithin(
   operations: readonly Operation[],
   options: ToolsOptions,
 ): MadeTools {
-  const names = namesOf(operations);
+  const names = namesOf(operations, options.names);
   checkOverrides(names, options);
   for (let most = toolBytesMax; most >= 1_000; most /= 2) {
     const patterns = { left: patternsMax, known: new Set<string>() };
-    const tools = makeTools({ ...context, patterns, bytesMax: most }, operations, { ...options, names });
+    const tools = makeTools({ ...context, patterns, bytesMax: most }, operations, { ...options, chosenNames: names });
     if (tools.made.length === 0)
       throw new ImportError(
         "OPENAPI_NOTHING_SELECTED",
@@ -137,18 +159,20 @@ function reasonsOf(leftOut: readonly LeftOut[]): string {
 function makeTools(
   context: OperationContext,
   operations: readonly Operation[],
-  options: ToolsOptions & { readonly names: readonly string[] },
+  options: ToolsOptions & { readonly chosenNames: readonly string[] },
 ): MadeTools {
   const made = new Map<string, ImportedTool>();
+  const names: Record<string, string> = {};
   const leftOut: LeftOut[] = [];
   for (const [index, operation] of operations.entries()) {
-    const name = options.names[index] ?? "";
+    const name = options.chosenNames[index] ?? "";
     const override = overrideOf(name, options.overrides);
     try {
       const chosen = override?.name || name;
       if (hasOwnServer(operation)) throw new LeftOutError("other_server");
       if (options.refused.some(({ tool }) => tool === chosen)) throw new LeftOutError("refused");
       made.set(chosen, toolOf(context, operation, override));
+      names[keyOf(operation)] = name;
     } catch (error) {
       const reason =
         error instanceof ExternalReferenceError
@@ -157,10 +181,10 @@ function makeTools(
             ? error.message
             : undefined;
       if (reason === undefined) throw error;
-      leftOut.push({ operation: `${operation.method} ${operation.path}`, reason });
+      leftOut.push({ operation: keyOf(operation), reason });
     }
   }
-  return { made: withDistinctTexts(made), leftOut };
+  return { made: withDistinctTexts(made), leftOut, names };
 }
 
 function hasOwnServer({ item, node }: Operation): boolean {
@@ -190,20 +214,22 @@ function withDistinctTexts(tools: ReadonlyMap<string, ImportedTool>): MadeTools[
 }
 
 /**
- * Returns the tool name of each operation, made from its id, or else from its method and path. If several operations get the same name, a
- * short hash of method and path is added to each name.
+ * Returns the tool name of each operation: its name of an earlier import (`known`), or else a name made from its id, or from its method and
+ * path. If several operations get the same new name, or one that is known, a short hash of method and path is added to each new name.
  */
-function namesOf(operations: readonly Operation[]): string[] {
+function namesOf(operations: readonly Operation[], known: ImportOptions["names"]): string[] {
+  const knownNames = new Set(Object.values(known));
   const wanted = operations.map(({ node, method, path }) => {
     const id = typeof node["operationId"] === "string" ? snakeCase(node["operationId"]) : "";
     if (id !== "" && id.length <= nameMax) return id;
     return cutName(snakeCase(`${method} ${path.replaceAll(/\{([^{}]*)\}/g, "by $1")}`));
   });
   const counts = Map.groupBy(wanted, (name) => name);
-  return wanted.map((name, index) => {
-    if ((counts.get(name)?.length ?? 0) < 2) return name;
-    const { method = "", path = "" } = operations[index] ?? {};
-    const digest = createHash("sha256").update(`${method} ${path}`).digest("hex").slice(0, 6);
+  return operations.map((operation, index) => {
+    const [name = "", key] = [wanted[index], keyOf(operation)];
+    if (Object.hasOwn(known, key)) return known[key] ?? "";
+    if ((counts.get(name)?.length ?? 0) < 2 && !knownNames.has(name)) return name;
+    const digest = createHash("sha256").update(key).digest("hex").slice(0, 6);
     return `${cutName(name, nameMax - 8)}_x${digest}`;
   });
 }

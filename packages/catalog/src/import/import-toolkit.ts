@@ -4,9 +4,15 @@ import { catalogFaults } from "../errors.ts";
 import type { Toolkit } from "../model.ts";
 import { parseKeptToolkit } from "../private/parse-definition.ts";
 import { DefinitionError, type FileFault } from "../read/definition-file.ts";
-import type { ChosenImportOptions, ImportResult, ImportTask } from "./import-checked.ts";
+import type { MergeResult, MergeTask } from "../source/compare-texts.ts";
+import type {
+  ChosenImportOptions,
+  ImportedAndCompared,
+  ImportResult,
+  ImportTask,
+  SourceToImport,
+} from "./import-checked.ts";
 import type { McpImportOptions, McpListing } from "./import-mcp.ts";
-import type { ImportedReport, ImportedToolkit } from "./import-openapi.ts";
 
 /** URL of the module that runs in a separate thread and converts OpenAPI documents. */
 export const importThread = new URL("./import-thread.ts", import.meta.url);
@@ -49,7 +55,7 @@ export type ImporterOptions = {
   readonly readMcp: (query: McpServerQuery) => Promise<McpServerReading>;
 };
 
-/** An OpenAPI document to import, with the options of the import. Exactly one of `url` and `document` is not empty. */
+/** An OpenAPI document to import, with the options of the import. If `document` is empty, it is read from `url`. */
 type DocumentSource = Omit<ChosenImportOptions, "documentUrl"> & { readonly url: string; readonly document: string };
 
 /** An MCP server to import, with the options of the import. */
@@ -58,53 +64,71 @@ type McpSource = Omit<McpImportOptions, "refused">;
 /** What an import reads: an OpenAPI document, or an MCP server. */
 export type ImportSource = ({ readonly kind: "openapi" } & DocumentSource) | ({ readonly kind: "mcp" } & McpSource);
 
-/** The toolkit (the tools of one app) that an import made, its definition as JSON text, and the report. */
-export type CheckedImport = {
-  readonly toolkit: Toolkit;
-  readonly definitionJson: string;
-  readonly report: ImportedReport;
+/** The toolkit (the tools of one app) that an import made, with its definition as JSON text, its names of tools, and the report. */
+export type CheckedImport = Omit<ImportedAndCompared, "comparison"> & { readonly toolkit: Toolkit };
+
+/**
+ * Makes checked toolkits (each the tools of one app) from OpenAPI documents and MCP servers. Stores nothing. All functions reject with an
+ * error of `catalogFaults` if the source cannot become a toolkit.
+ */
+export type ToolkitImporter = {
+  /** Makes a new toolkit. */
+  convert(source: ImportSource, projectId: ProjectId): Promise<CheckedImport>;
+  /** Reads the source of a toolkit again, and compares the result with its accepted definition (JSON text). */
+  refresh(source: ImportSource, current: string, projectId: ProjectId): Promise<ImportedAndCompared>;
+  /** Applies accepted changes to a definition, and checks the result. */
+  merge(task: MergeTask, projectId: ProjectId): Promise<Extract<MergeResult, { readonly definitionJson: string }>>;
 };
 
 /**
- * Makes a checked toolkit (the tools of one app) from an OpenAPI document or an MCP server. Stores nothing. Rejects with an error of
- * `catalogFaults` if the source cannot become a toolkit.
- */
-export type ToolkitImporter = (source: ImportSource, projectId: ProjectId) => Promise<CheckedImport>;
-
-/**
- * Creates the function that makes toolkits from OpenAPI documents and MCP servers. A project has one import at a time on a node: a second
- * one is refused with IMPORT_TOO_COSTLY, so that waiting documents do not fill the memory.
+ * Creates the importer of OpenAPI documents and MCP servers. A project has one import at a time on a node: a second one is refused with
+ * IMPORT_TOO_COSTLY, so that waiting documents do not fill the memory.
  */
 export function createToolkitImporter({ threads, read, readMcp }: ImporterOptions): ToolkitImporter {
   const importing = new Set<ProjectId>();
-  const convert = async (message: ImportTask, projectId: ProjectId): Promise<ImportedToolkit> => {
-    const result = (await threads.run({ projectId, message, cpuMsMax }).catch(refuseStopped)) as ImportResult;
-    if ("definitionFaults" in result)
-      throw catalogFaults.DEFINITION_INVALID(new DefinitionError(result.definitionFaults), (fault) =>
-        fieldOfImport(fault, "listing" in message ? "mcp" : "openapi"),
-      );
-    if (!("fault" in result)) return result;
-    const { reason, problem, advice, field } = result.fault;
-    throw catalogFaults[reason](problem, advice, field);
-  };
-  return async ({ kind: _kind, ...source }, projectId) => {
+  const run = (message: { import: ImportTask } | { merge: MergeTask }, projectId: ProjectId): Promise<unknown> =>
+    threads.run({ projectId, message, cpuMsMax }).catch(refuseStopped);
+  const importOne = async (
+    { kind, ...source }: ImportSource,
+    current: string | undefined,
+    projectId: ProjectId,
+  ): Promise<ImportedAndCompared> => {
     if (importing.has(projectId)) {
-      throw catalogFaults.IMPORT_TOO_COSTLY(
-        "another import of the project is still running",
-        "Wait until it has ended.",
-        "",
-      );
+      const problem = "another import of the project is still running";
+      throw catalogFaults.IMPORT_TOO_COSTLY(problem, "Wait until it has ended.", "");
     }
     importing.add(projectId);
     try {
-      const task =
-        "document" in source ? await documentTask(source, projectId, read) : await mcpTask(source, projectId, readMcp);
-      const made = await convert(task, projectId);
-      // The thread has made all checks. What is left is cheap, and other work of the node can run between its parts.
-      return { ...made, toolkit: await parseKeptToolkit(made.definitionJson, projectId) };
+      const made =
+        "document" in source
+          ? await documentToImport(source, projectId, read)
+          : await serverToImport(source, { projectId, isNew: current === undefined }, readMcp);
+      const result = (await run({ import: { source: made, current } }, projectId)) as ImportResult;
+      if ("definitionFaults" in result)
+        throw catalogFaults.DEFINITION_INVALID(new DefinitionError(result.definitionFaults), (fault) =>
+          fieldOfImport(fault, kind),
+        );
+      if (!("fault" in result)) return result;
+      const { reason, problem, advice, field } = result.fault;
+      throw catalogFaults[reason](problem, advice, field);
     } finally {
       importing.delete(projectId);
     }
+  };
+  return {
+    async convert(source, projectId) {
+      if (source.kind === "openapi" && (source.url === "") === (source.document === ""))
+        throw catalogFaults.SOURCE_INVALID("openapi needs either url or document", "Set exactly one of the two.");
+      const { comparison: _comparison, ...made } = await importOne(source, undefined, projectId);
+      // The thread has made all checks. What is left is cheap, and other work of the node can run between its parts.
+      return { ...made, toolkit: await parseKeptToolkit(made.definitionJson, projectId) };
+    },
+    refresh: importOne,
+    async merge(task, projectId) {
+      const result = (await run({ merge: task }, projectId)) as MergeResult;
+      if (!("definitionFaults" in result)) return result;
+      throw catalogFaults.DEFINITION_INVALID(new DefinitionError(result.definitionFaults), () => "toolNames");
+    },
   };
 }
 
@@ -113,26 +137,24 @@ function fieldOfImport({ file, path }: FileFault, source: "openapi" | "mcp"): st
   return file === "toolkit" && (path === "slug" || path === "category") ? path : source;
 }
 
-async function documentTask(
+async function documentToImport(
   { url, document, ...options }: DocumentSource,
   projectId: ProjectId,
   read: ImporterOptions["read"],
-): Promise<ImportTask> {
-  if ((url === "") === (document === "")) {
-    throw catalogFaults.SOURCE_INVALID("openapi needs either url or document", "Set exactly one of the two.");
-  }
-  const text = url === "" ? document : await readAt(url, projectId, read);
+): Promise<SourceToImport> {
+  const text = document === "" ? await readAt(url, projectId, read) : document;
   return { text, options: { ...options, documentUrl: url } };
 }
 
 /** Description of an MCP server that lists its tools only to a connected account. It becomes a toolkit without tools. */
 const silentServer: McpListing = { name: "", title: "", version: "", protocol: "", pages: [] };
 
-async function mcpTask(
+/** `isNew`: true for a new toolkit, which may begin without tools. */
+async function serverToImport(
   source: McpSource,
-  projectId: ProjectId,
+  { projectId, isNew }: { readonly projectId: ProjectId; readonly isNew: boolean },
   readMcp: ImporterOptions["readMcp"],
-): Promise<ImportTask> {
+): Promise<SourceToImport> {
   const { url, header, slug } = source;
   const address = checkMcpSource(source);
   const reading = await readMcp({ url: address, slug, projectId });
@@ -140,6 +162,8 @@ async function mcpTask(
     case "listing":
       return { listing: reading.listing, options: { ...source, url: address } };
     case "unauthorized":
+      // Without this, each tool of a known toolkit would count as gone.
+      if (!isNew) throw catalogFaults.SOURCE_UNREACHABLE("mcp.url", url, reading.message);
       if (header === "") throw catalogFaults.UPSTREAM_NEEDS_CLIENT(url, reading.message);
       return { listing: silentServer, options: { ...source, url: address, overrides: [] } };
     case "not_mcp":

@@ -60,6 +60,7 @@ function convert({ name, node, exact }: OfferedTool, options: ConvertOptions): I
   const cut = [...cuts].map(([reason, count]) => `${reason} ${count}`).join(", ");
   return {
     document,
+    isFlagged: false,
     suggested: said === undefined && chosenClass(override) === undefined ? milderClass(name) : undefined,
     notes: [
       { kind: "says", detail: said === undefined ? "nothing" : `${saidWords[said]}` },

@@ -29,6 +29,8 @@ export type ImportedTool = {
   readonly document: ActionDocument;
   readonly notes: readonly ToolNote[];
   readonly suggested: AccessClass | undefined;
+  /** True if its texts give orders to their reader. Only tools that `isKnown` knows can be so; others are left out. */
+  readonly isFlagged: boolean;
 };
 
 /** Values that are the same for all operations of one imported document. `bytesMax`: maximum size of one tool as JSON, in bytes. */
@@ -38,6 +40,8 @@ export type OperationContext = {
   readonly idempotencyHeader: string;
   readonly bytesMax: number;
   scopesOf(operation: Operation): readonly string[];
+  /** True if the operation is a tool of an earlier import, so that suspicious texts do not leave it out. */
+  isKnown(operation: Operation): boolean;
 };
 
 /** Limits for the input and output schemas of an imported tool. svc tries them in this order until the tool is small enough. */
@@ -112,11 +116,13 @@ function convert(context: OperationContext, operation: Operation, options: Conve
   };
   const paging = access === "read" ? pagingOf({ input, output: result.output }) : undefined;
   const scopes = context.scopesOf(operation);
+  const description = descriptionOf(operation, options.override);
+  if (description.isFlagged && !context.isKnown(operation)) throw new LeftOutError("flagged");
   const document: ActionDocument = {
     kind: "action",
     class: access,
     ...(scopes.length > 0 && { scopes }),
-    description: descriptionOf(operation, options.override),
+    description: description.text,
     input,
     output: result.output,
     request: {
@@ -135,6 +141,7 @@ function convert(context: OperationContext, operation: Operation, options: Conve
   const cut = [...cuts].map(([reason, count]) => `${reason} ${count}`).join(", ");
   return {
     document,
+    isFlagged: description.isFlagged,
     suggested: access === "write" && mayOnlyRead({ method, path: operation.path, id }) ? "read" : undefined,
     notes: [
       ...(paging === undefined ? [] : [{ kind: "paging", detail: JSON.stringify(paging) }]),
@@ -156,22 +163,23 @@ export function chosenClass(override: ToolOverride | undefined): AccessClass | u
 
 const [descriptionMin, descriptionMax] = [40, 800];
 
-function descriptionOf(operation: Operation, override: ToolOverride | undefined): string {
+/** Returns the description of a tool. `isFlagged`: true if it comes from the document and is suspicious. */
+function descriptionOf(operation: Operation, override: ToolOverride | undefined): { text: string; isFlagged: boolean } {
   const own = plainText(override?.description ?? "", descriptionMax);
-  const sentences = own === "" ? sentencesOf(operation) : [ended(own)];
   const { node, method, path } = operation;
-  const whole = sentences.join(" ") || `${wordsOf(textOf(node["operationId"])).join(" ") || "Calls the app"}.`;
+  const said = own === "" ? sentencesOf(node) : [ended(own)];
+  const whole = said.join(" ") || `${wordsOf(textOf(node["operationId"])).join(" ") || "Calls the app"}.`;
   const long = whole.length >= descriptionMin ? whole : `${whole} Sends ${method} ${plainText(path, 300)} to the app.`;
   // Texts that are harmless alone can give an order together.
-  if (own === "" && safeText(long, long.length) === undefined) throw new LeftOutError("flagged");
-  return long.padEnd(descriptionMin, " .");
+  const isSafe = [node["summary"], node["description"], long].every(
+    (text) => safeText(text, long.length) !== undefined,
+  );
+  return { text: long.padEnd(descriptionMin, " ."), isFlagged: own === "" && !isSafe };
 }
 
-/** Returns the summary and the description of an operation as sentences. Throws LeftOutError if one of them is suspicious. */
-function sentencesOf({ node }: Operation): readonly string[] {
-  const summary = safeText(node["summary"], 200);
-  const text = safeText(node["description"], descriptionMax - (summary?.length ?? 0) - 2);
-  if (summary === undefined || text === undefined) throw new LeftOutError("flagged");
+function sentencesOf({ summary: given, description }: DocumentNode): readonly string[] {
+  const summary = plainText(given, 200);
+  const text = plainText(description, descriptionMax - summary.length - 2);
   const rest = text.startsWith(summary) ? text.slice(summary.length).replace(/^[. ]+/, "") : text;
   return [summary, rest].filter((sentence) => sentence !== "").map(ended);
 }

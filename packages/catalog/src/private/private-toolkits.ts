@@ -1,5 +1,6 @@
 import { type Clock, LeastRecentlyUsed, type ProjectId } from "@svc/core";
 import { privateToolkitsForProject, type ToolkitQuotaReached } from "@svc/db/catalog/repo";
+import type { SourceChange } from "@svc/db/catalog/sources";
 import type { Database } from "@svc/db/connect";
 import { indexMessages } from "../convert-catalog.ts";
 import type { Catalog, Tool, Toolkit } from "../model.ts";
@@ -31,12 +32,14 @@ export type CatalogViews = {
   /**
    * Stores a checked toolkit (an app's tools and webhooks); this node shows it at once. If the project has reached its limit, stores
    * nothing and returns the limit. If `mustBeNew` is true and the project has a toolkit with this slug, stores nothing and returns `taken`.
+   * `source`: the new state of its source; undefined for a toolkit that is published from files. Returns `outdated` if other changes wait
+   * than those that `source` accepts.
    */
   publish(
     projectId: ProjectId,
     toolkit: PublishedToolkit,
-    options: { readonly mustBeNew: boolean },
-  ): Promise<ToolkitQuotaReached | "taken" | undefined>;
+    options: { readonly mustBeNew: boolean; readonly source?: SourceChange | undefined },
+  ): Promise<ToolkitQuotaReached | "taken" | "outdated" | undefined>;
   /**
    * Removes the cached catalog of a project. Call this function after a change to a private toolkit (published by the project) that was not
    * made by `publish`. The change is then visible at this node at once.
@@ -108,7 +111,8 @@ export function createCatalogViews(options: {
     const { version, toolkits } = await privateToolkitsForProject(db, projectId).list();
     const all = [...(await compile(projectId, toolkits)), ...(await extraToolkits(projectId))];
     const own = all.filter(({ slug }) => !common.has(slug));
-    const view = own.length === 0 ? base : viewOf(overlayCatalog(base, catalogOf(own)), base.triggers);
+    const sources = new Map(toolkits.map(({ slug, source }) => [slug, source ?? { kind: "file", changesWaiting: 0 }]));
+    const view = own.length === 0 ? base : { ...viewOf(overlayCatalog(base, catalogOf(own)), base.triggers), sources };
     return { version, view, checkedAt: 0 };
   };
   /**
@@ -156,7 +160,7 @@ export function createCatalogViews(options: {
       }
       return (await pending).view;
     },
-    async publish(projectId, { toolkit, definitionJson }, { mustBeNew }) {
+    async publish(projectId, { toolkit, definitionJson }, { mustBeNew, source }) {
       const stored = {
         slug: toolkit.slug,
         definition: definitionJson,
@@ -164,7 +168,7 @@ export function createCatalogViews(options: {
         originDigest: Buffer.from(toolkit.originDigest, "hex"),
         updatedAt: clock.now(),
       };
-      const refusal = await privateToolkitsForProject(db, projectId).put(stored, { mustBeNew });
+      const refusal = await privateToolkitsForProject(db, projectId).put(stored, { mustBeNew, source });
       forget(projectId);
       return refusal;
     },
@@ -188,7 +192,7 @@ function catalogOf(toolkits: readonly Toolkit[]): Catalog {
 function viewOf(catalog: Catalog, hidden: CatalogView["triggers"] = new Map()): CatalogView {
   const own = [...catalog.toolkits.values()].flatMap(({ triggers }) => triggers);
   const triggers = bySlug([...hidden, ...own.map((trigger) => [trigger.slug, trigger] as const)]);
-  return { ...catalog, triggers, messages: indexMessages(catalog) };
+  return { ...catalog, triggers, messages: indexMessages(catalog), sources: new Map() };
 }
 
 /**

@@ -6,7 +6,7 @@ test.each([
   ['PutSecret {"name": "crm"}', "", "`svc secrets put crm`"],
   ['SetProjectPolicy {"http": {"hosts": ["a.example"]}}', "", "`svc projects policy <project> --http-host a.example`"],
   ["SetProjectPolicy", "QUOTA_JOBS", "`svc projects quotas`"],
-  ["ListTools with kind TOOL_KIND_TRIGGER", "", "`svc catalog show <toolkit>`"],
+  ["ListTools with kind TOOL_KIND_TRIGGER", "", "`svc toolkits show <toolkit>`"],
 ])("a call as a refusal names it, %s of %s, is the command %s", (named, reason, command) => {
   expect(commandOf(named, reason)).toBe(command);
 });

@@ -8,7 +8,7 @@ import { createSvcClient, SvcToolError } from "@svc/sdk";
 import { startTestServer, type TestServer } from "@svc/testing/server";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { runTestCommand } from "../test-command.ts";
-import { toolTypesOf } from "./catalog/schema-types.ts";
+import { toolTypesOf } from "./toolkits/schema-types.ts";
 
 let svc: TestServer;
 let folder = "";

@@ -3,8 +3,8 @@ import { type SvcClient, type Tool, ToolKind } from "@svc/sdk";
 import { ownProjectId } from "../command/client.ts";
 import { command, type Run } from "../command/declared.ts";
 import { shellWord } from "../text/plain.ts";
-import { toolTypesOf } from "./catalog/schema-types.ts";
-import { listTools } from "./catalog/show.ts";
+import { toolTypesOf } from "./toolkits/schema-types.ts";
+import { listTools } from "./toolkits/show.ts";
 
 type TypesValues = { readonly toolkits?: string };
 

@@ -96,6 +96,6 @@ async function noteUnknownToolkit(
     await client.catalog.getToolkit({ slug: toolkit, projectId: await ownProjectId(client) });
   } catch (err) {
     if (!(err instanceof ConnectError) || err.code !== Code.NotFound) throw err;
-    context.note(`The project has no toolkit ${toolkit}; \`svc catalog list\` lists its toolkits.`);
+    context.note(`The project has no toolkit ${toolkit}; \`svc toolkits list\` lists its toolkits.`);
   }
 }

@@ -180,7 +180,7 @@ export const addJobsCommand = topic({
       shows: ({ tool }) => tool?.slug ?? "",
       notes: ({ tool, version }, { values: { newVersion } }) => [
         ...(newVersion === true ? [`It is now version ${version}.`] : []),
-        `\`svc catalog show ${tool?.slug}\` shows its input; \`svc call ${tool?.slug}\` submits a job of it.`,
+        `\`svc toolkits show ${tool?.slug}\` shows its input; \`svc call ${tool?.slug}\` submits a job of it.`,
       ],
       examples: [
         `svc jobs promote ${exampleId} --slug remind_guests --description 'Reminds guests of invitations'`,

@@ -210,7 +210,7 @@ test("a call that a refusal names in full is one command in the text that is sho
   );
   const variables = { SVC_URL: server.url, SVC_ADMIN_TOKEN: adminToken };
   const { noted } = await runTestCommand(["projects", "list"], variables);
-  expect(noted).toEqual(["svc: `svc catalog publish` needs it (X)."]);
+  expect(noted).toEqual(["svc: `svc toolkits publish` needs it (X)."]);
 });
 
 test("keys create finds the project by its name and prints the key alone on standard output", async () => {

@@ -92,7 +92,7 @@ export const addSearchCommand = call(ToolsService.method.searchTools, {
     const doubt = "Hardly a word matches these tools. Use other words, or name the toolkit.";
     return [
       ...(confidence === "low" ? [doubt] : []),
-      `\`svc catalog show ${found.tool?.slug}\` shows the arguments of a tool.`,
+      `\`svc toolkits show ${found.tool?.slug}\` shows the arguments of a tool.`,
     ];
   },
   examples: [

@@ -96,7 +96,7 @@ test("an endpoint that may not be dialled, or a filter that names nothing, is re
   const unknown = await svc("subscriptions", "create", receiver.url, "--trigger", "calendar.nothing");
   expect(unknown).toMatchObject({
     code: 1,
-    noted: [expect.stringMatching(/TRIGGER_NOT_FOUND\). `svc catalog show <toolkit>` names the triggers\.$/)],
+    noted: [expect.stringMatching(/TRIGGER_NOT_FOUND\). `svc toolkits show <toolkit>` names the triggers\.$/)],
   });
 });
 
@@ -204,7 +204,7 @@ test("an event is listed by time and trigger, shown with its payload, and its de
 test("a toolkit that the project does not see is named where it has no events", async () => {
   const { code, printed, noted } = await svc("events", "list", "--toolkit", "calendr");
   expect({ code, rows: printed.length }).toEqual({ code: 0, rows: 1 });
-  expect(noted).toEqual(["The project has no toolkit calendr; `svc catalog list` lists its toolkits."]);
+  expect(noted).toEqual(["The project has no toolkit calendr; `svc toolkits list` lists its toolkits."]);
   expect((await svc("events", "list", "--toolkit", "calendar", "--until", "30d")).noted).toEqual([]);
 });
 

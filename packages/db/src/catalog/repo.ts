@@ -6,11 +6,19 @@ import { erased } from "../connections/account.ts";
 import { releaseAccountReferences } from "../connections/references.ts";
 import { findQuotaReached, type QuotaReached } from "../projects/quotas.ts";
 import { usageOfProject } from "../projects/usage.ts";
-import { connectedAccounts, privateToolkits, projects, webhookSecrets } from "../schema/index.ts";
+import { connectedAccounts, privateToolkits, toolkitSources, webhookSecrets } from "../schema/index.ts";
+import type { ToolkitSourceKind } from "../schema/words.ts";
 import { statement } from "../sql/statement.ts";
+import { acceptSourceChanges, isSourceOfToolkit, putSource, type SourceChange } from "./sources.ts";
+import { touchCatalog } from "./touch.ts";
 
 /** The definition of a private toolkit (published by one project for itself), as JSON text. */
 export type PrivateToolkit = { slug: string; definition: string; originDigest: Buffer };
+
+/** A private toolkit in a list. `source`: the kind of its source and the number of waiting changes; null if it was published from files. */
+type ListedToolkit = PrivateToolkit & {
+  readonly source: { readonly kind: ToolkitSourceKind; readonly changesWaiting: number } | null;
+};
 
 /** A private toolkit (published by one project for itself) to store, with the number of its tools and the time of the change. */
 type StoredToolkit = PrivateToolkit & { toolCount: number; updatedAt: number };
@@ -32,16 +40,17 @@ export type PrivateToolkitRepository = {
    * Returns all private toolkits (app definitions of the project), sorted by slug, and the catalog version that was current before they
    * were read.
    */
-  list(): Promise<{ version: number; toolkits: PrivateToolkit[] }>;
+  list(): Promise<{ version: number; toolkits: ListedToolkit[] }>;
   /**
    * Stores a toolkit (one app with its tools), or replaces the toolkit with the same slug. Returns undefined if the toolkit is stored.
    * Otherwise stores nothing and returns why. The reached quota: the project would have too many toolkits, or too large ones. `taken`: the
-   * project has a toolkit with this slug, and `mustBeNew` is true.
+   * project has a toolkit with this slug, and `mustBeNew` is true. `outdated`: other changes of the source wait than the caller accepts.
+   * `source`: the new state of the toolkit's source. If it is undefined, the toolkit has no source any more.
    */
   put(
     toolkit: StoredToolkit,
-    options?: { readonly mustBeNew: boolean },
-  ): Promise<ToolkitQuotaReached | "taken" | undefined>;
+    options?: { readonly mustBeNew: boolean; readonly source?: SourceChange | undefined },
+  ): Promise<ToolkitQuotaReached | "taken" | "outdated" | undefined>;
   /**
    * Deletes a toolkit (the tools and webhooks of one app) with the secrets of its webhook, and revokes its accounts: clears their
    * credentials and releases their references. Returns false if the project has no toolkit with this slug.
@@ -72,17 +81,21 @@ export function privateToolkitsForProject(db: Executor, projectId: ProjectId): P
           slug: privateToolkits.slug,
           definition: privateToolkits.definition,
           originDigest: privateToolkits.originDigest,
+          source: { kind: toolkitSources.kind, changesWaiting: toolkitSources.changesCount },
         })
         .from(privateToolkits)
+        .leftJoin(toolkitSources, isSourceOfToolkit)
         .where(eq(privateToolkits.projectId, projectId))
         .orderBy(privateToolkits.slug);
       return { version: before, toolkits: rows };
     },
-    put: (toolkit, { mustBeNew } = { mustBeNew: false }) =>
+    put: (toolkit, { mustBeNew, source } = { mustBeNew: false }) =>
       withTransaction(db, async (tx) => {
         // This locks the project's row. So if two toolkits are published at the same time, only one of them can use the last place below
         // the quota.
         await touchCatalog(tx, projectId);
+        if (source?.kind === "accept" && !(await acceptSourceChanges(tx, projectId, toolkit.slug, source)))
+          return "outdated";
         const others = and(eq(privateToolkits.projectId, projectId), ne(privateToolkits.slug, toolkit.slug));
         const quota = { projectId, name: "privateToolkits" } as const;
         const reached = await findQuotaReached(tx, quota, () => tx.orm.$count(privateToolkits, others));
@@ -98,6 +111,7 @@ export function privateToolkitsForProject(db: Executor, projectId: ProjectId): P
         if (!mustBeNew) await insert.onConflictDoUpdate({ target, set: toolkit });
         else if ((await insert.onConflictDoNothing({ target }).returning({ slug: privateToolkits.slug })).length === 0)
           return "taken";
+        if (source?.kind !== "accept") await putSource(tx, projectId, toolkit.slug, source);
         return undefined;
       }),
     delete: (slug, nowMs) =>
@@ -137,15 +151,4 @@ async function revokeAccounts(tx: Executor, projectId: ProjectId, toolkitSlug: s
     projectId,
     revoked.map(({ id }) => id),
   );
-}
-
-/**
- * Increments the version of a project's catalog. Call it in every transaction that changes a toolkit (one app's tools) or skill (a program
- * used as a tool) that the project sees.
- */
-export async function touchCatalog(tx: Executor, projectId: ProjectId): Promise<void> {
-  await tx.orm
-    .update(projects)
-    .set({ catalogVersion: sql`${projects.catalogVersion} + 1` })
-    .where(eq(projects.id, projectId));
 }

@@ -1,7 +1,7 @@
 import { uuidOfId } from "@svc/core";
 import { getTableName, type SQL, sql } from "drizzle-orm";
 import type { PgColumn, PgTable } from "drizzle-orm/pg-core";
-import { touchCatalog } from "../catalog/repo.ts";
+import { touchCatalog } from "../catalog/touch.ts";
 import type { Executor } from "../connect.ts";
 import { touchProjectRouting, touchRouting, touchSubscriptionRouting } from "../projects/repo.ts";
 import { type ErasedTable, erasedTables, type RowParent } from "../schema/erased-tables.ts";

@@ -1,6 +1,6 @@
 import type { ProjectId } from "@svc/core";
 import { and, asc, count, desc, eq, gt, inArray, lte, sql } from "drizzle-orm";
-import { touchCatalog } from "../catalog/repo.ts";
+import { touchCatalog } from "../catalog/touch.ts";
 import { type Executor, withTransaction } from "../connect.ts";
 import type { EventSettings, PortalLook } from "../documents/document.ts";
 import { eventSettings, eventTypes, eventTypeVersions } from "../schema/event-types.ts";

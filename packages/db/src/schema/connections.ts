@@ -1,9 +1,9 @@
 import { sql } from "drizzle-orm";
-import { boolean, index, integer, pgTable, primaryKey, text, uniqueIndex } from "drizzle-orm/pg-core";
+import { boolean, foreignKey, index, integer, pgTable, primaryKey, text, uniqueIndex } from "drizzle-orm/pg-core";
 import { variablesDocument } from "../documents/document.ts";
 import { bytes, document, idColumn, oneOf, time } from "./columns.ts";
 import { projects } from "./projects.ts";
-import { connectedAccountStates } from "./words.ts";
+import { connectedAccountStates, toolkitSourceKinds } from "./words.ts";
 
 /**
  * Connected accounts: each is the account of an entity (customer or user) in an app. With scheme `client_credentials` and an empty entity,
@@ -95,6 +95,45 @@ export const privateToolkits = pgTable(
     updatedAt: time("updated_at").notNull(),
   },
   (table) => [primaryKey({ name: "private_toolkits_key", columns: [table.projectId, table.slug] })],
+);
+
+/**
+ * The place from which a private toolkit (an app that the project defined) was imported, such as an OpenAPI document. It can be read again.
+ * What has changed since then waits here until an approver accepts it. A toolkit that was published from files has no row.
+ */
+export const toolkitSources = pgTable(
+  "toolkit_sources",
+  {
+    projectId: idColumn("prj")("project_id").notNull(),
+    slug: text("slug").notNull(),
+    kind: oneOf(toolkitSourceKinds)("kind").notNull(),
+    /** Address from which the source is read again. Empty if the caller sent the text of a document. */
+    origin: text("origin").notNull(),
+    /** Options of the import, such as overrides and the names of tools, as JSON text. The form depends on `kind`. */
+    options: text("options").notNull(),
+    /** SHA-256 of what the source said when it was last read. */
+    digest: bytes("digest").notNull(),
+    /** Grows with every change of the row, so that the result of a slow read does not overwrite a later change. */
+    version: integer("version").notNull(),
+    /** Differences between the accepted definition and `next_definition`, as JSON text. Null if there are none. */
+    changes: text("changes"),
+    /** SHA-256 of the accepted definition and `next_definition` together. An approver accepts the changes by it. */
+    changesDigest: bytes("changes_digest"),
+    changesCount: integer("changes_count").notNull(),
+    /** Definition that the source would give now, as JSON text. Null if it equals the accepted definition. */
+    nextDefinition: text("next_definition"),
+    refreshedAt: time("refreshed_at").notNull(),
+    /** Reason that the source could not be read the last time. Empty if it was read. */
+    lastError: text("last_error").notNull(),
+  },
+  (table) => [
+    primaryKey({ name: "toolkit_sources_key", columns: [table.projectId, table.slug] }),
+    foreignKey({
+      name: "toolkit_sources_toolkit",
+      columns: [table.projectId, table.slug],
+      foreignColumns: [privateToolkits.projectId, privateToolkits.slug],
+    }).onDelete("cascade"),
+  ],
 );
 
 /**

@@ -134,6 +134,7 @@ export const plainBytes: Readonly<Record<string, readonly string[]>> = {
   standing_seen: ["digest", "content"],
   standing_versions: ["program_digest"],
   tool_calls: ["arguments_digest"],
+  toolkit_sources: ["digest", "changes_digest"],
   // The vectors need no encryption, because private_toolkits stores the texts that they are made from unencrypted.
   tool_vectors: ["vector"],
 };

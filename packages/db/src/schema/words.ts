@@ -148,6 +148,12 @@ export const planApprovals = ["never", "destructive", "always"] as const;
 /** A setting that says which plans need approval. */
 export type StoredPlanApproval = (typeof planApprovals)[number];
 
+/** Kind of the place from which a private toolkit (an app that the project defined) was imported: an OpenAPI document or an MCP server. */
+export const toolkitSourceKinds = ["openapi", "mcp"] as const;
+
+/** A kind of the place from which a private toolkit was imported. */
+export type ToolkitSourceKind = (typeof toolkitSourceKinds)[number];
+
 /** Access class of a tool: its effect on the app's data, from weakest to strongest. */
 export const accessClasses = ["read", "write", "destructive"] as const;
 

@@ -1,7 +1,7 @@
 import { isoTime, type ProjectId, uuidOfId, type WebhookSecretId } from "@svc/core";
 import { and, asc, desc, eq, gt, isNull, lte, ne, notExists, or, sql } from "drizzle-orm";
 import { alias } from "drizzle-orm/pg-core";
-import { touchCatalog } from "../catalog/repo.ts";
+import { touchCatalog } from "../catalog/touch.ts";
 import { type Executor, withTransaction } from "../connect.ts";
 import { privateToolkits, webhookSecrets } from "../schema/index.ts";
 import type { Row } from "../sql/codec.ts";

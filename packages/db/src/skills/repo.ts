@@ -1,6 +1,6 @@
 import { type ProjectId, uuidOfId } from "@svc/core";
 import { and, countDistinct, eq, isNull } from "drizzle-orm";
-import { touchCatalog } from "../catalog/repo.ts";
+import { touchCatalog } from "../catalog/touch.ts";
 import { type Executor, withTransaction } from "../connect.ts";
 import { appendJobEvents } from "../jobs/log.ts";
 import type { NewJobEvent } from "../jobs/record.ts";

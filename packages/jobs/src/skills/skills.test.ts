@@ -1,7 +1,16 @@
 import { create } from "@bufbuild/protobuf";
 import { createContextValues, type HandlerContext } from "@connectrpc/connect";
 import { createCatalogService } from "@svc/catalog";
-import { createId, createSealer, type KeyId, type ProjectId, principalContext, type Role, uuidOfId } from "@svc/core";
+import {
+  createId,
+  createSealer,
+  type KeyId,
+  type ProjectId,
+  principalContext,
+  type Role,
+  systemClock,
+  uuidOfId,
+} from "@svc/core";
 import { ListToolkitsRequestSchema } from "@svc/gen/catalog";
 import { JobStatus } from "@svc/gen/jobs";
 import { createTestDatabase, type TestDatabase } from "@svc/testing/database";
@@ -52,13 +61,15 @@ async function succeeded(node: TestNode, { client }: TestProject, program: objec
   return id;
 }
 
+const refuse = () => Promise.reject(new Error("this test imports nothing"));
+
 /** Returns the answer of ListToolkits for a project, by toolkit slug. */
 async function listToolkits({ views }: TestNode, { projectId, keyId }: TestProject): Promise<Record<string, unknown>> {
   const sealer = createSealer([{ id: "k1", secret: Buffer.alloc(32, 7) }]);
   const service = createCatalogService({
-    ...{ views, sealer },
+    ...{ db: database.db, clock: systemClock, views, sealer },
     isOauthRegistered: () => false,
-    importer: () => Promise.reject(new Error("this test imports nothing")),
+    importer: { convert: refuse, refresh: refuse, merge: refuse },
   });
   const values = createContextValues().set(principalContext, { kind: "project", projectId, keyId, role: "member" });
   const request = create(ListToolkitsRequestSchema, { projectId });

@@ -22,7 +22,7 @@ import { readAuditRule } from "./rules.ts";
 const entered: Readonly<Record<string, string>> = {
   AdminService:
     "CreateApiKey CreateProject DeleteDeploymentSecret DeleteProject EraseEntity ExportEntity ParkJob PutDeploymentSecret ReleaseJob ReleaseQuarantinedPosts ResumeRestored RevokeApiKey RotateVault SetProjectPolicy",
-  CatalogService: "DeleteToolkit ImportToolkit PublishToolkit",
+  CatalogService: "AcceptToolkitChanges DeleteToolkit ImportToolkit PublishToolkit RefreshToolkit",
   ConnectionsService:
     "CreateConnectLink DeleteConnection DeleteProjectCredential InitiateConnection SetAccountReferences SetProjectCredential",
   ConsoleService: "CreateSignInLink EndSession",

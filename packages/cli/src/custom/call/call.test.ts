@@ -90,7 +90,7 @@ test("every fault of the arguments is a line, and the command ends with 1", asyn
   expect(noted).toEqual([
     "  the arguments must have required property 'chat_id'",
     '  the arguments must not have the property "chat"; did you mean "chat_id"?',
-    "svc: invalid_arguments: 2 problems, and nothing was sent. `svc catalog show messaging_bot.send_message` shows the arguments.",
+    "svc: invalid_arguments: 2 problems, and nothing was sent. `svc toolkits show messaging_bot.send_message` shows the arguments.",
   ]);
 });
 
@@ -215,7 +215,7 @@ test("search lists tools with class and first sentence, best first", async () =>
   expect(code).toBe(0);
   expect(printed[0]).toMatch(/^TOOL +CLASS +CONFIDENCE +DESCRIPTION$/);
   expect(printed.slice(1).filter((line) => /^\S/.test(line))).toHaveLength(2);
-  expect(noted).toEqual([expect.stringMatching(/^`svc catalog show \w+\.\w+` shows the arguments of a tool\.$/)]);
+  expect(noted).toEqual([expect.stringMatching(/^`svc toolkits show \w+\.\w+` shows the arguments of a tool\.$/)]);
 });
 
 test("search keeps to a toolkit and a class, and --json is the service's answer", async () => {

@@ -15,7 +15,7 @@ type CallValues = {
 
 const notes = `
 Values get the types of the tool's input schema: 5 and true become a number and a boolean if it has them, objects and lists
-can be written as JSON, and start.date=2026-03-14 sets a field of an object. \`svc catalog show <tool>\` shows the schema.
+can be written as JSON, and start.date=2026-03-14 sets a field of an object. \`svc toolkits show <tool>\` shows the schema.
 
 Exit status: 0 executed, 1 refused or failed, 2 wrong options, 3 needs confirmation. Only the result goes to standard output.`;
 

@@ -76,7 +76,7 @@ function failed(response: CallToolResponse, asked: CallRun, context: CommandCont
   if (faults.length > 0) {
     const count = countText(faults.length, "problem");
     return new CommandError(
-      `${outcome}: ${count}, and nothing was sent. \`svc catalog show ${toolSlug}\` shows the arguments.`,
+      `${outcome}: ${count}, and nothing was sent. \`svc toolkits show ${toolSlug}\` shows the arguments.`,
     );
   }
   const status = providerStatus === 0 ? "" : ` (HTTP ${providerStatus})`;

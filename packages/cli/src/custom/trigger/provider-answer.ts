@@ -54,7 +54,7 @@ export function refusalText({ slug, webhook }: ReceivingToolkit, { status, body 
   if (isPrivate && status === 403) return `${text}. \`svc webhooks secrets put ${slug}\` stores one.`;
   if (isPrivate && status === 401)
     return `${text}. Is the secret one of the toolkit's? \`svc webhooks secrets put ${slug}\` stores another.`;
-  if (isPrivate && status === 404) return `${text}. \`svc catalog publish\` publishes the toolkit.`;
+  if (isPrivate && status === 404) return `${text}. \`svc toolkits publish\` publishes the toolkit.`;
   if (status === 403) {
     return `${text}. Set ${webhook.secretEnv} for the service to the same text as here, in its environment (and restart it) or in its SVC_ENV_FILE (and send it SIGHUP).`;
   }

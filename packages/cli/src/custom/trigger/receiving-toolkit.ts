@@ -6,7 +6,7 @@ import { localConfig } from "../../command/client.ts";
 import type { CommandContext } from "../../command/context.ts";
 import { CommandError } from "../../command/error.ts";
 import { countText } from "../../text/table.ts";
-import { parsePrivateFolder, readToolkitFolder } from "../catalog/toolkit-folder.ts";
+import { parsePrivateFolder, readToolkitFolder } from "../toolkits/toolkit-folder.ts";
 
 /** A toolkit (one app with its tools) that declares a webhook, and so receives posts from its app. */
 export type ReceivingToolkit = Toolkit & { readonly webhook: Webhook };
@@ -49,7 +49,7 @@ export async function findPrivateToolkit(
   const parsed = await parsePrivateFolder(await readToolkitFolder(folder), projectId as ProjectId);
   if ("faults" in parsed)
     throw new CommandError(
-      `${countText(parsed.faults.length, "problem")} in ${folder}: \`svc catalog check --private ${folder}\` lists them`,
+      `${countText(parsed.faults.length, "problem")} in ${folder}: \`svc toolkits check --private ${folder}\` lists them`,
     );
   if (takesPosts(parsed.toolkit)) return parsed.toolkit;
   throw new CommandError(`toolkit "${parsed.toolkit.slug}" in ${folder} does not receive posts: it has no webhook`);

@@ -85,7 +85,7 @@ afterAll(async () => {
 });
 
 function svc(argv: string[], apiKey = server.key) {
-  return runTestCommand(["catalog", ...argv], { SVC_URL: server.url, SVC_API_KEY: apiKey });
+  return runTestCommand(["toolkits", ...argv], { SVC_URL: server.url, SVC_API_KEY: apiKey });
 }
 
 async function publish(...options: string[]) {
@@ -259,7 +259,7 @@ test.each<[string, string[], RegExp]>([
   [
     "a shared toolkit to delete",
     ["delete", "watcher", "--yes"],
-    /\(PRIVATE_TOOLKIT_NOT_FOUND\)\. `svc catalog list` shows which toolkits are its own \(OWNER\)\.$/,
+    /\(PRIVATE_TOOLKIT_NOT_FOUND\)\. `svc toolkits list` shows which toolkits are its own \(OWNER\)\.$/,
   ],
 ])("%s ends with 1 and one line", async (_, argv, text) => {
   expect(await svc(argv)).toEqual({ code: 1, printed: [], noted: [expect.stringMatching(text)] });

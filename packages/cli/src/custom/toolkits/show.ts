@@ -20,7 +20,7 @@ import { argumentRows, fieldRows, hasRules, parseSchema } from "./schema.ts";
 
 type ShowOptions = ProjectOptions & JsonOption;
 
-/** The command `svc catalog show`, which shows a toolkit with its tools, or a tool with its arguments and result. */
+/** The command `svc toolkits show`, which shows a toolkit with its tools, or a tool with its arguments and result. */
 export const addCatalogShow = command(
   CatalogService.method.getToolkit,
   {
@@ -35,9 +35,9 @@ export const addCatalogShow = command(
       [ToolsService.method.describeTool, "<tool>"],
     ],
     examples: [
-      "svc catalog show calendar",
-      "svc catalog show calendar.list_events",
-      "svc catalog show calendar.list_events --json",
+      "svc toolkits show calendar",
+      "svc toolkits show calendar.list_events",
+      "svc toolkits show calendar.list_events --json",
     ],
   },
   ({ values: options, context }: Run<ShowOptions & { readonly slug: string }>) => {

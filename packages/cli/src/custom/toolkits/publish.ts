@@ -8,14 +8,14 @@ import { definitionJsonOf, placeOf, readToolkitFolder } from "./toolkit-folder.t
 
 type PublishOptions = { readonly dryRun?: true; readonly folder: string };
 
-/** The command `svc catalog publish`, which publishes a toolkit for the project of the API key. */
+/** The command `svc toolkits publish`, which publishes a toolkit for the project of the API key. */
 export const addCatalogPublish = command(
   CatalogService.method.publishToolkit,
   {
     says: "publish a toolkit for the key's project, replacing an earlier one of the same slug; needs an approver's key",
     takes: { "<folder>": "folder of the toolkit, with toolkit.yaml and tools/<tool>.yaml" },
     options: [["--dry-run", "check the toolkit on the service without storing it"]],
-    examples: ["svc catalog publish my-toolkits/task_list --dry-run", "svc catalog publish my-toolkits/task_list"],
+    examples: ["svc toolkits publish my-toolkits/task_list --dry-run", "svc toolkits publish my-toolkits/task_list"],
   },
   async ({ values: options, context, project, asJson }: Run<PublishOptions>) => {
     const { folder } = options;

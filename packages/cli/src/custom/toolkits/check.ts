@@ -14,7 +14,7 @@ import { parsePrivateFolder, readToolkitFolder } from "./toolkit-folder.ts";
 
 type CheckOptions = JsonOption & { deployment?: string; private?: true };
 
-/** The command `svc catalog check`, which checks toolkit definitions without a running service and prints every error. */
+/** The command `svc toolkits check`, which checks toolkit definitions without a running service and prints every error. */
 export const addCatalogCheck = command(
   undefined,
   {
@@ -24,7 +24,7 @@ export const addCatalogCheck = command(
       ["--deployment <file>", "deployment file to check them with (default: SVC_DEPLOYMENT)"],
       [
         "--private",
-        "check all of them as private toolkits, by the rules of `svc catalog publish`",
+        "check all of them as private toolkits, by the rules of `svc toolkits publish`",
         { conflicts: "deployment" },
       ],
     ],
@@ -32,10 +32,10 @@ export const addCatalogCheck = command(
     more: "\nIf folders are given, the deployment file's entries for other toolkits are ignored. A toolkit in them whose webhook\nhas no secretEnv is checked as a private toolkit.\nThe exit code is 1 if there is a problem.",
     client: "none",
     examples: [
-      "svc catalog check",
-      "svc catalog check my-toolkits",
-      "svc catalog check toolkits/calendar --deployment deployment.yaml",
-      "svc catalog check my-toolkits/help_desk --private",
+      "svc toolkits check",
+      "svc toolkits check my-toolkits",
+      "svc toolkits check toolkits/calendar --deployment deployment.yaml",
+      "svc toolkits check my-toolkits/help_desk --private",
     ],
   },
   async ({ values: options, context, asJson }: Run<CheckOptions & { readonly folder: string[] }>) => {

@@ -65,9 +65,9 @@ export const addToolkitImport = command(
     ],
     more: "\nThe service reads an address of up to 8 MiB, and the command sends a file of up to 16 MiB. Only the document itself is\nread: references to other files are not followed.",
     examples: [
-      "svc catalog import https://api.example.com/openapi.json --dry-run",
-      "svc catalog import openapi.yaml --slug billing --class 'read=search_*'",
-      "svc catalog import openapi.yaml --overrides overrides.json",
+      "svc toolkits import https://api.example.com/openapi.json --dry-run",
+      "svc toolkits import openapi.yaml --slug billing --class 'read=search_*'",
+      "svc toolkits import openapi.yaml --overrides overrides.json",
     ],
   },
   async ({ values, context, project, asJson }: Run<ImportValues>, request) => {

@@ -25,7 +25,7 @@ type ConnectMcpValues = ConnectInputs & {
   readonly show?: "left-out" | "notes" | "suggestions";
 };
 
-/** The command `svc catalog connect-mcp`, which makes a toolkit from an MCP server, with one tool for each tool of the server. */
+/** The command `svc toolkits connect-mcp`, which makes a toolkit from an MCP server, with one tool for each tool of the server. */
 export const addConnectMcp = command(
   undefined,
   {
@@ -55,9 +55,9 @@ export const addConnectMcp = command(
     json: "the answer of the import as JSON",
     more: "\nsvc speaks Streamable HTTP with servers of MCP 2025-11-25 and 2026-07-28. A tool is read or write if the server says so, and\notherwise destructive; --class sets another class. A server that runs as a command needs a bridge from stdio to HTTP.",
     examples: [
-      "svc catalog connect-mcp https://mcp.example.com/mcp --dry-run",
-      "svc catalog connect-mcp https://mcp.example.com/mcp --class 'write=create_*,update_*'",
-      "svc catalog connect-mcp https://mcp.example.com/mcp --slug tracker --header X-Api-Key --entity ops --key-env TRACKER_KEY",
+      "svc toolkits connect-mcp https://mcp.example.com/mcp --dry-run",
+      "svc toolkits connect-mcp https://mcp.example.com/mcp --class 'write=create_*,update_*'",
+      "svc toolkits connect-mcp https://mcp.example.com/mcp --slug tracker --header X-Api-Key --entity ops --key-env TRACKER_KEY",
     ],
   },
   async ({ values, context, project, asJson }: Run<ConnectMcpValues>) => {

@@ -4,21 +4,26 @@ import { ownProjectId } from "../command/client.ts";
 import type { CommandContext } from "../command/context.ts";
 import { CommandError } from "../command/error.ts";
 import { call, list, topic } from "../command/topic.ts";
-import { addCatalogCheck } from "../custom/catalog/check.ts";
-import { addConnectMcp } from "../custom/catalog/connect-mcp.ts";
-import { addToolkitImport } from "../custom/catalog/import.ts";
-import { addCatalogPublish } from "../custom/catalog/publish.ts";
-import { addCatalogShow, connectabilityText, listTools, ownerText } from "../custom/catalog/show.ts";
+import {
+  addToolkitAccept,
+  addToolkitChanges,
+  addToolkitRefresh,
+  addToolkitSource,
+} from "../custom/toolkits/changes.ts";
+import { addCatalogCheck } from "../custom/toolkits/check.ts";
+import { addConnectMcp } from "../custom/toolkits/connect-mcp.ts";
+import { addToolkitImport } from "../custom/toolkits/import.ts";
+import { addCatalogPublish } from "../custom/toolkits/publish.ts";
+import { addCatalogShow, connectabilityText, listTools, ownerText } from "../custom/toolkits/show.ts";
 import { tableLines } from "../text/table.ts";
 
 /**
- * The commands `svc catalog check|list|show|publish|import|connect-mcp|delete`, for toolkits and their tools. `svc toolkits` is another name
- * for `svc catalog`.
+ * The commands `svc toolkits`, for toolkits and their tools. `svc catalog` is their former name, which stays for one release.
  */
-export const addCatalogCommand = topic({
-  alias: "toolkits",
+export const addToolkitsCommand = topic({
+  alias: "catalog",
   says: "check toolkit definitions, read the catalog, and publish the project's own toolkits",
-  examples: ["svc catalog check", "svc catalog list", "svc catalog show calendar.list_events"],
+  examples: ["svc toolkits check", "svc toolkits list", "svc toolkits show calendar.list_events"],
   commands: {
     check: addCatalogCheck,
     list: list(CatalogService.method.listToolkits, {
@@ -33,12 +38,16 @@ export const addCatalogCommand = topic({
         return tableLines(header, rows);
       },
       json: "the toolkits as a JSON list",
-      examples: ["svc catalog list", "svc catalog list --json"],
+      examples: ["svc toolkits list", "svc toolkits list --json"],
     }),
     show: addCatalogShow,
     publish: addCatalogPublish,
     import: addToolkitImport,
     "connect-mcp": addConnectMcp,
+    refresh: addToolkitRefresh,
+    changes: addToolkitChanges,
+    accept: addToolkitAccept,
+    source: addToolkitSource,
     delete: call(CatalogService.method.deleteToolkit, {
       says: "delete a toolkit that the project has published, and revoke the accounts connected to it",
       takes: { "<slug>": "slug of the toolkit" },
@@ -51,7 +60,7 @@ export const addCatalogCommand = topic({
       deleted: "slug",
       json: "the slug as JSON",
       shows: "{slug} is deleted, and the accounts connected to it are revoked",
-      examples: ["svc catalog delete task_list", "svc catalog delete task_list --yes"],
+      examples: ["svc toolkits delete task_list", "svc toolkits delete task_list --yes"],
     }),
   },
 });

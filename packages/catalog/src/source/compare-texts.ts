@@ -1,0 +1,60 @@
+import { createHash } from "node:crypto";
+import { checkPrivateToolkit } from "../private/parse-definition.ts";
+import { DefinitionError, type FileFault } from "../read/definition-file.ts";
+import { compareDefinitions, type DefinitionDifferences, type DefinitionObject } from "./compare-definitions.ts";
+import { type AcceptedChanges, mergeDefinitions } from "./merge-definitions.ts";
+
+/**
+ * Differences between the accepted definition of a toolkit and a newer one, as they are stored. `changes`: JSON text of
+ * DefinitionDifferences. `digest`: hexadecimal SHA-256 of both definitions, by which an approver accepts the differences.
+ */
+export type ComparedDefinitions = {
+  readonly changes: string;
+  readonly digest: string;
+  readonly count: number;
+  readonly nextDefinition: string;
+};
+
+/** A request to apply accepted changes. Both definitions are JSON texts. */
+export type MergeTask = AcceptedChanges & { readonly current: string; readonly next: string };
+
+/** Result of `mergeChecked`: the new definition with the changes that wait further, or the rules that it would break. */
+export type MergeResult =
+  | { readonly definitionJson: string; readonly rest: ComparedDefinitions | undefined }
+  | { readonly definitionFaults: readonly FileFault[] };
+
+/** Compares two definitions that are JSON texts. Undefined if they are equal. `flagged`: tools whose newer texts are suspicious. */
+export function compareTexts(
+  current: string,
+  next: string,
+  flagged: readonly string[],
+): ComparedDefinitions | undefined {
+  const differences = compareDefinitions(parse(current), parse(next), new Set(flagged));
+  if (differences.count === 0) return undefined;
+  const digest = createHash("sha256").update(current).update("\n").update(next).digest("hex");
+  return { changes: JSON.stringify(differences), digest, count: differences.count, nextDefinition: next };
+}
+
+/**
+ * Applies accepted changes to a definition and checks the result by the rules of private toolkits. Takes up to seconds of processor time,
+ * so it runs in a thread of its own.
+ */
+export async function mergeChecked({ current, next, ...accepted }: MergeTask): Promise<MergeResult> {
+  const definitionJson = JSON.stringify(mergeDefinitions(parse(current), parse(next), accepted));
+  try {
+    await checkPrivateToolkit(definitionJson);
+  } catch (error) {
+    if (error instanceof DefinitionError) return { definitionFaults: error.faults };
+    throw error;
+  }
+  return { definitionJson, rest: compareTexts(definitionJson, next, accepted.flagged) };
+}
+
+/** Returns stored differences. svc wrote them with `compareTexts`. */
+export function readDifferences(changes: string): DefinitionDifferences {
+  return JSON.parse(changes) as DefinitionDifferences;
+}
+
+function parse(definitionJson: string): DefinitionObject {
+  return JSON.parse(definitionJson) as DefinitionObject;
+}

@@ -1,0 +1,46 @@
+import type { NewToolkitSource, ToolkitSource, WaitingChanges } from "@svc/db/catalog/sources";
+import type { CheckedImport, ImportSource } from "../import/import-toolkit.ts";
+import type { ComparedDefinitions } from "./compare-texts.ts";
+
+/** Options with which a source is read again: those of its import, without what the row of the source has in columns of its own. */
+type SourceOptions =
+  | Omit<Extract<ImportSource, { readonly kind: "openapi" }>, "kind" | "slug" | "url" | "document">
+  | Omit<Extract<ImportSource, { readonly kind: "mcp" }>, "kind" | "slug" | "url">;
+
+/** Returns the options of an import as JSON text, in the form in which they are stored. `names`: names of its tools by operation. */
+export function optionsText(source: ImportSource, names: CheckedImport["names"]): string {
+  const { kind, slug: _slug, url: _url, ...options } = source;
+  if (!("document" in options)) return JSON.stringify(options);
+  const { document: _document, ...others } = options;
+  return JSON.stringify({ ...others, names });
+}
+
+/** Returns the import that reads a stored source again. `document`: text of the newer document; empty to read it from its address. */
+export function importOf({ kind, slug, origin, options }: ToolkitSource, document: string): ImportSource {
+  // svc wrote the options with `optionsText` for a source of this kind.
+  const stored = readOptions(options);
+  return { ...stored, kind, slug, url: origin, ...(kind === "openapi" && { document }) } as ImportSource;
+}
+
+/** Returns stored options of a source. */
+export function readOptions(options: string): SourceOptions {
+  return JSON.parse(options) as SourceOptions;
+}
+
+/** Returns the source of an imported toolkit, in the form in which it is stored. */
+export function newSource(source: ImportSource, { names, digest }: CheckedImport, nowMs: number): NewToolkitSource {
+  return {
+    kind: source.kind,
+    origin: source.url,
+    options: optionsText(source, names),
+    digest: Buffer.from(digest, "hex"),
+    refreshedAt: nowMs,
+  };
+}
+
+/** Returns differences of a source in the form in which they wait for an approver. */
+export function waitingOf(compared: ComparedDefinitions | undefined): WaitingChanges | undefined {
+  if (compared === undefined) return undefined;
+  const { changes, digest, count, nextDefinition } = compared;
+  return { changes, changesDigest: Buffer.from(digest, "hex"), changesCount: count, nextDefinition };
+}

@@ -1,0 +1,116 @@
+import { CatalogService, type ToolkitChanges } from "@svc/gen/catalog";
+import { CommandError } from "../../command/error.ts";
+import { readText } from "../../command/input.ts";
+import { call } from "../../command/topic.ts";
+import { plainText } from "../../text/plain.ts";
+import { countText, factLines, tableLines, timeText } from "../../text/table.ts";
+
+const slug = { "<slug>": "slug of the toolkit" } as const;
+
+/** The command `svc toolkits refresh`, which reads the source of a toolkit again and shows what has changed. */
+export const addToolkitRefresh = call(CatalogService.method.refreshToolkit, {
+  says: "read the document of an imported toolkit again, and show what has changed; needs an approver's key",
+  takes: { ...slug, "[file]": "newer document as a file; - for standard input (default: read from its address)" },
+  options: [["--dry-run", "show the changes without storing them"]],
+  request: async ({ values: { file }, context }) =>
+    typeof file === "string" ? { document: await readText(file, file, context) } : {},
+  shows: ({ changes }) => changeLines(changes),
+  notes: ({ changes }, { request: { slug: named = "", dryRun } }) =>
+    changes === undefined ? [] : [dryRun === true ? "The changes are not stored." : acceptText(named, changes)],
+  examples: ["svc toolkits refresh billing", "svc toolkits refresh billing openapi.yaml"],
+});
+
+/** The command `svc toolkits changes`, which shows the changes of a toolkit that wait for an approver. */
+export const addToolkitChanges = call(CatalogService.method.getToolkitSource, {
+  says: "show the changes of an imported toolkit that wait until an approver accepts them",
+  takes: slug,
+  shows: ({ changes }) => changeLines(changes),
+  notes: ({ changes }, { request: { slug: named = "" } }) => (changes === undefined ? [] : acceptText(named, changes)),
+  examples: ["svc toolkits changes billing"],
+});
+
+/** The command `svc toolkits source`, which shows the source of a toolkit. */
+export const addToolkitSource = call(CatalogService.method.getToolkitSource, {
+  says: "show the document from which a toolkit was imported, and when it was last read",
+  takes: slug,
+  result: "source",
+  shows: ({ source, changes }) =>
+    factLines([
+      ["kind", source?.kind ?? ""],
+      ["address", plainText(source?.origin || "none: the text was sent")],
+      ["last read", timeText(source?.refreshedAt)],
+      ...(source?.lastError ? ([["failed", plainText(source.lastError)]] as const) : []),
+      ["changes", changes === undefined ? "none" : String(changes.count)],
+    ]),
+  examples: ["svc toolkits source billing"],
+});
+
+/** The command `svc toolkits accept`, which applies changes of the source to a toolkit. */
+export const addToolkitAccept = call(CatalogService.method.acceptToolkitChanges, {
+  says: "apply changes of its document to an imported toolkit; needs an approver's key",
+  takes: {
+    ...slug,
+    "[tools...]": ["tools whose changes are accepted (default: all except suspicious ones)", { fills: "toolNames" }],
+  },
+  options: [
+    [
+      "--digest <digest>",
+      "accept only the changes with this digest, of which the first characters suffice (default: the newest)",
+    ],
+    ["--origin", "accept a new address or authentication also; accounts must then be connected again"],
+    ["--dry-run", "check the result without storing it"],
+  ],
+  request: async ({ project, values }) => {
+    const [named, begin] = [String(values["slug"]), String(values["digest"] ?? "")];
+    const { changes } = await (await project()).catalog.getToolkitSource({ slug: named });
+    if (changes === undefined)
+      throw new CommandError(`${named} has no changes that wait: svc toolkits refresh reads its document again`);
+    // A whole digest is sent as it is, so that the service refuses it if other changes wait now.
+    if (begin.length >= 64) return {};
+    if (changes.digest.startsWith(begin)) return { digest: changes.digest };
+    throw new CommandError(
+      `other changes of ${named} wait than those with the digest ${begin}: svc toolkits changes shows them`,
+    );
+  },
+  shows: ({ changes }, { request: { slug: named = "", dryRun } }) => {
+    const outcome = dryRun === true ? "can be accepted" : "are accepted";
+    const rest = changes === undefined ? "none waits" : `${countText(changes.count, "change")} still wait`;
+    return `the changes of ${named} ${outcome}, ${rest}`;
+  },
+  examples: ["svc toolkits accept billing", "svc toolkits accept billing list_invoices get_invoice"],
+});
+
+function acceptText(slug: string, { digest }: ToolkitChanges): string {
+  return `Accept them with: svc toolkits accept ${slug} --digest ${digest.slice(0, 12)}`;
+}
+
+/** Returns the lines that show changes: one row for each tool or part, and the new address with what it replaces. */
+function changeLines(changes: ToolkitChanges | undefined): readonly string[] {
+  if (changes === undefined) return ["no changes"];
+  const { added, gone, altered, alteredLeftOff, originBefore, originAfter } = changes;
+  const marked = (isFlagged: boolean, others = "") => (isFlagged ? "suspicious" : others);
+  const rows = [
+    ...added.map((tool) => ["added", tool.name, tool.class, marked(tool.flagged), "", shortened(tool.description)]),
+    ...gone.map((name) => ["gone", name, "", "breaking", "", ""]),
+    ...altered.map(({ tool, field, before, after, breaking, flagged }) => [
+      ...["altered", tool || "-", field, marked(flagged, breaking ? "breaking" : "")],
+      ...[shortened(before), shortened(after)],
+    ]),
+  ];
+  return [
+    ...(rows.length === 0 ? [] : tableLines(["CHANGE", "TOOL", "PART", "MARK", "BEFORE", "AFTER"], rows)),
+    ...(alteredLeftOff === 0 ? [] : [`and ${countText(alteredLeftOff, "altered part")} more`]),
+    ...(originAfter === ""
+      ? []
+      : [
+          "calls and credentials go elsewhere (accept it with --origin):",
+          `  from ${plainText(originBefore)}`,
+          `  to   ${plainText(originAfter)}`,
+        ]),
+  ];
+}
+
+function shortened(text: string): string {
+  const plain = plainText(text);
+  return plain.length <= 40 ? plain : `${plain.slice(0, 37)}...`;
+}

@@ -1,0 +1,163 @@
+import type { ProjectId } from "@svc/core";
+import { and, eq, sql } from "drizzle-orm";
+import { type Executor, withTransaction } from "../connect.ts";
+import { privateToolkits, toolkitSources } from "../schema/index.ts";
+import type { ToolkitSourceKind } from "../schema/words.ts";
+import { touchCatalog } from "./touch.ts";
+
+/**
+ * Changes of a source (such as an OpenAPI document) that wait until an approver accepts them. `changes`: the differences as JSON text.
+ * `nextDefinition`: the definition of the toolkit with all differences. `changesDigest`: identifies the accepted and the next definition.
+ */
+export type WaitingChanges = {
+  readonly changes: string;
+  readonly changesDigest: Buffer;
+  readonly changesCount: number;
+  readonly nextDefinition: string;
+};
+
+/** The source of a private toolkit (an app that the project defined), as an import stores it. `options`: JSON text. */
+export type NewToolkitSource = {
+  readonly kind: ToolkitSourceKind;
+  readonly origin: string;
+  readonly options: string;
+  readonly digest: Buffer;
+  readonly refreshedAt: number;
+};
+
+/**
+ * A change of a toolkit's source that is stored together with the toolkit. `put`: an import with a new source. `accept`: an approver
+ * accepts the waiting changes with the digest `changesDigest`; `rest` are the changes that wait further.
+ */
+export type SourceChange =
+  | { readonly kind: "put"; readonly source: NewToolkitSource }
+  | {
+      readonly kind: "accept";
+      readonly changesDigest: Buffer;
+      readonly options: string;
+      readonly rest: WaitingChanges | undefined;
+    };
+
+/** The source of a private toolkit. `version` grows with every change. The waiting changes are null if there are none. */
+export type ToolkitSource = NewToolkitSource & {
+  readonly slug: string;
+  readonly version: number;
+  readonly changes: string | null;
+  readonly changesDigest: Buffer | null;
+  readonly changesCount: number;
+  readonly lastError: string;
+};
+
+/** The sources of one project's private toolkits (apps that the project defined). */
+export type ToolkitSourceRepository = {
+  /** Returns the source of a toolkit without the next definition; undefined if the toolkit has no source. */
+  find(slug: string): Promise<ToolkitSource | undefined>;
+  /** Returns the accepted definition of a toolkit and the next definition of its source; undefined if there is no such toolkit. */
+  findDefinitions(slug: string): Promise<{ definition: string; nextDefinition: string | null } | undefined>;
+  /**
+   * Stores what a source says now. Returns false and stores nothing if the source has changed since its `version` was read.
+   */
+  refresh(
+    slug: string,
+    read: Pick<NewToolkitSource, "digest" | "options" | "refreshedAt"> & {
+      readonly version: number;
+      readonly waiting: WaitingChanges | undefined;
+    },
+  ): Promise<boolean>;
+  /** Stores the reason that a source could not be read. Changes nothing else. */
+  reportFailure(slug: string, lastError: string): Promise<void>;
+};
+
+const nothingWaits = { changes: null, changesDigest: null, changesCount: 0, nextDefinition: null };
+const nextVersion = sql`${toolkitSources.version} + 1`;
+
+/** Condition that a source belongs to a private toolkit, for a join of both tables. */
+export const isSourceOfToolkit = and(
+  eq(toolkitSources.projectId, privateToolkits.projectId),
+  eq(toolkitSources.slug, privateToolkits.slug),
+);
+
+/** Returns the repository of the sources of one project's private toolkits. */
+export function toolkitSourcesForProject(db: Executor, projectId: ProjectId): ToolkitSourceRepository {
+  return {
+    async find(slug) {
+      const [row] = await db.orm.select(columns).from(toolkitSources).where(own(projectId, slug));
+      return row;
+    },
+    async findDefinitions(slug) {
+      const [row] = await db.orm
+        .select({ definition: privateToolkits.definition, nextDefinition: toolkitSources.nextDefinition })
+        .from(privateToolkits)
+        .leftJoin(toolkitSources, isSourceOfToolkit)
+        .where(and(eq(privateToolkits.projectId, projectId), eq(privateToolkits.slug, slug)));
+      return row;
+    },
+    refresh: (slug, { version, waiting, ...read }) =>
+      withTransaction(db, async (tx) => {
+        // The project's row is locked first, as in every transaction that changes a toolkit. Nodes show the number of waiting changes.
+        await touchCatalog(tx, projectId);
+        const rows = await tx.orm
+          .update(toolkitSources)
+          .set({ ...read, ...(waiting ?? nothingWaits), lastError: "", version: nextVersion })
+          .where(and(own(projectId, slug), eq(toolkitSources.version, version)))
+          .returning({ slug: toolkitSources.slug });
+        return rows.length > 0;
+      }),
+    async reportFailure(slug, lastError) {
+      await db.orm.update(toolkitSources).set({ lastError }).where(own(projectId, slug));
+    },
+  };
+}
+
+/** All columns except the project and the next definition, which can have 4 MiB. */
+const columns = {
+  slug: toolkitSources.slug,
+  kind: toolkitSources.kind,
+  origin: toolkitSources.origin,
+  options: toolkitSources.options,
+  digest: toolkitSources.digest,
+  version: toolkitSources.version,
+  changes: toolkitSources.changes,
+  changesDigest: toolkitSources.changesDigest,
+  changesCount: toolkitSources.changesCount,
+  refreshedAt: toolkitSources.refreshedAt,
+  lastError: toolkitSources.lastError,
+};
+
+function own(projectId: ProjectId, slug: string) {
+  return and(eq(toolkitSources.projectId, projectId), eq(toolkitSources.slug, slug));
+}
+
+/** Stores the source of a toolkit that was just stored in the same transaction. Without `change`, the toolkit has no source any more. */
+export async function putSource(
+  tx: Executor,
+  projectId: ProjectId,
+  slug: string,
+  change: Extract<SourceChange, { kind: "put" }> | undefined,
+): Promise<void> {
+  if (change === undefined) {
+    await tx.orm.delete(toolkitSources).where(own(projectId, slug));
+    return;
+  }
+  const row = { ...change.source, ...nothingWaits, lastError: "" };
+  const target = [toolkitSources.projectId, toolkitSources.slug];
+  const insert = tx.orm.insert(toolkitSources).values({ projectId, slug, version: 1, ...row });
+  await insert.onConflictDoUpdate({ target, set: { ...row, version: nextVersion } });
+}
+
+/**
+ * Replaces the waiting changes of a source by those that are not accepted. Returns false and changes nothing if other changes wait now.
+ */
+export async function acceptSourceChanges(
+  tx: Executor,
+  projectId: ProjectId,
+  slug: string,
+  { changesDigest, options, rest }: Extract<SourceChange, { kind: "accept" }>,
+): Promise<boolean> {
+  const rows = await tx.orm
+    .update(toolkitSources)
+    .set({ ...(rest ?? nothingWaits), options, version: nextVersion })
+    .where(and(own(projectId, slug), eq(toolkitSources.changesDigest, changesDigest)))
+    .returning({ slug: toolkitSources.slug });
+  return rows.length > 0;
+}

@@ -115,7 +115,8 @@ async function answerOf(call: () => Promise<CallToolResponse>): Promise<ModelAns
     const { outcome, resultJson, message, retryable, warnings, faults, request, jobId, callId } = await call();
     if (outcome === "ok") return { outcome, result: JSON.parse(resultJson), ...(warnings.length > 0 && { warnings }) };
     return {
-      ...{ outcome, message, retryable, call_id: callId },
+      ...{ outcome, message, retryable },
+      ...(callId !== "" && { call_id: callId }),
       ...(faults.length > 0 && {
         faults: faults.map(({ pointer, message: problem, missing }) => ({ pointer, message: problem, missing })),
       }),

@@ -1,4 +1,5 @@
 import { startTestServer, type TestServer } from "@svc/testing/server";
+import { until } from "@svc/testing/until";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { callTool, connect } from "./project.ts";
 import { type Provider, reply, startProvider } from "./provider.ts";
@@ -132,4 +133,45 @@ test("a document may be larger than other requests, for callers with a key only"
   const publish = { definitionJson: document };
   const refused = await server.call("svc.v1.CatalogService/PublishToolkit", publish);
   expect(refused).toMatchObject({ status: 429, reason: "BODY_TOO_LARGE" });
+});
+
+test("a running job finishes with the tools that it started with, and the next one uses the accepted changes", async () => {
+  const [catalog, jobs] = ["svc.v1.CatalogService", "svc.v1.JobsService"];
+  const document = JSON.stringify({ ...openapiDocument(), servers: [{ url: `${app.url}/v1` }] });
+  const imported = await server.call(`${catalog}/ImportToolkit`, { openapi: { document }, slug: "pinned" });
+  expect(imported.json, JSON.stringify(imported.json)).toMatchObject({ toolkit: { sourceKind: "openapi" } });
+  await connect(server, "pinned", { scheme: "api_key", apiKey: "key-1" });
+  const place = { call: "pinned.search_orders", entity: "ann", args: { lines: [] } };
+  const steps = [
+    { id: "first", ...place },
+    { id: "second", ...place },
+  ];
+  const programJson = JSON.stringify({ version: 1, title: "Two orders", steps });
+  const arrived = Promise.withResolvers<() => void>();
+  app.seen.length = 0;
+  app.answer = (_request, res) => arrived.resolve(() => reply(res, { id: "ch_new" }));
+  const { json: started } = await server.call(`${jobs}/SubmitJob`, { programJson });
+  expect(started.job, JSON.stringify(started)).toBeDefined();
+  const answerFirst = await arrived.promise;
+  app.answer = (_request, res) => reply(res, { id: "ch_new" });
+  const newer = document.replace("/orders/search", "/orders/place");
+  const { json: read } = await server.call(`${catalog}/RefreshToolkit`, { slug: "pinned", document: newer });
+  expect(read.changes, JSON.stringify(read)).toMatchObject({
+    gone: [],
+    altered: [
+      { tool: "search_orders", field: "description" },
+      { tool: "search_orders", field: "request.path", before: "/orders/search", after: "/orders/place" },
+    ],
+  });
+  const accepted = await server.call(`${catalog}/AcceptToolkitChanges`, {
+    slug: "pinned",
+    digest: read.changes.digest,
+  });
+  expect(accepted.json, JSON.stringify(accepted.json)).toMatchObject({ toolkit: { changesWaiting: 0 } });
+  answerFirst();
+  const statusOf = async () => (await server.call(`${jobs}/GetJob`, { id: started.job.id })).json.job.status;
+  await until(async () => (await statusOf()) === "JOB_STATUS_SUCCEEDED", "the job");
+  expect(app.seen.map(({ path }) => path)).toEqual(["/v1/orders/search", "/v1/orders/search"]);
+  await server.call(`${jobs}/SubmitJob`, { programJson, waitSeconds: 30 });
+  expect(app.seen.map(({ path }) => path).slice(2)).toEqual(["/v1/orders/place", "/v1/orders/place"]);
 });

@@ -92,7 +92,7 @@ export function importOpenapi(text: string, options: ImportOptions): ImportedToo
   });
   return {
     definitionJson,
-    names: { ...options.names, ...tools.names },
+    names: { ...withoutTaken(options.names, tools.names), ...tools.names },
     flagged: tools.made.filter(([, { isFlagged }]) => isFlagged).map(([name]) => name),
     report: {
       title: safeText(infoOf(document)["title"], 200) ?? toolkit.name,
@@ -218,7 +218,8 @@ function withDistinctTexts(tools: ReadonlyMap<string, ImportedTool>): MadeTools[
  * path. If several operations get the same new name, or one that is known, a short hash of method and path is added to each new name.
  */
 function namesOf(operations: readonly Operation[], known: ImportOptions["names"]): string[] {
-  const knownNames = new Set(Object.values(known));
+  // The name of an operation that is no longer in the document is free, for example for the same operation at another path.
+  const knownNames = new Set(operations.map((operation) => known[keyOf(operation)]));
   const wanted = operations.map(({ node, method, path }) => {
     const id = typeof node["operationId"] === "string" ? snakeCase(node["operationId"]) : "";
     if (id !== "" && id.length <= nameMax) return id;
@@ -232,6 +233,12 @@ function namesOf(operations: readonly Operation[], known: ImportOptions["names"]
     const digest = createHash("sha256").update(key).digest("hex").slice(0, 6);
     return `${cutName(name, nameMax - 8)}_x${digest}`;
   });
+}
+
+/** Returns the names of an earlier import, without those that other operations have now. */
+function withoutTaken(earlier: ImportOptions["names"], now: ImportOptions["names"]): ImportOptions["names"] {
+  const taken = new Set(Object.values(now));
+  return Object.fromEntries(Object.entries(earlier).filter(([, name]) => !taken.has(name)));
 }
 
 /** Returns a name with at most `most` characters (default: the maximum for tools), cut at the end of a word if possible. */

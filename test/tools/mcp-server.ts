@@ -30,6 +30,12 @@ export type TestMcpServer = {
   run: (call: ServedCall) => unknown;
   /** Header and value that every request must have; undefined if none. Other requests get the status 401. */
   key: readonly [name: string, value: string] | undefined;
+  /** True if the headers of a request are those of an authorized caller. Undefined if every caller is. */
+  isAuthorized: ((headers: IncomingHttpHeaders) => boolean) | undefined;
+  /** Headers of the answer 401. */
+  challenge: Record<string, string>;
+  /** JSON documents that the server publishes, by path. */
+  metadata: Record<string, () => string>;
   /** Called with each call before it runs. It may end the connection. */
   before: (call: ServedCall, res: ServerResponse) => void;
   /** Forgets all sessions of the older era, as after a restart. */
@@ -70,7 +76,10 @@ export async function startMcpServer(era: McpEra, tools: readonly ServerTool[]):
   const server = createServer(async (req, res) => {
     const body = await buffer(req);
     for (const { method } of messagesOf(body)) test.methods.push(method);
-    if (test.key !== undefined && req.headers[test.key[0]] !== test.key[1]) return void res.writeHead(401).end();
+    const metadata = test.metadata[req.url ?? ""];
+    if (metadata !== undefined) return void res.writeHead(200, { "content-type": "application/json" }).end(metadata());
+    const isRefused = test.key !== undefined && req.headers[test.key[0]] !== test.key[1];
+    if (isRefused || test.isAuthorized?.(req.headers) === false) return void res.writeHead(401, test.challenge).end();
     current = { headers: req.headers, res };
     const request = requestOf(req, body);
     await write(res, await (era === "2026-07-28" ? modern.fetch(request) : serveLegacy(request)));
@@ -82,6 +91,7 @@ export async function startMcpServer(era: McpEra, tools: readonly ServerTool[]):
   const test: TestMcpServer = {
     url: `http://127.0.0.1:${address.port}/mcp`,
     ...{ calls: [], methods: [], tools, key: undefined },
+    ...{ isAuthorized: undefined, challenge: {}, metadata: {} },
     run: ({ args }) => ({ content: [{ type: "text", text: "done" }], structuredContent: args }),
     before: () => {},
     forgetSessions: () => sessions.clear(),

@@ -99,7 +99,7 @@ export const catalogFaults = defineFaults({
     code: "failed_precondition",
     field: "mcp.header",
     says: (url: string, why: string) => `${formatValue(url)} lists its tools only with a credential: ${why}`,
-    help: "Name the header that carries an account's key, such as Authorization.",
+    help: "Name the header that carries an account's key, such as Authorization, or register a client without a secret at the issuer and publish the toolkit with its clientId.",
   },
   TOOLKIT_SLUG_TAKEN: {
     code: "already_exists",

@@ -83,6 +83,7 @@ export {
 export type {
   AccessClass,
   JsonSchema,
+  OauthDocument,
   PagingDocument,
   PollCursorDocument,
   PollDocument,

@@ -59,6 +59,12 @@ export type AuthScheme =
       readonly tokenUrl: string;
       readonly defaultScopes: readonly string[];
       readonly refresh: boolean;
+      /** Issuer whose answers to a consent are accepted (RFC 9207). Undefined if the toolkit's definition names none. */
+      readonly issuer?: string | undefined;
+      /** Resource for which tokens are requested (RFC 8707). Undefined if the toolkit's definition names none. */
+      readonly resource?: string | undefined;
+      /** Id of the project's own OAuth client, which has no secret. Undefined if the deployment has the client. */
+      readonly clientId?: string | undefined;
     }
   | {
       readonly type: "api_key";

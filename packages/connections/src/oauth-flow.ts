@@ -99,6 +99,7 @@ async function start(context: Context, url: URL): Promise<OauthAnswer> {
     }),
     code_challenge: await calculatePKCECodeChallenge(credential.code_verifier),
     code_challenge_method: "S256",
+    ...(client.resource === undefined ? {} : { resource: client.resource }),
   };
   for (const [name, value] of Object.entries(parameters)) address.searchParams.set(name, value);
   return redirect(address.href, { "set-cookie": cookieOf(publicUrl(), state, browser, consentMs / 1000) });
@@ -196,6 +197,10 @@ async function complete(
   ) {
     return "the toolkit cannot be connected on this deployment any more";
   }
+  // RFC 9207: an answer of another issuer is refused, so that its code is never sent to this app's token endpoint.
+  const issuer = parameters.get("iss");
+  if (scheme.issuer !== undefined && issuer !== null && issuer !== scheme.issuer)
+    return "the answer to the consent came from another issuer than the toolkit names";
   const { code_verifier: codeVerifier } = verifier;
   const redirectUri = callbackUrlOf(publicUrl());
   const party = { projectId: account.projectId, toolkit };

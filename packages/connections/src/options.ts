@@ -8,8 +8,8 @@ import type { PartyFetch } from "./token-fetch.ts";
 /** OAuth clients of the deployment, and the function that sends requests to token endpoints. */
 export type OauthOptions = {
   /**
-   * Returns the deployment's OAuth client for a toolkit's app, and the client's addresses. Returns undefined if the deployment has no
-   * client for the toolkit.
+   * Returns the OAuth client for a toolkit's app, and the client's addresses: that of the deployment, or that of the project for a private
+   * toolkit, which has an empty secret. Returns undefined if there is no client for the toolkit.
    */
   clientOf(toolkit: Toolkit):
     | {
@@ -17,6 +17,8 @@ export type OauthOptions = {
         readonly clientSecret: string;
         readonly authorizeUrl: string;
         readonly tokenUrl: string;
+        /** Resource for which tokens are requested (RFC 8707). Default: none. */
+        readonly resource?: string | undefined;
       }
     | undefined;
   /**

@@ -84,8 +84,16 @@ export function scopesOf(value: unknown): string[] {
   return [...new Set(scopes)].slice(0, scopesMax);
 }
 
-/** The OAuth client of a toolkit (the tools and webhooks of one app), or of a project. */
-export type OauthClient = { readonly clientId: string; readonly clientSecret: string; readonly tokenUrl: string };
+/**
+ * The OAuth client of a toolkit (the tools and webhooks of one app), or of a project. `clientSecret`: empty for a client without a secret.
+ * `resource`: the resource for which tokens are requested (RFC 8707).
+ */
+export type OauthClient = {
+  readonly clientId: string;
+  readonly clientSecret: string;
+  readonly tokenUrl: string;
+  readonly resource?: string | undefined;
+};
 
 /**
  * Values of a request to an app's token endpoint. `code`: for tokens after a consent. `refresh`: for the renewal of a token. `client`: for
@@ -135,6 +143,7 @@ export async function requestToken(
   request: TokenRequest,
   fetch: TokenFetch,
 ): Promise<TokenEndpointAnswer> {
+  if (client.clientSecret === "") return requestOnce(client, request, fetch, "none");
   const key = JSON.stringify([client.tokenUrl, client.clientId]);
   const first = postClients.get(key) === true ? "post" : "basic";
   const answer = await requestOnce(client, request, fetch, first);
@@ -154,14 +163,17 @@ async function requestOnce(
   client: OauthClient,
   request: TokenRequest,
   fetch: TokenFetch,
-  method: "basic" | "post",
+  method: "basic" | "post" | "none",
 ): Promise<TokenEndpointAnswer> {
   const library = await import("oauth4webapi");
-  const authentication = method === "basic" ? library.ClientSecretBasic : library.ClientSecretPost;
+  const { clientSecret } = client;
+  const authentications = {
+    basic: () => library.ClientSecretBasic(clientSecret),
+    post: () => library.ClientSecretPost(clientSecret),
+    none: () => library.None(),
+  };
   try {
-    return toAnswer(
-      await exchange(library, client, request, { fetch, authentication: authentication(client.clientSecret) }),
-    );
+    return toAnswer(await exchange(library, client, request, { fetch, authentication: authentications[method]() }));
   } catch (error) {
     return toFailure(library, error, secretsOf(client, request));
   }
@@ -169,7 +181,7 @@ async function requestOnce(
 
 function exchange(
   library: OauthLibrary,
-  { clientId, tokenUrl }: OauthClient,
+  { clientId, tokenUrl, resource }: OauthClient,
   request: TokenRequest,
   { fetch, authentication }: { readonly fetch: TokenFetch; readonly authentication: ClientAuth },
 ): Promise<TokenEndpointResponse> {
@@ -178,6 +190,7 @@ function exchange(
   const options = {
     // Allows http in the library. The catalog and the deployment file already allow http for loopback addresses only.
     [library.allowInsecureRequests]: true,
+    ...(resource !== undefined && { additionalParameters: { resource } }),
     [library.customFetch]: (url: string, init: Parameters<TokenFetch>[1]) => fetchLeniently(fetch, url, init),
   };
   switch (request.grant) {
@@ -263,14 +276,19 @@ function toAnswer(response: TokenEndpointResponse): TokenEndpointAnswer {
 /** Returns the secrets that an app could quote from its request. */
 function secretsOf({ clientId, clientSecret }: OauthClient, request: TokenRequest): string[] {
   const encoded = formEncoded(clientSecret);
+  if (clientSecret === "") return secretsOfRequest(request);
   const own = [clientSecret, encoded, Buffer.from(`${formEncoded(clientId)}:${encoded}`).toString("base64")];
+  return [...own, ...secretsOfRequest(request)];
+}
+
+function secretsOfRequest(request: TokenRequest): string[] {
   switch (request.grant) {
     case "code":
-      return [...own, request.code, request.codeVerifier];
+      return [request.code, request.codeVerifier];
     case "refresh":
-      return [...own, request.refreshToken];
+      return [request.refreshToken];
     case "client":
-      return own;
+      return [];
   }
 }
 

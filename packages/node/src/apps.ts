@@ -101,10 +101,13 @@ export function createApps(options: AppsOptions): Apps {
   const network = createAppTransport({ guard });
   const sandbox = isSandbox ? createNodeSandbox(options) : undefined;
   const transport = options.transport ?? sandbox?.transport ?? createMcpTransport(network);
-  const isRegistered = (toolkit: Toolkit) => isSandbox || isOauthRegistered(toolkit, deployment, variable);
+  const isRegistered = (toolkit: Toolkit) =>
+    isSandbox || ownClient(toolkit) !== undefined || isOauthRegistered(toolkit, deployment, variable);
   const oauth: OauthOptions = {
     clientOf: (toolkit) =>
-      sandbox === undefined ? deployedClient(toolkit, options) : sandboxClient(toolkit, sandbox, options),
+      sandbox === undefined
+        ? (ownClient(toolkit) ?? deployedClient(toolkit, options))
+        : sandboxClient(toolkit, sandbox, options),
     fetch: sandbox?.oauth.fetch ?? network.fetch,
   };
   const parts = {
@@ -141,7 +144,7 @@ export function createApps(options: AppsOptions): Apps {
     guard,
     transport,
     readDocument: network.read,
-    readMcp: createMcpReader({ ...parts, network, accounts }),
+    readMcp: createMcpReader({ ...parts, network, accounts, publicUrl: options.publicUrl }),
     accounts,
     oauth,
     sandbox,
@@ -186,6 +189,14 @@ function sandboxClient(toolkit: Toolkit, { oauth }: Sandbox, { publicUrl }: Apps
     authorizeUrl: `${publicUrl()}${sandboxAuthorizePath}?${query}`,
     tokenUrl: sandboxTokenUrl(toolkit.slug),
   };
+}
+
+/** Returns the OAuth client that the definition of a private toolkit names, which has no secret. Returns undefined if it names none. */
+function ownClient(toolkit: Toolkit): ReturnType<OauthOptions["clientOf"]> {
+  const scheme = toolkit.auth.find(({ type }) => type === "oauth2");
+  if (toolkit.ownerProjectId === "" || scheme?.type !== "oauth2" || scheme.clientId === undefined) return undefined;
+  const { authorizeUrl, tokenUrl, clientId, resource } = scheme;
+  return { clientId, clientSecret: "", authorizeUrl, tokenUrl, resource };
 }
 
 /**

@@ -1,6 +1,8 @@
 // Types that other packages need if they build on a node. For example, packages/server writes log lines and metrics from the observations.
 export type { AskObservation, AskObserver } from "@svc/asks";
 export {
+  clientDocument,
+  clientDocumentsPath,
   deploymentSecretNames,
   type EnterConsent,
   isDeploymentSecretName,

@@ -842,7 +842,7 @@ export type McpSource = Message<"svc.v1.McpSource"> & {
 
   /**
    * Header that carries an account's key, such as `X-Api-Key`. With `Authorization`, the key is sent as a bearer token.
-   * If empty, the server wants no credential.
+   * If empty, the server wants no credential, or OAuth.
    *
    * @generated from field: string header = 2;
    */
@@ -1882,13 +1882,17 @@ export const CatalogService: GenService<{
    * credential, the first import makes a toolkit without tools. Connect an account to it and import again with
    * `replace`: svc then lists the tools with the account that was connected first.
    *
+   * If the server wants OAuth, svc reads the server's metadata (RFC 9728) and gets a client of the project at its issuer: by
+   * a client id metadata document or by dynamic registration. Accounts are then connected by consent.
+   *
    * Errors:
    * - invalid_argument SOURCE_INVALID: the request has no source, or two, or an option of it is malformed.
    * - invalid_argument SOURCE_URL_REFUSED: svc does not read from the address of the source, for example because it is a
    *   private address.
    * - unavailable SOURCE_UNREACHABLE: the source could not be read at its address.
    * - failed_precondition UPSTREAM_NOT_MCP: there is no MCP server with Streamable HTTP at `mcp.url`.
-   * - failed_precondition UPSTREAM_NEEDS_CLIENT: the MCP server wants a credential, and `mcp.header` is empty.
+   * - failed_precondition UPSTREAM_NEEDS_CLIENT: the MCP server wants a credential, `mcp.header` is empty, and svc can get
+   *   no OAuth client for the server.
    * - invalid_argument OPENAPI_UNREADABLE: the text is not an OpenAPI document.
    * - invalid_argument OPENAPI_NOTHING_SELECTED: no operation of the document becomes a tool.
    * - invalid_argument BASE_URL_NEEDED: the document has no https address for calls, and the request names none.

@@ -123,6 +123,9 @@ function buildAuthScheme(scheme: AuthDocument, values: DeploymentValues): AuthSc
         tokenUrl: fillIn(scheme.tokenUrl),
         defaultScopes: scheme.defaultScopes.map(fillIn),
         refresh: scheme.refresh,
+        ...(scheme.issuer !== undefined && { issuer: scheme.issuer }),
+        ...(scheme.resource !== undefined && { resource: scheme.resource }),
+        ...(scheme.clientId !== undefined && { clientId: scheme.clientId }),
       };
     case "api_key":
       return { ...scheme, value: parseTemplateTree(scheme.value) };

@@ -174,6 +174,15 @@ function checkShared({ toolkit, tools }: ToolkitFiles): void {
     const cure = "remove it: projects connect MCP servers for themselves, as private toolkits";
     toolkit.fault(["mcp"], "is in a shared definition", cure);
   }
+  const auth = isObject(toolkit.value) && Array.isArray(toolkit.value["auth"]) ? toolkit.value["auth"] : [];
+  for (const [index, scheme] of auth.entries()) {
+    if (isObject(scheme) && Object.hasOwn(scheme, "clientId"))
+      toolkit.fault(
+        ["auth", index, "clientId"],
+        "is in a shared definition",
+        "set toolkits.<slug>.oauth in the deployment file",
+      );
+  }
   for (const file of tools.values()) {
     const isTool = isObject(file.value) && (file.value["kind"] === "action" || file.value["kind"] === "trigger");
     if (isTool && !declares(file, "intents"))

@@ -146,7 +146,7 @@ function checkOAuth(
   for (const key of addresses) {
     const address = String(scheme[key as keyof typeof scheme]);
     checkTemplates(file, [...path, key], address, { deployment: new Set(["auth_url", "token_url"]) });
-    if (!/^(https:\/\/[^\s{}]+|\{\{.*\}\})$/.test(address)) {
+    if (!/^(https:\/\/[^\s{}]+|http:\/\/(?:localhost|127\.0\.0\.1|\[::1\])[:/][^\s{}]*|\{\{.*\}\})$/.test(address)) {
       file.fault(
         [...path, key],
         `"${address}" is not an https address`,

@@ -28,7 +28,9 @@ export function importSource(request: ImportToolkitRequest): ImportSource {
     const { url, document, server, auth, idempotencyHeader } = openapi;
     return { kind: "openapi", ...options, names: {}, url, document, server, auth, idempotencyHeader };
   }
-  if (mcp !== undefined && openapi === undefined) return { kind: "mcp", ...options, url: mcp.url, header: mcp.header };
+  if (mcp !== undefined && openapi === undefined) {
+    return { kind: "mcp", ...options, url: mcp.url, header: mcp.header, isTrial: request.dryRun };
+  }
   throw catalogFaults.SOURCE_INVALID(
     mcp === undefined ? "the request has no source" : "the request has two sources",
     "Set either openapi or mcp.",

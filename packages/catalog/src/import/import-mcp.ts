@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { parseExactJson, withPlainNumbers } from "@svc/core";
-import type { ToolkitDocument } from "../read/documents.ts";
+import type { AuthDocument, OauthDocument, ToolkitDocument } from "../read/documents.ts";
 import { ImportError, LeftOutError } from "./import-fault.ts";
 import {
   checkOverrides,
@@ -30,11 +30,18 @@ export type McpListing = {
   readonly pages: readonly string[];
 };
 
-/** Options of the import of an MCP server. `url`: address of the server. `header`: header that carries an account's key; empty if none. */
+/**
+ * Options of the import of an MCP server. `url`: address of the server. `header`: header that carries an account's key; empty if none.
+ * `oauth`: scheme by which accounts are connected if there is no such header; undefined if the server wants no credential.
+ */
 export type McpImportOptions = Pick<
   ImportOptions,
   "slug" | "category" | "only" | "except" | "overrides" | "refused"
-> & { readonly url: string; readonly header: string };
+> & {
+  readonly url: string;
+  readonly header: string;
+  readonly oauth?: OauthDocument | undefined;
+};
 
 /** Limits of an import: the maximum number of tools, bytes of one tool, and bytes of all tools together. */
 const [toolsMax, toolBytesMax, bytesMax] = [1_500, 40_960, 4_100_000];
@@ -153,7 +160,8 @@ function namesOf(offered: readonly OfferedTool[], slug: string): string[] {
   });
 }
 
-function describe(listing: McpListing, { slug, category, url, header }: McpImportOptions): ToolkitDocument {
+function describe(listing: McpListing, options: McpImportOptions): ToolkitDocument {
+  const { slug, category, url } = options;
   const { host, hostname } = new URL(url);
   const name = plainText(listing.title, 60) || plainText(listing.name, 60) || host;
   const words = wordsOf(listing.name || hostname).filter((word) => !["mcp", "server", "the", "com"].includes(word));
@@ -171,11 +179,13 @@ function describe(listing: McpListing, { slug, category, url, header }: McpImpor
     version: /^\d+\.\d+\.\d+$/.test(listing.version) ? listing.version : "1.0.0",
     category: category || "developer-infrastructure",
     mcp: { url },
-    auth:
-      header === ""
-        ? [{ type: "none" }]
-        : [{ type: "api_key", placement: "header", name: header, value: keyValue(header) }],
+    auth: [authOf(options)],
   };
+}
+
+function authOf({ header, oauth }: McpImportOptions): AuthDocument {
+  if (header !== "") return { type: "api_key", placement: "header", name: header, value: keyValue(header) };
+  return oauth ?? { type: "none" };
 }
 
 function keyValue(header: string): string {

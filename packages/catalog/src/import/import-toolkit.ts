@@ -4,6 +4,7 @@ import { catalogFaults } from "../errors.ts";
 import type { Toolkit } from "../model.ts";
 import { parseKeptToolkit } from "../private/parse-definition.ts";
 import { DefinitionError, type FileFault } from "../read/definition-file.ts";
+import type { OauthDocument } from "../read/documents.ts";
 import type { MergeResult, MergeTask } from "../source/compare-texts.ts";
 import type {
   ChosenImportOptions,
@@ -32,15 +33,26 @@ export type ReadSource =
   | { readonly kind: "refused" | "failed"; readonly message: string };
 
 /**
- * Result of asking an MCP server for its tools. `unauthorized`: the server wants a credential. `not_mcp`: what answers is no MCP server.
+ * Result of asking an MCP server for its tools. `oauth`: the scheme of OAuth by which accounts of the server are connected. `unauthorized`:
+ * the server wants a credential. `not_mcp`: what answers is no MCP server.
  * `refused`: svc may not connect to the address. `failed`: no answer came. `message`: the reason, as the end of a sentence.
  */
 export type McpServerReading =
-  | { readonly kind: "listing"; readonly listing: McpListing }
-  | { readonly kind: "unauthorized" | "not_mcp" | "refused" | "failed"; readonly message: string };
+  | { readonly kind: "listing"; readonly listing: McpListing; readonly oauth?: OauthDocument | undefined }
+  | { readonly kind: "unauthorized"; readonly message: string; readonly oauth?: OauthDocument | undefined }
+  | { readonly kind: "not_mcp" | "refused" | "failed"; readonly message: string };
 
-/** An MCP server to ask. `slug`: toolkit (the server's tools) whose account may be used for that; empty if there is none. */
-export type McpServerQuery = { readonly url: string; readonly slug: string; readonly projectId: ProjectId };
+/**
+ * An MCP server to ask. `slug`: toolkit (the server's tools) whose account may be used for that; empty if there is none. `takesOauth`: true to
+ * find out how the server authorizes its callers with OAuth, if it wants a credential. `isTrial`: true to register no client for that.
+ */
+export type McpServerQuery = {
+  readonly url: string;
+  readonly slug: string;
+  readonly projectId: ProjectId;
+  readonly takesOauth: boolean;
+  readonly isTrial: boolean;
+};
 
 /** Dependencies of the function that imports OpenAPI documents and MCP servers as toolkits. */
 export type ImporterOptions = {
@@ -59,7 +71,7 @@ export type ImporterOptions = {
 type DocumentSource = Omit<ChosenImportOptions, "documentUrl"> & { readonly url: string; readonly document: string };
 
 /** An MCP server to import, with the options of the import. */
-type McpSource = Omit<McpImportOptions, "refused">;
+type McpSource = Omit<McpImportOptions, "refused" | "oauth"> & { readonly isTrial?: boolean | undefined };
 
 /** What an import reads: an OpenAPI document, or an MCP server. */
 export type ImportSource = ({ readonly kind: "openapi" } & DocumentSource) | ({ readonly kind: "mcp" } & McpSource);
@@ -155,17 +167,20 @@ async function serverToImport(
   { projectId, isNew }: { readonly projectId: ProjectId; readonly isNew: boolean },
   readMcp: ImporterOptions["readMcp"],
 ): Promise<SourceToImport> {
-  const { url, header, slug } = source;
+  const { isTrial = false, ...options } = source;
+  const { url, header, slug } = options;
   const address = checkMcpSource(source);
-  const reading = await readMcp({ url: address, slug, projectId });
+  const reading = await readMcp({ url: address, slug, projectId, takesOauth: header === "" && isNew, isTrial });
   switch (reading.kind) {
     case "listing":
-      return { listing: reading.listing, options: { ...source, url: address } };
-    case "unauthorized":
+      return { listing: reading.listing, options: { ...options, url: address, oauth: reading.oauth } };
+    case "unauthorized": {
       // Without this, each tool of a known toolkit would count as gone.
       if (!isNew) throw catalogFaults.SOURCE_UNREACHABLE("mcp.url", url, reading.message);
-      if (header === "") throw catalogFaults.UPSTREAM_NEEDS_CLIENT(url, reading.message);
-      return { listing: silentServer, options: { ...source, url: address, overrides: [] } };
+      const { oauth } = reading;
+      if (header === "" && oauth === undefined) throw catalogFaults.UPSTREAM_NEEDS_CLIENT(url, reading.message);
+      return { listing: silentServer, options: { ...options, url: address, oauth, overrides: [] } };
+    }
     case "not_mcp":
       throw catalogFaults.UPSTREAM_NOT_MCP(url, reading.message);
     case "refused":

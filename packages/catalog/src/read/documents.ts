@@ -31,11 +31,27 @@ export type MatchDocument = {
 
 /** An authentication scheme in a toolkit definition (YAML file of one app): an entry of `auth`, as in schemas/toolkit.schema.json. */
 export type AuthDocument =
-  | { type: "oauth2"; authorizeUrl: string; tokenUrl: string; defaultScopes: string[]; refresh: boolean }
+  | OauthDocument
   | { type: "api_key"; placement: "header" | "query"; name: string; value: string }
   | { type: "basic"; place?: readonly { in: "header" | "query"; name: string; value: string }[] }
   | { type: "none" }
   | { type: "client_credentials"; tokenUrl: string; defaultScopes?: string[] };
+
+/**
+ * The authentication scheme `oauth2` of a toolkit definition. `issuer`, `resource` and `clientId` are only in private toolkits (published by
+ * one project): the issuer whose answers are accepted, the resource for which tokens are asked for (RFC 8707), and the project's own client,
+ * which has no secret.
+ */
+export type OauthDocument = {
+  readonly type: "oauth2";
+  readonly authorizeUrl: string;
+  readonly tokenUrl: string;
+  readonly defaultScopes: readonly string[];
+  readonly refresh: boolean;
+  readonly issuer?: string;
+  readonly resource?: string;
+  readonly clientId?: string;
+};
 
 /** How svc reads the bodies of an app's webhook posts, as the app's toolkit definition declares it. */
 export type BodyDocument = {

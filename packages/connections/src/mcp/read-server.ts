@@ -1,16 +1,15 @@
-import type { CatalogViews, McpServerQuery, McpServerReading } from "@svc/catalog";
-import type { Clock } from "@svc/core";
+import type { CatalogViews, McpServerQuery, McpServerReading, OauthDocument, Toolkit } from "@svc/catalog";
+import type { Clock, ProjectId } from "@svc/core";
 import type { Database } from "@svc/db/connect";
 import { connectedAccountsForProject } from "@svc/db/connections/repo";
 import type { AccountAccess } from "../account-access.ts";
 import type { AppAnswer, AppRequest } from "../app-transport.ts";
-import type { NetworkTransport } from "../network-transport.ts";
+import { type DiscoveryOptions, discoverOauth } from "./discover.ts";
 import { listTools } from "./list-tools.ts";
 import { type McpResult, openSession } from "./session.ts";
 
 /** Objects that are needed to ask an MCP server for its tools. */
-export type McpReadingOptions = {
-  readonly network: Pick<NetworkTransport, "exchange">;
+export type McpReadingOptions = DiscoveryOptions & {
   readonly accounts: AccountAccess;
   readonly views: CatalogViews;
   readonly db: Database;
@@ -32,27 +31,62 @@ export function createMcpReader(options: McpReadingOptions): (query: McpServerQu
 
 async function readServer(options: McpReadingOptions, query: McpServerQuery): Promise<McpServerReading> {
   const { url, projectId } = query;
+  const toolkit = await knownToolkit(options, query);
+  const oauth = toolkit && oauthOf(toolkit);
   const plain = { method: "POST", url, headers: { "user-agent": "svc/0.1" }, body: undefined };
-  const request = (await authorized(options, query, plain)) ?? plain;
+  const request = (toolkit && (await authorized(options, { projectId, toolkit }, plain))) ?? plain;
   const operation = { request, endMs: performance.now() + timeoutMs };
   const session = await openSession(options.network, { projectId, toolkit: { ownerProjectId: projectId } }, operation);
-  if ("kind" in session) return failureOf(session);
+  if ("kind" in session) return withOauth(options, query, { failed: session, known: oauth });
   const listed = await listTools(session, operation);
-  if (listed.kind !== "listed") return failureOf(listed);
+  if (listed.kind !== "listed") return withOauth(options, query, { failed: listed, known: oauth });
   const { protocol, server } = session;
-  return { kind: "listing", listing: { ...server, protocol, pages: listed.pages } };
+  return { kind: "listing", listing: { ...server, protocol, pages: listed.pages }, oauth };
+}
+
+/** Returns the failure of a query. If the server wants a credential, finds out how it authorizes its callers with OAuth. */
+async function withOauth(
+  options: McpReadingOptions,
+  { url, projectId, takesOauth, isTrial }: McpServerQuery,
+  {
+    failed,
+    known,
+  }: { readonly failed: Exclude<McpResult, { kind: "message" }>; readonly known: OauthDocument | undefined },
+): Promise<McpServerReading> {
+  const failure = failureOf(failed);
+  if (failure.kind !== "unauthorized" || !takesOauth) return failure;
+  const headers = failed.kind === "answer" && failed.answer.kind === "answer" ? failed.answer.headers : {};
+  const server = { url, projectId, challenge: headers["www-authenticate"] ?? "" };
+  const found = await discoverOauth(options, server, { known, isTrial });
+  return found.kind === "found" ? { ...failure, oauth: found.scheme } : { ...failure, message: found.message };
+}
+
+/** Returns the private toolkit with the query's slug if it has the address of the query; otherwise undefined. */
+async function knownToolkit(
+  { views }: McpReadingOptions,
+  { url, slug, projectId }: McpServerQuery,
+): Promise<Toolkit | undefined> {
+  const toolkit = slug === "" ? undefined : (await views.forProject(projectId)).toolkits.get(slug);
+  // A credential goes only to the address for which it was connected.
+  return toolkit?.ownerProjectId === projectId && toolkit.baseUrl === url ? toolkit : undefined;
+}
+
+/** Returns the scheme of OAuth of a toolkit as its definition has it; undefined if it has none with a client of the project. */
+function oauthOf({ auth }: Toolkit): OauthDocument | undefined {
+  const scheme = auth.find(({ type }) => type === "oauth2");
+  if (scheme?.type !== "oauth2" || scheme.clientId === undefined) return undefined;
+  const { type, authorizeUrl, tokenUrl, defaultScopes, refresh, issuer = "", resource = "", clientId } = scheme;
+  return { type, authorizeUrl, tokenUrl, defaultScopes, refresh, issuer, resource, clientId };
 }
 
 /** Returns the request with the credential of a connected account; undefined if the project has no account that may be used. */
 async function authorized(
-  { accounts, views, db, clock, isSandbox }: McpReadingOptions,
-  { url, slug, projectId }: McpServerQuery,
+  { accounts, db, clock, isSandbox }: McpReadingOptions,
+  { toolkit, projectId }: { readonly toolkit: Toolkit; readonly projectId: ProjectId },
   request: AppRequest,
 ): Promise<AppRequest | undefined> {
-  const toolkit = slug === "" ? undefined : (await views.forProject(projectId)).toolkits.get(slug);
-  // A credential goes only to the address for which it was connected.
-  if (isSandbox || toolkit?.ownerProjectId !== projectId || toolkit.baseUrl !== url) return undefined;
-  const filter = { toolkitSlug: slug, entityId: "", state: "active" } as const;
+  if (isSandbox) return undefined;
+  const filter = { toolkitSlug: toolkit.slug, entityId: "", state: "active" } as const;
   const rows = await connectedAccountsForProject(db, projectId).list(
     filter,
     { limit: 100, after: undefined },

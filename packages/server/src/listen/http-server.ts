@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Clock } from "@svc/core";
+import { clientDocumentsPath } from "@svc/node";
 import { discardBody, hasBody, mayBeLarge, watchChunks } from "../body/body.ts";
 import type { Console } from "../console/console.ts";
 import { isConsolePath } from "../console/headers.ts";
@@ -127,7 +128,7 @@ function route(options: HttpServerOptions, req: IncomingMessage, res: ServerResp
   try {
     const refusal = options.door(req, path);
     const probe = options.probes.get(path);
-    const page = options.pages.get(path);
+    const page = options.pages.get(path.startsWith(clientDocumentsPath) ? clientDocumentsPath : path);
     // The handlers of these requests do not read a body, and some answers take time. So the body is discarded now.
     if ((probe !== undefined || req.method === "GET") && hasBody(req)) discardBody(req);
     if (refusal !== undefined) answerError(res, refusal.error, refusal.status, refusal.headers);

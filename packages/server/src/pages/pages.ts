@@ -1,6 +1,14 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { isReadableForm, readForeignText } from "@svc/core";
-import { type EnterConsent, type OauthAnswer, type OauthPages, type Sandbox, sandboxAuthorizePath } from "@svc/node";
+import {
+  clientDocument,
+  clientDocumentsPath,
+  type EnterConsent,
+  type OauthAnswer,
+  type OauthPages,
+  type Sandbox,
+  sandboxAuthorizePath,
+} from "@svc/node";
 import { auditAction } from "../audit/audit-action.ts";
 import type { AuditLog } from "../audit/log.ts";
 import { BodyError, readBody } from "../body/body.ts";
@@ -20,7 +28,8 @@ const formBytesMax = 16_384;
 
 /**
  * Creates the pages for connecting an account: `/oauth/start`, `/oauth/callback` and, in the sandbox, the page on which a person gives
- * consent. These pages need no key, because they work only with data that svc has encrypted.
+ * consent. These pages need no key, because they work only with data that svc has encrypted. The documents below `/oauth/clients/` are
+ * public: they describe this service to OAuth issuers.
  */
 export function createPages(options: {
   pages: OauthPages;
@@ -67,6 +76,7 @@ export function createPages(options: {
   const handlers: [string, PageHandler][] = [
     ["/oauth/start", serve(["GET"], (req) => pages.handleOauthStart(urlOf(req), req.headers))],
     ["/oauth/callback", serve(["GET"], (req) => pages.handleOauthCallback(urlOf(req), req.headers, enter))],
+    [clientDocumentsPath, serve(["GET"], async (req) => answerClientDocument(publicUrl(), urlOf(req)))],
   ];
   if (sandbox !== undefined) {
     handlers.push([
@@ -75,6 +85,13 @@ export function createPages(options: {
     ]);
   }
   return new Map(handlers);
+}
+
+/** Answers with the document that describes this service to an OAuth issuer as the client of a project, or with 404. */
+function answerClientDocument(publicUrl: string, { pathname }: URL): OauthAnswer {
+  const document = clientDocument(publicUrl, pathname.slice(pathname.lastIndexOf("/") + 1));
+  const headers = { "content-type": "application/json", "cache-control": "public, max-age=3600" };
+  return { status: document === undefined ? 404 : 200, headers, body: JSON.stringify(document ?? {}) };
 }
 
 type ConsentOptions = { sandbox: Sandbox; intake: Intake; url: URL };

@@ -70,7 +70,7 @@ export const addConnectMcp = command(
     for (const line of shownLines(report, values.show)) context.print(line);
     if (values.dryRun === true)
       context.note("Nothing is stored. The same command without --dry-run publishes the toolkit.");
-    else if (values.header !== undefined && report.operations === 0)
+    else if (report.operations === 0 && !toolkit.authSchemes.includes("none"))
       context.note(
         `The server lists its tools only to an account. Connect one and import again: svc connect ${toolkit.slug} --entity <id>, then this command with --slug ${toolkit.slug} --replace.`,
       );

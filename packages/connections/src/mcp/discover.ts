@@ -1,0 +1,243 @@
+import type { OauthDocument } from "@svc/catalog";
+import { isObject, type ProjectId, parseExactJson, readForeignText } from "@svc/core";
+import type { NetworkTransport } from "../network-transport.ts";
+
+/** Objects and addresses that are needed to find out how a server authorizes its callers, and to register a client there. */
+export type DiscoveryOptions = {
+  readonly network: Pick<NetworkTransport, "read" | "exchange">;
+  /** Returns the public address of this service (SVC_PUBLIC_URL). */
+  readonly publicUrl: () => string;
+};
+
+/** A server that answered 401. `challenge`: its header `WWW-Authenticate`; empty if it sent none. */
+export type ChallengingServer = { readonly url: string; readonly challenge: string; readonly projectId: ProjectId };
+
+/**
+ * What is known about the OAuth of a server: `found` with the authentication scheme of its toolkit, or the reason why svc cannot use it, as the end of a
+ * sentence.
+ */
+export type Discovery =
+  | { readonly kind: "found"; readonly scheme: OauthDocument }
+  | { readonly kind: "unusable"; readonly message: string };
+
+/** Error for a server whose OAuth cannot be used. */
+class UnusableError extends Error {
+  override name = "UnusableError";
+}
+
+/**
+ * Finds out how a server authorizes its callers (RFC 9728, RFC 8414), and gets a client of the project there: a client id metadata
+ * document if the issuer takes one, otherwise by dynamic registration (RFC 7591). `known`: the scheme of the toolkit so far, whose client is
+ * kept if the issuer is the same. `isTrial`: true to register nothing.
+ */
+export async function discoverOauth(
+  options: DiscoveryOptions,
+  server: ChallengingServer,
+  { known, isTrial }: { readonly known: OauthDocument | undefined; readonly isTrial: boolean },
+): Promise<Discovery> {
+  try {
+    const { resource, issuer, scopes } = await readResource(options, server);
+    const metadata = await readIssuer(options, issuer, server.projectId);
+    const { authorizeUrl, tokenUrl } = endpointsOf(metadata, issuer);
+    const clientId =
+      known?.issuer === issuer && known.clientId !== undefined
+        ? known.clientId
+        : await clientOf(options, metadata, { issuer, projectId: server.projectId, isTrial });
+    const scheme = { type: "oauth2", authorizeUrl, tokenUrl, defaultScopes: scopes, refresh: true } as const;
+    return { kind: "found", scheme: { ...scheme, issuer, resource, clientId } };
+  } catch (error) {
+    if (error instanceof UnusableError) return { kind: "unusable", message: error.message };
+    throw error;
+  }
+}
+
+type Metadata = Readonly<Record<string, unknown>>;
+
+/** Reads the metadata of the protected server: its own name for itself, its issuer, and the scopes to ask for. */
+async function readResource(options: DiscoveryOptions, { url, challenge, projectId }: ChallengingServer) {
+  const { origin, pathname } = new URL(url);
+  const named = parameterOf(challenge, "resource_metadata");
+  const wellKnown = `${origin}/.well-known/oauth-protected-resource`;
+  const addresses = named === undefined ? [`${wellKnown}${pathname.replace(/\/$/, "")}`, wellKnown] : [named];
+  const metadata = await readFirst(options, addresses, projectId);
+  if (metadata === undefined)
+    throw new UnusableError("it answered 401 and publishes no metadata about its authorization");
+  const { resource, authorization_servers: issuers, scopes_supported: supported } = metadata;
+  if (typeof resource !== "string" || !contains(resource, url))
+    throw new UnusableError(`its metadata is for another resource (${shown(resource)})`);
+  const [issuer] = Array.isArray(issuers) ? issuers : [];
+  if (typeof issuer !== "string") throw new UnusableError("its metadata names no authorization server");
+  const scopes = parameterOf(challenge, "scope")?.split(/\s+/) ?? (Array.isArray(supported) ? supported : []);
+  return { resource, issuer, scopes: scopes.filter(isScope).slice(0, 50) };
+}
+
+/** True if the address of a server is the resource itself, or below it. */
+function contains(resource: string, url: string): boolean {
+  const [outer, inner] = [URL.parse(resource), URL.parse(url)];
+  if (outer === null || inner === null || outer.origin !== inner.origin) return false;
+  const path = outer.pathname.replace(/\/$/, "");
+  return (
+    inner.pathname === outer.pathname ||
+    inner.pathname.replace(/\/$/, "") === path ||
+    inner.pathname.startsWith(`${path}/`)
+  );
+}
+
+async function readIssuer(options: DiscoveryOptions, issuer: string, projectId: ProjectId): Promise<Metadata> {
+  const address = URL.parse(issuer);
+  if (address === null || !isSecure(issuer))
+    throw new UnusableError(`its issuer ${shown(issuer)} is not an https address`);
+  const path = address.pathname.replace(/\/$/, "");
+  const metadata = await readFirst(
+    options,
+    [
+      `${address.origin}/.well-known/oauth-authorization-server${path}`,
+      `${address.origin}/.well-known/openid-configuration${path}`,
+      `${address.origin}${path}/.well-known/openid-configuration`,
+    ],
+    projectId,
+  );
+  if (metadata === undefined) throw new UnusableError(`the issuer ${shown(issuer)} publishes no metadata`);
+  // RFC 8414, 3.3: otherwise one issuer could pass itself off as another.
+  if (metadata["issuer"] !== issuer) throw new UnusableError(`the metadata of ${shown(issuer)} names another issuer`);
+  const methods = metadata["code_challenge_methods_supported"];
+  if (!Array.isArray(methods) || !methods.includes("S256"))
+    throw new UnusableError(`the issuer ${shown(issuer)} does not offer PKCE with S256`);
+  return metadata;
+}
+
+function endpointsOf(metadata: Metadata, issuer: string) {
+  const { authorization_endpoint: authorizeUrl, token_endpoint: tokenUrl } = metadata;
+  if (
+    typeof authorizeUrl !== "string" ||
+    typeof tokenUrl !== "string" ||
+    !isSecure(authorizeUrl) ||
+    !isSecure(tokenUrl)
+  )
+    throw new UnusableError(`the issuer ${shown(issuer)} has no https endpoints for consent and tokens`);
+  return { authorizeUrl, tokenUrl };
+}
+
+type Registration = { readonly issuer: string; readonly projectId: ProjectId; readonly isTrial: boolean };
+
+/** Client id of a toolkit that is only tried, so that no client is registered for it. */
+const trialClient = "not-registered";
+
+/** Returns the id of a client of the project at an issuer. */
+async function clientOf(options: DiscoveryOptions, metadata: Metadata, registration: Registration): Promise<string> {
+  const { issuer, projectId, isTrial } = registration;
+  const publicUrl = options.publicUrl().replace(/\/$/, "");
+  const redirectUri = `${publicUrl}/oauth/callback`;
+  if (metadata["client_id_metadata_document_supported"] === true && publicUrl.startsWith("https://"))
+    return clientDocumentUrl(publicUrl, projectId);
+  const endpoint = metadata["registration_endpoint"];
+  if (typeof endpoint !== "string" || !isSecure(endpoint))
+    throw new UnusableError(
+      `its issuer ${shown(issuer)} registers no clients by itself, and svc would need one with the redirect address ${redirectUri}`,
+    );
+  return isTrial ? trialClient : register(options, endpoint, { ...registration, redirectUri });
+}
+
+/** Path before the names of the documents that describe this service to issuers as a client. */
+export const clientDocumentsPath = "/oauth/clients/";
+
+function clientDocumentUrl(publicUrl: string, projectId: string): string {
+  return `${publicUrl}${clientDocumentsPath}${projectId}.json`;
+}
+
+/**
+ * Returns the document with this name (`<project id>.json`), which describes this service to an issuer as the client of a project. Returns
+ * undefined if the name is not that of a document.
+ */
+export function clientDocument(publicUrl: string, name: string): object | undefined {
+  const [, projectId] = /^(prj_[0-9a-hjkmnp-tv-z]{26})\.json$/.exec(name) ?? [];
+  const base = publicUrl.replace(/\/$/, "");
+  if (projectId === undefined) return undefined;
+  return { client_id: clientDocumentUrl(base, projectId), ...clientMetadata(`${base}/oauth/callback`) };
+}
+
+function clientMetadata(redirectUri: string) {
+  return {
+    client_name: "svc",
+    redirect_uris: [redirectUri],
+    grant_types: ["authorization_code", "refresh_token"],
+    response_types: ["code"],
+    token_endpoint_auth_method: "none",
+  };
+}
+
+async function register(
+  { network }: DiscoveryOptions,
+  url: string,
+  { issuer, projectId, redirectUri }: Registration & { readonly redirectUri: string },
+): Promise<string> {
+  const headers = { "content-type": "application/json", accept: "application/json", "user-agent": "svc/0.1" };
+  const request = { method: "POST", url, headers, body: JSON.stringify(clientMetadata(redirectUri)) };
+  const party = { projectId, toolkit: { ownerProjectId: projectId } };
+  const answer = await network.exchange(request, party, { timeoutMs: discoveryMs });
+  const made = answer.kind === "answer" && answer.status < 300 ? jsonOf(answer.body) : undefined;
+  const clientId = made?.["client_id"];
+  if (typeof clientId !== "string" || clientId === "" || clientId.length > 2_000)
+    throw new UnusableError(`its issuer ${shown(issuer)} refused to register a client`);
+  if (typeof made?.["client_secret"] === "string" && made["token_endpoint_auth_method"] !== "none")
+    throw new UnusableError(`its issuer ${shown(issuer)} registers only clients with a secret`);
+  return clientId;
+}
+
+const discoveryMs = 15_000;
+
+/** Returns the JSON object at the first of the addresses that has one; undefined if none has. */
+async function readFirst(
+  { network }: DiscoveryOptions,
+  addresses: readonly string[],
+  projectId: ProjectId,
+): Promise<Metadata | undefined> {
+  for (const address of addresses) {
+    if (!isSecure(address)) continue;
+    const answer = await network.read(address, projectId);
+    if (answer.kind === "refused") throw new UnusableError(`svc may not read ${shown(address)}: ${answer.message}`);
+    const value = answer.kind === "answer" && answer.status === 200 ? jsonOf(answer.body) : undefined;
+    if (value !== undefined) return value;
+  }
+  return undefined;
+}
+
+/** Maximum bytes of a metadata document. */
+const metadataBytesMax = 262_144;
+
+function jsonOf(body: Buffer): Metadata | undefined {
+  if (body.byteLength > metadataBytesMax) return undefined;
+  const read = readForeignText(body, "application/json; charset=utf-8");
+  if ("fault" in read) return undefined;
+  try {
+    const value = parseExactJson(read.text, { depthMax: 50 });
+    return isObject(value) ? value : undefined;
+  } catch {
+    // The body is no JSON, so it is no metadata document.
+    return undefined;
+  }
+}
+
+/** True for an https address, and for an http address of this machine, as for every address of a private toolkit. */
+function isSecure(text: string): boolean {
+  const url = URL.parse(text);
+  if (url === null || url.username !== "" || url.password !== "" || text.length > 2_000) return false;
+  const isLoopback = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(url.hostname);
+  return url.protocol === "https:" || (url.protocol === "http:" && isLoopback);
+}
+
+function isScope(value: unknown): value is string {
+  return typeof value === "string" && /^[\x21-\x7e]{1,500}$/.test(value);
+}
+
+/** Returns a parameter of the challenge `Bearer` in a header `WWW-Authenticate`; undefined if it is absent. */
+function parameterOf(challenge: string, name: string): string | undefined {
+  if (!/\bBearer\b/i.test(challenge)) return undefined;
+  const [, quoted, bare] =
+    new RegExp(`\\b${name}\\s*=\\s*(?:"([^"]*)"|([^\\s,"]+))`, "i").exec(challenge.slice(0, 8_192)) ?? [];
+  return quoted ?? bare;
+}
+
+function shown(value: unknown): string {
+  return JSON.stringify(String(value).slice(0, 200).toWellFormed());
+}

@@ -1,0 +1,158 @@
+import { createHash } from "node:crypto";
+import { startTestServer, type TestServer } from "@svc/testing/server";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { openBrowser } from "./browser.ts";
+import { startMcpServer, type TestMcpServer } from "./mcp-server.ts";
+import { callTool, connect } from "./project.ts";
+import { type Provider, reply, startProvider } from "./provider.ts";
+
+// An MCP server that wants OAuth: svc finds its issuer, gets a client of its own there, and each call carries its user's token.
+
+let app: TestMcpServer;
+let issuer: Provider;
+let svc: TestServer;
+/** Challenges (PKCE) of the consents by code. */
+const challenges = new Map<string, string>();
+/** Changes of the issuer's metadata. */
+let changes: Record<string, unknown> = {};
+
+beforeAll(async () => {
+  issuer = await startProvider();
+  app = await startMcpServer("2026-07-28", [
+    {
+      name: "whoami",
+      description: "Says who calls.",
+      inputSchema: { type: "object" },
+      annotations: { readOnlyHint: true },
+    },
+  ]);
+  svc = await startTestServer({ variables: { SVC_SANDBOX: "off" } });
+  const { origin } = new URL(app.url);
+  app.metadata["/.well-known/oauth-protected-resource"] = () =>
+    JSON.stringify({ resource: app.url, authorization_servers: [issuer.url], scopes_supported: ["issues"] });
+  app.challenge = {
+    "www-authenticate": `Bearer resource_metadata="${origin}/.well-known/oauth-protected-resource"`,
+  };
+  app.isAuthorized = ({ authorization = "" }) => authorization.startsWith("Bearer token-of-");
+  app.run = ({ headers }) => ({ content: [{ type: "text", text: headers.authorization ?? "" }] });
+  issuer.answer = ({ path, body }, res) => {
+    if (path === "/.well-known/oauth-authorization-server") return reply(res, { ...metadata(), ...changes });
+    if (path === "/register") return reply(res, { client_id: "client-1", token_endpoint_auth_method: "none" });
+    if (path !== "/token") return reply(res, {}, { status: 404 });
+    const form = Object.fromEntries(new URLSearchParams(body));
+    const isProven =
+      createHash("sha256")
+        .update(form["code_verifier"] ?? "")
+        .digest("base64url") === challenges.get(form["code"] ?? "");
+    if (!isProven || form["client_id"] !== "client-1" || form["resource"] !== app.url)
+      return reply(res, { error: "invalid_grant" }, { status: 400 });
+    reply(res, { access_token: `token-of-${form["code"]}`, token_type: "bearer", expires_in: 3600 });
+  };
+});
+afterAll(async () => {
+  await svc?.stop();
+  await app?.close();
+  await issuer?.close();
+});
+
+const metadata = () => ({
+  issuer: issuer.url,
+  authorization_endpoint: `${issuer.url}/authorize`,
+  token_endpoint: `${issuer.url}/token`,
+  registration_endpoint: `${issuer.url}/register`,
+  code_challenge_methods_supported: ["S256"],
+});
+
+const importMcp = (slug: string, more: object = {}) =>
+  svc.call("svc.v1.CatalogService/ImportToolkit", { mcp: { url: app.url }, slug, ...more });
+
+/** Connects an account of an entity as a person does who gives consent. Returns the text of the last page. */
+async function consent(toolkit: string, entityId: string, iss = issuer.url): Promise<string> {
+  const { authorizeUrl } = await connect(svc, toolkit, { entityId, scheme: "oauth2" });
+  const browser = openBrowser();
+  const asked = new URL((await browser.open(authorizeUrl)).location);
+  expect(`${asked.origin}${asked.pathname}`).toBe(`${issuer.url}/authorize`);
+  expect(Object.fromEntries(asked.searchParams)).toMatchObject({
+    ...{ client_id: "client-1", resource: app.url, scope: "issues", code_challenge_method: "S256" },
+  });
+  challenges.set(entityId, asked.searchParams.get("code_challenge") ?? "");
+  const back = new URL(asked.searchParams.get("redirect_uri") ?? "");
+  for (const [name, value] of Object.entries({ code: entityId, state: asked.searchParams.get("state") ?? "", iss }))
+    back.searchParams.set(name, value);
+  return (await browser.open(back.href)).text;
+}
+
+test("svc registers a client once, lists the tools with the first account, and each call carries its own user's token", async () => {
+  const first = await importMcp("guarded");
+  expect(first.json, JSON.stringify(first.json)).toMatchObject({
+    toolkit: { authSchemes: ["oauth2"], connectable: true },
+    report: { operations: 0 },
+  });
+  expect(await consent("guarded", "ann")).toContain("Connected");
+  const second = await importMcp("guarded", { replace: true });
+  expect(second.json.report, JSON.stringify(second.json)).toMatchObject({ operations: 1, readTools: 1 });
+  expect(await consent("guarded", "bob")).toContain("Connected");
+  for (const entityId of ["ann", "bob", "ann"]) {
+    const { outcome } = await callTool(svc, "guarded.whoami", {}, { entityId });
+    expect(outcome).toBe("ok");
+  }
+  expect(app.calls.map(({ headers }) => headers.authorization)).toEqual(
+    ["ann", "bob", "ann"].map((code) => `Bearer token-of-${code}`),
+  );
+  expect(issuer.seen.filter(({ path }) => path === "/register")).toHaveLength(1);
+});
+
+test("the answer of another issuer connects nothing", async () => {
+  expect(await consent("guarded", "eve", "https://other.example.com")).toContain("another issuer");
+  expect((await callTool(svc, "guarded.whoami", {}, { entityId: "eve" })).outcome).toBe("no_account");
+});
+
+test("a trial registers no client", async () => {
+  issuer.seen.length = 0;
+  expect((await importMcp("tried", { dryRun: true })).json.toolkit).toMatchObject({ authSchemes: ["oauth2"] });
+  expect(issuer.seen.map(({ path }) => path)).not.toContain("/register");
+});
+
+test.each([
+  ["that names another issuer", { issuer: "https://other.example.com" }, "names another issuer"],
+  ["without PKCE", { code_challenge_methods_supported: undefined }, "does not offer PKCE"],
+  ["without https endpoints", { token_endpoint: "http://10.0.0.1/token" }, "has no https endpoints"],
+  ["without registration", { registration_endpoint: undefined }, "registers no clients by itself"],
+])("an issuer %s is refused with what is wrong", async (_what, wrong, why) => {
+  changes = wrong;
+  const refused = await importMcp("refused");
+  changes = {};
+  expect(refused).toMatchObject({ reason: "UPSTREAM_NEEDS_CLIENT" });
+  expect(JSON.stringify(refused.json)).toContain(why);
+});
+
+test("a server whose metadata is for another resource is refused", async () => {
+  const before = app.metadata["/.well-known/oauth-protected-resource"];
+  app.metadata["/.well-known/oauth-protected-resource"] = () =>
+    JSON.stringify({ resource: "https://bank.example.com/", authorization_servers: [issuer.url] });
+  const refused = await importMcp("refused");
+  if (before !== undefined) app.metadata["/.well-known/oauth-protected-resource"] = before;
+  expect(JSON.stringify(refused.json)).toContain("for another resource");
+});
+
+test("with a public https address, an issuer that takes client id metadata documents gets the project's document", async () => {
+  const open = await startTestServer({
+    variables: { SVC_SANDBOX: "off", SVC_PUBLIC_URL: "https://svc.example.com", SVC_PROVIDER_CIDRS: "127.0.0.1/32" },
+  });
+  changes = { client_id_metadata_document_supported: true, registration_endpoint: undefined };
+  const { json } = await open.call("svc.v1.CatalogService/ImportToolkit", { mcp: { url: app.url }, slug: "guarded" });
+  changes = {};
+  expect(json.toolkit, JSON.stringify(json)).toMatchObject({ slug: "guarded" });
+  const { authorizeUrl } = await connect(open, "guarded", { entityId: "ann", scheme: "oauth2" });
+  const started = await openBrowser().open(authorizeUrl.replace("https://svc.example.com", open.url));
+  const clientId = new URL(started.location).searchParams.get("client_id") ?? "";
+  expect(clientId).toBe(`https://svc.example.com/oauth/clients/${json.toolkit.ownerProjectId}.json`);
+  const document = await fetch(clientId.replace("https://svc.example.com", open.url));
+  expect(await document.json()).toMatchObject({
+    client_id: clientId,
+    redirect_uris: ["https://svc.example.com/oauth/callback"],
+    token_endpoint_auth_method: "none",
+  });
+  expect((await fetch(`${open.url}/oauth/clients/none.json`)).status).toBe(404);
+  await open.stop();
+});

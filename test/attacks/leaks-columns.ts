@@ -256,7 +256,7 @@ const columnKinds: Readonly<Record<string, Partial<Record<ColumnKind, string>>>>
   toolkit_sources: {
     definition: "changes next_definition options",
     digest: "changes_digest digest",
-    name: "kind origin slug",
+    name: "origin slug",
     quoted: "last_error",
   },
   tool_vectors: {

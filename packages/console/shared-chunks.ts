@@ -39,10 +39,7 @@ export function createChunkNames(): (id: string, modules: Modules) => string | n
   };
 }
 
-/**
- * The modules that are loaded at start with the console, with any page that a link opens, with the portal or one of its pages, and with each
- * page of the console.
- */
+/** The modules that each part of the console loads. */
 type Reach = {
   readonly ofConsole: ReadonlySet<string>;
   readonly ofPortal: ReadonlySet<string>;

@@ -17,11 +17,11 @@ const watchMinMs = 1_000;
 const watchMaxMs = 3_600_000;
 
 /**
- * Runs a task of the kind `publish`: sends an ask (a question to a person) in its current state to the project's active ask endpoints (URLs
- * that receive questions). One transaction stores the event with its deliveries and ends the task. So svc sends each hop (stage of the
- * escalation) exactly once. The delivery engine makes the HTTP requests later.
+ * Runs a task of the kind `publish`: stores the deliveries of a question to the project's endpoints for questions. The same transaction
+ * ends the task.
  */
 export async function runPublish(context: AskContext, task: ClaimedJobTask, { askId }: PublishSubject): Promise<void> {
+  // One transaction, so that svc sends each stage of an escalation exactly once.
   const isPublished = await withTransaction(context.db, async (tx) => {
     const job = await lockJobOfAsk(tx, task.jobId);
     if (!(await holdJobTask(tx, task))) return false;

@@ -100,12 +100,7 @@ async function tryToReach(
   return attemptOf(called);
 }
 
-/**
- * Returns the confirmation rules that apply to the tool call which sends a question to a contact. A confirmation rule says that a person
- * must confirm certain calls of a key before svc sends them. The rules of all keys that caused the question apply. Returns undefined if
- * there are no rules. Also returns undefined if a different person's key created the contact: by creating the contact, that person has
- * already agreed to such messages.
- */
+/** Returns the confirmation rules for the tool call that sends the question to the contact. Undefined if the call needs no confirmation. */
 async function rulesOfReach(
   { db }: AskContext,
   ask: AskRecord,
@@ -116,6 +111,7 @@ async function rulesOfReach(
   const principalChain = job?.principalChain ?? [];
   const rules = await readConfirmRules(db, projectId, [ask.keyId, ...keysOfChain(principalChain)]);
   if (rules.length === 0) return undefined;
+  // By creating the contact, a person who did not cause the question has agreed to such messages.
   const isOther = putBy !== null && !(await isOfCauser(db, { ask, job: { principalChain } }, putBy));
   return isOther ? undefined : rules;
 }
@@ -190,11 +186,7 @@ function callKey({ jobId, id }: AskRecord, { hopIndex, tries, principalId }: Rea
     .digest("hex");
 }
 
-/**
- * Returns the address at which the contact answers the question. It is an answer link, which needs no key, if an approver's key created the
- * contact and this key is still valid. Otherwise it is the question's page in the console. It is always the console page for approvals. It
- * is also the console page if the question confirms a call and the key that created the contact belongs to the person who made that call.
- */
+/** Returns the address at which the contact answers the question: a link that needs no key, or the question's page in the console. */
 async function reachLink(
   { db, clock, consoleUrl }: AskContext,
   ask: AskRecord,
@@ -203,6 +195,8 @@ async function reachLink(
   const { projectId, jobId, id } = ask;
   if (consoleUrl === undefined) return { url: "(the console is off)", secrets: [] };
   const nowMs = clock.now();
+  // Approvals never get a link. Other questions get one if a valid approver's key created the contact. This person must not be the caller
+  // whose call is to be confirmed.
   const key = ask.approvalId === "" && keyId !== null ? await findKeyById(db, keyId) : undefined;
   const job = key && ask.kind === "confirm" ? await jobsForProject(db, projectId).find(jobId) : undefined;
   const confirmed = { ask, job: job ?? { principalChain: [] } };

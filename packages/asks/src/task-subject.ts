@@ -64,12 +64,9 @@ type AskOfJob = {
   readonly job: Pick<JobRecord, "principalChain">;
 };
 
-/**
- * True if the given key belongs to the same person as one of the keys that caused the job's tool calls. That person may not confirm these
- * calls. The keys that cause calls are the key that submitted the job, the keys in the job's chain of causes, and the keys whose answers
- * changed arguments.
- */
+/** True if the key belongs to a person who caused the job's tool calls. That person may not confirm these calls. */
 export async function isOfCauser(db: Executor, { ask, job }: AskOfJob, keyId: KeyId): Promise<boolean> {
+  // Answers can change the arguments of calls. The keys of such answers count too.
   const asks = await listJobAsks(db, ask.jobId);
   const changed = asks.flatMap(({ decision }) =>
     decision?.overridesJson ? (parseId("key", decision.keyId) ?? []) : [],

@@ -160,7 +160,7 @@ export type Verifier = {
   readonly needsUrl: boolean;
   /** Names of the headers that contain the signature or secret. */
   readonly secretHeaders: ReadonlySet<string>;
-  /** Returns a secret with its key. Undefined if the text cannot be a key: it is empty, or not in the declared encoding. */
+  /** Returns the webhook secret that the text contains. Undefined if the text is empty or has the wrong encoding. */
   secretOf(text: string): WebhookSecret | undefined;
   /** True if headers and query prove the sender of a webhook post, false if they are wrong. Undefined if the body decides. */
   isHeadVerified(post: Pick<ArrivedPost, "headers" | "query">, secrets: readonly WebhookSecret[]): boolean | undefined;
@@ -175,8 +175,8 @@ export type Verifier = {
    */
   whyUnverified(post: ArrivedPost, secrets: readonly WebhookSecret[], at: SigningTime): string;
   /**
-   * Returns the webhook post with a signature that `isVerified` accepts. It is used for samples. Throws an Error if the signature needs the
-   * public address and `at` does not have it.
+   * Returns the webhook post with a signature that `isVerified` accepts. Throws an Error if the signature needs the public address of svc
+   * and `at` lacks it.
    */
   sign(post: UnsignedPost, secret: WebhookSecret, at: SigningTime): UnsignedPost;
 };
@@ -304,10 +304,7 @@ export type Action = ToolDefinition & {
     readonly empty: unknown;
     readonly error: { readonly path?: string; readonly unless?: string; readonly message?: string } | undefined;
   };
-  /**
-   * Rules for requesting the pages of the tool's list. Undefined if the list has only one page, or if the tool's definition declares no
-   * paging. Undefined in tool snapshots (definitions stored with a job) of version 0.1.
-   */
+  /** How svc requests the pages of the list that the tool returns. Undefined if the tool's definition declares no paging. */
   readonly paging?: PagingDocument | undefined;
   /**
    * How svc finds new rows of the list that the tool returns. Undefined if the tool's definition declares no poll (a rule for finding new

@@ -25,9 +25,8 @@ export type ReadyAccount = {
 };
 
 /**
- * Encrypts the credential and makes the account the active one of its entity (the customer or user). The references (ids by which svc finds
- * the account for a webhook post) of the replaced account move to the new one, except the id that the app reported. Returns undefined if
- * the pending connection was ended before. Rejects with a unique violation if another account has one of the references.
+ * Stores the encrypted credential, and makes the account the active one of its entity. Returns undefined if the pending connection was
+ * already ended. Rejects with a unique violation if another account has one of its references.
  */
 export function activate(
   { db, clock, sealer, isSandbox }: Pick<ConnectionsOptions, "db" | "clock" | "sealer" | "isSandbox">,
@@ -58,6 +57,7 @@ export function activate(
     isNew: pending === undefined,
     exclusiveOf: (references) => exclusiveReferences(toolkit, references, verified),
     referencesOf: (superseded, own) => {
+      // The new account takes over the references of the account that it replaces, except the id that the app reported.
       const inherited = superseded.flatMap((other) => {
         const theirs = verifiedReferenceOf(sealer, other);
         return other.references.filter((reference) => reference !== theirs);

@@ -47,8 +47,8 @@ export type RenewalOptions = Pick<ConnectionsOptions, "db" | "clock" | "sealer" 
 };
 
 /**
- * Duration of a renewal's lease (the time in which only one node renews a credential) in milliseconds. It is twice the timeout of a token
- * endpoint, because a second request may be needed that sends the client's secret in another place.
+ * Duration of a lease in milliseconds. During a lease, only one node renews the credential. It is long enough for two requests to a token
+ * endpoint.
  */
 export const leaseMs = 60_000;
 const waitMaxMs = 10_000;

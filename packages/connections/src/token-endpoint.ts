@@ -273,7 +273,7 @@ function toAnswer(response: TokenEndpointResponse): TokenEndpointAnswer {
   };
 }
 
-/** Returns the secrets that an app could quote from its request. */
+/** Returns the secrets in a request to an app's token endpoint. The app's answer could repeat them. */
 function secretsOf({ clientId, clientSecret }: OauthClient, request: TokenRequest): string[] {
   const encoded = formEncoded(clientSecret);
   if (clientSecret === "") return secretsOfRequest(request);

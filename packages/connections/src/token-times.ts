@@ -6,8 +6,7 @@ const dayMs = 24 * 3_600_000;
 const useMs = 60_000;
 
 /**
- * Returns the token of an answer that arrived at `nowMs`. The previous refresh token is kept unless the app returned a new one (RFC 6749,
- * 6).
+ * Returns the tokens in an answer of a token endpoint, which arrived at `nowMs`. Keeps the previous refresh token if the answer has none.
  */
 export function toTokenSet(
   answer: TokenEndpointAnswer & { kind: "token" },

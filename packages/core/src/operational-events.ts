@@ -27,10 +27,7 @@ type PayloadFields = Readonly<Record<string, PayloadField<unknown>>>;
 type OperationalEventType = {
   /** When the event occurs, as a sentence for people. */
   readonly description: string;
-  /**
-   * Words for the documentation that name the thing for which svc publishes this event at most once. For example, `account and expiry`
-   * means that each expiry of each account has at most one event.
-   */
+  /** For what svc makes at most one such event, in words. Example: `account and expiry` means one event for each expiry of an account. */
   readonly once: string;
   readonly fields: PayloadFields;
 };

@@ -4,10 +4,7 @@
  */
 const burstMs = 3_000;
 
-/**
- * State of a rate limit. `perSecond`: maximum items per second. `pacedAt`: time up to which the allowed items are already used, in epoch
- * milliseconds. The items for the time since then may be processed now.
- */
+/** State of a rate limit. `perSecond`: maximum items per second. `pacedAt`: time until which the rate is used up, in epoch milliseconds. */
 type Pace = { readonly pacedAt: number; readonly perSecond: number };
 
 /** Amount of work that a rate limit allows now. `count`: number of items, for example deliveries of a replay. */
@@ -15,7 +12,7 @@ export type Allowance = {
   readonly count: number;
   /** Returns the new value of `pacedAt` (time until which the rate is used up) if `used` items are processed now. In epoch milliseconds. */
   pacedAt(used: number): number;
-  /** Earliest time at which the next item is allowed, if `count` is 0. Epoch milliseconds. */
+  /** Time from which another item is allowed, in epoch milliseconds. It matters if `count`, the number allowed now, is 0. */
   readonly nextAt: number;
 };
 

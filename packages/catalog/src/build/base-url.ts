@@ -21,10 +21,7 @@ const hosterSuffixes = new Set(
   web.app wixsite.com wordpress.com workers.dev xip.io`.split(/\s+/),
 );
 
-/**
- * Domains of hosting providers below which the names have several owners at any depth. Every host below such a domain counts as a public
- * suffix. Example: `a.us-east-1.elb.amazonaws.com` below `amazonaws.com`.
- */
+/** Domains of hosting providers. Each host below such a domain, for example `a.elb.amazonaws.com`, can belong to a different customer. */
 const hosterDomains = new Set([
   "amazonaws.com",
   "on.aws",
@@ -74,10 +71,8 @@ export function fillInDeployment(text: string, values: DeploymentValues): string
 }
 
 /**
- * True if an account variable (a value that a person enters when connecting an account) can change the registrable domain, host or port of
- * a base URL. The base URL contains the deployment's values, or `{name}` in their place. The variable is safe in the path, or in a label
- * before a fixed host. The function checks the URL as text and with the URL parser. It returns true if either check finds a possible
- * change.
+ * True if an account variable can change the domain or the port of a base URL. A person enters its value when connecting an account. A
+ * change of only a subdomain or of the path does not count.
  */
 export function decidesOrigin(baseUrl: string, variable: string): boolean {
   const placeholder = `{{account.${variable}}}`;
@@ -118,10 +113,7 @@ function decidesByParser(baseUrl: string, placeholder: string): boolean {
   );
 }
 
-/**
- * True if the part of a base URL's host after its last placeholder ends in a registrable domain. The domain comes from the toolkit's
- * definition or from a deployment value.
- */
+/** True if the host ends in a fixed domain. A value of the deployment, written as `{name}`, counts as fixed. */
 function endsInFixedHost(host: string): boolean {
   const tail = host.slice(host.lastIndexOf("}}") < 0 ? 0 : host.lastIndexOf("}}") + 2);
   if (/^[^.]*[.-](?:[\w-]+\.)*\{\w+\}$/.test(tail)) return true;

@@ -164,7 +164,7 @@ function unreadable(subject: string, fault: string, body: Buffer): ReadBody {
   return { fault: `${subject} ${fault}${fault === "is not text of the charset UTF-8" ? lookOf(body) : ""}` };
 }
 
-/** Returns what bytes that are not text look like, as the end of a sentence. */
+/** Returns the end of the error message for a body that is not text, such as `: it looks like binary data`. */
 function lookOf(body: Buffer): string {
   const compressed = marks.find(([, bytes]) => bytes.every((byte, at) => body[at] === byte));
   if (compressed !== undefined) return `: it looks compressed (${compressed[0]}), and no Content-Encoding says so`;

@@ -29,10 +29,7 @@ export function withoutNoise(errors: readonly ErrorObject[]): ErrorObject[] {
   return kept;
 }
 
-/**
- * Removes from the end of `kept` the errors that belong to an alternative (`anyOf`, `oneOf`) of a schema. The second argument is the error
- * of the alternative itself. Returns the removed errors.
- */
+/** Removes from the end of `kept` the errors below the schema path `prefix`, and returns them. */
 function takeBelow(kept: ErrorObject[], { instancePath }: ErrorObject, prefix: string): ErrorObject[] {
   let start = kept.length;
   const isBelow = (error: ErrorObject | undefined) =>

@@ -72,8 +72,8 @@ function checkTrigger(
 }
 
 /**
- * Checks a placeholder such as `{{body.id}}` in a trigger's definition. The app's webhook must provide the value from the body of the
- * webhook post. The placeholder must not copy a whole list if each element of this list makes an event of its own.
+ * Checks a placeholder such as `{{body.id}}`, which reads a webhook post's body. Records an error if the field cannot be read, or if it
+ * contains all events of the post.
  */
 function checkBodyPlace(
   file: DefinitionFile,
@@ -153,7 +153,7 @@ export function checkExamplePhrases({ sayings: file, tools }: ToolkitFiles): voi
   }
 }
 
-/** The well-formed parts of a tool's file, an action or a trigger. Malformed parts are absent. */
+/** The well-formed parts of a file that defines an action or a trigger. Malformed parts are absent. */
 type ToolParts = Partial<ActionDocument> | Partial<TriggerDocument>;
 
 /** Checks the files of one toolkit (an app's tools and webhooks), individually and together. Errors are recorded with their file. */

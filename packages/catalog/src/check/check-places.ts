@@ -157,7 +157,7 @@ function checkPlaceOfType({ file, path, placeholder, isWhole }: PlaceInFile, sch
   }
 }
 
-/** True if the items of the list that a schema describes are objects or lists. */
+/** True if an item of the list can be an object or a list. */
 function holdsLists({ items }: JsonSchema): boolean {
   const types = isObject(items) ? typesOf(items) : undefined;
   return types?.some((type) => type === "object" || type === "array") ?? false;

@@ -16,7 +16,7 @@ type PolledAction = Pick<Partial<ActionDocument>, "poll" | "paging" | "class" | 
  */
 const overlapMaxMs = 7 * 86_400_000;
 
-/** Checks an action's poll, which finds new rows of its list. Records every error. */
+/** Records every error in an action's poll. A poll calls the action regularly to find new rows. */
 export function checkPoll(file: DefinitionFile, document: PolledAction): void {
   for (const fault of faultsOfPoll(document)) file.fault(...fault);
 }
@@ -74,10 +74,7 @@ function faultsOfCursor(cursor: PollCursorDocument, place: Place): PollFault[] {
   return faults;
 }
 
-/**
- * Returns the schema of a row of the list that a poll reads. Returns undefined if the schema is unknown. Adds an error to `faults` if the
- * list does not exist, or if its rows lack the field that identifies them.
- */
+/** Adds the errors of a poll's rows to `faults`. Returns the schema of a row; undefined if it is unknown. */
 function faultsOfRows({ rows, id }: PollDocument, output: JsonSchema, faults: PollFault[]): JsonSchema | undefined {
   const list = listAt(output, rows);
   if ("fault" in list) {
@@ -210,10 +207,7 @@ function lookAtArgument(
   }
 }
 
-/**
- * Checks the cursor of a poll: from where the value of its argument `arg` comes. The source is a field of the rows, a field of the app's
- * answer, or the clock. Returns the errors; empty if there are none.
- */
+/** Returns the errors of a poll's cursor. The cursor says from where the next poll takes the value of its argument `arg`. */
 function faultsOfSources(
   { kind, arg = "", from, more, step, overlap }: PollCursorDocument,
   { row, output, properties, at: place }: Place & { readonly output: JsonSchema },

@@ -67,8 +67,8 @@ export function secretPlaces(webhook: WebhookDocument | undefined): readonly { r
 }
 
 /**
- * Placeholders that a webhook's templates `signed` (the signed text) and `timestamp` (the time of the signature) may use, by their first
- * word. `named`: the word needs a name, such as `headers.x-time`. `whole`: the word is used without a name.
+ * First words of the placeholders in a webhook's templates. `whole`: the word stands alone, as in `{{body}}`. `named`: a name follows, as
+ * in `{{headers.x-time}}`.
  */
 const signedRoots = { body: "whole", form: "whole", url: "whole", method: "whole" } as const;
 const namedRoots = { headers: "named", query: "named", signature: "named" } as const;

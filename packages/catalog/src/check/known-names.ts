@@ -32,14 +32,11 @@ export function knownNames(schema: JsonSchema): KnownNames {
 
 const ofSchemas = new WeakMap<JsonSchema, KnownNames>();
 
-/**
- * Cache of the known property names of one root schema. `made`: the known names at each position of a value. `ids`: a number for each
- * schema. The key of a position in `made` consists of the numbers of all schemas at that position. Therefore, even a schema that refers to
- * itself leads to only a few keys.
- */
+/** Cache of the property names in one schema. `made`: the names by their position. `ids`: a number for each part of the schema. */
 type MadeNames = { readonly made: Map<string, KnownNames>; readonly ids: Map<JsonSchema, number> };
 
 function namesAt(place: SchemaPlace, made: MadeNames): KnownNames {
+  // Positions with the same schemas share an entry. So a schema that refers to itself makes only a few entries.
   const key = place.schemas.map((schema) => idOf(schema, made)).join();
   let known = made.made.get(key);
   if (known === undefined) {

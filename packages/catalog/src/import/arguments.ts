@@ -117,8 +117,8 @@ function schemaOf(root: DocumentNode, node: DocumentNode): unknown {
 }
 
 /**
- * Returns the filter of a placeholder that writes a parameter's value as the document demands, such as ` | csv` for a list. Returns an
- * empty text if the value needs no filter, and undefined if svc cannot write it.
+ * Returns the template filter with which svc writes a parameter's value, such as ` | csv` for a list. Empty if the value needs no filter.
+ * Undefined if svc cannot write the value.
  */
 function filterOf(root: DocumentNode, { in: place, node }: Parameter): string | undefined {
   // The whole query as one value (OpenAPI 3.2).

@@ -10,9 +10,8 @@ import { safeText, snakeCase, textOf } from "./texts.ts";
 export type ImportedServer = Pick<ToolkitDocument, "account"> & { readonly baseUrl: string };
 
 /**
- * Returns the address to which calls are sent. `given`: the caller's choice, a number of the document's list (from 1) or an address; empty
- * for the first https address of the document. `documentUrl`: address of the document, for relative addresses; empty if unknown. Throws
- * ImportError if there is no usable address.
+ * Returns the address to which calls are sent. `given`: an address, or a number in the document's list of servers; if empty, the first
+ * https address. Throws ImportError if svc cannot use the address.
  */
 export function serverOf(
   root: DocumentNode,

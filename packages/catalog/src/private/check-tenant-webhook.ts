@@ -5,12 +5,11 @@ import type { DefinitionFile, FaultPath } from "../read/definition-file.ts";
 const triggersMax = 50;
 
 /**
- * Limits on the size of a webhook in a private toolkit (a toolkit that one project has published). Every placeholder and rule costs time
- * for each webhook post, in part before the sender is verified. So these limits are lower than those of shared definitions. `steps`,
- * `index`: length of a placeholder's path, and largest list index in it. `whole`: number of placeholders that write lists or objects as
- * text.
+ * Limits of a webhook in a private toolkit. `steps`, `index`: length of a placeholder's path, and largest list index in it. `whole`: number
+ * of the filters `json`, `csv` and `each`.
  */
 const limits = {
+  // These limits are lower than those of shared definitions. Every placeholder costs time, in part before the sender is verified.
   ignored: 20,
   fields: 50,
   values: 100,

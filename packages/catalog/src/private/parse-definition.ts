@@ -36,7 +36,7 @@ export function checkPatternCost(files: readonly DefinitionFile[]): void {
   for (const _ of checkPatternsInSteps(files));
 }
 
-/** Does the check of `checkPatternCost`, and yields after each file. */
+/** Checks the size of all regular expressions in the files. Yields after each file. */
 function* checkPatternsInSteps(files: readonly DefinitionFile[]): Generator<void> {
   const seen = new Set<string>();
   let total = 0;

@@ -1,6 +1,6 @@
 /**
- * Limits of a private toolkit (an app's tools, published by one project): tools, bytes of one file of its definition, bytes of the whole
- * definition, instructions of all its regular expressions together, and characters of one regular expression.
+ * Limits of a private toolkit. `fileBytes`, `bytes`: size of one file, and of all files together. `patternSteps`: size of all regular
+ * expressions together; `x{100}` counts as 100.
  */
 export const toolkitLimits = {
   tools: 1_500,

@@ -147,19 +147,20 @@ export type ResponseDocument = {
   readonly error?: { path?: string; unless?: string; message?: string };
 };
 
-/**
- * How svc requests the next page of a list. `arg`: argument that selects the page. `from`: path in the answer of the value for `arg`.
- * `query`: if the value at `from` is a link, the query parameter of the link to use. Without `from`, svc counts pages from `start`; if `by`
- * is `rows`, it counts rows. `size`: argument for the number of rows per page. `more`: path of a boolean in the answer that is false on the
- * last page.
- */
+/** How svc requests the next page of a list. */
 export type PagingDocument = {
+  /** Argument that selects the page. */
   readonly arg: string;
+  /** Path in the answer of the next value for `arg`. Without it, svc counts pages from `start`. */
   readonly from?: string;
+  /** Name of the query parameter to use, if the value at `from` is a link. */
   readonly query?: string;
   readonly start?: number;
+  /** `rows`: svc counts rows instead of pages. */
   readonly by?: "rows";
+  /** Argument for the number of rows per page. */
   readonly size?: string;
+  /** Path of a boolean in the answer that is false on the last page. */
   readonly more?: string;
 };
 

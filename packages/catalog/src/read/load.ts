@@ -48,10 +48,7 @@ export function createCatalog(
   return build(overlaid, deployment, audience);
 }
 
-/**
- * Options of a catalog. `audience`: default for the receivers of a webhook's events. It is used if the deployment file sets no audience for
- * the webhook.
- */
+/** Options of a catalog. `audience`: which projects receive a webhook's events if the deployment file does not set this. */
 export type CatalogOptions = {
   deployment: Deployment | undefined;
   audience: Audience;
@@ -94,7 +91,7 @@ function overlay(files: ToolkitFiles, deployment: Deployment): ToolkitFiles {
   };
 }
 
-/** Checks that every toolkit (app definition) and tool named in a deployment exists. */
+/** Checks that the toolkits and tools named in a deployment file exist. Returns the file with the errors that were found. */
 function checkNames(deployment: Deployment, files: readonly ToolkitFiles[]): DefinitionFile {
   const file = createDefinitionFile(deployment.file, undefined, deployment.lineOf);
   for (const [slug, bindings] of deployment.toolkits) {

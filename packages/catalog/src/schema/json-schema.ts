@@ -19,7 +19,7 @@ const errorsMax = 1_000;
  */
 const triedErrorsMax = 20_000;
 
-/** Thrown by compiled code when a choice or condition has too many errors. */
+/** Text that compiled code throws if a choice such as `anyOf` has too many errors. */
 const tooManyTried = "too many faults in a choice";
 
 /** Variables of the compiled code. `errors`: the list of errors found so far. `errorCount`: the number of errors found so far. */
@@ -194,12 +194,12 @@ function tooLarge(why: string): readonly SchemaFault[] {
 }
 
 /**
- * Returns the errors of a value. Excess parts get one error and are removed first, because the compiler would create an error for each
- * excess item and property.
+ * Returns the errors of a value. Items and properties that the schema does not allow are removed first, and get one error for each place.
  */
 function judge(validate: ValidateFunction, schema: JsonSchema, given: unknown): readonly SchemaFault[] {
   // Compiled code does not support raw JSON numbers, so a number with many digits is validated as its nearest double.
   const value = withPlainNumbers(given);
+  // The compiler would create an error for each of these items and properties.
   const { kept, faults } = withoutExcess(schema, value);
   const found = value === given ? run(validate, kept) : withExactNumbers(given, () => run(validate, kept));
   return faults.length === 0 ? found : [...faults, ...found].slice(0, 100);

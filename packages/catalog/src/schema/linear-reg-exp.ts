@@ -72,7 +72,7 @@ export function isShortEnough(pattern: string, text: string, most = stepsMax): b
   return patternSteps(pattern) * text.length <= most;
 }
 
-/** Error for a value whose texts would take more steps than allowed to check against the regular expressions of the schema. */
+/** Error for a value that takes too many steps to check against the regular expressions of a schema. */
 export class PatternStepsError extends Error {
   override name = "PatternStepsError";
 }

@@ -16,12 +16,10 @@ type Form = { readonly pattern: RegExp; read(found: RegExpExecArray): number | u
 const charactersMax = 100;
 
 /**
- * Returns the time that a provider wrote, in epoch milliseconds. Undefined if the value is not a time, or if RFC 3339 cannot express its
- * year. Never throws.
- * - RFC 3339 and similar: a space instead of the T, no seconds, no offset (read as UTC), no time (midnight), a comma before
- *   the fraction, ISO 8601's basic form, slashes in the date.
- * - RFC 5322 (2822, 822) with its obsolete zones, RFC 850 and asctime, which HTTP also allows (RFC 9110, 5.6.7).
- * - Unix time, also before 1970: seconds; or milliseconds, microseconds or nanoseconds, recognized by their size.
+ * Returns the time that an app wrote, in epoch milliseconds; undefined if the value is not a time. It reads these formats:
+ * - RFC 3339, also without seconds, without the time of day, or without an offset (then UTC).
+ * - RFC 5322, RFC 850 and asctime, the formats of HTTP.
+ * - Unix time in seconds, milliseconds, microseconds or nanoseconds.
  */
 export function readProviderTime(value: unknown): number | undefined {
   if (typeof value === "boolean") return undefined;

@@ -100,8 +100,8 @@ export type AnswerPart = string | { readonly placeholder: Placeholder; readonly 
 const hmacFilter = /\s*\|\s*hmac\s*$/;
 
 /**
- * Splits a text for the answer to a handshake into its parts. A handshake is a request by which an app tests a new webhook. Only such texts
- * may use the filter `hmac`. Throws TemplateSyntaxError.
+ * Splits the template of a handshake's answer into texts and placeholders. An app sends a handshake to test a new webhook. Throws
+ * TemplateSyntaxError.
  */
 export function partsOfAnswer(text: string): readonly AnswerPart[] {
   const signed = new Set<string>();

@@ -33,10 +33,7 @@ const slackV0 = {
 /** Reads a time of the scheme `slack_v0`, which is Unix time in seconds only. */
 const readSlackTime = (value: unknown) => (/^\d{1,12}$/.test(String(value)) ? Number(value) * 1000 : undefined);
 
-/**
- * Returns the verifier that checks and signs the posts of a webhook. `document`: the webhook's part of a toolkit definition, which must
- * have passed the checks.
- */
+/** Returns the verifier of a webhook's posts. The verifier can also sign posts, for samples. */
 export function compileVerifier(document: WebhookDocument): Verifier {
   switch (document.scheme) {
     case "hmac_sha256":

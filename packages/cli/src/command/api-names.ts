@@ -113,8 +113,8 @@ function commandOfExample(name: string, example: string): string | undefined {
 }
 
 /**
- * Returns the option or argument that fills a request field. If the field has a fixed phrase, returns this phrase. Otherwise searches the
- * options of the command that ran (`own`), and then the options that most commands share. If none fits, returns the path of the field.
+ * Returns the words for a request field in an error message: an option, an argument or a phrase. `own`: the options of the command that
+ * ran. Returns the field's path if nothing else is known.
  */
 export function optionOf(path: string, own: ReadonlyMap<string, string> = new Map()): string {
   const nameOf = (field: string) => {

@@ -52,8 +52,8 @@ export type CommandContext = {
    */
   readonly screen: Screen | undefined;
   /**
-   * Returns a signal that aborts at the next SIGINT, SIGTERM or SIGHUP, or when the reader of the output closes it. A second signal more
-   * than a second later ends the process at once.
+   * Returns an AbortSignal that aborts at a SIGINT, SIGTERM or SIGHUP, or when the output is closed. If the user interrupts again more than
+   * a second later, the process ends at once.
    */
   untilInterrupted(): AbortSignal;
 };

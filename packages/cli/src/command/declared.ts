@@ -65,10 +65,7 @@ export type CommandDeclaration<Input extends DescMessage> = {
    * method of this command.
    */
   readonly words?: string;
-  /**
-   * API methods that this command replaces in messages of the service, in addition to its own method. svc then prints the command in place
-   * of the method's name, followed by `words`.
-   */
+  /** Further API methods that this command stands for. Messages show the command, followed by `words`, instead of the method's name. */
   readonly also?: readonly (readonly [method: Pick<Method, "name">, words?: string])[];
 };
 
@@ -156,10 +153,7 @@ function describe<Input extends DescMessage>(
 const addClientOptions = {
   project: addProjectOptions,
   admin: addAdminOptions,
-  /**
-   * For commands with the option `--private`. Without this option, the command makes calls of the administrator. With it, the command makes
-   * the calls of the same names that a project's key may make. So the command accepts both credentials.
-   */
+  /** Options for an administrator and for a project's key. With `--private`, a command uses the project's key. */
   either: addBothOptions,
   server: addServerOptions,
   none: (made: Command) => made,

@@ -99,10 +99,7 @@ export type Refusal = {
   readonly reason: string;
   readonly field: string;
   readonly help: PartedText;
-  /**
-   * The message of the whole refusal, which is the same for each of its errors. Only the first error has it divided into parts; the others
-   * have it as plain text.
-   */
+  /** Message of the refusal, the same for each of its errors. Its named parts are marked only in the first error. */
   readonly message: PartedText;
 };
 

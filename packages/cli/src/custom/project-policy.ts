@@ -63,8 +63,8 @@ function collectQuota(text: string, before: readonly QuotaValue[]): readonly Quo
 }
 
 /**
- * Returns the number for a quota, or undefined if the text is not a number. Throws InvalidArgumentError for 0, because 0 would not forbid
- * anything, and for numbers that are too large to be exact.
+ * Returns the number for a quota, or undefined if the text is not a number. Throws InvalidArgumentError for 0 and for numbers that are too
+ * large.
  */
 function readAmount(text: string): number | undefined {
   if (!/^(?:-1|\d+)$/.test(text)) return undefined;

@@ -12,8 +12,8 @@ type ScopeOfKey = {
 type Confirmed = { readonly person: string; readonly contact: string; readonly elicitation?: boolean | undefined };
 
 /**
- * Returns which calls a person confirms (for example `destructive by lead` or `destructive by lead or in the client`). Empty if no calls
- * need confirmation.
+ * Returns which calls need a confirmation, and by which contact: for example `destructive by lead` for the contact `lead`. Empty if no
+ * calls need one.
  */
 export function confirmText(policy: Confirmed | undefined): string {
   if (policy === undefined || policy.contact === "") return "";

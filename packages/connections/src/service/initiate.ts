@@ -111,10 +111,7 @@ export function checkBinding(
   return entityId;
 }
 
-/**
- * Throws ORIGIN_NEEDS_APPROVER if an account variable of the app's toolkit can change the address of the app and the key is not an
- * approver's.
- */
+/** Throws ORIGIN_NEEDS_APPROVER if the connecting person can choose the app's address and the key is not an approver's. */
 export function checkRole(toolkit: Toolkit, { role }: ProjectPrincipal): void {
   if (role === "approver" || !toolkit.account.some(({ decidesOrigin }) => decidesOrigin)) return;
   throw connectionFaults.ORIGIN_NEEDS_APPROVER(toolkit);
@@ -153,8 +150,8 @@ export function checkConnectable(
 type Subject = Pick<Parameters<typeof probe>[0], "projectId" | "toolkit" | "entityId" | "variables">;
 
 /**
- * Tests a credential with a request to the app. Returns the credential, with the account's owner if the app reported one. `isTaken`: true
- * if the app accepted the credential; false if no request was made. Throws CREDENTIAL_REFUSED and PROBE_FAILED.
+ * Tests a credential with a request to the app, and returns it. `isTaken`: true if the app accepted it, false if it could not be tested.
+ * Throws CREDENTIAL_REFUSED or PROBE_FAILED.
  */
 async function tryCredential(
   options: ConnectionsOptions,

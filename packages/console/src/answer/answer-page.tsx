@@ -85,12 +85,9 @@ function QuestionForm({
 
 const noFaults: PlacedFaults = new Map();
 
-/**
- * Returns the allowed answers in the order of the page's buttons. It is the order in which the service lists the answers. For a question
- * that asks to confirm a call or a program, the order is reversed: the first button is then the answer that svc applies if the question
- * expires.
- */
+/** Returns the answers in the order of the page's buttons. For a confirmation, this is the service's order reversed. */
 function ordered({ continuations, confirms }: LinkQuestion): readonly string[] {
+  // The first button is then the answer that svc applies if the question expires.
   return confirms ? continuations.toReversed() : continuations;
 }
 

@@ -54,11 +54,9 @@ export function useLookMs(method: { name: string; parent: { typeName: string } }
   return isOpen && toldMethods.has(`${method.parent.typeName}/${method.name}`) ? false : lookMs;
 }
 
-/**
- * The API methods whose shown data the console reads again when the project's stream reports a change, by the number of the kind of change.
- * Contains only the names of the methods, because each page loads the message types that it needs itself.
- */
+/** For each kind of change in a project: the API methods that the console calls again after such a change. */
 export const methodsOfKind: Readonly<Record<number, readonly string[]>> = {
+  // Only the names: each page loads the message types that it needs.
   1: ["svc.v1.TriggersService/ListEvents"],
   2: [
     "svc.v1.TriggersService/ListDeliveries",

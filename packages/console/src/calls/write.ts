@@ -10,8 +10,8 @@ type Write<I extends DescMessage, O extends DescMessage> = {
    */
   send: (input: MessageInitShape<I>) => void;
   /**
-   * Makes the call like `send`, and returns its answer. If `send` would do nothing, it returns the answer of the previous call. Rejects if
-   * the call fails.
+   * Makes the call like `send`, and returns its answer. If `send` would ignore the call (a double press), returns the answer of the
+   * previous call. Rejects if the call fails.
    */
   sendAsync: (input: MessageInitShape<I>) => Promise<MessageShape<O>>;
   isSending: boolean;

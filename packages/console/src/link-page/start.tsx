@@ -10,7 +10,7 @@ import { Notice } from "../ui/notice/notice.tsx";
 import { sentence } from "../words/text.ts";
 import styles from "./start.module.css";
 
-/** The properties in which the two pages that links open (`answer`, `connect`) differ. */
+/** One of the two pages that links open: to answer a question, or to connect an account. */
 export type LinkPage = {
   /** Path of the console's endpoint to which the page sends its POST requests. */
   path: "answer" | "connect";

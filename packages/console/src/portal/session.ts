@@ -39,8 +39,8 @@ export type PortalState =
 export type ReplacedCustomer = { from: PortalCustomer; to: PortalCustomer; link: string };
 
 /**
- * State of the page if no customer is signed in. `why`: the reason. `refusal`: the answer to the link that was opened. `by`: the session of
- * another customer that another tab of the browser has opened.
+ * State of the page if no customer is signed in. `refusal`: why the service refused the opened link. `by`: the session that another tab
+ * opened for another customer.
  */
 export type ClosedPortal =
   | { kind: "closed"; why: "no link" | "ended" | "signed out" }
@@ -80,7 +80,7 @@ export async function enterPortal(): Promise<void> {
   await openWith(link === undefined ? {} : { link });
 }
 
-/** Answers the question of the state `asking`: signs in as the customer of the opened link, or stays signed in. */
+/** Signs in as the customer of the opened link if `isReplaced` is true. Otherwise, the previous customer stays signed in. */
 export async function answerReplaced({ link, from }: ReplacedCustomer, isReplaced: boolean): Promise<void> {
   if (!isReplaced && !isAddressOf(from.projectId))
     return location.assign(new URL(`${from.projectId}/`, consoleBase).href);
@@ -114,9 +114,8 @@ function isAddressOf(projectId: string): boolean {
 }
 
 /**
- * Leaves the session after the service has refused it. Another tab may have opened another link meanwhile. If that tab's session is of the
- * same customer, the page continues with it. If it is of another customer, the page says that the session was replaced. The page no longer
- * shows data of the refused session.
+ * Closes a session that the service has refused. If another tab has opened a new session of the same customer, the page continues with
+ * that.
  */
 export async function leaveRefused({ half, seat }: PortalSession): Promise<void> {
   if (openSession()?.half !== half) return;

@@ -24,7 +24,7 @@ export function setSignInNeeded(isNeeded: boolean): void {
   if (need.isNeeded !== isNeeded) change({ isNeeded });
 }
 
-/** Records the refusal of the sign-in link in the address. Undefined if the link was accepted or the address has none. */
+/** Stores why the service refused a sign-in link. Undefined if the link was accepted, or if there was none. */
 export function setLinkRefusal(linkRefusal: PageRefusal | undefined): void {
   change({ linkRefusal });
 }

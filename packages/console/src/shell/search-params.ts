@@ -24,10 +24,7 @@ export function oneOfParam<const Value extends string>(values: readonly Value[])
 /** Reader of a search parameter that is a time in RFC 3339. Returns undefined for any other text. */
 export const timeParam: ParamReader = (value) => (readTime(value) === undefined ? undefined : value);
 
-/**
- * Returns the reader of a page's parameters (`validateSearch` of its route). It sets unknown parameters to undefined instead of leaving
- * them out, because the router would otherwise copy them from the address.
- */
+/** Returns the function that reads a page's search parameters from its address. Invalid values become undefined. */
 export function searchReader<Readers extends Record<string, ParamReader>>(
   readers: Readers,
 ): (raw: Record<string, unknown>) => SearchOf<Readers> {
@@ -36,6 +33,7 @@ export function searchReader<Readers extends Record<string, ParamReader>>(
       Object.entries(readers).flatMap(([name, read]) => {
         const value = raw[name];
         if (value === undefined) return [];
+        // Without this entry, the router would copy an invalid value from the address.
         return [[name, typeof value === "string" ? read(value) : undefined]];
       }),
     ) as SearchOf<Readers>;

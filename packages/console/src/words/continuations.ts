@@ -1,7 +1,7 @@
 /** The answers that a person may choose for a question. */
 export type AnswerKind = "proceed" | "retry-with" | "skip" | "abort";
 
-/** The kind of a question. It determines the effect of each answer. */
+/** What a question is about. It decides the effect of each answer. */
 export type AskPlace =
   | "judge"
   | "failed_rows"
@@ -93,10 +93,7 @@ export function isConfirmation({ pointId, stepId }: { pointId: string; stepId: s
   return pointId === "confirm" && stepId === "";
 }
 
-/**
- * Returns the kind of a question to a person. The kind depends on four facts: the judgment point (where a program asks), if the question is
- * an approval, if a step of the program asks the question, and if it is about failed rows.
- */
+/** Returns what a question is about, which decides the effect of each answer. */
 export function askPlace(ask: {
   pointId: string;
   approvalId: string;

@@ -92,8 +92,7 @@ export const confirmedCalls: readonly Choice[] = [
 ];
 
 /**
- * Returns the choices from the given one to the strictest, because a grant (a person's permission for an agent) may only become stricter.
- * `person`: the given choice; empty means `never`.
+ * Returns the settings for confirmed calls that are at least as strict as the given one. `person`: the given setting; empty means `never`.
  */
 export function asStrict(person: string): readonly Choice[] {
   return confirmedCalls.slice(

@@ -54,7 +54,7 @@ export function pageText(said: PartedText): string {
   });
 }
 
-/** Returns a text that is not a refusal (for example a result), in which pages replace the names of calls. */
+/** Returns a text in which the names of API calls are replaced by the names of console pages. */
 export function pageWords(text: string): string {
   return text.replace(callName, (name) => placeOf.get(name) ?? name);
 }

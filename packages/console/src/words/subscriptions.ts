@@ -110,7 +110,7 @@ export function healthSentence(
 
 const periods: Readonly<Record<string, string>> = { "1s": "a second", "1m": "a minute", "1h": "an hour" };
 
-/** The periods to which the rate of a pace applies, as options of a field. */
+/** The periods from which a user chooses for a subscription's rate limit: a second, a minute or an hour. */
 export const paceOptions: readonly { value: string; words: string }[] = Object.entries(periods).map(
   ([value, words]) => ({ value, words }),
 );

@@ -51,10 +51,7 @@ export function hmacSha256(key: HmacKey, parts: readonly (Uint8Array | string)[]
 const patterns = { hex: /^[0-9a-fA-F]{64}$/, base64: /^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$/ };
 const texts = { hex: [Buffer.alloc(64), Buffer.alloc(64)], base64: [Buffer.alloc(44), Buffer.alloc(44)] } as const;
 
-/**
- * True if `given`, or one of several given texts, is the HMAC-SHA256 of the parts in this encoding. False otherwise. Hexadecimal digits may
- * be in upper or lower case. Each comparison takes the same time, so its duration reveals nothing about the digest.
- */
+/** True if `given` is the HMAC-SHA256 of `parts`, written in `encoding`. If `given` is a list, one matching text is enough. */
 export function isHmacSha256(
   given: string | readonly string[],
   key: HmacKey,
@@ -66,6 +63,7 @@ export function isHmacSha256(
   const [left, right] = texts[encoding];
   right.write(hmacSha256(key, parts, encoding), "latin1");
   let isRight = false;
+  // Each comparison takes the same time, so the duration reveals nothing about the digest.
   for (const text of wellFormed) {
     left.write(encoding === "hex" ? text.toLowerCase() : text, "latin1");
     isRight = timingSafeEqual(left, right) || isRight;

@@ -38,7 +38,7 @@ export class Fault extends Error {
   readonly details: readonly FaultDetail[];
   /** Time in milliseconds after which the same request may succeed; undefined if waiting does not help. */
   readonly retryAfterMs: number | undefined;
-  /** The message as text with named parts (calls, fields, waiting times), so that each surface can write them in its own words. */
+  /** The message with its named parts marked, such as names of calls. The console and the command line replace them by their own words. */
   readonly says: PartedText;
   /**
    * The help text of each error detail, in the order of the details. Names of API calls, names of fields and waiting times are marked in

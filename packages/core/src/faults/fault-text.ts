@@ -1,7 +1,4 @@
-/**
- * Kinds of marked parts in an error text: a call of the API, a request field (or a statement about one), a waiting time, and a number of
- * errors.
- */
+/** Kinds of marked parts in an error text: name of a call, request field, waiting time, number of errors. */
 export type PartKind = keyof typeof partNumbers;
 
 /**
@@ -77,8 +74,7 @@ export function field(path: string): PartedText {
 export const wait = waitAs("after the time of Retry-After");
 
 /**
- * Returns a part of an error message for the waiting time before a retry. HTTP responses show `phrase` here, because they have the header
- * Retry-After. The command line and the console show the time itself.
+ * Returns a waiting time as a marked part of an error text. HTTP responses show `phrase`. The command line and the console show the time.
  */
 export function waitAs(phrase: string): PartedText {
   return whole("wait", phrase);
@@ -134,15 +130,14 @@ export function renderAdvice(
   return seconds === undefined || isSaid ? said : `${said} Retry ${waits}.`.trimStart();
 }
 
-/** Returns the marked parts of an error text (names of calls and fields, times) in the form in which the API sends them. */
+/**
+ * Returns the kind and position of each marked part of an error text, as the API sends them. A marked part is, for example, a call's name.
+ */
 export function wireParts({ parts }: PartedText): WirePart<(typeof partNumbers)[PartKind]>[] {
   return parts.map((part) => ({ ...part, kind: partNumbers[part.kind] }));
 }
 
-/**
- * Returns an error text that was received in an API message. The text keeps its named parts (for example the name of a call), so that it
- * can be shown with different names. If this version does not know the kind of a part, that part becomes plain text.
- */
+/** Makes an error text from its plain text and its marked parts, as the API sends them. Parts of an unknown kind become plain text. */
 export function textOfWire(plain: string, parts: readonly WirePart<number>[]): PartedText {
   const known = Object.entries(partNumbers) as [PartKind, number][];
   const read = parts.flatMap(({ kind: given, start, length }) =>

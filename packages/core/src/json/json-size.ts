@@ -87,7 +87,10 @@ export function repeatsName(text: string, value: unknown): boolean {
 /** Number of characters and number of values that are counted before each pause. Counting that many takes about 0.1 ms. */
 const countedPerStep = { characters: 32_768, values: 1_024 };
 
-/** Counts the names in a JSON text and in its value, with a pause after each part. Returns true if the text has more names. */
+/**
+ * Returns true if the JSON text has more object names than its parsed value, so that a name is repeated. Yields after each part of the
+ * work.
+ */
 export function* countNames(text: string, value: unknown): Generator<undefined, boolean, undefined> {
   let names = 0;
   let pauseAt = countedPerStep.characters;

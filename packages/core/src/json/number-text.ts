@@ -1,4 +1,4 @@
-/** The shortest text that means exactly one double has at most this many significant digits. */
+/** Maximum number of significant digits in the shortest exact text of a double. */
 const shortestMax = 17;
 
 /** Number of significant digits that a double always keeps exactly, if the number is neither extremely large nor extremely small. */

@@ -11,8 +11,8 @@ export type RawNumber = { readonly rawJSON: string };
 export type JsonNumber = number | RawNumber;
 
 /**
- * Returns a raw number for its JSON text. It replaces a plain number in JSON values. Its `typeof` is "object", so use `isObject` and
- * `scalarText` to recognise it. Throws SyntaxError if the text is not a single JSON text, number, boolean or null.
+ * Returns a number that keeps all digits of its JSON text. Its `typeof` is "object": use `isObject` and `scalarText` to recognise it.
+ * Throws SyntaxError if the text is a list, an object or not JSON.
  */
 export function rawJson(text: string): RawNumber {
   return json.rawJSON(text);
@@ -44,8 +44,8 @@ export function scalarText(value: unknown): string | undefined {
 }
 
 /**
- * Returns a value in which each raw number is replaced by its nearest double. Returns the same value if it has no raw numbers. Use it for
- * code that cannot handle raw JSON: schema validation, and messages to other threads.
+ * Returns the value with each raw number replaced by its nearest double. A raw number keeps all digits of its JSON text. Returns the same
+ * value if it has no raw numbers.
  */
 export function withPlainNumbers(value: unknown): unknown {
   return replaceRawNumbers(value, nearestDouble);

@@ -2,7 +2,7 @@ import { Lines } from "./lines.ts";
 
 /** Runs a limited number of tasks at the same time. Other tasks wait in one queue per project, and svc serves the queues in turn. */
 export type ConcurrencyLimiter = {
-  /** Runs `work` when a slot is free. Resolves or rejects with the outcome of `work`. `line`: the queue, a project's id. */
+  /** Runs `work` when a slot is free, and returns its result. `line`: id of the project, in whose queue the work waits. */
   run<T>(line: string, work: () => Promise<T>): Promise<T>;
 };
 

@@ -187,11 +187,9 @@ class Memory {
     return false;
   }
 
-  /**
-   * True if a new task of the project must wait for memory. This is so if a task that already holds memory needs more of it first. Such a
-   * task belongs to the same project, or waits only for the node's memory. False if the new task may start.
-   */
+  /** True if a new task of the project must wait, because a running task waits for the same memory. */
   #isOwed(projectId: string): boolean {
+    // Tasks that wait only for the node's memory come first, and so do tasks of the same project.
     for (const { hold, bytes } of this.#growing) {
       if (hold.projectId === projectId || this.#fitsProject(hold, bytes)) return true;
     }

@@ -6,8 +6,8 @@
 export class Lines<Waiter> {
   readonly #begun = new Map<string, Waiter[]>();
   /**
-   * Queues in the order of their turns. An empty queue is kept until its turn comes. Otherwise a project could always have a new queue, and
-   * new queues are served first.
+   * Queues that had a turn already, in the order of their next turns. An empty queue stays until its turn. Otherwise its project could
+   * start a new queue, which is served first.
    */
   readonly #standing = new Map<string, Waiter[]>();
   #count = 0;

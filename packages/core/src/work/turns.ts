@@ -7,14 +7,13 @@ import { createSpareTime } from "./spare-time.ts";
  */
 export type Turns = {
   /**
-   * Requests a short turn before work that blocks the event loop, such as parsing a request or writing an answer. Returns undefined if the
-   * work may begin at once (the usual case). Otherwise resolves when it is the project's turn. The turn ends when the synchronous work
-   * after it ends.
+   * Waits for a short turn on the event loop, for example to parse a request. Returns undefined if the work may begin at once. `line`: id
+   * of the project.
    */
   take(line: string): Promise<void> | undefined;
   /**
-   * Waits for a long turn (the right to run for some time on the event loop). In each pass (round) of the event loop, one long turn comes
-   * last. Use it for large work, or to continue large work. `line`: the queue, named by the project's id.
+   * Waits for a turn on the event loop for large work. Each round of the event loop has one such turn, after the short ones. `line`: id of
+   * the project.
    */
   next(line: string): Promise<void>;
   /**
@@ -36,13 +35,10 @@ const passMs = 4;
 const longMs = 20;
 const restMaxMs = 100;
 
-/**
- * Creates the queue that gives turns to the work of a node. A turn is the permission to run one piece of work. In each pass of the event
- * loop, short turns run for up to `passMs`, and then one long turn. All other requests wait for the next pass, in the queue of their
- * project. So many requests of one project delay another project by only one or two passes. Without turns, 50 workers that listed 610 tools
- * increased another project's median latency from 5 ms to 1.3 s.
- */
+/** Creates the queue in which work waits for its turn on a node's event loop. Projects get their turns one after the other. */
 export function createTurns(monotonicMs: () => number = () => performance.now()): Turns {
+  // In each round of the event loop, short turns run for up to `passMs`. One long turn follows. Without turns, 50 workers that listed 610
+  // tools raised another project's median latency from 5 ms to 1.3 s.
   const short = new Lines<() => void>();
   const long = new Lines<() => void>();
   /** Start time of the current pass (round) of the event loop. Undefined before the first request in the pass. */

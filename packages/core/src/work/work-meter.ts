@@ -26,10 +26,7 @@ export type Work = {
   charge(amounts: Partial<WorkAmounts>): boolean;
   /** Runs a synchronous part of the work. Charges its time, and reports the part if it blocks the event loop too long. */
   run<T>(part: () => T): T;
-  /**
-   * True if the parts of this work that ran since its last turn (its last wait for the event loop) have used 2 ms (`sliceMs`). The function
-   * may be called inside a part.
-   */
+  /** True if this work has run for `sliceMs` (2 ms) since its last turn. It should then wait for its next `turn`. */
   isSliceOver(): boolean;
   /** Gives other work a chance to run, and resolves when this work may continue. */
   turn(): Promise<void>;
@@ -48,8 +45,8 @@ export type Work = {
 };
 
 /**
- * Work that blocked the event loop. `ms`: for how long. `isMeasured`: true if a timed part of this owner took that time. False if the owner
- * is only the probable one, because it was at work for most of the time.
+ * Work that blocked the event loop for `ms` milliseconds. `isMeasured`: false if svc only assumes that it was this work, because it ran
+ * longest.
  */
 export type BlockedLoop = WorkOwner & { readonly ms: number; readonly isMeasured: boolean };
 
@@ -57,7 +54,7 @@ export type BlockedLoop = WorkOwner & { readonly ms: number; readonly isMeasured
 export type WorkMeter = {
   /** Begins to measure a piece of work. `bounds`: limits of its costs. Without `bounds`, costs are counted but not limited. */
   begin(owner: WorkOwner, bounds?: Partial<WorkAmounts>): Work;
-  /** Turns (shares of event loop time) for which measured work waits. Work that is too short to be measured also uses them. */
+  /** The turns on the event loop for which work waits. Short work that is not measured waits for them too. */
   readonly turns: Turns;
   /** Memory that long work (such as reading many rows) keeps between its parts, while the event loop runs work of other projects. */
   readonly memory: HeldMemory;
@@ -80,11 +77,11 @@ export type WorkMeter = {
 export type WorkMeterOptions = {
   /** Minimum blocking time that is reported. Default 250. */
   readonly blockedMs?: number;
-  /** Maximum time of work before it lets other work run. Default 2. */
+  /** Time in milliseconds after which work must let other work run. Default: 2. */
   readonly sliceMs?: number;
   /** Interval between two checks of the event loop. Default 50. */
   readonly checkMs?: number;
-  /** Limits on the memory that work keeps between turns. Default: 128 MiB per task, 192 MiB per project, 256 MiB for the node. */
+  /** Limits on the memory that work keeps while other work runs. Default: 128 MiB per task, 192 MiB per project, 256 MiB for the node. */
   readonly memory?: MemoryBounds | undefined;
 };
 

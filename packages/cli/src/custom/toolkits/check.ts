@@ -158,7 +158,7 @@ async function splitToolkits(folders: readonly string[], isPrivate: (folder: str
   return { own, others };
 }
 
-/** True if an app's toolkit file declares a webhook without the variable of its secret, as only private toolkits do. */
+/** True if a toolkit file declares a webhook without the environment variable that holds its secret. Only private toolkits may do this. */
 async function lacksSecretEnv(file: string): Promise<boolean> {
   const { parseDefinitionFile } = await import("@svc/catalog");
   const read = readForeignText(await readFile(file));

@@ -37,7 +37,7 @@ export function toolTypesOf(tools: readonly TypedTool[]): string {
   return `${[...types, `${head}\nexport interface SvcTools {\n${entries.join("\n")}\n}`].join("\n\n")}\n`;
 }
 
-/** Returns the type of a whole schema. Adds a type to `types` for each part of the schema to which the schema refers. */
+/** Returns the TypeScript type of a schema. Adds a named type to `types` for each part that the schema refers to. */
 function rootType(schema: unknown, name: string, isInput: boolean, types: string[]): string {
   const names = new Map<string, string>();
   const named = (reference: string): string => {
@@ -106,7 +106,7 @@ function typeOfKind(type: unknown, schema: Schema, place: Place): string {
   }
 }
 
-/** Returns the parts of `allOf`, `anyOf` and `oneOf` that have a type. Branches that only name required properties have none. */
+/** Returns TypeScript types: one for each part of `allOf`, a union for `anyOf`, and a union for `oneOf`. */
 function alternatives({ allOf, anyOf, oneOf }: Schema, place: Place): readonly string[] {
   const typesOf = (branches: unknown) => listOf(branches).map((branch) => typeOf(branch, place));
   return [...typesOf(allOf), ...[anyOf, oneOf].map((branches) => union(typesOf(branches)))];
@@ -169,7 +169,7 @@ function union(types: readonly string[]): string {
   return different.length === 1 ? different.join("") : different.map(grouped).join(" | ");
 }
 
-/** Returns a type in parentheses if it consists of several types at its top level. */
+/** Returns a TypeScript type, in parentheses if it is a union, an intersection or `readonly`. */
 function grouped(type: string): string {
   const top = type.replaceAll(/"(?:[^"\\]|\\.)*"/g, "").replaceAll(/\/\*.*?\*\//gs, "");
   let depth = 0;
@@ -181,7 +181,7 @@ function grouped(type: string): string {
   return type.startsWith("readonly ") ? `(${type})` : type;
 }
 
-/** Returns a JSON value as a type. Invisible characters are escaped, so that the file shows them. */
+/** Returns a JSON value as a TypeScript literal, with invisible characters escaped. */
 function literal(value: unknown): string {
   return JSON.stringify(value).replaceAll(/[\p{C}\u2028\u2029]/gu, (found) =>
     found.replaceAll(/./gs, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`),

@@ -181,10 +181,7 @@ function keeping(fault: string): Expectation {
   return { slug: "", fault: `${fault}; the service will keep the post in quarantine` };
 }
 
-/**
- * Returns why svc stored no event for a webhook post that matches a trigger. A post that was already sent before counts as stored. So the
- * reason is always that no project receives the post.
- */
+/** Returns the message for a webhook post that svc kept in quarantine, because no project receives the post. */
 function whyUnstored({ slug }: ReceivingToolkit, { account = "" }: Expectation): string {
   const named =
     account === ""

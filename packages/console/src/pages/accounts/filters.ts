@@ -13,7 +13,7 @@ const search = listSearch(
     connect: textParam,
     /** Id of the entity (customer or user) for which the dialog connects an account. */
     for: textParam,
-    /** Id of the existing account that the dialog reconnects. The values of this account fill the form. */
+    /** Id of the account to connect again. The dialog's form starts with the values of this account. */
     like: textParam,
   },
   ({ toolkit = "", entity = "", state = "" }): MessageInitShape<typeof ListConnectionsRequestSchema> => ({

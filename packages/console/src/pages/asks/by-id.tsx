@@ -6,10 +6,7 @@ import { useAsk } from "./use-ask.ts";
 
 const route = getRouteApi("/p/$projectId/asks/$askId");
 
-/**
- * Redirects to the page of a question. This page's address contains the question's id without the job's id. A user who has only the
- * question's id, for example pasted into the palette, therefore reaches the question.
- */
+/** Finds a question by its id alone, and redirects to the page of the question. */
 export default function AskByIdPage() {
   const { projectId, askId } = route.useParams();
   const asked = useAsk("", askId);

@@ -81,7 +81,7 @@ function useHolders() {
   ];
 }
 
-/** Draws the contact (person) who is asked now, if a question of a job is pending. If the question is settled, draws how it was settled. */
+/** Draws who is asked, or how the question was settled. */
 function Held({ ask: { decision, principalId, approvalId } }: { ask: Ask }) {
   return <span>{decision === undefined ? principalId : decisionWords(decision, approvalId !== "")}</span>;
 }

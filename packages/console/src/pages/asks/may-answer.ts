@@ -14,11 +14,7 @@ export function planKeyOf({ submittedByKeyId, attempts }: Pick<Job, "submittedBy
   return attempts.at(-1)?.retryKeyId ?? submittedByKeyId;
 }
 
-/**
- * Checks if a key may answer a question on behalf of a contact. An approval needs the key that submitted the plan; this key and the contact
- * must be approvers. A confirmation needs a different key from the one that made the call. Any key of the project may answer all other
- * questions.
- */
+/** Returns if the signed-in key may answer the question as this contact, with a sentence that says why. */
 export function mayAnswer(
   ask: Pick<Ask, "approvalId" | "pointId" | "stepId">,
   job: Pick<Job, "submittedByKeyId" | "attempts"> | undefined,

@@ -13,9 +13,8 @@ import { replayReasonWords, replayWord } from "../../words/subscriptions.ts";
 import { useSubscriptions } from "../deliveries/endpoints.ts";
 
 /**
- * Draws one replay: its events, its progress, and its buttons. `canChange`: false to leave out the buttons. `events`: the replayed events
- * in words. `starter`: name of the actor that started the replay. If `starter` is empty, the line "Started by" is left out, because the
- * reader's own side started the replay.
+ * Draws one replay with its progress and its buttons. `canChange`: false to leave out the buttons. `starter`: who started the replay; if
+ * empty, the line "Started by" is left out.
  */
 export function ReplayItem({
   replay,

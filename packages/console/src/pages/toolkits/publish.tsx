@@ -54,10 +54,7 @@ const exampleDefinition: string = `{
 }
 `;
 
-/**
- * Maximum total size, in bytes, of the files that the page reads as one definition. The service accepts a definition of at most half this
- * size. It checks the definition that the page makes from the files.
- */
+/** Maximum total size of the chosen files, in bytes. */
 const bytesMax = 1_048_576;
 
 /** Reads a definition from local files. Skips files that cannot be part of a definition. */

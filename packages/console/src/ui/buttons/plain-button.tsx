@@ -14,9 +14,8 @@ export function buttonClass(kind: ButtonKind = "plain"): string {
 }
 
 /**
- * A button for the pages that links open, which must be small. It looks like `Button` and has no dependencies. `why`: the reason why the
- * button is disabled, shown next to it because touch screens have no tooltips. A disabled button can still get the focus. `busy`: the text
- * shown while the button's action runs.
+ * A button for the pages that links open. It looks like `Button` and loads little code. `why`: why the button is disabled. `busy`: the text
+ * while its action runs.
  */
 export function PlainButton({
   kind = "plain",

@@ -4,7 +4,7 @@ import { useTheme } from "../media.ts";
 import type { ChartData } from "./chart-data.ts";
 import { createPlot, type Plot, type PlotActs } from "./plot.ts";
 
-/** The canvas of a chart. The browser loads its code when the first chart is shown. `step`: the marked step. */
+/** The canvas of a chart over time. `step`: the time step that the chart marks. */
 export default function TimeChart({
   data,
   zone,

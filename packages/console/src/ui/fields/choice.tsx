@@ -9,7 +9,7 @@ import menu from "../overlay/menu.module.css";
 import styles from "./choice.module.css";
 import { inputClass } from "./field.tsx";
 
-/** One value of a choice. An empty `value` removes the filter. */
+/** One option of a choice. In a filter, an empty `value` stands for any value. */
 export type ChoiceOption = { value: string; words: string; note?: string };
 
 /** The option of a filter with which the user removes the filter. All values then pass. */

@@ -3,10 +3,7 @@ import { classNames } from "../class-names.ts";
 import { Icon } from "../icon.tsx";
 import styles from "./disclosure.module.css";
 
-/**
- * A line that opens to show more. Its content is created, and makes its calls, when the user first opens it. `flat`: true inside a list
- * that draws its own lines.
- */
+/** A title that opens to show its content. The content is created when the user first opens it. `flat`: true to draw no border. */
 export function Disclosure({
   summary,
   children,

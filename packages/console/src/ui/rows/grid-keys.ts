@@ -59,11 +59,7 @@ type KeptFocus = {
   onBlur: () => void;
 };
 
-/**
- * Keeps the focus in a list whose rows appear and disappear. The row with the focus is the active row. If it is removed from the document,
- * the next active row gets the focus; React does not report that a removed element lost the focus. The React hook stops this when the user
- * moves the focus out of the list.
- */
+/** Keeps the keyboard focus in a list whose rows appear and disappear. If the focused element is removed, the active row gets the focus. */
 export function useKeptFocus(): KeptFocus {
   const row = useRef<HTMLDivElement>(null);
   const holder = useRef<HTMLElement>(undefined);
@@ -80,6 +76,7 @@ export function useKeptFocus(): KeptFocus {
     onFocus: ({ target }) => {
       holder.current = target;
     },
+    // React does not call this if the element with the focus is removed.
     onBlur: () => {
       holder.current = undefined;
     },

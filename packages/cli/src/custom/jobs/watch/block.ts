@@ -124,7 +124,7 @@ type BlockState = {
   readonly paces: ReadonlyMap<string, Pace | undefined>;
   readonly waits: readonly Wait[];
   readonly notice: string;
-  /** Lines of the last question that a child job of the watched job asked. */
+  /** Lines about the last question that a child job asked. They are shown while the watched job waits for the child job. */
   readonly told: readonly string[];
   readonly options: readonly string[];
 };

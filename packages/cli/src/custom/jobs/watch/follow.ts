@@ -32,9 +32,8 @@ const reachedMs = 30_000;
 export type FollowOptions = { readonly jobId: string; readonly signal: AbortSignal; onBreak(reason: string): void };
 
 /**
- * Yields the entries of a job's log until the job has ended or the signal aborts. If the stream breaks, a new stream continues after the
- * last received entry. Rejects with the refusal of the service. Rejects with the reason if the first attempt did not reach the server, and
- * with CommandError if the server cannot be reached for 2 minutes.
+ * Yields the entries of a job's log until the job ends or the signal aborts. Opens a new stream if one breaks. Rejects if svc refuses, or
+ * if svc cannot be reached at the start or for 2 minutes.
  */
 export async function* followJob(
   client: Pick<SvcClient, "jobs">,

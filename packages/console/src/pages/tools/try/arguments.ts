@@ -15,7 +15,7 @@ export function argumentsText(typed: TypedArguments): string {
   return typed.mode === "form" ? JSON.stringify(typed.values) : typed.text;
 }
 
-/** Returns the arguments as JSON text, with the values of the form. */
+/** Returns the arguments in the mode `json`: as a JSON text instead of the form's values. */
 export function toJson(typed: TypedArguments): TypedArguments {
   return typed.mode === "json" ? typed : { mode: "json", text: prettyJson(JSON.stringify(typed.values)) };
 }

@@ -70,11 +70,10 @@ export function SendButtons({
   );
 }
 
-/**
- * Returns the reason why the call cannot be sent as it is written; undefined if it can be sent. A failed check does not prevent sending.
- */
+/** Returns the reason why the call cannot be sent yet, for example invalid JSON. Undefined if the call can be sent. */
 function whyNot({ fault }: TryInput, { answer, error, isCurrent }: CallCheck, isMarked: boolean): string | undefined {
   if (fault !== undefined) return "Mend the JSON first.";
+  // The check itself failed. This does not prevent sending.
   if (error !== null) return undefined;
   if (!isCurrent || answer === undefined) return "It is being checked.";
   if (answer.outcome === "ok" || answer.outcome === "held") return undefined;

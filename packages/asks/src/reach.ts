@@ -195,8 +195,7 @@ async function reachLink(
   const { projectId, jobId, id } = ask;
   if (consoleUrl === undefined) return { url: "(the console is off)", secrets: [] };
   const nowMs = clock.now();
-  // Approvals never get a link. Other questions get one if a valid approver's key created the contact. This person must not be the caller
-  // whose call is to be confirmed.
+  // Other questions than approvals get a link if a valid approver's key created the contact. A person gets none to confirm their own call.
   const key = ask.approvalId === "" && keyId !== null ? await findKeyById(db, keyId) : undefined;
   const job = key && ask.kind === "confirm" ? await jobsForProject(db, projectId).find(jobId) : undefined;
   const confirmed = { ask, job: job ?? { principalChain: [] } };

@@ -47,7 +47,7 @@ export type RenewalOptions = Pick<ConnectionsOptions, "db" | "clock" | "sealer" 
 };
 
 /**
- * Duration of a lease in milliseconds. During a lease, only one node renews the credential. It is long enough for two requests to a token
+ * Duration of a lease in milliseconds. During a lease, only one node renews the credential. The duration allows two requests to a token
  * endpoint.
  */
 export const leaseMs = 60_000;

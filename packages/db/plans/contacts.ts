@@ -6,10 +6,7 @@ import { seededId } from "./planner/seed.ts";
 
 const projectId = seededId("prj", 1);
 const contacts = (db: Executor) => contactsForProject(db, projectId);
-/**
- * Runs the repository's `put` for a new contact, so that the query plans of its statements are recorded. The contact is not an approver,
- * because `put` then also runs the query that looks for another approver. For a contact that is an approver, `put` skips this query.
- */
+/** Creates a contact, so that the query plans of `put` are recorded. `put` runs one query more for contacts that are not approvers. */
 const put = (db: Executor) => {
   const contact = { principalId: "new", name: "", isApprover: false, reach: null, createdAt: nowMs };
   return contacts(db).put(contact, 100_000);

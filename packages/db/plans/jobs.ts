@@ -179,10 +179,7 @@ const rowPage = {
 };
 plan("commit_job_page", (db) => commitJobPage(db, runCommit, rowPage));
 
-/**
- * Records the query plan of the statement that commits the progress of `count` jobs of the generated test data. `change`: the parts of each
- * job's change that differ from those of `runCommit`.
- */
+/** Records the query plan of a commit for `count` jobs. `change`: values that replace those of `runCommit`. */
 function planCommit(name: string, count: number, change: Partial<JobChange>): void {
   const commits = leases.slice(0, count).map(({ jobId: id }) => ({
     ...runCommit,

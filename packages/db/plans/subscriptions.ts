@@ -26,8 +26,7 @@ const agents = (db: Executor) => agentSubscriptionsForProject(db, projectId);
 
 const endpoint = { id: seededId("sub", 500_000), endpointUrl, signingSecret, createdAt: nowMs };
 /**
- * A new subscription that an agent creates over MCP. The agent's key does not come from a grant (access given through OAuth). All keys in
- * the generated test data come from a grant, so the plans of this case need a key of their own.
+ * A new subscription of an agent whose key does not come from an OAuth grant. The test data has no such key, so `subscribe` creates one.
  */
 const ofAgent: NewAgentSubscription = {
   ...{ ...endpoint, toolkitSlug: "calendar", triggerSlug: "calendar.changed" },

@@ -153,7 +153,9 @@ const byteaType = {
  */
 const arrayElements = /"((?:[^"\\]|\\.)*)"|[^,{}]+/gs;
 
-/** Returns the type of a one-dimensional array, which is written as text. `id`: its object id in PostgreSQL. `read`: reads an element. */
+/**
+ * Returns how the database driver writes and reads arrays of one type. `id`: PostgreSQL's id of the array type. `read`: reads one element.
+ */
 function arrayType<Element>(id: number, read: (text: string) => Element) {
   return {
     to: id,

@@ -53,7 +53,7 @@ export async function migrateDatabase(
 // Number of the lock: "svc" in ASCII. It can be any number that svc uses for no other lock.
 const migrationLock = 0x737663;
 
-/** Times in milliseconds after which a server that does not answer is reported, and after which svc gives up. */
+/** Times in milliseconds without an answer from PostgreSQL. After the first, svc reports that it waits. After the second, svc gives up. */
 const [noticeMs, answerMs] = [1_000, 20_000];
 
 /** Resolves to the result of the first statement on a server. Rejects with the code CONNECT_TIMEOUT if there is none within 20 seconds. */

@@ -58,10 +58,7 @@ function readColumns(sql: postgres.Sql) {
     order by c.relname, a.attnum`;
 }
 
-/**
- * Returns the constraints of all tables. PostgreSQL 18 lists "not null" as a constraint, but the text has it in the column, so it is left
- * out here.
- */
+/** Returns the constraints of all tables. Leaves out `not null`, which the text of the column contains. */
 function readConstraints(sql: postgres.Sql) {
   return sql<Entry[]>`
     select c.relname as "table", 'constraint ' || quote_ident(o.conname) || ' ' || pg_get_constraintdef(o.oid) as text

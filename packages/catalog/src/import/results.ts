@@ -11,7 +11,7 @@ import { objectOf, type SchemaConverter, typesOf } from "./schema.ts";
  */
 export type ToolResult = Pick<ActionDocument, "output" | "response"> & { readonly accept: string | undefined };
 
-/** True for a media type whose answers svc reads as JSON. API documents often use `*/*` for JSON, so it counts too. */
+/** True for a media type whose answers svc reads as JSON. The type for any content counts too, because documents often use it for JSON. */
 const isJsonAnswer = (type: string) => isJson(type) || isAnyJson(type);
 const isAnyJson = (type: string) => /^(?:text\/json|\*\/\*)/i.test(type);
 const isText = (type: string) =>

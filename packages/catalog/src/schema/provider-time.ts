@@ -18,7 +18,7 @@ const charactersMax = 100;
 /**
  * Returns the time that an app wrote, in epoch milliseconds; undefined if the value is not a time. It reads these formats:
  * - RFC 3339, also without seconds, without the time of day, or without an offset (then UTC).
- * - RFC 5322, RFC 850 and asctime, the formats of HTTP.
+ * - RFC 5322, RFC 850 and asctime, the formats of dates in HTTP.
  * - Unix time in seconds, milliseconds, microseconds or nanoseconds.
  */
 export function readProviderTime(value: unknown): number | undefined {

@@ -45,10 +45,11 @@ export async function farReads<Filter extends object>(
 }
 
 /**
- * Ways to plan each statement. The default is a generic plan with the `random_page_cost` for flash disks, as nodes use it (`connect.ts`).
- * The full test adds custom plans, and 4, the `random_page_cost` that a PostgreSQL server has by default.
+ * Ways to plan each statement: the kind of plan, and the value of the setting `random_page_cost`. The full test tries all ways; the short
+ * test tries the first.
  */
 const ways: readonly (readonly [mode: PlanMode, randomPageCost: number])[] = [
+  // 1.1 is for flash disks. Nodes use a generic plan with this value (`connect.ts`). 4 is PostgreSQL's default.
   ["generic", 1.1],
   ["generic", 4],
   ["custom", 1.1],

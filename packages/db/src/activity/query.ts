@@ -38,10 +38,7 @@ function textOf(table: string): string {
 const selectMinutes = statement<ActivityStep>("query_activity_minutes", textOf("activity_minutes"));
 const selectHours = statement<ActivityStep>("query_activity_hours", textOf("activity_hours"));
 
-/**
- * Returns a project's activity per time step. Steps must have whole minutes or whole hours, as `by` says. Steps without activity are
- * absent.
- */
+/** Returns a project's activity in time steps of whole minutes or whole hours. Steps without activity are absent. */
 export async function queryActivity(
   db: Executor,
   projectId: ProjectId,

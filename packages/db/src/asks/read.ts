@@ -3,14 +3,11 @@ import type { Executor } from "../connect.ts";
 import { arrayLiteral, statement } from "../sql/statement.ts";
 import type { AskRecord } from "./repo.ts";
 
-/**
- * Finds out if a key belongs to the same person as one of the keys that caused a job. From each key, the statement follows the key that
- * created it, or that approved its grant (an agent's access through OAuth), up to the first key. If two of these paths have a key in
- * common, the keys belong to the same person. Uses primary keys and `grants_key`. With `offset 0`, PostgreSQL looks up one key at a time,
- * even if it estimates many rows.
- */
+/** Finds out if a key belongs to a person who caused a job. Two keys belong to one person if they come from the same key. */
 const readIsOneHand = statement<{ is_one_hand: boolean }>(
   "is_one_hand",
+  // Each key is followed back to the key that created it or that approved its grant. With `offset 0`, PostgreSQL looks up one key at a
+  // time.
   `with recursive family(id, parent_job_id, key_id, attempt_key_id) as (
      select id, parent_job_id, key_id, attempt_key_id from jobs where id = $1::uuid
      union all
@@ -42,13 +39,8 @@ const readIsOneHand = statement<{ is_one_hand: boolean }>(
 type JobCausers = { readonly jobId: Id<"job">; readonly keyIds: readonly KeyId[] };
 
 /**
- * Returns true if the person with the key `keyId` is the person who caused the job; otherwise false. Two keys belong to the same person in
- * each of these cases:
- * - They are the same key.
- * - One key comes from the other: that key created it, or approved the OAuth grant that it belongs to.
- * - Both keys come from the same third key.
- *
- * The keys that caused a job are `keyIds`, and those that submitted or retried the job or its parent jobs.
+ * Returns true if the key `keyId` belongs to a person who caused the job. `keyIds`: keys that caused the job, besides those that submitted
+ * or retried it.
  */
 export async function isOneHand(db: Executor, { jobId, keyIds }: JobCausers, keyId: KeyId): Promise<boolean> {
   const [row] = await readIsOneHand(db, [

@@ -103,11 +103,7 @@ function newestAsks(projectId: ProjectId, filter: AskFilter, after: Id<"ask"> | 
     : newestWith(jobAsks, projectId, { ...key, before });
 }
 
-/**
- * Returns the SQL condition and order for the questions of one job or of one schedule, in the order of the index for it. Further filters
- * are checked row by row. For a job, `project_id = …` must not be a condition with an index: without statistics, PostgreSQL then read all
- * questions of the project.
- */
+/** Returns the SQL condition and the order for the newest questions of one job or of one schedule. */
 function newestOfOne(
   projectId: ProjectId,
   { state, principalId, jobId, standingProgramId }: AskFilter,
@@ -125,6 +121,7 @@ function newestOfOne(
       orderBy: [desc(jobAsks.projectId), desc(jobAsks.standingProgramId), desc(jobAsks.id)],
     };
   }
+  // The project must not select an index here. Without statistics, PostgreSQL then read all questions of the project.
   const isOwn = and(isOfProject(projectId), isSame(jobAsks.standingProgramId, standingProgramId));
   return { where: and(eq(jobAsks.jobId, jobId), isOwn, also), orderBy: [desc(jobAsks.jobId), desc(jobAsks.id)] };
 }

@@ -32,19 +32,13 @@ export async function settleAsk(
   return (await settlePending(tx, [uuidOfId(id), end.state, decision, end.overrides ?? null])).length > 0;
 }
 
-/**
- * Adds the id of an event to an ask (a job's question to a person). The event has sent the ask to the project's endpoints. Finds the ask by
- * its primary key.
- */
+/** Adds the id of an event to a question. svc sent the question to the project's endpoints as this event. */
 const addEvent = statement<{ id: string }>(
   "add_ask_event",
   "update job_asks set event_ids = event_ids || $2::text where id = $1::uuid",
 );
 
-/**
- * Adds an event to the ask's list of events. An ask is a question of a job to a person. Each event in the list has sent the ask to the
- * project's endpoints for questions.
- */
+/** Adds an event to a question. svc sent the question to the project's endpoints as this event. */
 export async function addAskEvent(tx: Executor, id: Id<"ask">, eventId: EventId): Promise<void> {
   await addEvent(tx, [uuidOfId(id), eventId]);
 }

@@ -34,9 +34,8 @@ export async function lockAuditChains(tx: Executor): Promise<boolean> {
 }
 
 /**
- * Filter of audit entries that are not yet in their project's audit chain (the sequence in which each entry contains the hash of the
- * previous one). An entry matches if its outcome is known, or if its action began before `unknownBefore`. Entries of the projects in
- * `without` do not match.
+ * Filter of audit entries that are not in an audit chain yet. `unknownBefore`: entries older than this time match even without an outcome.
+ * `without`: projects whose entries do not match.
  */
 export type UnchainedFilter = { readonly unknownBefore: number; readonly without: readonly ProjectId[] };
 

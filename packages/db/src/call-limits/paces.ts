@@ -32,8 +32,8 @@ const selectPaces = compose(
 );
 
 /**
- * Returns how much of a call limit each limiter key (the account or value whose calls the limit counts) has used, in the given order.
- * Undefined for a key without a row.
+ * For each of the `keys`, returns how much of its call limit is used. A key is an account or a value whose calls are counted. Undefined for
+ * a key without a row.
  */
 export async function readCallPaces(db: Executor, keys: readonly LimiterKey[]): Promise<(PaceRow | undefined)[]> {
   const keyTextOf = (project: string, limit: string, key: string) => JSON.stringify([project, limit, key]);

@@ -86,10 +86,7 @@ const selectEnd = statement<{ id: string }>("end_call_walk", endText(ofProject, 
 const selectWalkedOfTool = statement<RawRow<ToolCallSummary>>("walk_calls_of_tool", pageText(ofTool, toolFailures));
 const selectEndOfTool = statement<{ id: string }>("end_call_walk_of_tool", endText(ofTool, toolFailures));
 
-/**
- * Returns the newest matching calls of a tool or of the project, among its newest 20,000 calls. Successful and failed calls are in separate
- * indexes, so each has its own scan. The next page continues below the highest id at which a scan stopped.
- */
+/** Returns a page of the newest matching calls, of one tool or of the project. Searches only the newest 20,000 calls. */
 export async function walkCalls(
   db: Executor,
   projectId: ProjectId,
@@ -111,6 +108,7 @@ export async function walkCalls(
   ]);
   const rows = found.map((row) => callColumns.read(row));
   if (end === undefined) return { rows, walkedTo: undefined };
+  // Scans stop at different ids. The next page begins below the highest of these ids.
   const walkedTo = idOfUuid("call", end.id);
   return { rows: rows.filter(({ id }) => id >= walkedTo), walkedTo };
 }

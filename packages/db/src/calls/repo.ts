@@ -88,12 +88,9 @@ export function storedCall(call: CallRecord): StoredCall {
   return { ...call, failure: outcome === "ok" || outcome === "running" ? null : outcome };
 }
 
-/**
- * Writes calls in one statement: inserts new calls, and settles (ends) calls that have begun. Changes only rows with the outcome `running`.
- * If a running call has lost its idempotency key, its end does not restore the key, because another call may have the key now. Uses the
- * primary key. New rows are appended at the end of the indexes.
- */
+/** Inserts new calls, and stores the end of running calls. Calls that have ended are not changed. */
 const putCalls = insertRows("put_tool_calls", toolCalls, {
+  // A running call that has given up its idempotency key does not get it back. Another call may have the key.
   after: `on conflict (id) do update set outcome = excluded.outcome, failure = excluded.failure, message = excluded.message,
      sealed_message = excluded.sealed_message, account_id = excluded.account_id,
      provider_status = excluded.provider_status, result = excluded.result, is_truncated = excluded.is_truncated,
@@ -142,8 +139,8 @@ function newestCalls(key: Readonly<Record<string, string>>, ofFailure = { ...key
 }
 
 /**
- * Returns the SQL that yields tools whose calls a list contains: the requested tool, or else all tools that the entity (customer or user)
- * used.
+ * Returns a named query for the tools in a list of calls: the requested tool, or all tools that the entity used. `name`: name of the query.
+ * `condition`: which calls count.
  */
 function toolsIn(name: string, condition: string): string {
   return valuesIn("tool_calls", name, { key: ofEntity, column: "tool_slug", condition, only: "$9::text" });

@@ -34,17 +34,14 @@ const selectActive = statement<RawRow<CallableAccountRow>>(
      and entity_id = any($5::text[]) and state = 'active'`,
 );
 
-/**
- * Returns the active accounts of an entity (customer or user), one per scheme, and the project's own accounts. svc runs this for every
- * call. Uses the index connected_accounts_active, which contains only active accounts. One search finds both kinds, because two searches
- * with `lateral` took 2.5 times as long (255 us for 100).
- */
+/** Returns the active accounts of an entity and of the project itself, for one toolkit. svc runs this for every call. */
 export async function findActiveAccounts(
   db: Executor,
   query: AccountDefinition & { projectId: ProjectId; entityId: string },
 ): Promise<CallableAccountRow[]> {
   const entities = arrayLiteral(query.entityId === "" ? [""] : [query.entityId, ""]);
   const { toolkitSlug, isPrivate, isSandbox } = query;
+  // One search for both kinds of accounts took less than half the time of two searches.
   const rows = await selectActive(db, [uuidOfId(query.projectId), toolkitSlug, isPrivate, isSandbox, entities]);
   return rows.map(columns.read);
 }

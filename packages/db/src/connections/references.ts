@@ -48,9 +48,8 @@ export async function routeAccountReferences(
 }
 
 /**
- * Stores the references (ids by which webhook posts find an account) of an account, in one transaction. svc routes incoming events by those
- * in `exclusive`. Returns undefined if the account has ended or the project has no such account. Throws the unique violation of
- * `account_references_key`, with nothing changed, if another account has one of them.
+ * Stores the references of an account; returns undefined if the account has ended. `exclusive`: the references by which svc finds the
+ * account of an event. Rejects with a unique violation if another account has one of these.
  */
 export function setAccountReferences(
   db: Executor,

@@ -68,7 +68,7 @@ const endOldSeats = statement<{ id: string }>(
    returning session_id as id`,
 );
 
-/** Deletes a session if it has no seat (no key and no administrator's right) left. Uses primary keys. */
+/** Deletes a session that has neither a key nor an administrator's right. */
 const endSeatless = statement<{ id: string }>(
   "end_seatless_console_session",
   `delete from console_sessions where id = $1::uuid and admin_digest is null

@@ -114,16 +114,13 @@ const zeroUuid = "00000000-0000-0000-0000-000000000000";
 /** Maximum number of delivery tasks that one claim moves back into their queues, because their wait for a retry has ended. */
 const promotedMax = 2_000;
 
-/**
- * Claims up to `limit` due deliveries for the node `owner` (only this node may then send them). Each subscription has a queue, and the
- * queues are scanned in order. A scan that begins with the first queue first moves tasks whose retry wait has ended into their queues. So
- * tasks are moved only once per round through all queues.
- */
+/** Claims due deliveries, so that only one node sends them. Takes those of subscriptions whose ids come after `request.after`. */
 export async function claimDeliveries(db: Executor, request: DeliveryClaimRequest): Promise<DeliveryClaim> {
   const after = request.after === undefined ? zeroUuid : uuidOfId(request.after);
   const { lowPriority, nowMs } = request;
   const visit = { after, most: request.queuesMax, lowPriority, nowMs };
   const before = await scanQueues(db, visit);
+  // Each round through all queues moves the tasks whose wait for a retry has ended only once, at its beginning.
   const endsWaits = before.hasDue && request.after === undefined && !lowPriority;
   // `hasNews`: true if waiting tasks became due and were moved. Usually none is due, and the claim skips this statement.
   const hasNews = endsWaits && (await promoteDeliveries(db, nowMs, promotedMax)) > 0;

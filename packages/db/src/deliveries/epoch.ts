@@ -1,7 +1,4 @@
-/**
- * SQL for the current epoch of delivery_tasks. An epoch is the part of the queue that a number in the tasks' key selects. The current epoch
- * has the tasks that do not wait for a retry. The SQL reads one row by its key, once per statement.
- */
+/** SQL for the epoch of delivery tasks that do not wait for a retry. An epoch is a number that selects a part of the delivery queue. */
 export const currentEpoch = "(select s.epoch from delivery_epoch s where s.id = 1)";
 
 /**
@@ -30,8 +27,8 @@ export const readyEpochs = `(array[${currentEpoch}, ${lowPriorityEpoch}])`;
 export const pacedFront = "to_timestamp(0)";
 
 /**
- * Returns the SQL for the epoch of delivery tasks (the part of the table's key that separates kinds of tasks). If the SQL condition
- * `isBehind` is true, it is the epoch of low-priority tasks. Otherwise it is the current epoch.
+ * Returns the SQL for a task's epoch: low priority if the condition `isBehind` is true, otherwise current. An epoch is a number that
+ * selects a part of the delivery queue.
  */
 export function epochOf(isBehind: string): string {
   return `(case when ${isBehind} then ${lowPriorityEpoch} else ${currentEpoch} end)`;

@@ -25,13 +25,10 @@ const expire = statement<{ delivery_id: string }>(
   returning d.id as delivery_id`,
 );
 
-/**
- * Parks a batch of pending deliveries of a paused subscription (stores them as waiting, without a due time in the queue). No node takes
- * parked deliveries until `unpark_deliveries` restores their due time, which stays in `deliveries`. The statement locks the subscription,
- * so a resume waits until the batch is parked. It finds the tasks by the primary key of delivery_tasks.
- */
+/** Takes pending deliveries of a paused subscription out of the queue. The statement `unpark_deliveries` puts them back. */
 const park = statement<{ delivery_id: string }>(
   "park_deliveries",
+  // The lock on the subscription makes a resume wait for this statement. A delivery's due time stays in `deliveries`.
   `with paused as materialized (
     select s.id from subscriptions s where s.id = $1::uuid and s.inactive_reason = 'paused' for share
   ), picked as materialized (

@@ -24,13 +24,10 @@ export type WalkedDeliveryFilter = {
 /** Part of a list: deliveries from the id `fromUuid` (inclusive) to `beforeUuid` (exclusive), at most `limit` rows. */
 export type DeliveryWalk = { readonly fromUuid: string; readonly beforeUuid: string; readonly limit: number };
 
-/**
- * Returns the subscriptions that have deliveries in a project, including deleted subscriptions. Each subscription costs one index lookup in
- * deliveries_subscription. The condition on the project must be an equality. With a row comparison and outdated statistics, PostgreSQL
- * sorted the entries of another index that begins with the project, for each subscription; this took seconds.
- */
+/** Returns the ids of all subscriptions that have deliveries in a project, including deleted subscriptions. */
 const selectQueues = statement<{ id: string }>(
   "list_delivery_lanes",
+  // The project must be compared with `=`. With a row comparison, PostgreSQL used another index, which took seconds.
   `with recursive lanes(id) as (
      (select subscription_id from deliveries where project_id = $1::uuid order by subscription_id limit 1)
      union all
@@ -49,10 +46,7 @@ const queues = "unnest($2::uuid[]) as l(id)";
 const condition = "subscription_id = l.id";
 const scan = { key: ofQueue, condition, from: "$3::uuid", before: "$4::uuid", max: "$5::int4" };
 
-/**
- * Reads one page of deliveries, newest first. Uses the index deliveries_subscription, with one backward scan for each subscription that
- * ends when the page is full. Then reads the deliveries of the page by primary key.
- */
+/** Reads one page of deliveries, newest first. Scans the deliveries of each subscription backward until the page is full. */
 const selectWalked = statement<RawRow<ListedDelivery>>(
   "walk_deliveries",
   `with found as (

@@ -44,23 +44,21 @@ export async function releaseDeliveries(db: Executor, owner: NodeId, tasks: read
 
 const epoch = epochOf("$3::bool");
 
-/**
- * Returns the subscriptions with delivery tasks that do not wait for a retry: at most $2, with ids above $1. Uses delivery_tasks_lane with
- * one index lookup for each subscription, and delivery_tasks_waiting.
- * - $3: true to read low-priority tasks, false to read tasks of normal priority.
- * - `ended`: true if the subscription is inactive or deleted.
- * - `paced_at`: if the subscription has a pace (a limit of deliveries per time), the time from which the next delivery may start. In
- *   microseconds since 1970.
- * - `says`: set in up to two further rows, which have no subscription and report a fact. `behind`: low-priority tasks exist. `due`: at the
- *   time $4, the wait of some tasks for a retry has ended.
- */
+/** Returns up to $2 subscriptions that have delivery tasks, with ids above $1. Tasks that wait for a retry do not count. */
 const visit = statement<{
   subscription_id: string | null;
+  /** True if the subscription is inactive or deleted. */
   ended: boolean | null;
+  /**
+   * Set only in up to two extra rows without a subscription. `behind`: low-priority tasks exist. `due`: the wait of some tasks for a retry
+   * has ended.
+   */
   says: "behind" | "due" | null;
+  /** Time from which the next delivery may start, in microseconds since 1970. Null if the subscription has no rate limit. */
   paced_at: string | null;
 }>(
   "visit_lanes",
+  // $3: true to read low-priority tasks instead of the others. $4: the present time.
   `with recursive visited as (
     (select t.subscription_id, 1 as hop from delivery_tasks t
      where t.epoch = ${epoch} and t.subscription_id > $1::uuid order by t.subscription_id limit 1)

@@ -14,12 +14,10 @@ export type EndpointTimes = {
   readonly lastError: string;
 };
 
-/**
- * Reads the latest attempt of each of the newest 20 deliveries of a subscription, by deliveries_subscription. Does the same for the first 5
- * deliveries in the subscription's queue, by delivery_tasks_lane. While an endpoint fails, only these oldest deliveries are tried.
- */
+/** Reads the latest attempts for the newest 20 deliveries of each subscription, and for the first 5 in its queue. */
 const selectAttempts = statement<{ subscription_id: string; attempts: unknown }>(
   "read_endpoint_times",
+  // While an endpoint fails, svc tries only the first deliveries in the queue.
   `select u.id as subscription_id, a.attempts
    from unnest($2::uuid[]) u(id) cross join lateral (
      select jsonb_agg(n.attempt_log -> -1) as attempts from (

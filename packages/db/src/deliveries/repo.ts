@@ -37,8 +37,8 @@ type DeliveryRepository = {
    */
   list(filter: DeliveryFilter, page: DeliveryPosition): Promise<Delivery[]>;
   /**
-   * Returns a page of the deliveries, of one subscription or of all, that are in one state or that failed (tried and not delivered). Scans
-   * at most 20,000 deliveries.
+   * Returns a page of deliveries that are in one state, or that failed. `filter` can also name one subscription. Scans at most 20,000
+   * deliveries.
    */
   walk(filter: Partial<TimeRange> & WalkedDeliveryFilter, page: DeliveryPosition): Promise<WalkedPage<Delivery>>;
   /** Returns the attempts of a delivery in order; undefined if the delivery does not exist. */

@@ -113,7 +113,7 @@ async function accountForRoot(dataDir: string, owner: Account): Promise<Account>
   return account;
 }
 
-/** Returns the outermost folder on the path that other accounts cannot enter. Undefined if they can enter all of them. */
+/** Returns the outermost folder on the path that other users of the system cannot enter. Undefined if they can enter all folders. */
 async function closedFolder(path: string): Promise<string | undefined> {
   const parent = dirname(path);
   const outer = parent === path ? undefined : await closedFolder(parent);
@@ -124,7 +124,7 @@ async function closedFolder(path: string): Promise<string | undefined> {
 /** PostgreSQL's lock file in a data directory. It describes the server that holds the directory, or that held it last. */
 type LockFile = {
   readonly pid: number;
-  /** Port of the server. NaN until the server has written its port into the file. */
+  /** Port of the PostgreSQL server. NaN until PostgreSQL has written the port into its lock file. */
   readonly port: number;
   /** Last status that the server wrote: `starting`, `ready`, `standby` or `stopping`. Empty until the server has written one. */
   readonly status: string;
@@ -151,9 +151,8 @@ export function takesConnections({ status }: LockFile): boolean {
 }
 
 /**
- * Returns true if another program now has the process id in the lock. The server has then ended, and the system gave its id to that
- * program, which happens soon in a container with few processes. Returns false if the id still belongs to the server, or if this cannot be
- * determined.
+ * Returns true if the process id in PostgreSQL's lock file now belongs to another program. The PostgreSQL server has then ended. Returns
+ * false if this cannot be determined.
  */
 export async function isReusedPid(lock: LockFile, cluster: string): Promise<boolean> {
   const commandLine = await readFile(`/proc/${lock.pid}/cmdline`, "utf8").catch(() => undefined);

@@ -8,10 +8,7 @@ import { bundled } from "@svc/testing/bundled";
 export type ClusterOwner = {
   /** Returns the next line that the process printed. Undefined after the end of the process. */
   nextLine(): Promise<string | undefined>;
-  /**
-   * Kills the process, but not its server. Returns the last number that the process printed. If its server has already ended, the process
-   * may have printed an error after this number.
-   */
+  /** Kills the test process, but not its PostgreSQL server. Returns the number of the last row that the process reported. */
   kill(): Promise<number>;
   /** Kills the process and its process group, including a running initdb. */
   killGroup(): Promise<void>;

@@ -13,8 +13,8 @@ import { arrayLiteral } from "../sql/statement.ts";
 export type WalkedEntity = NamedEntity & { readonly isErased?: boolean };
 
 /**
- * Rule by which rows of a table belong to rows of a parent table. `parent`: the condition that connects the rows. `erased`: the parent
- * table, as declared for erasures. `key`: the parent table's key.
+ * How rows of a table belong to rows of a parent table. `parent`: the condition that connects them. `erased`, `key`: the parent table and
+ * its key.
  */
 export type RowOwnership = { readonly parent: RowParent; readonly erased: ErasedTable; readonly key: PgColumn };
 

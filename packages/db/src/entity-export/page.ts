@@ -23,11 +23,10 @@ export type RowKey = readonly string[];
 export type PagedRow = {
   readonly row: ExportedRow;
   readonly key: RowKey;
-  /** Key of the parent row in `owners` by which this row was found; undefined if the query has no `owners`. */
+  /** Key of the parent row by which this row was found. Undefined if the query did not look for rows of given parents. */
   readonly owner: string | undefined;
   /**
-   * Keys of this row's parent rows, one for each way in which the query looks for a parent. An element is undefined if that parent row does
-   * not exist.
+   * Keys of the row's parents, one for each relation to a parent table (the query's `ways`). Undefined for a parent that does not exist.
    */
   readonly parents: readonly (string | undefined)[];
 };

@@ -176,8 +176,8 @@ async function* programsAlone(walk: EntityWalk, erased: ErasedTable): AsyncGener
 }
 
 /**
- * Yields the events with which svc sent the questions of these jobs to the project's endpoints. Leaves out events that name the exported
- * entity (the customer or user) in their own column, because the export yields these with the table of events.
+ * Yields the events with the questions of these jobs, as svc sent them to endpoints. Leaves out events that name the entity, because the
+ * export yields them elsewhere.
  */
 async function* eventsAsked(walk: EntityWalk, jobUuids: readonly string[]): AsyncGenerator<ExportedPage> {
   const asked = await eventsOfAsks(

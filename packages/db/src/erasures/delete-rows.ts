@@ -38,7 +38,7 @@ export type DeletionBatch = {
   readonly counts: Map<string, number>;
 };
 
-/** Maximum rows whose dependent rows one step deletes. */
+/** Maximum number of parent rows that one step deletes. */
 const ownersMax = 100;
 
 /** Returns the SQL text `from … where …` for the rows of a table that satisfy the condition `where`. */
@@ -46,11 +46,9 @@ export function rowsWhere({ table }: ErasedTable, where: SQL): SQL {
   return sql`from ${table} where ${where}`;
 }
 
-/**
- * Returns the SQL for the rows that depend on rows of the parent table. `owners`: the condition that selects these parent rows. It looks up
- * each parent row's dependent rows by an index, so that PostgreSQL cannot scan their whole table.
- */
+/** Returns the SQL for rows of the table `erased` that belong to parent rows. `owners`: the condition that selects the parent rows. */
 export function rowsAlong(erased: ErasedTable, { table, on }: RowParent, owners: SQL): SQL {
+  // With `offset 0`, PostgreSQL looks up the rows of each parent by an index and cannot scan the whole table.
   return sql`from (select * from ${table} where ${owners}) ${sql.identifier(getTableName(table))}
     cross join lateral (select ${erased.table}.ctid, ${erased.table}.* from ${erased.table} where ${on} offset 0) ${sql.identifier(getTableName(erased.table))}`;
 }
@@ -87,10 +85,7 @@ export async function deleteRows(batch: DeletionBatch, erased: ErasedTable, rows
   }
 }
 
-/**
- * Deletes some of the rows that `rows` finds, and returns their number. The maximum is the number of rows that the batch may still delete
- * (`batch.left`), or 100 if that number is smaller.
- */
+/** Deletes rows that `rows` selects, and returns their number. Deletes at most `batch.left` rows, or 100 if `batch.left` is smaller. */
 async function deleteSome(batch: DeletionBatch, { table }: ErasedTable, rows: SQL): Promise<number> {
   await notePrograms(batch.tx, batch.erasure, table, rows);
   const [gone] = await batch.tx.orm.execute<{ count: number }>(sql`with gone as (

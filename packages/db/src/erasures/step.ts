@@ -205,17 +205,14 @@ async function runPhase(batch: DeletionBatch, { erased, cancels }: Phase, given:
   return { after: isWhole ? after : erasure.atKey, jobsLeft: left.size };
 }
 
-/**
- * Returns true if the rows of a table must not be deleted yet in this pass of an erasure. An erasure deletes all data of an entity
- * (customer or user) or a project. Returns false if they may be deleted. Programs, the project's row and its keys are deleted in the last
- * pass, because nodes need them while work is running.
- */
+/** Returns true if the table's rows stay until the last pass of the erasure, and this pass is not the last. */
 function isKept({ table, entity }: ErasedTable, erasure: Erasure, given: StepContext): boolean {
   const { pass, kind, createdAt, deletedInPass, jobsLeft } = erasure;
   const isLast = pass > 1 && deletedInPass === 0 && jobsLeft === 0 && given.nowMs >= createdAt + given.times.graceMs;
   // An erasure makes several passes over the tables. It keeps the references of accounts until its last pass. So a post that arrives during
   // the erasure is still recognized as the entity's, and the erasure deletes it too.
   const isOfEntity = kind === "entity" && (entity === "as what runs them" || table === accountReferences);
+  // Nodes need the project's row and its keys while work is running.
   const goesLast = table === projects || table === dataKeys || isOfEntity;
   return goesLast && !isLast;
 }
@@ -315,15 +312,12 @@ async function erasePrograms(tx: Executor, erasure: Erasure, nowMs: number): Pro
   return { after: undefined, deleted: await deleteUnused(tx, erasure, nowMs) };
 }
 
-/**
- * Deletes the recorded programs that nothing uses any more, and returns their number. First locks the table of programs against writes.
- * The lock is needed because a transaction that stores a job also stores the job's program if that program is missing. There are two cases.
- * The transaction committed before the lock: then its job is visible here. Or it waits for the lock, finds the program deleted, and stores
- * the program again.
- */
+/** Deletes recorded programs that nothing uses any more, and returns their number. */
 async function deleteUnused(tx: Executor, erasure: Erasure, nowMs: number): Promise<number> {
   const project = sql`${uuidOfId(erasure.projectId)}::uuid`;
   await tx.orm.execute(sql`set local lock_timeout = '2s'`);
+  // A transaction that stores a job also stores its program if it is missing. If it commits before the lock, the job is visible here.
+  // Otherwise it waits for the lock, and then stores the program again.
   await tx.orm.execute(sql`lock table ${jobPrograms} in share mode`);
   const uses = [
     sql`select program_digest from ${jobs} where id >= ${firstUuidAt(nowMs - lateMs)}::uuid and project_id = ${project}`,

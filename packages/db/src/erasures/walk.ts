@@ -84,7 +84,7 @@ export function whereKey({ table, key, project }: WalkedTable, projectId: Projec
   return isWithin ? sql`${project} = ${uuidOfId(projectId)}::uuid and ${key} ${compared}` : sql`${key} ${compared}`;
 }
 
-/** Returns the cursor with which the next page begins after the row `place`, `id`. */
+/** Returns the cursor for the page after a row. `place`: the value that comes before the row's id in the sort order. */
 export function cursorOf({ place, id }: { readonly place: string; readonly id: string }): string {
   return `${place}/${id}`;
 }
@@ -97,16 +97,13 @@ export function isWalked(table: PgTable): boolean {
   return walks.has(table);
 }
 
-/** Returns the SQL condition that a row is in `page`, which is one page of the rows of one project. */
+/** Returns the SQL condition that selects the rows of the next page. `gone`: the table. */
 export function isNext(gone: WalkedTable, page: ProjectPage): SQL {
   const [key] = keyColumns(gone.table);
   return sql`${key} = any(array(select n.id from (${nextOfProject(gone, page)}) n))`;
 }
 
-/**
- * Returns the SQL that selects the next rows of a project in a table. The first column, `place`, is the value that precedes the id in the
- * index. The second column is `id`.
- */
+/** Returns the SQL for the next rows of a project in a table. Its columns `place` and `id` give the order of the rows. */
 export function nextOfProject({ table, key, project }: WalkedTable, { projectId, after, limit }: ProjectPage): SQL {
   const own = sql`${uuidOfId(projectId)}::uuid`;
   const most = sql`${limit}::int4`;
@@ -133,15 +130,13 @@ function boundOf(after: string | undefined): WalkStart {
 
 const [first, last] = [sql`${firstUuid}::uuid`, sql`${lastUuid}::uuid`];
 
-/**
- * Returns the SQL for the next jobs of a project. It uses the two indexes that together contain every job, one status at a time. The
- * statuses are found in the indexes, because a node may not know all of them.
- */
+/** Returns the SQL for the next jobs of a project. It reads two indexes that together contain all jobs. */
 function nextJobs(project: SQL, { uuid }: WalkStart, limit: SQL): SQL {
   const kinds = [
     ["shown", sql`mode = 'live' and parent_job_id is null`],
     ["others", sql`(mode <> 'live' or parent_job_id is not null)`],
   ] as const;
+  // The indexes give the statuses, because this node may not know all of them.
   const hops = kinds.map(
     ([name, kind]) => sql`${sql.identifier(name)}(status) as (
       select ''::text
@@ -179,11 +174,7 @@ function nextCalls(project: SQL, { uuid }: WalkStart, limit: SQL): SQL {
       where v.failure <> '') a order by a.id limit ${limit}`;
 }
 
-/**
- * Returns the SQL for the next quarantined posts (refused webhook posts kept for inspection) of a project. It uses the two indexes that
- * together contain every post. It always begins at the first post, because only an erasure uses it, and the erasure deletes each post that
- * it reads.
- */
+/** Returns the SQL for the project's first quarantined posts. It ignores the start, because an erasure deletes each post that it reads. */
 function nextPosts(project: SQL, _from: WalkStart, limit: SQL): SQL {
   const found = [sql`released_at is null`, sql`released_at is not null`].map(
     (kind) => sql`(select q.id from quarantined_posts q where ${kind} and project_id is not null

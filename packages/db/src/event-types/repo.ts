@@ -49,7 +49,10 @@ type EventTypePage = { readonly after: string; readonly limit: number; readonly 
  * so that nodes notice the change.
  */
 type EventTypeRepository = {
-  /** Returns types sorted by name, after a name. `isOffered`: true to return only those that the project offers to its customers. */
+  /**
+   * Returns a page of the project's event types, sorted by name. `isOffered`: true for only the types that the project offers to its
+   * customers.
+   */
   list(page: EventTypePage): Promise<EventTypeRow[]>;
   /**
    * Returns the sizes of the event types that `list` returns for the same page: the bytes of schema and sample together. Does not read

@@ -25,8 +25,7 @@ type LookRange = {
   /** End of the searched range of event ids, exclusive. */
   readonly beforeUuid: string;
   /**
-   * Database snapshot of the reader's previous look (read of new events). The look leaves out events that were visible in this snapshot,
-   * because the reader already has them.
+   * Database snapshot of the reader's previous read. Events that were visible in this snapshot are left out, because the reader has them.
    */
   readonly seen: string;
   /**
@@ -39,10 +38,7 @@ type LookRange = {
 
 /** Result of a look, which is one read of a project's new events. */
 export type Look = {
-  /**
-   * Name of the database. It changes if the database is restored or another server takes over, because snapshots of one database mean
-   * nothing in another.
-   */
+  /** Identifies the database. It changes after a restore, or if another server takes over. Old snapshots then mean nothing. */
   readonly store: string;
   readonly snapshot: string;
   /** UUIDs of the new events, oldest first. */
@@ -155,8 +151,8 @@ export type EventMatch = { eventId: EventId; subscriptionId: SubscriptionId };
 export type FoundPairs = { readonly pairs: readonly EventMatch[]; readonly filtered: readonly SubscriptionId[] };
 
 /**
- * Filter of the events that a replay or a search considers, together with the active subscriptions of a project. A field that is undefined
- * or empty does not filter. `fromUuid`, `toUuid`: range of event ids.
+ * Selects pairs of event and subscription for a replay or a search. An empty or undefined field selects everything. `fromUuid`: lowest
+ * event id.
  */
 export type EventMatchFilter = {
   fromUuid: string;
@@ -219,10 +215,7 @@ const selectMatches = statement<{ event_id: string; subscription_id: string; is_
    order by e.id, s.id limit $8::int4`,
 );
 
-/**
- * Reads events by a range of their primary key, then the project's subscriptions, and then the deliveries of each pair of event and
- * subscription.
- */
+/** Counts the pairs of an event and a subscription that match. `is_filtered`: true if one of the subscriptions has a filter. */
 const countMatches = statement<{ count: string; is_filtered: boolean | null }>(
   "count_matches",
   `${compared} select count(*) as count, bool_or(s.settings ? 'filter') as is_filtered ${matches}`,

@@ -75,7 +75,7 @@ export async function walkEvents(
   return { rows, walkedTo: endUuid === undefined ? undefined : idOfUuid("evt", endUuid) };
 }
 
-/** Returns the UUID of the last event that a scan reads. Undefined if the scan reaches the start of its range. */
+/** Returns the UUID of the oldest event that a search reads. Undefined if the search reads its whole range. */
 async function findWalkEnd(db: Executor, place: readonly string[], triggerSlug: string): Promise<string | undefined> {
   const [end] = await (triggerSlug === "" ? selectEnd(db, place) : selectEndOfTrigger(db, [...place, triggerSlug]));
   return end?.id;

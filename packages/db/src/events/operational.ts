@@ -311,9 +311,8 @@ function receiverKey(projectId: ProjectId, entityId: string): string {
 }
 
 /**
- * Returns an operational event (an event that svc makes about a project) as it is stored, and the subscriptions that receive it if their
- * filter accepts it. Returns undefined if there is no such subscription, and nothing in the project names the toolkit `svc`
- * (svc's own events).
+ * Returns the operational event to store, with the subscriptions that may receive it. Undefined if the project does not use operational
+ * events.
  */
 function routedEventOf(
   event: OperationalEvent,
@@ -347,10 +346,7 @@ function isReceiver(
   return isNamed && (entityId === "" || entityId === event.entityId) && (expiresAt === null || expiresAt > nowMs);
 }
 
-/**
- * Returns the name of an operational event (an event that svc makes about a project) at endpoints for questions. For `schedule_paused`, the
- * name is `standing_paused`.
- */
+/** Returns the name of an operational event for endpoints that receive questions, for example `standing_paused` for `schedule_paused`. */
 function noticeTypeOf(name: OperationalEventName): string {
   return name.replace(/^schedule_/, "standing_");
 }

@@ -164,12 +164,9 @@ const recordSubscribed = compose("record_heard_events", { ...parts, ...subscribe
   textOf(names, arrivedOf(heard)),
 );
 
-/**
- * Stores events as `recordSubscribed` does, and also compares the versions of the shards of their entities (customers or users): at most
- * sixteen rows of each project, by primary key. It is a separate statement, so that projects without subscriptions of entities pay nothing
- * for it.
- */
+/** Stores events like `recordSubscribed`, but only if the subscriptions of their entities have not changed since the caller read them. */
 const recordNarrowed = compose(
+  // A separate statement, so that projects without such subscriptions pay nothing for it. It reads at most sixteen rows of each project.
   "record_narrowed_events",
   { ...parts, ...narrowedParts },
   ({ heard, shards, ...names }) => textOf(names, arrivedOf(heard), shardsTextOf(shards)),

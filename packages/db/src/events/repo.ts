@@ -19,17 +19,11 @@ type ToolkitEventsPage = {
   readonly limit: number;
 };
 
-/**
- * Returns one page of a toolkit's events.
- * - The statement first finds every trigger slug that has stored events, with one index lookup for each slug in the deployment (4 us each).
- *   The list of definitions is not used, because events of deleted definitions are stored too.
- * - All slugs are read, because in some collations the slugs of two toolkits are mixed.
- * - For each trigger of the toolkit, it scans at most one page of the index events_trigger backward, and then merges the results. A scan of
- *   all events of the project would be slow if few of them belong to the toolkit.
- * - Rows are compared in the order of the index, so that PostgreSQL always uses this index.
- */
+/** Returns one page of a toolkit's events, newest first. Scans the index events_trigger once for each trigger of the toolkit. */
 const selectPage = statement<RawRow<Row<typeof events>>>(
   "list_toolkit_events",
+  // The first part finds every slug with stored events (4 us each). Events of deleted definitions are stored too. It reads all slugs,
+  // because some collations mix the slugs of two toolkits. Whole rows are compared, so that PostgreSQL always uses the index.
   `with recursive triggers(slug) as (
     (select trigger_slug from events where trigger_slug >= $1::text order by trigger_slug limit 1)
     union all

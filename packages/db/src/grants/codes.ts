@@ -61,20 +61,16 @@ export type GrantClient = typeof grantClients.$inferSelect;
  */
 export const grantClientSender: { readonly from: number; readonly characters: number } = { from: 8, characters: 6 };
 
-/**
- * SQL that returns the part of a client's id that identifies the client's sender (the address that registered the client). In versions
- * before 0.2, ids are shorter or random in this part. So each such id counts as its own sender.
- */
+/** SQL for the sender part of an OAuth client's id. It identifies the address that registered the client. */
 const sender = `coalesce(nullif(substr(id, ${grantClientSender.from}, ${grantClientSender.characters}), ''), id)`;
 
 /**
- * Deletes OAuth clients without a grant (access given by a person) if there are more than $1 of them. Starts with the senders that have the
- * most registrations, and with the oldest clients of each sender. So a sender with many registrations displaces only its own clients. Reads
- * the end of the index grant_clients_used, which has the clients without a grant. `used_at is null` is checked a second time, so that a
- * client which gets its first grant at the same time is kept.
+ * Deletes the oldest OAuth clients without a grant if there are more than $1 of them. Begins with addresses that registered many clients.
  */
 const forgetUnused = statement<{ id: string }>(
   "forget_unused_grant_clients",
+  // Ids from before version 0.2 are shorter or random in the sender part, so each such id counts as its own sender. `used_at is null` is
+  // checked twice: a client that gets its first grant at the same time is kept.
   `delete from grant_clients where id in (
      select id from (
        select id, created_at, count(*) over () - $1::int4 as excess,

@@ -18,14 +18,13 @@ type RenewedLease = JobTaskLease & {
 };
 
 /**
- * Extends leases (time in which only one node may work on a task) without waiting for a lock. Tasks that are locked at the moment are
- * skipped. They are returned with their state at the start of the statement. Uses the primary keys of tasks and jobs.
- *
- * Waiting could cause a deadlock: a job that ends locks its own task and then needs the task of its parent job. A statement that locks many
- * tasks and waits for one more could wait for that job, in any order of the tasks.
+ * Extends the leases of tasks, and returns the tasks. A lease gives a task to one node for a limited time. Skips tasks that are locked at
+ * the moment.
  */
 const renewLeases = compose(
   "renew_job_leases",
+  // It never waits for a lock. A job that ends locks its own task and then the task of its parent job. Waiting for one more task could
+  // therefore cause a deadlock.
   { leases: leaseRows, lease: values({ untilMs: timestamptz }) },
   ({ leases, lease }) => query<RawRow<JobTaskLease> & Omit<RenewedLease, keyof JobTaskLease>>`
     with held as materialized (

@@ -18,9 +18,8 @@ import {
 } from "./task.ts";
 
 /**
- * A task of a job that this node has leased (only this node may work on it for a limited time). `attempt`: number of claims (a node took
- * the task) since the task was last settled or moved, including this claim. `losses`: number of claims that took the task from a node whose
- * lease had expired. It counts from the last progress of the job.
+ * A task of a job that this node may work on for a limited time. `attempt`: how often a node has taken it. `losses`: how often this time
+ * expired before the node ended the task.
  */
 export type ClaimedJobTask = Readonly<
   Row<typeof jobTasks, "jobId" | "kind" | "subject" | "projectId" | "leaseToken" | "attempt" | "losses" | "dueAt">
@@ -63,19 +62,14 @@ const claimed = selectList(
 );
 
 /**
- * Takes due tasks of jobs for this node and leases them (for some time, only this node may work on them), oldest first. Every project gets
- * its first task before any project gets a second.
- * - Scans a limited number of tasks in job_tasks_due, without those that another node has leased.
- * - SKIP LOCKED: nodes never wait for each other.
- * - A task whose lease expired is taken like a free task, and counts as lost. A node that gives its task back leaves no lease. Writes of
- *   the earlier node are refused because of their token.
- * - No index has a lease column, so the update changes no index (it is HOT).
- * - A stopped process may still have locked the rows of tasks. Such tasks count towards the share of their project, but cannot be taken. If
- *   the whole share consisted of them, this node would never work for the project. So the statement looks at `spare` further tasks of the
- *   project, and takes those.
+ * Gives due tasks of jobs to this node for a limited time, oldest first. Every project gets its first task before any project gets a
+ * second.
  */
 const claimTasks = statement<RawRow<ClaimedJobTask> & { readonly place: number }>(
   "claim_job_tasks",
+  // A task whose lease expired is taken like a free task, and counts as lost. Writes of the earlier node are refused because of their
+  // token. Nodes never wait for each other. The update changes no index, because lease columns are in none. A stopped process may still
+  // have locked tasks of a project. So the statement looks at $8 further tasks of the project.
   `with due as materialized (
     select job_id, kind, subject, project_id, due_at from job_tasks
     where due_at <= $1::timestamptz and (lease_until is null or lease_until <= $1::timestamptz)
@@ -99,10 +93,7 @@ const claimTasks = statement<RawRow<ClaimedJobTask> & { readonly place: number }
   returning ${claimed.text}, p.place::int4 as place`,
 );
 
-/**
- * Claims due tasks of all kinds for the node `owner` (takes them and keeps them from other nodes for a limited time), and returns them. The
- * comment of the statement `claimTasks` explains in which order, and how projects share a claim.
- */
+/** Claims due tasks for one node, and returns them. For a limited time, other nodes do not work on these tasks. */
 export async function claimJobTasks(db: Executor, request: JobClaimRequest): Promise<ClaimedJobTask[]> {
   const rows = await claimTasks(db, [
     isoTime(request.nowMs),

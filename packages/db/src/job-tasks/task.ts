@@ -36,10 +36,7 @@ const leasedTaskFields = fieldsBut(jobTasks, "losses");
 /** New tasks as parameter rows of an SQL statement. A new task may already have a lease, which gives it to one node for a limited time. */
 export const leasedTaskRows = rows(leasedTaskFields);
 
-/**
- * Returns a new task of a job as a parameter row, which can contain the first lease of the task (a node's time-limited right to work on
- * it).
- */
+/** Returns the column values of a new task. `lease`: gives the new task to a node for a limited time. */
 export function leasedTaskRow(task: NewJobTask, lease: FirstLease | undefined): ValuesOf<typeof leasedTaskFields> {
   const claims = lease === undefined ? 0 : 1;
   return { ...task, attempt: claims, leaseToken: claims, leaseOwner: lease?.owner, leaseUntil: lease?.untilMs };

@@ -8,7 +8,7 @@ import { arrayLiteral, statement } from "../sql/statement.ts";
 
 const names = namesBut(jobAttempts, "idempotencyKey", "contentDigest");
 
-/** An attempt at a job that has ended and was followed by another attempt. `receipt`: the report of this attempt. */
+/** One of the earlier attempts at a job that was retried. `receipt`: the report of this attempt. */
 export type JobAttemptRecord = Omit<AttemptRow, "receipt"> & { readonly receipt: ReceiptDocument };
 
 type AttemptRow = Row<typeof jobAttempts, (typeof names)[number]>;
@@ -89,7 +89,7 @@ export async function findKeyedJobAttempt(tx: Executor, jobId: Id<"job">, key: s
   return row?.digest;
 }
 
-/** Returns the earlier attempts at jobs, in order. */
+/** Returns the attempts at each job before the current one, oldest first. */
 export async function listJobAttempts(
   db: Executor,
   jobIds: readonly Id<"job">[],

@@ -158,22 +158,7 @@ const commitParts = {
   isKept: flag,
 };
 
-/**
- * Commits the progress of any number of jobs in one statement, one round trip and one commit. All parts of the statement use primary keys.
- * - The part `job` locks the jobs in the order of their ids. Then the part `held` locks the run tasks of these jobs. Every writer locks in
- *   this order, so deadlocks cannot occur.
- * - A lease is the time in which only one node may work on a job. If a different node has the lease, `held` does not find the job's task.
- *   The statement then writes nothing for this job.
- * - The part `changed` takes the numbers of new log entries from the job's row. So the new entries follow entries that were logged
- *   meanwhile (for example an answer or a refusal).
- * - The driver is the loop that runs one job's steps. If it has not noticed a request to cancel, a task that should end or wait stays due,
- *   so that the request is handled.
- * - If the driver has not noticed a request to pause, a task that should wait becomes due.
- * - The part `cleared` writes to the task only in the first commit after a lost lease. In all other cases, a job that makes progress does
- *   not write its task.
- * - The part `called` stores calls that begin, and finished calls that have no row yet. The part `settled` ends calls that have begun.
- * - Settled calls keep their idempotency keys, because removing a key would change an indexed column.
- */
+/** Commits the progress of any number of jobs in one statement. Writes nothing for a job that another node has taken over. */
 const commit = compose("commit_job_runs", commitParts, (names, onlyWith) => commitQuery(names, onlyWith, ""), {
   lone_write_end: { parts: ["commits", "events", "storedSteps", "ends", "isLeft"], isLone: true },
   lone_read_end: { parts: ["commits", "events", "storedSteps", "calls", "isLeft"], isLone: true },
@@ -198,6 +183,10 @@ function commitQuery(
   onlyWith: OnlyWith<typeof commitParts>,
   others: string,
 ) {
+  // `job` locks the jobs in the order of their ids, and `held` then locks their tasks. Every writer locks in this order, so deadlocks
+  // cannot occur. `changed` numbers the new log entries, so that they follow entries that were logged meanwhile. If the driver has not
+  // noticed a request to cancel or to pause, the task becomes due, so that the request is handled. `cleared` writes to a task only after a
+  // lost lease. Settled calls keep their idempotency keys, because removing a key would change an indexed column.
   return query<
     RawRow<Pick<RunCommit, (typeof requestNames)[number]>> & { id: string; last_seq: number; has_begun: boolean }
   >`with job as materialized (
@@ -261,8 +250,8 @@ export async function commitJobs(db: Executor, all: readonly JobCommit[]): Promi
 }
 
 /**
- * Commits a change of one job, and the rows of a page with it. Returns undefined, with nothing written, if the job's lease is lost (another
- * node may have taken over the job).
+ * Commits a change of one job together with new rows of the job. Returns undefined, with nothing written, if another node has taken over
+ * the job.
  */
 export async function commitJobPage(
   db: Executor,

@@ -115,10 +115,7 @@ async function commitAll(db: Executor, commits: readonly JobCommit[]): Promise<(
   return done;
 }
 
-/**
- * Returns the rows and the position range that a change stores, if the change is small. A change is small if it stores, apart from the job
- * itself, only new rows and their positions in one set (list of rows).
- */
+/** Returns the new rows of a change and their positions. Undefined if the change stores more than these and the job. */
 function pageOf({ rows, setRuns, ...change }: RunChange): JobPage | undefined {
   const [run, ...more] = setRuns;
   const { setRows, clearedSets, undoEntries, undoChanges, calls, tasks, also } = change;

@@ -83,17 +83,14 @@ type StoredProject = { projectId: string; used: string; isCounted: boolean; fits
 const queuedParts = ["wanted", "room", "programs", "events", "tasks", "jobs"] as const;
 
 /**
- * One statement that stores new jobs with their programs, first log entries and tasks. If a job begins at once, the statement stores its
- * first step and its first tool call.
- * - Each project has a maximum number of unfinished jobs (quota). If fewer than `margin` jobs would remain until the quota, nothing is
- *   stored for the project.
- * - The statement counts the project's jobs by status, up to the quota (20,000 jobs take 3 ms). If the caller remembers a number that is
- *   `rememberedMargin` or more below the quota, the statement does not count.
- * - For each project, it returns if the jobs were stored, and the number of jobs before the insert.
+ * Stores new jobs with their programs, first log entries and tasks. Stores nothing if a project would come too close to its quota of
+ * unfinished jobs.
  */
 const insertBatch = compose(
   "insert_jobs",
   parts,
+  // `margin`: number of jobs that must stay free below the quota. `rememberedMargin`: if this many stay free by the number that the caller
+  // remembers, the statement does not count the jobs.
   (p, onlyWith) => query<StoredProject>`with bounded as materialized (
     select w.project_id, w.jobs as wanted, l.most,
       case when l.most < 0 or w.remembered + w.jobs + ${p.room.rememberedMargin} <= l.most then coalesce(w.remembered, 0) end as known

@@ -23,7 +23,7 @@ export const logRowFields = { ...fieldsBut(jobEvents, "at", "jobId") };
  */
 export const logRowColumns = rows(fields).names(1);
 
-/** A row to write to a job's log. `seq` is the position in the written entries, from 1. */
+/** A row to write to a job's log. `seq`: its place among the entries that are written together, from 1. */
 type NewLogRow = NewRow<typeof jobEvents, keyof typeof logRowFields>;
 
 // Maximum characters of a log row. It keeps a row below 2 KB: PostgreSQL compresses larger rows and stores them in another table.

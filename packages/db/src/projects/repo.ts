@@ -51,8 +51,8 @@ function selectProjects(db: Executor) {
 }
 
 /**
- * Creates a project with its first contact, the approver `owner`, and increments the routing version, in one transaction. Returns the
- * project. If the name is in use, throws the unique violation of `projects_name`.
+ * Creates a project with its first contact, the approver `owner`, and returns the project. Throws the unique violation of `projects_name`
+ * if the name is in use.
  */
 export function createProject(db: Executor, name: string, nowMs: number): Promise<Project> {
   return withTransaction(db, async (tx) => {

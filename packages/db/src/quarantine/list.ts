@@ -23,7 +23,7 @@ export type HeldPostFilter = {
 const filterText =
   "($1::text = '' or toolkit_slug = $1::text) and id >= $2::uuid and ($3::uuid is null or id < $3::uuid)";
 
-/** Conditions of the partial indexes: each index has the quarantined webhook posts of the deployment, or those of projects. */
+/** SQL condition for quarantined webhook posts that belong to the whole deployment. */
 const ofDeployment = "project_id is null";
 const ofProject = "project_id is not null";
 

@@ -23,8 +23,8 @@ const comparisonsMax = 2_000_000;
 const wantedColumns =
   "s.id, s.toolkit_slug, s.trigger_slug, s.trigger_slugs, s.entity_id, s.origin, s.settings ? 'filter' as is_filtered";
 /**
- * SQL condition that a replay may deliver to the subscription `s`: it is active and existed when the replay began (`$8`). `is true` keeps
- * PostgreSQL from using the index of subscription ids, because it would then read all subscriptions.
+ * SQL condition that a replay may deliver to the subscription `s`: it is active, and older than the replay. `is true` keeps PostgreSQL from
+ * using an unsuitable index.
  */
 const isWanted = "s.project_id = $1::uuid and s.kind = 'events' and s.active and (s.id < $8::uuid) is true";
 const isMatch = `(s.toolkit_slug = w.toolkit_slug or (s.toolkit_slug = '' and w.toolkit_slug <> 'svc'))
@@ -66,8 +66,7 @@ const walk = `compared as materialized (
   )`;
 
 /**
- * SQL condition that a subscription has no delivery of an event in one of the states $7. `offset 0` makes PostgreSQL look up the deliveries
- * for each pair of event and subscription.
+ * SQL condition that a subscription has no delivery of the event in a state that $7 lists. If $7 is empty, the condition is always true.
  */
 const isUndelivered = `($7::text[] = '{}' or not exists (
     select from deliveries d where d.project_id = $1::uuid and d.event_id = p.event_id and ${filterBy("d.subscription_id", "p.subscription_id")}

@@ -18,7 +18,10 @@ const marginMs = 60_000;
 /** Columns of a subscription that is paused, resumed or ended. */
 type Paused = Pick<Subscription, "id" | "projectId" | "createdAt" | "pausedReplayId">;
 
-/** A pause that begins at `nowMs`. `freshId`: id of its replay if a new one is stored. `origin`: `portal` if a customer pauses. */
+/**
+ * The beginning of a subscription's pause. `freshId`: id for a new replay, which later delivers the missed events. `origin`: `portal` if a
+ * customer pauses.
+ */
 type Pause = Pick<ReplayRecord, "origin"> & { readonly nowMs: number; readonly freshId: ReplayId };
 
 /**
@@ -104,10 +107,8 @@ function over(beforeMs: number) {
 }
 
 /**
- * Ends pauses of subscriptions that began before `beforeMs`, because svc would otherwise have to keep the events of the pause without end.
- * Changes up to `limit` subscriptions. A subscription that is still paused is deactivated, and the deliveries that wait for the end of its
- * pause end. A subscription that was resumed stays active, and these deliveries return to the queue. This happens if the replay that sends
- * them has been paused since before `beforeMs`. Returns the number of pauses found. Uses the index replays_unfinished.
+ * Ends pauses of subscriptions that began before `beforeMs`, so that svc need not keep their events forever. Returns the number of pauses
+ * found, at most `limit`.
  */
 export async function expirePauses(
   db: Executor,
@@ -131,6 +132,7 @@ export async function expirePauses(
         .where(replay)
         .returning({ id: replays.id });
       if (ended.length === 0) return;
+      // A subscription that is still paused is deactivated, and its parked deliveries end. If it was resumed, these return to the queue.
       const deactivated = await tx.orm
         .update(subscriptions)
         .set({ inactiveReason: "deactivated", pausedAt: null })

@@ -27,10 +27,7 @@ export type ClaimedReplay = {
   readonly attempt: number;
 };
 
-/**
- * Returns the lease (the time in which only one node may work on it) of the task that continues a replay. The table's owner column has the
- * type of a schedule's id, so the replay's UUID is written in that form.
- */
+/** Returns the lease of the task that continues a replay. A lease gives a task to one node for a limited time. */
 export function replayLease({ id, leaseToken }: Pick<ClaimedReplay, "id" | "leaseToken">): DueTaskLease {
   return { ...taskOf(id), leaseToken };
 }
@@ -41,6 +38,7 @@ export function newReplayTask(id: ReplayId, projectId: ProjectId, dueAt: number)
 }
 
 function taskOf(id: ReplayId) {
+  // The column has the type of a schedule's id, so the replay's UUID is written as such an id.
   return { ownerId: idOfUuid("stp", uuidOfId(id)), kind: "replay", subject: "" } as const;
 }
 
@@ -66,8 +64,8 @@ export type NewReplay = Pick<
 >;
 
 /**
- * Maximum numbers of unfinished replays in a project, without those of pauses. `ofProject`: those that the project started. `ofCustomers`:
- * those that all customers together started in the portal and that queue deliveries. Of each customer, one may be unfinished.
+ * Maximum numbers of unfinished replays that the project started, and that all customers together started. Replays after a pause do not
+ * count.
  */
 type ReplayLimits = { readonly ofProject: number; readonly ofCustomers: number };
 

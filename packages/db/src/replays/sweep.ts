@@ -30,9 +30,8 @@ const expirePaused = statement<{ id: string }>(
 );
 
 /**
- * Cancels up to `limit` replays that have been paused since before `beforeMs`, and replays to endpoints of the portal that were started
- * before then. Otherwise svc would have to keep the events that these
- * replays have yet to process. Returns how many it cancelled.
+ * Cancels up to `limit` old replays, and returns how many. These are replays paused since before `beforeMs`, and replays to portal
+ * endpoints started before `beforeMs`.
  */
 export async function expirePausedReplays(
   db: Executor,

@@ -50,7 +50,7 @@ export const toolCalls = pgTable(
     result: bytes("result"),
     isTruncated: boolean("is_truncated").notNull(),
     isSandbox: boolean("is_sandbox").notNull(),
-    /** The caller's idempotency key while it is valid. A repeated call with this key gets the stored answer (`replay`). */
+    /** The caller's idempotency key while it is valid. A repeated call with this key gets the answer that is stored in `replay`. */
     idempotencyKey: text("idempotency_key"),
     /**
      * Sealed answer that svc returns if the call is repeated with its idempotency key. Its values are not masked. Null for calls without an

@@ -335,12 +335,10 @@ function grantOf({ entityId }: NamedEntity): SQL {
     and ${t.apiKeys.entityId} = ${entityId})`;
 }
 
-/**
- * Returns the condition that `key` contains the id of an entity (customer or user). An expression of the project computed `key` from an
- * event or a call. The id must not be next to letters or digits, because it could then be part of another entity's longer id.
- */
+/** Returns the SQL condition that `key` contains the id of an entity, not next to a letter or digit. */
 function isWithin(entityId: string, key: PgColumn): SQL {
   const id = entityId.replace(/[\\^$.|?*+(){}[\]]/g, "\\$&");
+  // Otherwise, the id could be a part of another entity's longer id.
   const isBounded = sql`${key} ~ ${`(^|[^[:alnum:]])${id}($|[^[:alnum:]])`}::text`;
   // The cheap condition comes first, because most keys do not contain the id.
   return sql`position(${entityId}::text in ${key}) > 0 and ${isBounded}`;

@@ -138,7 +138,7 @@ export const routingState = pgTable("routing_state", {
  */
 export const sweepTurns = pgTable("sweep_turns", {
   sweep: oneOf(turnedSweeps)("sweep").primaryKey(),
-  /** Earliest time at which a node runs this sweep again. */
+  /** Earliest time at which a node runs the sweep again. A sweep is a regular pass over stored rows. */
   nextAt: time("next_at").notNull(),
 });
 
@@ -156,7 +156,7 @@ const counted = () => ({
   projectId: idColumn("prj")("project_id").notNull(),
   /** Name of the counted activity, such as deliveries or tool calls. It is one of the names in `activitySeries`. */
   series: text("series").notNull(),
-  /** The counted subscription or tool; empty for the total. */
+  /** The subscription or tool whose activity is counted. Empty if the activity of the whole project is counted. */
   subject: text("subject").notNull(),
   at: time("at").notNull(),
   /**
@@ -253,7 +253,7 @@ export const auditChains = pgTable("audit_chains", {
   length: integer("length").notNull(),
   /** Hash of the last row in the chain of audit rows; empty if the chain has no row. */
   hash: bytes("hash").notNull(),
-  /** MAC (keyed checksum) of `length` and `hash`. It is made with `key`, so that a change of the audit log's end is found. */
+  /** Checksum of the columns `length` and `hash`, made with the secret `key`. It shows if someone changed the end of the audit log. */
   mac: bytes("mac").notNull(),
 });
 

@@ -9,15 +9,13 @@ import { standingPolls, standingPrograms, standingRuns, standingVersions } from 
 import { quarantinedPosts, subscriptions } from "./triggers.ts";
 import { deploymentSecrets, oldSubkeys, secrets, webhookSecrets } from "./vault.ts";
 
-/**
- * How to find the project of a row with encrypted values.
- * - `column` alone: this column has the project's id. If `isOptional` is set, a row whose column is null belongs to the deployment.
- * - `by`: this column refers to a row of the table `table`, whose key is `id`. The `column` of that row has the project's id.
- * - `deployment`: the rows belong to the whole deployment and not to a project.
- */
+/** How to find the project of a row with encrypted values. */
 export type RowProject =
+  /** In `column` of the row. If `isOptional` is set, a row with null there belongs to the deployment. */
   | { readonly column: PgColumn; readonly isOptional?: true }
+  /** In `column` of a row of another table. `by`: the column that contains the `id` of that row. */
   | { readonly by: PgColumn; readonly table: string; readonly id: string; readonly column: string }
+  /** The rows belong to the whole deployment. */
   | "deployment";
 
 /**
@@ -43,13 +41,12 @@ export type SealedTable = {
 };
 
 /**
- * List of all database columns that contain encrypted values. Code that must process every encrypted value uses this list (for example the
- * rotation of a vault key).
- * - The text for each column, such as `secrets/{name}`, is a part of the context that its value is encrypted for. `{name}` is replaced by
- *   the row's value of the column with this name. A value of type bytes is written in hex.
- * - Every column of type bytes must be in this list or in `plainBytes`.
+ * All database columns with encrypted values. The text of a column, such as `secrets/{name}`, is a part of the context for which its values
+ * are encrypted.
  */
 export const sealedTables: readonly SealedTable[] = [
+  // `{name}` is replaced by the row's value of the column with this name; bytes are written in hex. Every column of type bytes must be in
+  // this list or in `plainBytes`.
   sealedTable(connectedAccounts, { column: connectedAccounts.projectId }, { credential: "connected_accounts/{id}" }),
   sealedTable(secrets, { column: secrets.projectId }, { value: "secrets/{name}" }),
   sealedTable(callHooks, { column: callHooks.projectId }, { signingSecret: "call_hooks/{id}" }),

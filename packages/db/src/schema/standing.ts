@@ -470,8 +470,8 @@ export const standingPolls = pgTable("standing_polls", {
    */
   identity: bytes("identity").notNull(),
   /**
-   * How far the polls have read the tool's list: the cursor, and the place in a reading of the list that has not reached its end. JSON,
-   * sealed for the context `<project>/standing_polls/<program>`.
+   * How far the polls have read the tool's list: the cursor, and where an unfinished reading continues. JSON, sealed for the context
+   * `<project>/standing_polls/<program>`.
    */
   state: bytes("state").notNull(),
   /** True if the poll (the repeated reading of a tool's list) has read the whole list once. Later, only new rows start runs. */

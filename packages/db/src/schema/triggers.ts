@@ -27,8 +27,8 @@ import {
 export const dedupeDigest = String.raw`(encode(substr(sha256(replace(project_id::text || '/' || trigger_slug || '/' || dedupe_key, '\', '\\')::bytea), 1, 16), 'hex')::uuid)`;
 
 /**
- * SQL condition that a subscription fails, or that svc has deactivated it because of failures. It has the form of an index condition: a
- * statement uses the index only if it contains this text.
+ * SQL condition for subscriptions that fail now, or that svc has deactivated because they failed. A statement uses the index only if it
+ * contains exactly this text.
  */
 export const isUnhealthy =
   "(case when active then failing_since is not null else inactive_reason in ('failing', 'gone') end)";
@@ -161,9 +161,9 @@ export const routingShards = pgTable(
     projectId: idColumn("prj")("project_id")
       .notNull()
       .references(() => projects.id),
-    /** Number of the shard, 0 to 15. */
+    /** Number of the shard (group of entities), 0 to 15. */
     shard: smallint("shard").notNull(),
-    /** Grows with every change of a subscription of the shard. */
+    /** Grows with every change of a subscription in this shard (group of entities). */
     version: bigint("version", { mode: "number" }).notNull(),
     /** Number of subscriptions of the shard, active and inactive. */
     subscriptions: integer("subscriptions").notNull(),
@@ -178,7 +178,7 @@ export const routingShards = pgTable(
  */
 export const subscriptionPaces = pgTable("subscription_paces", {
   subscriptionId: idColumn("sub")("subscription_id").primaryKey(),
-  /** Time from which the next delivery may start, in microseconds since 1970. 0: no delivery started since the pace was set. */
+  /** Earliest start of the subscription's next delivery, in microseconds since 1970. 0 until the first delivery under the rate limit. */
   at: bigint("at", { mode: "number" }).notNull().default(0),
 });
 
@@ -241,11 +241,8 @@ export const deliveries = pgTable(
 );
 
 /**
- * Tasks of pending deliveries. They have their own table, so that the queue stays small and the end of a delivery changes none of its
- * indexes. A row is deleted when its delivery ends. No index contains a lease column (the node that works on a task, and until when). So a
- * node that takes a task changes no index (a HOT update). The number `epoch` says which part of the queue a task is in: 0 while it waits
- * for a retry, negative for throttled replays (low priority), and otherwise the number in `delivery_epoch` at that time. So a scan for due
- * queues skips waiting tasks and, after a change of the number, older dead rows.
+ * Tasks of pending deliveries. A row is deleted when its delivery ends. The number `epoch` selects a part of the queue, so that a scan
+ * skips tasks that wait for a retry.
  */
 export const deliveryTasks = pgTable(
   "delivery_tasks",
@@ -257,6 +254,7 @@ export const deliveryTasks = pgTable(
     /** Number of attempts that count for the retry schedule. Attempts that a caller requested with TryNow do not count. */
     attempts: integer("attempts").notNull().default(0),
     dueAt: time("due_at").notNull(),
+    // The lease columns are in no index, so a node that takes a task changes no index.
     leaseOwner: idColumn("node")("lease_owner"),
     leaseUntil: time("lease_until"),
     /**
@@ -405,10 +403,7 @@ export const replays = pgTable(
     subscriptionId: idColumn("sub")("subscription_id"),
     onlyUndelivered: boolean("only_undelivered").notNull(),
     since: time("since").notNull(),
-    /**
-     * End of the time range whose events are replayed. Null while the subscription is still paused, if the replay delivers the events of a
-     * pause.
-     */
+    /** End of the time range whose events are replayed. If a pause caused the replay, this is null until the pause ends. */
     until: time("until"),
     /**
      * True if a pause of the subscription caused the replay. The replay then skips every event that already has a delivery to the

@@ -48,7 +48,7 @@ export const vaultRotations = pgTable("vault_rotations", {
    * ended.
    */
   fromKeyIds: text("from_key_ids").array().notNull(),
-  /** Highest number of the data keys that this rotation replaces. */
+  /** The rotation replaces the data keys that have this number or a lower one. */
   lastOldNumber: integer("last_old_number").notNull(),
   /**
    * Number of the current pass over all tables, from 1. In each pass, the rotation encrypts again the values that still use an old key.

@@ -55,7 +55,7 @@ const columns = {
 /** The table of webhook secrets under a second name, for a query that looks for a later secret of the same toolkit (app). */
 const successors = alias(webhookSecrets, "successors");
 
-/** Returns the condition that a secret verifies webhook posts at a time. */
+/** Returns the SQL condition that a secret is valid at the time `ms`. */
 function livesAt(ms: number) {
   return or(isNull(webhookSecrets.endsAt), gt(webhookSecrets.endsAt, ms));
 }
@@ -126,7 +126,7 @@ const sweepSecrets = statement<{ id: string }>(
    returning id`,
 );
 
-/** Deletes the webhook secrets of these projects that have ended; returns how many. They verify nothing, so no node reads them again. */
+/** Deletes the ended webhook secrets of these projects, and returns how many it deleted. */
 export async function sweepWebhookSecrets(
   db: Executor,
   projectIds: readonly ProjectId[],

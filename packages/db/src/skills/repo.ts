@@ -108,8 +108,8 @@ type SkillRepository = {
   /** Returns all versions of one skill, newest first. */
   listVersions(slug: string): Promise<ListedSkill[]>;
   /**
-   * Adds a version of a skill (a program that is used as a tool). Does nothing if a limit is reached, or if the caller's newest version is
-   * outdated. Adds an entry to the log of the skill's job. `eventOf`: returns this entry, given the number of the new version.
+   * Adds a version of a skill, and the log entry that `eventOf` returns for the version's number. Adds nothing if a limit is reached, or if
+   * the caller does not know the newest version.
    */
   add(skill: NewSkill, eventOf: (version: number) => NewJobEvent, most: SkillLimits): Promise<PromotionResult>;
   /** Deletes a version of a skill; for version 0, deletes all its versions. Returns false if there is nothing to delete. */

@@ -58,7 +58,7 @@ function sqlOf(texts: TemplateStringsArray, ...names: readonly string[]): string
   return String.raw({ raw: texts }, ...names);
 }
 
-/** Maximum number of texts of one statement. Each connection to PostgreSQL plans and keeps every text that it runs. */
+/** Maximum number of different SQL texts for one statement. Each connection to PostgreSQL keeps a plan for every text. */
 const textsMax = 8;
 
 /**

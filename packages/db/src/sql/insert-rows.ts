@@ -17,7 +17,7 @@ export type InsertOptions<Left> = {
   readonly leaves?: readonly Left[];
   /** SQL after the insert: `on conflict …`, `returning …`. */
   readonly after?: string;
-  /** True if many inserts have exactly one row. Such an insert then uses a separate text `<name>_lone`, without arrays. */
+  /** True if many inserts have exactly one row. The statement then has a second SQL text for one row, without arrays. */
   readonly isOftenLone?: boolean;
 };
 

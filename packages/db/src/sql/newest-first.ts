@@ -23,14 +23,12 @@ export function newestOfProject(
   };
 }
 
-/**
- * Returns the index expression for a list that is filtered by one column or by two: the texts of the columns, joined. Returns undefined if
- * the list is filtered by neither. The index has an expression so that PostgreSQL does not use it for any other statement.
- */
+/** Returns the index expression for a list with one or two filters, and the value to look for. Undefined if the list has none. */
 export function keyOf(
   [first, one]: readonly [PgColumn, string | undefined],
   [second, other]: readonly [PgColumn, string | undefined],
 ): { readonly key: SQL; readonly value: string } | undefined {
+  // PostgreSQL uses the index of an expression only for statements with this expression.
   if (one !== undefined && other !== undefined)
     return { key: sql`(${first} || ' ' || ${second})`, value: `${one} ${other}` };
   if (one !== undefined) return { key: sql`(${first} || ' ')`, value: `${one} ` };

@@ -24,26 +24,22 @@ type NewestOptions = {
   readonly limit?: string;
 };
 
-/**
- * Returns the query for the ids of the newest rows in one range of an index. The query scans the index backward and stops when the page is
- * full. A list with optional filters merges several such scans, one for each value of a column that has no filter. So one index serves all
- * combinations of filters on its columns, and no scan reads unwanted rows. The condition compares all columns of the index together, so
- * that PostgreSQL uses this index even if its statistics are wrong. With `project_id = …`, a generic plan may use the primary key and read
- * all rows of other projects.
- */
+/** Returns the SQL for the ids of the newest rows in one range of an index. It scans the index backward until the page is full. */
 export function newestIn(table: string, options: NewestOptions): string {
   const { key, condition, filter, from = `'${firstUuid}'::uuid`, before = "$2::uuid", limit = "$3::int4" } = options;
   const columns = [...Object.keys(key), "id"];
   const bound = (id: string) => `(${[...Object.values(key), id].join(", ")})`;
   const row = `(${columns.join(", ")})`;
+  // The condition compares all columns of the index together. With `project_id = …`, PostgreSQL may use the primary key and read rows of
+  // other projects.
   const conditions = [condition, `${row} >= ${bound(from)}`, `${row} < ${bound(before)}`, filter];
   const where = conditions.filter((one) => one !== undefined).join(" and ");
   return `select id from ${table} where ${where} order by ${columns.map((name) => `${name} desc`).join(", ")} limit ${limit}`;
 }
 
-/** The range of an index in which a query finds the distinct values of a column. All parts are SQL text. */
+/** Options of `valuesIn`. They are SQL text. */
 type ValuesOptions = {
-  /** Columns of the index before `column`, each with its value. */
+  /** The first columns of the index, each with the value to look for. The next column of the index is `column`. */
   readonly key: Readonly<Record<string, string>>;
   /** Name of the text column whose distinct values the query returns. The column must not contain the empty text. */
   readonly column: string;
@@ -56,9 +52,8 @@ type ValuesOptions = {
 };
 
 /**
- * Returns a named query (for a `with` clause) for the distinct values of a column. `name`: name of the query; its only column is `value`. A
- * list with an optional filter on the column uses this query, and reads the index once for each value. Each value costs one index lookup.
- * The query also returns null and the empty text, which no row has.
+ * Returns a query for a `with` clause that finds the distinct values of a column. `name`: name of the query. Its result also contains null
+ * and an empty text.
  */
 export function valuesIn(table: string, name: string, { key, column, condition, only }: ValuesOptions): string {
   const columns = Object.keys(key).join(", ");
@@ -84,7 +79,7 @@ type PageOptions<Read extends object> = {
   readonly given?: string;
 };
 
-/** Makes the statement that returns the newest of the found rows, at most `$3`. It looks each row up by its primary key. */
+/** Makes the statement that returns the newest rows of the query `found`. Its parameter $3 is the maximum number of rows. */
 export function pageStatement<Read extends object>(
   name: string,
   { table, columns, as, found, given }: PageOptions<Read>,

@@ -33,10 +33,7 @@ const emptied = new Set([
   "pg_subtrans",
 ]);
 
-/**
- * Files of the database that a backup does not copy in its main pass. Some belong only to the running server. A restore creates the
- * settings again. pg_control is copied last.
- */
+/** Files of the database that the main pass of a backup leaves out. pg_control is copied last. The others are not needed for a restore. */
 const skipped =
   /^(?:[\w.-]+\.(?:conf|signal)|postmaster\.(?:pid|opts)|backup_label|tablespace_map|global\/pg_control|current_logfiles.*|\.s\.PGSQL\..*)$|(?:^|\/)(?:pgsql_tmp|pg_internal\.init)/;
 

@@ -41,9 +41,11 @@ export type ClaimerOptions = {
 };
 
 /**
- * Result of one claim (due deliveries that only this node may send now). `hadRoom`: false if a project or a queue could take no delivery.
- * `next`: subscription after which the next claim continues. `hasBehind`: true if throttled replays, which deliver events again slowly,
- * have queued deliveries.
+ * Result of one search for due deliveries.
+ * - `foundSome`: true if the search found deliveries.
+ * - `hadRoom`: false if this node could take no delivery for some project or subscription.
+ * - `next`: the subscription at which the next search continues.
+ * - `hasBehind`: true if throttled replays have queued deliveries.
  */
 type Look = { foundSome: boolean; hadRoom: boolean; next: SubscriptionId | undefined; hasBehind: boolean };
 
@@ -59,9 +61,8 @@ type Place = { cursor: SubscriptionId | undefined; mayBeMore: boolean };
  */
 const behindPauseMs = 50;
 /**
- * Minimum pause before a round of claims that is due only because a pace (a subscription's limit of deliveries per time) lets a delivery
- * start, in milliseconds. The pause does not slow a subscription down, because a delivery that starts up to 50 ms late lets the next one
- * start earlier.
+ * Minimum pause in milliseconds before the next search for deliveries that a subscription's pace has delayed. A pace is a limit of
+ * deliveries per time.
  */
 const pacedRoundMs = 25;
 const claimMax = 256;
@@ -102,10 +103,7 @@ export class Claimer {
     this.#running = this.#run();
   }
 
-  /**
-   * True if more deliveries may be due: the last search for due deliveries found some, or could not check every queue. False if it checked
-   * every queue and found none.
-   */
+  /** True if more deliveries may be due. `behind`: true to ask about throttled replays, false for all other deliveries. */
   mayBeMore(behind: boolean): boolean {
     return this.#place(behind).mayBeMore;
   }

@@ -30,9 +30,8 @@ export function retryWaitMs(
 }
 
 /**
- * Returns the delivery's new state after an attempt. The state is `delivered` after a 2xx answer. After a failed attempt it is `pending`
- * until the next retry. It is `dead_letter` if the failed attempt was the last, or if an agent's receiver refuses this event. A longer
- * Retry-After delays the retry. `random` in [0, 1) varies the wait.
+ * Returns the delivery's new state after an attempt: `delivered`, `pending` until the next retry, or `dead_letter`. `random` in [0, 1)
+ * varies the wait until the retry.
  */
 export function conclude(
   delivery: OutgoingDelivery,

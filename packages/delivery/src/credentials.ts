@@ -164,7 +164,7 @@ function partsOfBasic(value: string): readonly string[] {
 }
 
 /**
- * Minimum length in characters of a credential that svc removes from the answers of an endpoint. Shorter credentials stay visible, because
- * such a short text often occurs inside normal words.
+ * svc removes credentials with at least this many characters from the answers of an endpoint. Shorter ones stay, because they often occur
+ * inside normal words.
  */
 const shownMax = 4;

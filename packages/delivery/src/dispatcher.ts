@@ -42,8 +42,8 @@ export type Dispatcher = {
    */
   room(id: SubscriptionId, projectId: ProjectId): number;
   /**
-   * Sends deliveries that were stored with leases of this node (reserved for it for a limited time). `unleased`: subscriptions with further
-   * deliveries that the same transaction stored without a lease. The engine claims these deliveries when it has room.
+   * Sends deliveries that are reserved for this node. `unleased`: subscriptions with further deliveries that are not reserved yet. The
+   * engine takes them when it has room.
    */
   submit(deliveries: readonly OutgoingDelivery[], unleased?: ReadonlySet<SubscriptionId>): void;
   /** Starts claiming due deliveries. */
@@ -58,8 +58,8 @@ export type Dispatcher = {
    */
   tell(endpoint: Endpoint, message: Message, timeoutMs: number): Promise<Attempt>;
   /**
-   * Stops claiming deliveries and waits at most `graceMs` for the attempts in flight. Then aborts the remaining attempts, and returns all
-   * remaining leases (deliveries reserved for this node).
+   * Stops taking deliveries and waits at most `graceMs` for the running attempts. Then aborts the remaining attempts, and releases all
+   * deliveries that this node has reserved.
    */
   drain(graceMs: number): Promise<void>;
   stats(): { held: number; inFlight: number };

@@ -1,10 +1,7 @@
 import type { Clock, ProjectId, SubscriptionId } from "@svc/core";
 import type { OutgoingDelivery } from "./outgoing.ts";
 
-/**
- * Limits how many deliveries wait in an endpoint's queue on this node, in milliseconds of work. The endpoint, at its average answer time so
- * far, needs at most this time to answer all waiting deliveries.
- */
+/** Maximum length of an endpoint's queue on this node: the milliseconds that the endpoint needs to answer all of it. */
 const queuedMsMax = 2_000;
 const queuedFactorMax = 32;
 /** Weight of the newest attempt in the running mean of an endpoint's answer time. */
@@ -57,8 +54,8 @@ export class EndpointQueue {
   /** Number of failures of the endpoint that are not stored yet. If it is not 0, the database does not know that the endpoint fails. */
   unreportedFailures = 0;
   /**
-   * Time in epoch milliseconds until which this node sends nothing to an endpoint that fails. After it, the node tries again, unless it
-   * learned before that the endpoint works.
+   * The endpoint fails, so this node sends nothing to it before this time, in epoch milliseconds. A success of the endpoint ends the pause
+   * earlier.
    */
   doubtUntilMs = 0;
   lastUsedMs = 0;

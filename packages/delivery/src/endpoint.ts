@@ -53,7 +53,7 @@ export type Endpoint = {
   credentials?: EndpointCredentials | undefined;
 };
 
-/** Values that are sent together with an event to an agent's receiver. */
+/** Values of an endpoint that receives events for an agent, in the form of MCP. svc sends these values with each event. */
 type AgentEndpoint = {
   /** The id by which the receiver knows the subscription. */
   readonly id: string;

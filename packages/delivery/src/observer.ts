@@ -23,8 +23,8 @@ export type DeliveryObserver = {
   /** Called when an attempt to send a delivery has ended, before the attempt is stored. */
   attempted(attempt: AttemptObservation): void;
   /**
-   * Called when leases of deliveries (the time in which only this node may send them) had already expired when their attempts were to be
-   * stored. `count`: number of these attempts. A different node then delivers the events again.
+   * Called when attempts ended too late to be stored, because this node's leases of the deliveries had expired. `count`: number of
+   * attempts. A different node delivers the events again.
    */
   leasesLost(count: number): void;
   /**

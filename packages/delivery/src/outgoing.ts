@@ -95,7 +95,8 @@ function cloudHeaders(event: DeliveredEvent): string[] {
 }
 
 /**
- * Fills in a subscription's own template of the body for an event. Returns the body, or why it cannot be made, without data of the event.
+ * Makes the body of a delivery from the subscription's template. Returns the body, or a fault if it cannot be made. The fault contains no
+ * data of the event.
  */
 export type BodyRenderer = (
   projectId: ProjectId,

@@ -22,7 +22,7 @@ export type Attempt = {
   /** The IP address to which svc connected. Empty if there was no connection attempt. */
   address: string;
   responseHeaders: Record<string, string>;
-  /** The beginning of the endpoint's answer as text: at most `keptBytes` of the request (default 1,024 bytes). */
+  /** The first bytes of the endpoint's answer, as text. The request's `keptBytes` says how many are kept (default 1,024). */
   responseBody: string;
 };
 

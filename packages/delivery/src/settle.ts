@@ -83,7 +83,9 @@ const countedEveryMs = 300_000;
 const countedAtOnceMax = 10;
 const countedMax = 10_000;
 
-/** Options of the recorder, and the times at which the pending deliveries of failing subscriptions were last counted. */
+/**
+ * Options of a recorder, which stores the results of attempts. `counted`: when each subscription's pending deliveries were last counted.
+ */
 type RecorderState = RecorderOptions & { readonly counted: LeastRecentlyUsed<SubscriptionId, number> };
 
 /**
@@ -233,8 +235,8 @@ async function writeFailures(
 }
 
 /**
- * Deactivates those of the failing subscriptions that have too many pending deliveries. Counts those of a subscription at most every 5
- * minutes. Returns the subscriptions that it deactivated.
+ * Deactivates failing subscriptions that have too many pending deliveries, and returns them. The pending deliveries of one subscription are
+ * counted at most every 5 minutes.
  */
 async function writeOverflows(
   { db, clock, filters, pendingMax, counted }: RecorderState,

@@ -89,10 +89,7 @@ export class Shares {
     return isFree && usage.inFlight < this.#share(inFlightMax, usage, behind);
   }
 
-  /**
-   * Returns how many further deliveries of the project the node can take. Returns 0 if the project has used its share, or if its live
-   * deliveries already wait for a turn (slot for an attempt).
-   */
+  /** Returns how many more deliveries of the project this node can take. `behind`: true for deliveries of throttled replays. */
   room(projectId: ProjectId, behind = false): number {
     if (!behind && this.#starved.has(projectId)) return 0;
     const { inFlightMax, heldMax, heldBytesMax } = this.#bounds;
@@ -119,7 +116,7 @@ export class Shares {
     return new Set([...this.#projects.keys()].filter((id) => this.isFull(id, behind)));
   }
 
-  /** Puts a queue at the end of its project's waiting queues. Does nothing if the queue has nothing to send. */
+  /** Adds a queue to the queues of its project that wait for a turn to send. Does nothing if the queue has nothing to send. */
   starve(queue: EndpointQueue): void {
     if (queue.live.waiting.length === 0) return;
     const queues = this.#starved.get(queue.projectId);

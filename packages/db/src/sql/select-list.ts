@@ -182,10 +182,7 @@ export function values<Shape extends Fields>(shape: Shape): StatementPart<Values
   };
 }
 
-/**
- * A part of a statement that adds no parameters. The statement has a text with this part and one without. The text with the part is used if
- * the flag's value is true.
- */
+/** A part of a statement that is included only if its value is `true`. It adds no parameters. */
 export const flag: StatementPart<boolean, undefined> = {
   size: 0,
   names: () => undefined,

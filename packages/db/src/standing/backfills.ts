@@ -21,8 +21,8 @@ import { type NewDueTask, putDueTasks } from "./task.ts";
 export type BackfillRecord = Readonly<Row<typeof standingBackfills>>;
 
 /**
- * Stores a backfill of a standing program (a schedule). The caller must have locked the program, and the program must not have an
- * unfinished backfill. If the new backfill has not ended, its task is stored too.
+ * Stores a new backfill of a standing program, and the task that makes svc run the backfill. A backfill with `endedAt` gets no task. The
+ * caller must have locked the program, and its earlier backfills must have ended.
  */
 export async function addBackfill(tx: Executor, backfill: BackfillRecord): Promise<void> {
   await tx.orm.insert(standingBackfills).values(backfill);

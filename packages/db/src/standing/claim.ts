@@ -26,10 +26,7 @@ export type DueClaimRequest = {
   readonly limit: number;
 };
 
-/**
- * Number of due tasks scanned each time a node takes tasks (a claim), as a multiple of the largest number to take. It is more than the
- * limit, so that every project gets its share.
- */
+/** To take at most n due tasks, svc looks at 3n of them, so that every project gets a share. */
 const windowFactor = 3;
 
 /**

@@ -169,8 +169,8 @@ export type StandingWakes = {
 };
 
 /**
- * For each given program, reads the next start time of a queued run, if a queued run may start now, and the oldest queued run. Uses the
- * indexes standing_runs_ready and standing_runs_oldest, with one lookup in each.
+ * Reads facts about the queued runs of each program: if one may start now, the next start time, and the oldest run. Uses the indexes
+ * standing_runs_ready and standing_runs_oldest.
  */
 const readWakes = statement<Omit<StandingWakes, "programId"> & { programId: string }>(
   "read_standing_wakes",
@@ -185,7 +185,8 @@ const readWakes = statement<Omit<StandingWakes, "programId"> & { programId: stri
 );
 
 /**
- * Returns when svc must check again if queued runs of standing programs (schedules) can start. The caller must have locked the programs.
+ * Returns facts about the queued runs of each program, from which svc computes when to look at them again. The caller must have locked the
+ * programs.
  */
 export async function readStandingWakes(
   tx: Executor,

@@ -116,8 +116,8 @@ const wakeWaiting = statement<{ id: string }>(
 );
 
 /**
- * Makes svc check again if runs can start that wait because the project has reached its limit of active runs. Stores a task for the
- * schedules of the oldest such runs.
+ * Makes svc check the `most` oldest runs that wait for the project's limit of active runs. Stores a task for each of their standing
+ * programs, which starts the runs if the limit allows it.
  */
 export async function wakeWaitingStandingRuns(
   db: Executor,

@@ -59,16 +59,11 @@ type ClaimRow = RawRow<ClaimedInboxEvent> & {
   readonly last: string | null;
 };
 
-/**
- * Claims the oldest inbox events of each project (only this node may work on them for a limited time). Every project gets its first event
- * before any project gets a second.
- * - The statement uses only the primary key. It goes from project to project with one index lookup each, up to the claim's limit.
- * - In each project, it reads from the oldest event up to the project's share. So 10,000 events of one project do not slow down the others.
- * - With SKIP LOCKED, nodes never wait for each other.
- * - The key has no lease column. So the update is HOT (PostgreSQL changes no index).
- * - The result always has a row with the last visited project.
- */
+/** Claims the oldest due events for this node, for a limited time. Every project gets its first event before any project gets a second. */
 const claimDue = statement<ClaimRow>(
+  // The primary key gives the projects one by one, and the events of each project up to its share. So a project with 10,000 events does
+  // not slow down the others. The key contains no lease column, so PostgreSQL changes no index (HOT update).
+  // The result always has a row with the last visited project.
   "claim_standing_arrivals",
   `with recursive projects as (
     (select project_id, 1 as place from standing_arrivals where project_id > $6::uuid

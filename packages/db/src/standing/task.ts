@@ -60,7 +60,7 @@ export async function deleteDueTasks(tx: Executor, leases: readonly DueTaskLease
   if (leases.length > 0) await deleteTasks(tx, { tasks: leases });
 }
 
-/** A due task that this node holds under a lease (a time-limited right). `dueAt`: the time at which the task is due next. */
+/** A task that this node holds, and `dueAt`: the new time at which the task becomes due. */
 export type DueTaskMove = DueTaskLease & { readonly dueAt: number };
 
 /**

@@ -28,11 +28,8 @@ const columns = selectList(
   "l",
 );
 
-/**
- * Finds the subscriptions of standing programs to triggers at given routing versions. Uses the index standing_listeners_trigger, with one
- * lookup for each project and trigger, newest subscriptions first.
- */
 const selectSubscriptions = compose(
+  // The index standing_listeners_trigger needs one lookup for each project and trigger, newest subscriptions first.
   "find_standing_listeners",
   { heard: rows({ ...fieldsOf(standingListeners, "projectId", "triggerSlug"), routingVersion: int8 }) },
   ({ heard }) => query<
@@ -43,8 +40,8 @@ const selectSubscriptions = compose(
 );
 
 /**
- * Returns the subscriptions of standing programs (schedules) to triggers, as they were when events of these triggers were stored. Each
- * subscription is returned with its program. A subscription that has ended since then is included.
+ * Returns the subscriptions of standing programs that were active when an event of the trigger was stored. Subscriptions that have ended
+ * since are included.
  */
 export async function findTriggerSubscriptions(
   db: Executor,
@@ -58,9 +55,8 @@ export async function findTriggerSubscriptions(
 export type NewTriggerSubscription = Pick<TriggerSubscription, "programId" | "projectId" | "triggerSlug" | "version">;
 
 /**
- * Subscribes a standing program (which starts jobs on a schedule or event) to the events of a trigger, from the end of this transaction on.
- * Events that were stored before then do not start the program. The transaction increments the version of the project's routing. Later
- * events have a version from which svc knows that the subscription applies. The transaction must hold the lock on the program.
+ * Subscribes a standing program to the events of a trigger. Events that were stored before the end of this transaction do not start the
+ * program. The transaction must hold the lock on the program.
  */
 export async function openTriggerSubscription(tx: Executor, listener: NewTriggerSubscription): Promise<void> {
   const fromVersion = await touchProjectRouting(tx, listener.projectId);
@@ -115,9 +111,7 @@ const deleteEndedSubscriptions = statement<{ id: string }>(
      order by ended_at limit $2::int4)) returning program_id as id`,
 );
 
-/**
- * Removes at most `limit` subscriptions of schedules to triggers that ended before `beforeMs`. Returns the number of removed subscriptions.
- */
+/** Deletes at most `limit` trigger subscriptions that ended before `beforeMs`. Returns the number of deleted subscriptions. */
 export async function sweepTriggerSubscriptions(db: Executor, beforeMs: number, limit: number): Promise<number> {
   return (await deleteEndedSubscriptions(db, [isoTime(beforeMs), limit])).length;
 }

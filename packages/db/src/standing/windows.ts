@@ -227,7 +227,7 @@ const selectKnown = compose(
       select * from standing_dedupe where program_id = w.program_id and key = w.key offset 0) d`,
 );
 
-/** Returns those of the given deduplication keys that are already stored for their locked programs. */
+/** Returns those of the given deduplication keys that are already stored. The caller must have locked the programs of these keys. */
 export async function readKnownKeys(
   tx: Executor,
   keys: readonly { readonly programId: StandingProgramId; readonly key: string }[],

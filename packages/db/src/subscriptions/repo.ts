@@ -11,7 +11,7 @@ import { subscriptionPaces, subscriptions } from "../schema/index.ts";
 import { statement } from "../sql/statement.ts";
 import type { RoutedEntity } from "./routing.ts";
 
-/** A subscription with its health. */
+/** A row of the table `subscriptions`. */
 export type Subscription = typeof subscriptions.$inferSelect;
 
 /** Columns that the caller sets when a subscription is created. */

@@ -69,11 +69,12 @@ type RoutingRow = RawRow<Omit<RoutedSubscription, "projectId">> & {
 const columns = selectList(subscriptions, routedColumns, "s");
 
 /**
- * Reads the routing of projects: their versions, quotas and shards, the triggers that schedules listen to, and the active subscriptions
- * without an entity. Projects, policies and shards are found by primary keys. The index for subscriptions is subscriptions_general. The
- * index for the triggers of schedules is standing_listeners_trigger.
+ * Reads where the events of each project go: to subscriptions for all entities, and to schedules. Also reads the project's quotas and
+ * version numbers.
  */
 const selectRouting = statement<RoutingRow>(
+  // Projects, policies and shards are found by primary keys, subscriptions by subscriptions_general, and the triggers of schedules by
+  // standing_listeners_trigger.
   "read_project_routing",
   `select p.id as project_id, p.routing_version as version,
      (select quotas::text from project_policies where project_id = p.id) as quotas,
@@ -126,11 +127,9 @@ type EntityRow = RawRow<Omit<RoutedSubscription, "projectId">> & {
   version: string | null;
 };
 
-/**
- * Finds the versions of the shards (groups) of entities (customers or users) by primary key, each once because many entities share a shard.
- * Finds the subscriptions by subscriptions_entity.
- */
+/** For each entity, reads its subscriptions and the version of its shard (the group of entities that it belongs to). */
 const selectEntities = compose(
+  // Many entities share a shard, so each shard is read only once. The subscriptions are found by subscriptions_entity.
   "read_entity_routing",
   { wanted: rows(fieldsOf(subscriptions, "projectId", "entityId")) },
   ({ wanted }) => query<EntityRow>`

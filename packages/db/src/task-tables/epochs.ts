@@ -33,11 +33,11 @@ const adoptEnded = statement<Record<never, never>>(
 );
 
 /**
- * Moves tasks that no node would find to the current epoch of delivery_tasks. (An epoch is a number in the table's key; nodes read only
- * current epochs.) A node of an older version left some tasks in an old epoch. Other tasks wait for a retry although their subscription has
- * ended. Returns the number of moved tasks.
+ * Moves delivery tasks that nodes do not find to the current epoch (the part of the queue that nodes read). Returns the number of moved
+ * tasks.
  */
 export async function adoptDeliveryTasks(db: Executor): Promise<number> {
+  // A node of an older version left tasks in an old epoch. Other tasks wait for a retry, but their subscription has ended.
   return (await adoptLeft(db, [])).count + (await adoptEnded(db, [])).count;
 }
 
@@ -126,23 +126,17 @@ function isLockTimeout(error: unknown): boolean {
   return false;
 }
 
-/** Reads the current epoch (the number at the start of the key of delivery_tasks). The table has one row. */
 const readEpoch = statement<{ epoch: number }>("read_delivery_epoch", "select epoch from delivery_epoch where id = 1");
 
-/**
- * Increases the current epoch of deliveries by one, if the epoch is still the one that the caller read. Finds the only row of
- * delivery_epoch by its primary key.
- */
+/** Adds one to the current epoch, if it is still the epoch that the caller read. An epoch is a numbered part of the delivery queue. */
 const nextEpoch = statement<{ epoch: number }>(
   "advance_delivery_epoch",
   "update delivery_epoch set epoch = epoch + 1 where id = 1 and epoch = $1::int4 returning epoch",
 );
 
-/**
- * Moves the delivery tasks of an epoch (a numbered part of the queue) to the next epoch of the same priority. Uses the first column of
- * delivery_tasks_lane.
- */
+/** Moves the delivery tasks of an epoch (a numbered part of the queue) to the next epoch. Their priority stays the same. */
 const moveTasks = statement<Record<never, never>>(
+  // Finds the tasks by the first column of the index delivery_tasks_lane.
   "move_delivery_tasks",
   "update delivery_tasks set epoch = epoch + sign(epoch)::int4 where epoch = any(array[$1::int4, -$1::int4])",
 );

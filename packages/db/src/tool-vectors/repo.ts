@@ -60,10 +60,7 @@ const keepVectors = statement(
    from unnest($1::text[], $2::bytea[]) as i(digest, vector) where v.digest = i.digest`,
 );
 
-/**
- * Stores the vectors of texts that this node had claimed, so that only this node requests these vectors. Vectors whose project was deleted
- * in the meantime are not stored.
- */
+/** Stores the vectors of texts. Vectors of a project that was deleted in the meantime are not stored. */
 export async function keepToolVectors(
   db: Executor,
   vectors: readonly { readonly digest: string; readonly vector: Uint8Array }[],

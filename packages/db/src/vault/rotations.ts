@@ -173,7 +173,7 @@ export async function replaceVaultCheck(db: Executor, sealed: Buffer): Promise<v
  */
 export type OldSubkey = { readonly keyId: VaultKey["id"]; readonly purpose: string; readonly secret: Buffer };
 
-/** Stores subkeys derived from vault keys that will be removed. */
+/** Stores subkeys (keys derived from a vault key) before the vault key is removed. svc still needs them to verify what it signed. */
 export async function putOldSubkeys(db: Executor, keys: readonly OldSubkey[], nowMs: number): Promise<void> {
   const rows = keys.map((key) => ({ ...key, createdAt: nowMs }));
   if (rows.length > 0) await db.orm.insert(oldSubkeys).values(rows).onConflictDoNothing();

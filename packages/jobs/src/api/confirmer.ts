@@ -6,18 +6,12 @@ import { type PlanRules, readConfirmRules, readPlanApproval } from "@svc/db/proj
 import { gateOf, needsPlanApproval, type Program, type ProgramEstimate } from "@svc/program";
 import { jobFaults } from "../errors.ts";
 
-/**
- * The project of a program that is to run, and the keys whose confirmation rules apply to the program. `confirm`: additional rules that say
- * which calls a person must confirm.
- */
+/** Who runs a program: the project and its keys. `confirm`: further rules that say which calls a person must confirm. */
 type Planner = {
   readonly projectId: ProjectId;
   readonly keyIds: readonly KeyId[];
   readonly confirm?: readonly ConfirmRule[] | undefined;
-  /**
-   * Rules that say which calls of the keys in `keyIds` a person must confirm, if the API request has already read these rules. If
-   * undefined, they are read from the database.
-   */
+  /** The confirmation rules for `keyIds`, if they were already read. If undefined, they are read from the database. */
   readonly known?: PlanRules | undefined;
 };
 

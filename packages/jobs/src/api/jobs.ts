@@ -33,8 +33,8 @@ const chunkSize = 50;
 const pageBytesMax = 8_388_608;
 
 /**
- * Returns the rows of one page, and one more row if the list continues. `size`: the number of rows to show, which is smaller than requested
- * if the programs would not fit into a response.
+ * Returns the jobs of one page, and one more job if the list continues. `size`: number of jobs to show. It is smaller than requested if
+ * their programs are too large for one response.
  */
 export async function readPage(
   repository: Pick<JobRepository, "list">,
@@ -193,10 +193,7 @@ function readSubmission({ programJson, idempotencyKey, mode, simulateFirst }: Su
  * do not end the call first.
  */
 const waitSecondsMax = 30;
-/**
- * A waiting call is answered this many milliseconds before its own timeout. This matters only if the timeout is shorter than the wait that
- * the call requested.
- */
+/** A waiting call is answered this many milliseconds before the client's timeout, so that the answer arrives in time. */
 const answeringMs = 1_000;
 
 /**

@@ -58,10 +58,7 @@ export function toNewJob(job: JobRecord, programJson: string, programHash: strin
   return toJob({ job: listed, ...shown, steps: [], pendingAsk: undefined, attempts: [] });
 }
 
-/**
- * Returns a newly submitted job after its end, from the memory of its driver (runs the job's steps) instead of the database. The result
- * equals the job that GetJob then returns.
- */
+/** Returns a job that ended right after its submission. The data comes from memory; the result equals that of GetJob. */
 export function toEndedJob(
   job: JobRecord,
   { state, receipt, atMs }: JobEnd,

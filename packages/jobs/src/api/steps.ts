@@ -88,8 +88,8 @@ function stateOf(at: StepInstruction, state: JobState): string {
 }
 
 /**
- * Returns the job's position in the program's list of instructions if the job is now inside a branch of this `if` step. Returns undefined
- * if it is not.
+ * Returns the job's current position (index of an instruction) if the job is inside a branch of this `if` step. Otherwise returns
+ * undefined.
  */
 function standingIn({ step, index, next, end, handler = end }: StepInstruction, state: JobState): number | undefined {
   if (step.kind !== "if" || !state.steps.has(step.id)) return undefined;
@@ -100,7 +100,7 @@ function standingIn({ step, index, next, end, handler = end }: StepInstruction, 
     ?.index;
 }
 
-/** True if a step is inside a branch of an `if` that the job did not choose. False if that is not certain yet. */
+/** True if an `if` around this step took its other branch, so that the step does not run. False also while the branch is not known. */
 function isPassedOver(at: StepInstruction, state: JobState): boolean {
   return at.inside.some(({ stepId, handles }) => {
     const block = stepOf(state.loaded.flow, stepId);

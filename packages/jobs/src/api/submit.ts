@@ -57,7 +57,7 @@ export type Submission = {
   readonly confirmText?: string | undefined;
 };
 
-/** A skill as a caller calls it. `within`: the skill's version, as `slug@version`. */
+/** A skill that a caller runs. `within`: its slug and version, as `slug@version`. */
 export type SubmittedSkill = {
   readonly slug: string;
   readonly calledAs: string;
@@ -80,8 +80,8 @@ export type SubmitResult =
   | { readonly refusal: Fault };
 
 /**
- * Checks a whole program and stores it as a job. If a job with the same idempotency key exists, returns that job instead. Errors of
- * SubmitJob are returned, not thrown; single fields of the request were checked before.
+ * Checks a whole program and stores it as a job. If a job with the same idempotency key exists, returns that job instead. If the program is
+ * refused, returns the fault.
  */
 export async function submit(context: SubmitContext, submission: Submission): Promise<SubmitResult> {
   const { projectId, programJson, idempotencyKey, keyId, binding, skill } = submission;

@@ -39,8 +39,7 @@ export type JobWaits = {
 };
 
 /**
- * Shortest and longest pause between two reads of a job that a call waits for, in milliseconds. The pause doubles after each read without
- * news. When this node reports news of the job, the job is read at once.
+ * Shortest pause in milliseconds between two reads of a job that a call waits for. The pause doubles after each read, up to `pollMsMax`.
  */
 const pollMsMin = 25;
 const pollMsMax = 500;

@@ -130,8 +130,8 @@ export type EngineContext = {
   /** Returns the hash of a receipt (report of an ended job), for its field `receiptHash`. This field must be empty in the given receipt. */
   readonly hashReceipt: (receipt: ReceiptDocument) => string;
   /**
-   * Called when a task becomes due, so that this node claims it in time. `atMs`: the due time in epoch milliseconds; absent if the work is
-   * due now.
+   * Called to announce a task that is due at `atMs` (epoch milliseconds), or now if `atMs` is absent. This node then takes the task in
+   * time.
    */
   readonly onDue: (atMs?: number) => void;
 };

@@ -113,9 +113,8 @@ export type JobEngineOptions = {
 /** The job engine of one node. */
 export type JobEngine = {
   /**
-   * Starts to take due tasks of jobs and to run them. If `claims` is false, this engine takes no tasks from the database; an engine of
-   * another node takes them. This engine then runs only new jobs for which it reserved a slot (the right to run a job on this node). With
-   * `claims: false`, it reserves no slot for a job that fetches or maps rows.
+   * Starts to take due tasks of jobs and to run them. If `claims` is false, this engine takes no tasks from the database. It then runs only
+   * new jobs for which it reserved a slot.
    */
   start(options?: { readonly claims: boolean }): void;
   /** Claims due tasks now. Call it after a commit that created due tasks. */

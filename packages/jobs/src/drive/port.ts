@@ -34,10 +34,7 @@ export type CommitParts = {
   readonly isWait?: boolean;
 };
 
-/**
- * A job after its changes were committed. `hasBegunCall`: true if the same commit stored that a tool call begins. False if another node had
- * already stored a call with the same key.
- */
+/** A job after a commit. `hasBegunCall`: true if this commit stored that a tool call begins. */
 export type CommittedWork = { readonly work: WorkingJob; readonly hasBegunCall: boolean };
 
 /** A stored undo entry (how to undo one call) with its arguments decrypted. */
@@ -87,8 +84,8 @@ export type LockedJob = {
   /** True if a pause of the job is requested. */
   readonly isPaused: boolean;
   /**
-   * Returns all asks (questions to people) of the job. If `chain` is given, first withdraws the pending ask. The result then also contains
-   * the log entries about the withdrawal.
+   * Returns all asks (questions to people) of the job. If `chain` is given, first withdraws the pending ask. `chain`: the keys and programs
+   * that caused the withdrawal.
    */
   closeAsks(chain: readonly string[] | undefined): Promise<ClosedAsks>;
   commit(work: WorkingJob, parts: CommitParts): Promise<CommittedWork>;
@@ -148,7 +145,10 @@ export type Port = Omit<StepEffects, "mustPause" | "mustEnd"> & {
    * simulation run makes the job due again.
    */
   waitForTwin(work: WorkingJob): Promise<SimulationRun>;
-  /** Requests that the job's simulation run ends. `chain`: the keys and programs that caused this request, in order. */
+  /**
+   * Requests that the job's twin ends. The twin is the simulation run of the same program. `chain`: the keys and programs that caused the
+   * request.
+   */
   cancelTwin(state: JobState, chain: readonly string[]): Promise<void>;
   /** Returns the hash of a receipt (the report of a finished job). The field `receiptHash` of the given document must be empty. */
   hashReceipt(receipt: ReceiptDocument): string;

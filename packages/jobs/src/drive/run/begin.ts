@@ -44,8 +44,8 @@ async function beginStep(work: WorkingJob, step: Step, port: Port, seen?: SeenAc
 }
 
 /**
- * Commits the beginning of a step that makes calls. Returns the committed job and its prepared first call. The call is undefined if another
- * driver (loop that runs one job's steps) has already stored a call with the same key.
+ * Commits the beginning of a step that makes calls. Returns the job and its prepared first call. The call is undefined if it was already
+ * begun elsewhere.
  */
 export async function beginCommitted(work: WorkingJob, step: Step, port: Port): Promise<JobBeginning> {
   const { begun, first } = await firstOf(work, step, port);
@@ -126,9 +126,8 @@ export async function skipUnlessDue(
 }
 
 /**
- * Returns the step that the job has to run now. Returns undefined after the last step, or if the job is at an instruction that belongs to
- * no single step (for example a jump). `branch`: index of the branch, if branches of a `parallel` step are running. In the step's
- * expressions, `now` is the time when the step began, or `nowMs` before that.
+ * Returns the step that the job has to run now. Returns undefined after the last step and between steps. `branch`: index of the branch of a
+ * running `parallel` step. `nowMs`: value of `now` for a step that has not begun.
  */
 export function stepAtHand({ state }: WorkingJob, nowMs: number, branch = 0): StepAt | undefined {
   const position = state.positions[branch];
@@ -166,8 +165,8 @@ export async function advance({ work, call }: JobBeginning, driver: Driver): Pro
 }
 
 /**
- * Runs one step action (one unit of a step's work), and returns the change of the job's state that it causes. `call`: a prepared first call
- * of the action. Its result is committed together with the change.
+ * Runs one part of a step's work, and returns the resulting change of the job. `call`: the first call of this part, if it is already
+ * prepared.
  */
 export async function advanceWith(
   at: StepAt,
@@ -186,10 +185,7 @@ export async function advanceWith(
   return { ...change, edits: change.edits.map((edit) => (edit.kind === "begin" ? { ...edit, now } : edit)) };
 }
 
-/**
- * Returns the id of the first lost set (a set with rows missing) that a step reads, or undefined. Such a step must not run, because it
- * would take the rows present for the whole set.
- */
+/** Returns the id of the first incomplete set (list of rows) that the step reads, or undefined. A step must not read an incomplete set. */
 function lostSourceOf({ state: { lostSets }, step }: StepAt): string | undefined {
   if (!("source" in step)) return undefined;
   const sources = step.kind === "join" ? [step.source, step.right] : [step.source];

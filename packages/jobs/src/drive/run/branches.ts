@@ -33,8 +33,8 @@ class BranchesRun {
   readonly #acting = new Map<number, Promise<void>>();
   readonly #blocked = new Map<number, BlockedBranch>();
   /**
-   * Changes of parallel branches that ask a question, by the number of the branch. A job asks one question at a time. So each change waits
-   * until the question of another branch is settled, and is applied then.
+   * Changes with which parallel branches ask a person a question, by branch number. The job asks one question at a time, so the others wait
+   * here.
    */
   readonly #questions = new Map<number, Change>();
   #queue: Promise<unknown> = Promise.resolve();

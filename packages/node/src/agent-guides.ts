@@ -38,7 +38,7 @@ const advice: Readonly<Record<CallOutcome, string>> = {
   outcome_unknown: "the write may have been executed. Never repeat it before you have read the state in the app.",
 };
 
-/** Returns one line for each advice, with all outcomes that it is for. */
+/** Returns one line for each text in `advice`, with the outcomes of calls that the text is for. */
 function adviceLines(): string {
   const groups = Map.groupBy(callOutcomes, (outcome) => advice[outcome]);
   return [...groups]

@@ -37,8 +37,8 @@ const defaults: DeadTaskLimits = {
  */
 const compactedMax = 20_000;
 /**
- * Maximum number of tasks that are moved into the next epoch (a new part of the table's key). Moving one task takes 10 us, and statements
- * that write to the table wait until all are moved.
+ * Maximum number of tasks that are moved to a new part of the delivery queue at once. Moving one task takes 10 microseconds, and writes to
+ * the table wait meanwhile.
  */
 const movedMax = 100_000;
 /**
@@ -46,10 +46,7 @@ const movedMax = 100_000;
  * a person's transaction.
  */
 const lockMs = 100;
-/**
- * Pauses in milliseconds before svc tries again to lock the table, after another transaction kept it locked. Each pause is twice the one
- * before, up to `max`, because statements of svc are blocked during each try.
- */
+/** Pauses in milliseconds before svc tries again to lock a table of tasks. The pause doubles after each failed try, up to `max`. */
 const heldPauseMs = { first: 5_000, max: 60_000 };
 const adoptEveryMs = 600_000;
 

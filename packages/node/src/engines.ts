@@ -25,8 +25,8 @@ import { startRetention } from "./retention.ts";
 const everyMs = 10_000;
 
 /**
- * Default times of an erasure, in milliseconds. `graceMs`: minimum time from the start to the last pass, so that running calls can end and
- * be recorded before it. `jobsMs`: maximum wait for cancelled jobs to end. `pollMs`: interval between checks of jobs.
+ * Default times of an erasure, in milliseconds. `graceMs`: minimum time before the last deletion, so that running calls can end first.
+ * `jobsMs`: maximum wait for cancelled jobs to end. `pollMs`: interval between checks of jobs.
  */
 const erasureTimes: ErasureTimes = { graceMs: 120_000, jobsMs: 600_000, pollMs: 10_000 };
 

@@ -101,10 +101,7 @@ export type NodeParts = {
   readonly consoleUrl?: (() => string) | undefined;
   /** Returns the portal's address with a trailing slash, or undefined if no console is served, and so no portal. */
   readonly portalUrl?: (() => string) | undefined;
-  /**
-   * Called when an API call to this node ended keys, for example with a portal link. The server then removes these keys from its caches, so
-   * that it refuses them at once.
-   */
+  /** Called when an API call to this node has ended keys. The server then refuses these keys at once. */
   readonly onKeysEnded?: ((ids: readonly KeyId[]) => void) | undefined;
   /** Version of svc. MCP shows it to agents as the version of the server. */
   readonly version: string;

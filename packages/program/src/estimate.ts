@@ -118,8 +118,8 @@ export function writesFrom(
 }
 
 /**
- * Returns the numbers of calls, rows and questions that the program needs even if its sets have no rows and it repeats nothing. The limits
- * that the program declares must not be below these numbers.
+ * Returns how many calls, rows and questions the program needs at least: with empty lists of rows, and without repeats. The limits of the
+ * program must not be lower.
  */
 export function fixedUseOf(program: Program, { classOf, skills }: KnownParts): Use {
   const useOfSkill = (name: string) => skills.get(name)?.accepted.fixedUse ?? noUse;

@@ -65,10 +65,7 @@ export type FaultList<Code extends string = ProgramFaultCode> = {
    * only for new programs. So stored programs that break the rule stay valid.
    */
   addYounger(code: Code, path: Path, message: string, hint: FaultText): void;
-  /**
-   * Makes the faults that were recorded with `addYounger` count. These are faults of rules that did not exist in version 0.1. Until this
-   * call they are ignored.
-   */
+  /** Adds the faults that `addYounger` has recorded to the faults of the program. Before this call they are ignored. */
   takeYounger(): void;
   /** Adds a note, which is not a fault. Only the first 100 notes are kept. */
   note(code: NoteCode, path: Path, message: string, hint: FaultText): void;
@@ -149,8 +146,7 @@ export function createFaultList<Code extends string = ProgramFaultCode>(document
 const pointerCharactersMax = 1_000;
 
 /**
- * Splits off the part of a path that exists in the document. `position`: for each member of that part, its index among the fields or items
- * of the same container.
+ * Returns the beginning of a path, as far as it exists in the document. `position`: the index of each key or item in its object or list.
  */
 function locate(document: unknown, path: Path): { existing: (string | number)[]; position: number[] } {
   const existing: (string | number)[] = [];

@@ -465,7 +465,7 @@ function finishStep(draft: Draft, { stepId, state, to, isCut }: Extract<Edit, { 
   });
 }
 
-/** Reopens a step for another attempt. Errors that only report the end of the job are removed. */
+/** Reopens a step for another attempt. Errors that only say that the job ended are removed from the step. */
 function reopenStep(draft: Draft, { stepId, progress }: Extract<Edit, { kind: "reopen" }>): void {
   const { job } = draft;
   const entry = entryOf(job, stepId);

@@ -235,16 +235,19 @@ export type LimitName = "toolCalls" | "writes" | "rows" | "asks";
 export type Cause = "failed" | "aborted" | "cancelled";
 
 /**
- * Next action of the driver (the loop that runs a job's steps) after a change of the job was applied.
- * - `on`: runs the next part of a step. `commit`: commits first, then runs the next part.
- * - `until`: gives the job back, so that any node continues it at `atMs` (epoch milliseconds). `wait`: does this for a wait step, and
- *   stores the job as suspended.
- * - `leave`: stops working on the job, which waits for a person. `ask`: asks a question.
- * - `await`: stops working on the job until a child job changes its state, `atMs` comes, the question is settled, or the job expires.
- * - `fail`: the step fails. The job fails too if no error handler takes the error. `limit`: does the same, because a limit of the job is
- *   reached.
- * - `end`: the job ends. If its program declares undo for this cause, its calls are undone first. `undo`: the undo begins. `finish`: the
- *   job ends for good.
+ * What the node does next with the job, after a change.
+ * - `on`: runs the next part of a step.
+ * - `commit`: commits, then runs the next part of a step.
+ * - `until`: stops; any node continues the job at `atMs` (epoch milliseconds).
+ * - `wait`: stops like `until`, and stores the job as suspended.
+ * - `ask`: asks a person a question.
+ * - `leave`: stops, because the job waits for a person.
+ * - `await`: stops until a child job changes, `atMs` comes, the question is settled, or the job expires.
+ * - `fail`: the step fails. Without an error handler, the job fails too.
+ * - `limit`: the step fails in the same way, because a limit of the job is reached.
+ * - `end`: the job ends. If the program says so, its calls are undone first.
+ * - `undo`: the undo of the calls begins.
+ * - `finish`: the job ends for good.
  */
 export type Next =
   | { readonly kind: "on" | "commit" | "leave" }

@@ -28,8 +28,8 @@ export function isConfirmed(state: JobState): boolean {
 }
 
 /**
- * Returns the part of `plan` that is still needed after people answered the question about the whole program. It contains the confirmation,
- * and the keys whose answers changed the job. Returns undefined if there is neither a confirmation nor such a key.
+ * Returns the part of `plan` that is kept after people have answered: the confirmation, and the keys that changed the job. Returns
+ * undefined if both are missing.
  */
 export function keptOfPlan(plan: PlanProgress | undefined): PlanProgress | undefined {
   const { confirmed, changedBy } = plan ?? {};

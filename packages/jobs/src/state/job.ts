@@ -61,7 +61,7 @@ export type JobFacts = {
    * svc records them as the cause of the program's actions.
    */
   readonly principalChain: readonly string[];
-  /** The caller that submitted the job. */
+  /** The keys and programs that caused the submission of the job, in order. */
   readonly submitChain: readonly string[];
   readonly estimate: EstimateDocument;
   readonly loaded: LoadedProgram;
@@ -112,7 +112,7 @@ export type DerivedState = {
   readonly lostSets: ReadonlySet<string>;
 };
 
-/** The state of a job as its database rows contain it: its status, positions, blocks, and the progress of its steps. */
+/** The state of a job as its database rows contain it. */
 export type StoredState = JobFacts & {
   readonly status: JobStatus;
   /**

@@ -14,10 +14,7 @@ export type Opener = {
   openObject(this: void, place: string, sealed: Uint8Array): JsonObject;
 };
 
-/**
- * Returns the causes of the job's current attempt, in order: the causes of the submission, and the key that began the attempt, if a
- * different key submitted the job.
- */
+/** Returns the keys and programs that caused the job's current attempt, in order. If a key retried the job, it is the last one. */
 function chainOf({ principalChain, attemptKeyId }: JobRecord): readonly string[] {
   const key = `key:${attemptKeyId}`;
   return attemptKeyId === null || principalChain.at(-1) === key ? principalChain : [...principalChain, key];

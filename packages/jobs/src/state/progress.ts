@@ -55,13 +55,13 @@ type ProgressFields = {
      */
     readonly retries?: Readonly<Record<string, RetryProgress>>;
     /**
-     * Round of calls (a number) from which the idempotency keys for the app were made when the step's calls were first sent. Present if
-     * these calls are to be sent again with the same keys, so that the app recognizes them as repeats.
+     * Present if the step's calls are sent again with the idempotency keys of an earlier generation (round of calls). It is the number of
+     * that generation.
      */
     readonly appGeneration?: number;
-    /** Number of the round of calls to which the step's calls belong. Present if an earlier attempt of the job began these calls. */
+    /** Generation (number of the round) of the step's calls. Present if an earlier attempt of the job began these calls. */
     readonly generation?: number;
-    /** States of the rows that another attempt of the job runs again, after all rows have ended. */
+    /** States of the rows that a retry of the job runs again. The `map` step does this after its other rows have ended. */
     readonly redo?: readonly ("failed" | "unknown")[];
     /**
      * Present if people decided that rows in doubt (their write may have been executed) count as done. These rows then get the state `ok`.
@@ -77,7 +77,7 @@ type ProgressFields = {
      * the index of the call.
      */
     readonly endedChildren?: Readonly<Record<string, Id<"job">>>;
-    /** Present if child jobs that run for single rows may, in a retry, send again the writes whose outcome is unknown. */
+    /** Present if a retry may send a write again whose outcome is unknown. It applies to the child jobs of rows. */
     readonly resendsUnknown?: true;
   };
   readonly reduce: {
@@ -90,7 +90,7 @@ type ProgressFields = {
   };
   /** Ordinal (number in the list of rows, the set) of the source row at which the next action continues. */
   readonly compute: { readonly next?: number };
-  /** Number of rows that the `take` step has taken from its source list. */
+  /** `next`: number of rows that the `take` step has taken so far. */
   readonly take: { readonly next?: number };
   readonly wait: { readonly wakeAt?: number };
   readonly run: {

@@ -19,14 +19,13 @@ export type SimulatedCalls = Readonly<
  */
 export type UnsentWrites = { readonly count: number; readonly calls: readonly SimulatedCall[] };
 
-/** Maximum number of unsent writes of each call whose contents a simulation run keeps, so that people can read them. */
+/** A simulation run keeps the contents of at most this many unsent writes for each call of the program. */
 const callsMax = 10;
 
 const charactersMax = 65_536;
 
 /**
- * True if a simulation run may keep the content of a further unsent write of this call, so that people can read it. It keeps the contents
- * of at most 10 writes of each call, and only counts the rest.
+ * True if a simulation run may keep the content of one more unsent write of this call. It keeps at most 10 for each call of the program.
  */
 export function showsMore(simulated: SimulatedCalls, stepId: string, callId: string): boolean {
   const shown = simulated[stepId]?.first.filter((call) => call.callId === callId) ?? [];

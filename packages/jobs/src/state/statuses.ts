@@ -49,10 +49,7 @@ export function assertMove(from: JobStatus, to: JobStatus): void {
   if (!mayMove(from, to)) throw new Error(`a job that is ${from} cannot become ${to}`);
 }
 
-/**
- * Statuses of an attempt of a job that has ended. Its receipt (the stored summary) no longer changes. In some of these statuses, RetryJob
- * can begin a new attempt.
- */
+/** Statuses of a job that has ended. RetryJob can begin some of these jobs again. */
 export const endStatuses: ReadonlySet<JobStatus> = new Set([
   "succeeded",
   "failed",

@@ -125,7 +125,7 @@ function begunStep({ instructions }: Flow, index: number): StepProgress | undefi
   return { kind: instruction.step.kind, stepId: instruction.step.id } as StepProgress;
 }
 
-/** The program and the steps of a job, from which `openProgress` can read again what `sealProgress` leaves out. */
+/** Data for the short form of a job's stored progress: the job's program and its steps. */
 type BegunJob = {
   readonly loaded: { readonly flow: Flow };
   readonly steps: ReadonlyMap<string, Pick<JobStepRecord, "receipt">>;
@@ -146,7 +146,7 @@ export function sealProgress(
   return isShort ? begunBytes : seal("progress", progress);
 }
 
-/** Returns a job's progress in its full form. Undefined if nothing is in progress and nothing must be kept. */
+/** Returns a job's progress as the object that is stored. Returns undefined if there is nothing to store. */
 export function storedProgress(underway: StoredPosition): StoredProgress | undefined {
   const { positions, blocks, plan, undo, progressLoggedAt, rowsMade, simulated } = underway;
   const begun = positions.flatMap(({ index, progress, generation }) => {
@@ -166,16 +166,14 @@ export function storedProgress(underway: StoredPosition): StoredProgress | undef
   return begun.length === 0 && Object.keys(document).length === 2 ? undefined : document;
 }
 
-/**
- * True if a job has one position, and the program and the step's receipt say everything about the progress there. False for a step that has
- * begun again: its receipt keeps the time of the first start, but `now` in its expressions is a later time.
- */
+/** True if the job is at one step that has only begun. Its progress then says nothing more than the program and the step's receipt. */
 function isOnlyBegun({ positions }: StoredPosition, { loaded: { flow }, steps }: BegunJob): boolean {
   const [position, ...others] = positions;
   if (position?.progress === undefined || position.generation !== undefined || others.length > 0) return false;
   const { kind, stepId, now, ...rest } = position.progress;
   const begun = begunStep(flow, position.index);
   if (begun?.kind !== kind || begun.stepId !== stepId || now === undefined) return false;
+  // If a step has begun again, its receipt keeps the time of the first start, but `now` in its expressions is a later time.
   return steps.get(stepId)?.receipt.startedAt === now && Object.values(rest).every((value) => value === undefined);
 }
 

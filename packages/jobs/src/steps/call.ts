@@ -220,9 +220,8 @@ function doubt(step: MapCall, fault: CallFault, edits: readonly Edit[]): Change 
 }
 
 /**
- * Returns the change of a job after people answered if a write in doubt was executed or not. If the write was executed, an undo entry is
- * stored, so that the write can be undone later. If its undo would need the app's answer, which is unknown, a failed undo is counted
- * instead.
+ * Returns the change of a job after people said if a write in doubt was executed. If it was, its undo entry is stored. An undo that needs
+ * the app's unknown answer counts as failed.
  */
 async function answerDoubt(
   { state, instruction, step }: CallAt,
@@ -293,8 +292,8 @@ async function keepRows(
 }
 
 /**
- * Returns the first attempt of a call, with which `invoke` would begin. Returns undefined if `invoke` would send nothing because the job is
- * a simulation or a limit is reached.
+ * Returns the first attempt of a call, or undefined if the call must not be sent. A simulation run sends no writes, and the limits of the
+ * job apply.
  */
 function firstTurn(state: JobState, { call }: Invocation, attempts: number): CallTurn | undefined {
   const tool = toolOf(state, call);

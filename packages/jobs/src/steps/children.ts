@@ -65,9 +65,8 @@ export function roomOf({ used, loaded: { program } }: JobState): ChildLimits {
 }
 
 /**
- * Factor from the calls that a skill's estimate states to the calls that svc reserves from the parent's limits: one attempt and up to three
- * repeats. If a node dies during a write with an idempotency key, svc repeats the write up to three times, even if `retry` of the call
- * allows fewer attempts.
+ * Maximum number of times that svc sends one call of a skill: the first attempt and three repeats. svc reserves this many calls for each
+ * call in the skill's estimate.
  */
 const timesMax = 4;
 

@@ -101,7 +101,7 @@ export type SetChunk = {
 export type OpenedRows = {
   readonly rows: number;
   readonly fields: ReadonlyMap<number, JsonObject>;
-  /** Approximate memory of the decrypted fields of all these rows, in bytes. */
+  /** Approximate memory of the rows in `fields`, in bytes. */
   readonly bytes: number;
 };
 
@@ -172,7 +172,7 @@ export type Child = {
    * parked.
    */
   readonly parkReason: string;
-  /** True if the time until the child job's deadline does not pass at present. */
+  /** True if the child job has no running deadline at present. */
   readonly isClockStopped: boolean;
   readonly isCancelRequested: boolean;
   readonly used: UsedDocument;
@@ -249,8 +249,8 @@ export type StepEffects = {
    */
   saveRecords(records: readonly CallRecord[]): Promise<void>;
   /**
-   * Evaluates a condition and returns its outcome. `at`: for a call of a row, the row and the answers of its calls so far; the caller must
-   * not change them afterwards.
+   * Evaluates a condition and returns its outcome. `at`: the row and the answers of its earlier calls, if the condition belongs to a row.
+   * The caller must not change `at` afterwards.
    */
   test(state: JobState, condition: Expression, at?: RowNames): Promise<CelOutcome>;
   /**

@@ -24,7 +24,7 @@ import type { ChildLimits } from "./shared-limits.ts";
 
 type RunCall = Extract<RowStep, { readonly kind: "run" }>;
 
-/** Result for a row whose skill cannot run before another row of the map has ended. */
+/** Result for a row that must wait until another row of the `map` step has ended. The time of that end is unknown, so it is infinite. */
 const whenOneEnds: RowEnd = { fullUntilMs: Number.POSITIVE_INFINITY };
 
 /**
@@ -37,8 +37,8 @@ export class RowChildren {
   readonly #effects: StepEffects;
   readonly #most: number;
   /**
-   * Child jobs that were running when the current action of the `map` step began. The key is `<ordinal>/<call>`: the row's number among the
-   * rows of the step, and the index of the call.
+   * Child jobs that were already running when this part of the `map` step's work began. The key is `<ordinal>/<call>`: the row's number,
+   * and the index of the call.
    */
   readonly #open = new Map<string, Child>();
   readonly #begun = new Map<string, NewChild>();

@@ -33,8 +33,8 @@ export class MapMemory {
    */
   isWatched = false;
   /**
-   * True if this job left rows unprocessed because other jobs hold the memory. These other jobs may wait for the slot (the right to run on
-   * this node) of this job. So this job must give up its slot before it can get memory.
+   * True if rows are left because other jobs use the memory that all jobs of the node share. This job must then give up its slot, because
+   * those jobs may wait for it.
    */
   isPostponed = false;
   readonly #effects: StepEffects;

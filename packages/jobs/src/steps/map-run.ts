@@ -7,10 +7,7 @@ import { type MapAt, type RowJobs, type RowParts, type RowWork, runRow } from ".
 import type { RowWindow } from "./map-window.ts";
 import { passingBytesMax } from "./set-memory.ts";
 
-/**
- * Number of ended rows that are stored at once, without a wait for more rows. After `keptAfterMs` milliseconds, `some` rows (32) are
- * enough. After a further `laterMs` milliseconds, any number is enough.
- */
+/** When this many rows have ended, they are stored at once. With fewer ended rows, the step waits some milliseconds for more. */
 const much = 200;
 const some = 32;
 const keptAfterMs = 20;
@@ -134,7 +131,7 @@ export class RowsRun {
     return this.#active > 0 || this.#isReading || this.#isInLine;
   }
 
-  /** True if the rows of the `map` step that have ended use too much memory for one commit. Then some of them must be stored first. */
+  /** True if the ended rows that are left use too much memory for one commit. */
   #isMuchLeft(): boolean {
     return this.#failure === undefined && this.#ended.length > 1 && this.#endedBytes > keptBytesMax;
   }

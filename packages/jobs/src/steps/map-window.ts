@@ -35,10 +35,7 @@ type WindowParts = { readonly memory: MapMemory; readonly used?: UsedCalls | und
  */
 type LeftRows = { readonly ended: number; readonly waiting: number };
 
-/**
- * The rows that a `map` step has in memory, in order. When rows end, more rows are read, even if an earlier row is still in work. The rows
- * that ended after the first unfinished row must be remembered. Only their ordinals (positions in the list) are kept, up to a limit.
- */
+/** The rows that a `map` step has in memory, in order. When a row ends, the next row is read, even if an earlier row is still running. */
 export class RowWindow {
   readonly #at: MapAt;
   readonly #effects: StepEffects;

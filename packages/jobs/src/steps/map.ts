@@ -225,12 +225,8 @@ function nextAct({ open, fullUntilMs }: RowsEnd, { clock }: StepEffects): Next {
 const lastOrdinal = 2_147_483_647;
 
 /**
- * Returns the job's next change after every row of a `map` step (which makes calls for each row) has ended.
- * - It first asks people about rows in doubt, whose write may have been executed or not.
- * - It then asks about failed rows, if they are more than the program tolerates.
- * - Otherwise it ends the step.
- *
- * `isUnsent`: true if a simulation did not send a call of the step, so that the step ends as `simulated`.
+ * Returns the change of the job when all rows of a `map` step have ended. People are first asked about rows in doubt, then about too many
+ * failed rows. Otherwise the step ends. `isUnsent`: true if a simulation run left out a call of the step.
  */
 function conclude(at: MapAt, counts: RowCounts, isUnsent: boolean): Change {
   const { state, step, instruction } = at;

@@ -129,10 +129,7 @@ export class SetMemory {
     return true;
   }
 
-  /**
-   * Returns the change with which a step action (one part of a step's work) ends early, because it did not get enough memory. Call it after
-   * `hasRoom` or `hasRoomToPass` has returned false.
-   */
+  /** Returns the change of the job if a step did not get enough memory. Call it after `hasRoom` or `hasRoomToPass` has returned false. */
   stop(writer: SetWriter): Promise<Change> {
     const next = this.nextOfStop();
     if (next === undefined) return writer.giveUp();
@@ -174,8 +171,8 @@ export class SetMemory {
   }
 
   /**
-   * True if the step must stop waiting for memory. This is so if the job must end or pause, or if more jobs wait and this step holds no
-   * memory yet.
+   * True if the step must stop waiting for memory, because its job must end or pause. A step that already holds memory stops only if its
+   * job must end.
    */
   #isWanted(): boolean {
     const { state } = this.#at;

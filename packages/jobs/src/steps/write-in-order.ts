@@ -20,9 +20,8 @@ const fill = 0.9;
 type InOrder = { readonly state: JobState; readonly numbers: readonly number[]; readonly bytes: number };
 
 /**
- * Stores the rows of a set (list of rows) a second time, in the order of the set. Otherwise a later reader would have to decrypt every
- * storage block for each part of the set. The rows are processed in parts as large as the memory allows. Returns false if the step action
- * had to end before all rows were stored.
+ * Stores the rows of a set (list of rows) again, in their order in the set. Later steps then read them faster. Returns false if the job had
+ * to end before all rows were stored.
  */
 export async function writeInOrder(
   { state, numbers, bytes }: InOrder,

@@ -55,7 +55,7 @@ export type CheckContext = {
 export type Check = {
   readonly faults: FaultList;
   readonly view: CatalogView;
-  /** Actions that the program may call, by slug. */
+  /** The actions (tools) that the program may call, by slug. */
   readonly actions: Map<string, Action>;
   /** True if the program was accepted earlier: rules that were added later do not apply. */
   readonly isStored: boolean;

@@ -22,9 +22,8 @@ export type ExamineContext = {
 export type ExamineResult = { readonly faults: readonly TemplateFault[]; readonly filled: ValueTemplate };
 
 /**
- * Compares a template (a value with references that a step fills in) with a schema: first the types, then the values that are known before
- * the program runs. Returns the faults. In stored programs only the types are compared, because some of these programs are older than the
- * check of the values.
+ * Compares a template (a value with references) with a schema, and returns the faults. It compares the types, and the values that are
+ * already known. For stored programs, it compares only the types.
  */
 export function examineWithConstants(
   template: ValueTemplate,

@@ -19,7 +19,7 @@ const lineBreaks = String.raw`write a line break in a text as \n (in JSON: \\n),
 const celWords =
   'write CEL: && || ! == != < > in, texts in quotes, size(x), x.contains("a"), list.exists(x, x == "a"), condition ? a : b';
 
-/** Checks a condition: syntax, limits, names, functions, and the types that are known. Records every fault. */
+/** Checks an expression that must be true or false. Records every fault. */
 export function checkExpression(expression: Expression, scope: Scope, faults: FaultList): void {
   const typed = typeOfExpression(expression, scope, faults);
   if (typed === undefined || typed.kind === "bool" || typed.kind === "dyn") return;

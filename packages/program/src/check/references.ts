@@ -52,10 +52,7 @@ function hintInText({ text, root, path }: Reference): string {
   return `${whole}; or compute it: {"$cel": "has(${root}.${path[0]}) ? '…' + string(${text}) : '…'"}`;
 }
 
-/**
- * Returns a hint for a value inside a text that is not a text, number or boolean. If the value is a list made by a `reduce` or `group`
- * step, the hint says that this step can make a text of it.
- */
+/** Returns a hint about a text that contains a list or an object. A text may contain only texts, numbers and booleans. */
 function hintOfTypes({ root }: Reference, types: ReadonlySet<string>): string {
   if (root !== "row" && root !== "steps") return "name a text, number or boolean in it";
   if (!types.has("array")) return "name a text, number or boolean in it";

@@ -239,10 +239,7 @@ const largestPayload: Extent = {
  */
 const otherText = 1_000;
 
-/**
- * Returns the maximum number of evaluation steps (units of work) that a filter expression needs. The event's payload has this type and the
- * maximum size that filters read.
- */
+/** Returns the maximum cost of a filter expression, in evaluation steps (units of work). `payload`: the type of the event's payload. */
 export function costOfExpression(source: string, payload: ValueType): number {
   const parsed = parseExpression(source);
   if ("fault" in parsed) return 0;

@@ -52,8 +52,8 @@ function waysOut({ loaded: { flow }, positions }: JobState, { stepId, isHandled 
 }
 
 /**
- * Returns the edits (changes to the job's state) that end a failed branch of a `parallel` step. The branch stays at the step that failed.
- * The step's unfinished branches that have made no call are given up.
+ * Returns the changes of the job that end a failed branch of a `parallel` step. Its other unfinished branches that have made no call are
+ * cancelled.
  */
 function endBranch(
   { blocks, positions, steps, loaded: { flow } }: JobState,
@@ -155,8 +155,8 @@ function closeInside({ steps, blocks, loaded: { flow } }: JobState, { handler, s
 }
 
 /**
- * Returns the change that follows when a step's error handler has run. `from`: the index at which the handler ends. The job continues at
- * the index `to`. If the handler does not let the job continue, the step fails.
+ * Returns the change of the job after a step's error handler has run. The job continues at instruction `to`, or the step fails. `from`: the
+ * instruction at which the handler ends.
  */
 export function afterHandling(state: JobState, stepId: string, { from, to }: { from: number; to: number }): Change {
   const block = state.blocks[stepId];

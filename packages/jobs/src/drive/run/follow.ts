@@ -74,8 +74,8 @@ export async function leave(work: WorkingJob, driver: Follower, atMs: number, is
 }
 
 /**
- * Withdraws the pending ask (question to a person) of a job that is about to undo its calls, and commits the withdrawal. Does nothing if
- * the job never asked a question.
+ * Prepares a job for the undo of its calls: withdraws its pending question to a person. Returns the job. `chain`: the keys and programs
+ * that caused the undo.
  */
 async function beginUndo(work: WorkingJob, chain: readonly string[], port: Port): Promise<WorkingJob> {
   const { used, plan } = work.state;

@@ -156,9 +156,8 @@ async function resumeHeld(state: JobState, port: Port): Promise<Change> {
 }
 
 /**
- * Returns the next change of a parked job (stored as waiting) that asked a question. If the question was answered, the job continues from
- * there. If the answer is missing, branches of a `parallel` step continue if they are due or have running child jobs. If there are none of
- * these, the job keeps waiting.
+ * Returns the next change of a job that is parked because it asked a question. With an answer, the job continues. Without one, only
+ * branches of a `parallel` step may continue.
  */
 async function resumeParked(state: JobState, port: Port): Promise<Change> {
   const { wakeAt } = state.park ?? {};

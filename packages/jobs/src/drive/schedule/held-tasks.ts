@@ -43,7 +43,7 @@ export class HeldTasks {
     this.#held.set(keyOf(held.task), held);
   }
 
-  /** Removes a task that this node no longer runs. Keeps the entry if the node has claimed the same task again in the meantime. */
+  /** Removes a task that this node no longer runs. If the node has claimed the same task again, the new entry stays. */
   delete(held: HeldTask): void {
     const key = keyOf(held.task);
     if (this.#held.get(key) === held) this.#held.delete(key);

@@ -10,9 +10,7 @@ import { isParkable } from "../../state/statuses.ts";
  */
 export type HoldReason = Extract<ParkDocument["reason"], "poisoned" | "administrator">;
 
-/**
- * True if svc or an administrator parked the job (`poisoned` or `administrator`). False for any other reason, or if the job is not parked.
- */
+/** True if the reason is `poisoned` (nodes failed while they ran the job) or `administrator`. */
 export function isHoldReason(reason: ParkDocument["reason"] | undefined): reason is HoldReason {
   return reason === "poisoned" || reason === "administrator";
 }

@@ -59,9 +59,8 @@ const dueStepMs = 10;
 /** Largest number of tasks in one claim. */
 const claimMax = 200;
 /**
- * Maximum number of spare tasks in a claim (the query that takes due tasks). Spare tasks are due tasks of a project beyond its share of
- * slots. They replace tasks that cannot be claimed, because a stopped process still locks their rows. If more than this number are locked,
- * the project's other tasks wait until the locks end.
+ * Maximum number of extra tasks of a project that one search for due tasks may take. They replace tasks whose rows another process keeps
+ * locked.
  */
 const sparePlaces = 64;
 const retryMinMs = 1_000;
@@ -118,10 +117,7 @@ export class Worker {
     this.#running = Promise.all([claims ? this.#claimLoop() : undefined, this.held.renewUntil(this.#stopped.signal)]);
   }
 
-  /**
-   * Ends the pause of the claim loop, which then claims (takes) due tasks at once. A worker that claims no tasks calls `onDueElsewhere`
-   * instead.
-   */
+  /** Makes this worker look for due tasks at once. A worker that takes no tasks itself passes this on with `onDueElsewhere`. */
   readonly wake = (): void => {
     if (this.#claims) this.#pause.abort("woken");
     else this.#onDueElsewhere();

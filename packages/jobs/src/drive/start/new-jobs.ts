@@ -88,7 +88,7 @@ export type StandingOrigin = {
   readonly restoredFrom: number | null;
 };
 
-/** The program of a skill that a job runs, and its pinned definitions. */
+/** The program of a skill that a job runs. `pins`: the definitions of its tools, stored with the job. */
 export type SkillProgram = Pick<JobSubmission, "programJson" | "programHash" | "pins">;
 
 /** Dependencies of creating jobs. */

@@ -123,7 +123,7 @@ async function readyFirst({ beginning: { call, ready } }: PlannedJob): Promise<R
   return ready();
 }
 
-/** Returns the new job with the changes of its planned beginning. For example, its status is running instead of queued. */
+/** Returns the new job after its first changes, which were planned before it is stored. For example, its status is then running. */
 function begun(main: NewJob, { change }: PlannedJob): NewJob {
   const { job, events, steps, begunCall } = change;
   const { status, progress } = job;

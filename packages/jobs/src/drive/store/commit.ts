@@ -103,10 +103,7 @@ export function createCommit({ context, lease, seals, db, onCommitted }: CommitC
   };
 }
 
-/**
- * Records the outcomes of calls outside a commit, even if another driver (code that runs the job's steps) now works on the job. Never
- * rejects; if it fails, the observer is notified.
- */
+/** Stores the results of calls separately, after the commit of their job has failed. Never rejects; an error goes to the observer. */
 async function keepCalls({ db, observer }: EngineContext, { records, made }: WorkingJob["pending"]): Promise<void> {
   try {
     await saveRecords(db, records);

@@ -96,7 +96,7 @@ async function openSorted(
 /** A search for rows. It has the numbers of the rows to decrypt, in ascending order, and collects the decrypted rows in `fields`. */
 class WantedRows {
   readonly fields = new Map<number, JsonObject>();
-  /** Approximate memory of the found rows, in bytes. */
+  /** Approximate memory of the rows in `fields`, in bytes. */
   bytes = 0;
   readonly #numbers: readonly number[];
   #next = 0;

@@ -30,10 +30,7 @@ const scatteredRowsMax = 20_000;
 /** Maximum approximate memory, in bytes, of a chunk (group of consecutive rows that are read together). */
 const chunkBytesMax = openedFactor * 2_097_152;
 
-/**
- * Data that one driver (the loop that runs a job's steps) keeps while it reads chunks (groups of consecutive rows). `roomOf`: by the id of
- * a set (list of rows), how many rows fit into a chunk, as earlier chunks have shown.
- */
+/** Data for reading a job's rows in chunks. `roomOf`: for each set (list of rows), the number of rows that fit into a chunk. */
 type ChunkReading = {
   readonly db: Executor;
   readonly seals: JobSeals;

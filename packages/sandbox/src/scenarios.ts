@@ -8,7 +8,7 @@ export type Scenario =
   | { readonly name: "usual" }
   | {
       readonly name: (typeof failures)[number];
-      /** Number of calls of each tool to which the scenario applies. Later calls get the usual answers. Undefined means all calls. */
+      /** The first `times` calls of each tool fail in this way. Later calls get the usual answers. Undefined means that all calls fail. */
       readonly times: number | undefined;
       /** The only tool to which this behaviour of the sandbox (for example an error) applies. Undefined means all tools. */
       readonly tool: string | undefined;

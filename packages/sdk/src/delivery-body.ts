@@ -34,7 +34,7 @@ export type TestDeliveryBody = Omit<EventDeliveryBody, "type" | "payload"> & {
 /** The body that the endpoint of a contact receives with a question. It is sent once for each hop (stage of the question's escalation). */
 export type AskDeliveryBody = {
   type: "ask_raised";
-  /** Id of this message to the endpoint, `evt_…`. Each sending of the question has its own id. */
+  /** Id of this message, `evt_…`. Each message about a question has its own id. */
   id: string;
   /** Id of the job that asks the question. To answer the question, send this id in AnswerAsk together with `ask.requestId`. */
   jobId: string;

@@ -79,10 +79,7 @@ export function readGiven(
   return { template, scope };
 }
 
-/**
- * Returns the faults of a template against a schema. The types of the template's references are checked, so the result is valid for all
- * values.
- */
+/** Compares a template (a value with references) with a schema, and returns the faults. Only the types of the references are compared. */
 export function examineGiven({ template, scope }: GivenTemplate, schema: JsonSchema): readonly TemplateFault[] {
   const validators = createTenantValidators();
   const { faults } = examine(filledIn(template, schema), schema, {

@@ -34,7 +34,7 @@ const term = String.raw`(?<![\w.\[\]])[\w.\[\]${mark}]+(?:\([^()]*\))?`;
 /** CEL expression that computes today's date (in UTC) as a text, such as 2026-11-24. */
 const dayOfNow = "string(now).substring(0, 10)";
 
-/** Operators in words, which are not units of a number and not names. */
+/** Operators that are words. They must not be read as names, or as units of numbers. */
 const wordOperators = "(?:and|or|is|in|not|like|between)";
 
 /**
@@ -171,7 +171,7 @@ function rewriteSpans(source: string): string {
   );
 }
 
-/** Returns the expression with days and weeks in texts of durations converted to hours. */
+/** Replaces days and weeks in `duration(…)` by hours. For example, `2d` becomes `48h`. */
 function rewriteDurations(source: string): string {
   return source.replaceAll(
     /\bduration\(\s*["'](\d{1,5})\s*(d|days?|w|weeks?)["']\s*\)/gi,

@@ -138,7 +138,7 @@ function readApproval(node: ShapeNode, reader: ShapeReader): Approval {
   return { plan: reader.oneOf<PlanApproval>(fields.at("plan"), plans) ?? "destructive", escalation };
 }
 
-/** The result of reading a program's form. `leftOut`: ids of parts that could not be read and are missing from `program`. */
+/** A program that was read from JSON, with its faults. `leftOut`: ids of the steps and judgment points that could not be read. */
 export type ReadProgram = {
   readonly document: JsonObject;
   readonly program: Program;

@@ -75,7 +75,7 @@ export type ShapeFields = { at(name: string): ShapeNode; has(name: string): bool
 const unknownMax = 20;
 
 /**
- * The kind of document that a reader reads. `schema`: the address of the document's JSON Schema. `places`: returns a hint that says where a
+ * Describes a kind of document for the code that reads it. `schema`: the address of its JSON Schema. `places`: returns a hint where a
  * misplaced field belongs.
  */
 export type ReaderDocument = { readonly schema: string; readonly places: FieldPlaces };

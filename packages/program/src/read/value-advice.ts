@@ -61,7 +61,7 @@ function flat(items: readonly JsonValue[]): readonly JsonValue[] {
   return parts.flatMap((part, index) => (index === 0 || first === "" ? [part] : [first, part]));
 }
 
-/** Returns the form to write for a text that is joined from parts: a `$text` with paths, or one expression if a part is computed. */
+/** Returns the correct form for a text that a program has as a list of parts. A hint shows this form to the author. */
 function joined(items: readonly JsonValue[]): string | undefined {
   const parts = items.map((item): { text: string } | { path: string } | { cel: string } | undefined => {
     if (typeof item === "string") return { text: item };

@@ -7,7 +7,7 @@ import { patternSteps } from "@svc/catalog/patterns";
 export const stepsOf = {
   /** Steps (units of about 10 ns) for one evaluation of any expression. */
   evaluation: 400,
-  /** Cost of a name, a constant, or a logical operator in an expression. The unit is a step of about 10 ns. */
+  /** Steps (units of about 10 ns) for a name, a constant or a logical operator. */
   node: 50,
   /**
    * Evaluation steps (units of about 10 ns) for one call of a function or operator. They include the search for the variant that fits the

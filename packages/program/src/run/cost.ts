@@ -277,7 +277,7 @@ function wholeSteps({ steps }: CelFunction, of: readonly Extent[]): number {
   return looked + steps(of);
 }
 
-/** Returns an extent (size) that is large enough for each of several values, and for a list or map of all of them. */
+/** Returns the extent (size) of a list or map with these parts. It is also large enough for each single part. */
 function together(parts: readonly Extent[]): Extent {
   let { items, text, total, depth } = { ...scalar, items: parts.length };
   for (const part of parts) {

@@ -32,8 +32,8 @@ function absentFieldsOf(env: CelEnv, tree: Expr): (values: CelValues) => string 
 }
 
 /**
- * Returns a function for an error message. The function names the fields of an expression whose value is null. It returns "" if all fields
- * have other values.
+ * Returns a function that makes the end of an error message. It names the fields of the expression that are null, or returns "" if there
+ * are none.
  */
 function nullFieldsOf(env: CelEnv, tree: Expr): (values: CelValues) => string {
   let chains: readonly (readonly Field[])[] | undefined;

@@ -23,8 +23,8 @@ export type Evaluator = {
   /** Evaluates an expression and returns its value. `row`: the current row, if the expression may use it. */
   compute(expression: Expression, bindings: CelBindings, row: CelRow, work: Work): Promise<CelComputed>;
   /**
-   * Returns the values of an expression, one for each row, in the order of the rows. As with `testRows`, the evaluation can stop before the
-   * last row; the result then has fewer values.
+   * Returns the values of an expression for the rows, in their order. If the evaluation fails or `isDue` returns true, the rest of the rows
+   * is left out.
    */
   computeRows(
     expression: Expression,
@@ -43,10 +43,7 @@ export type CelComputed = { readonly value: JsonValue } | CelFailure;
  */
 export const inlineStepsMax = 500_000;
 
-/**
- * Number of rows whose evaluation cost is computed with one function call, before cheap rows are evaluated on the event loop. A call for
- * each single row would take longer than the computation itself.
- */
+/** Number of rows for which one function call computes the cost of an evaluation. One call for each row would take longer. */
 const rowsAtOnce = 20;
 
 /**

@@ -37,16 +37,16 @@ export function noteLongNumbers(values: object, given: readonly unknown[]): void
 }
 
 /**
- * Selects the long numbers (numbers with more digits than a double holds) that `noteLongNumbers` has found for `values`. Call it before
- * each evaluation of an expression with `values`. The result of the expression then contains all digits of these numbers.
+ * Call it before each evaluation of an expression with `values`. The result then keeps all digits of long numbers, which a double cannot
+ * hold.
  */
 export function beginWith(values: object): void {
   current = known.get(values);
 }
 
 /**
- * Returns the long number for which a double was used in the current evaluation. Undefined if the double was used for no long number, and
- * `unclear` if it was used for several.
+ * Returns the original number that `double` replaces in the current evaluation, with all its digits. Undefined if there is none, and
+ * `unclear` if there are several.
  */
 export function longNumberOf(double: number): RawNumber | "unclear" | undefined {
   return current?.get(double);

@@ -29,8 +29,8 @@ export function rerunOf(program: Program, from: string, judge: string): Repeated
 }
 
 /**
- * True if the judge step (a step that asks people) is in an error handler, or inside a step with inner steps that is not an `if`, such as
- * `until`. To run earlier steps again, the job would have to leave this handler or step, which is not allowed.
+ * True if the `judge` step (which asks people) is in an error handler, or inside a step such as `until`. A job must not leave these parts
+ * to run earlier steps again.
  */
 function isLeft(list: readonly Step[], judge: string): boolean {
   return [...stepsOf(list)].some((step) => {
@@ -44,10 +44,7 @@ function holds(list: readonly Step[], id: string): boolean {
   return [...stepsOf(list)].some((step) => step.id === id);
 }
 
-/**
- * True if `step` and the judge step (a step that asks people) are in different branches of one enclosing step. Then `step` does not run
- * again when the answer sends the job back, because the job is not in the branch of `step`.
- */
+/** True if `step` and the `judge` step (which asks people) are in different branches of the same step. Then `step` does not run again. */
 function isElsewhere(all: readonly Step[], step: Step, judge: string): boolean {
   return all.map(listsOf).some((lists) => {
     const taken = lists.find((list) => holds(list, judge));

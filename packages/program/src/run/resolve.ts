@@ -46,8 +46,8 @@ export type ResolveFault = {
 export type Resolution<T> = { readonly value: T } | { readonly fault: ResolveFault };
 
 /**
- * Returns the value of a template with its references filled in. Returns a fault if a referenced value is absent or null and has no
- * replacement (`else`). Also returns a fault if a `$text` would contain an object or a list. Stops at the first fault.
+ * Returns the template with its references replaced by values. Returns a fault if a value is absent and has no replacement (`else`), or
+ * cannot be part of a text.
  */
 export function resolveValue(template: ValueTemplate, scope: RunScope): Resolution<JsonValue> {
   switch (template.kind) {

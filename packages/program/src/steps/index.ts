@@ -146,7 +146,7 @@ export function ownCallsOf(step: Step): readonly StepCall[] {
   return languageOf(step.kind).calls(step);
 }
 
-/** Returns the skills that a step runs itself, by the program's names for them. Skills in its branches are not included. */
+/** Returns the names of the skills that this step runs. Skills in the branches of the step are not included. */
 export function ownRunsOf(step: Step): readonly string[] {
   return languageOf(step.kind).runs?.(step) ?? [];
 }

@@ -36,9 +36,7 @@ export type StepLanguage<S extends AnyStep, Inner extends AnyStep = never> = {
   readonly takesOnError?: boolean;
   /** Definitions that the step's JSON Schema refers to. */
   readonly definitions: Readonly<Record<string, JsonSchema>>;
-  /**
-   * Words for this kind of step in error hints: a name for its value, a name for its list of rows, and the part in which it can use `row`.
-   */
+  /** Words for this kind of step that error hints use, such as "a filter". */
   readonly named: StepWords;
   /** Reads a step. Returns undefined if the step cannot be used. Records every fault. */
   read(base: StepBase, fields: ShapeFields, reading: StepReadContext<Inner>): S | undefined;

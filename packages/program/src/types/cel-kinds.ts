@@ -17,10 +17,7 @@ type KindFault = {
   readonly fault: string;
   readonly hint: string;
   readonly isYounger?: boolean;
-  /**
-   * The type of the call's result, if it is known in spite of the fault. If it is not known, the parts of the expression that use the
-   * result are not checked.
-   */
+  /** The type of the function's result, if it is known although the arguments do not fit. */
   readonly gives?: CelKind;
 };
 

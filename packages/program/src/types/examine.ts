@@ -136,7 +136,7 @@ function examineType(type: ValueType, schema: JsonSchema, path: Path): Examinati
   return isTypeAll && isWithin && schema.type !== "integer" ? certain : uncertain;
 }
 
-/** Formats of texts that the text of a point in time never has. */
+/** Formats of JSON Schema that a text with a date and a time never has. */
 const otherFormats = new Set<unknown>(["date", "time", "duration", "email", "uri", "uuid", "hostname"]);
 
 /**
@@ -233,10 +233,7 @@ function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/**
- * Compares a template with the keywords of a schema that combine several schemas, such as anyOf. A combined schema is considered only if
- * the template certainly satisfies it or certainly violates it. Returns the result of the comparison.
- */
+/** Compares a template with the parts of a schema that combine other schemas, such as `anyOf`, and returns the result. */
 function ofRules(template: ValueTemplate, schema: JsonSchema, examiner: Examiner, path: Path): Examination {
   const look = (rule: unknown) => examine(template, rule, examiner, path);
   const parts = branchesOf(schema, "allOf").map(look);

@@ -43,8 +43,8 @@ export const nothing: StepOutcome = { value: "none", set: undefined, maySkip: fa
 export type EarlierCall = { readonly type: ValueType; readonly maySkip: boolean };
 
 /**
- * Parts of texts for the hints of error messages. `values`: the kinds of steps that have a value for later steps. `sets`: the kinds of
- * steps that make a set of rows. `rows`, `expressionRows`: the places where a value, or an expression, can use the current row.
+ * Texts about steps for the hints of error messages. `values` and `sets`: kinds of steps that have a value, or make rows. `rows` and
+ * `expressionRows`: places where a value or an expression can use the current row.
  */
 export type ScopeHints = {
   readonly values: string;
@@ -79,8 +79,8 @@ export type Scope = {
    */
   readonly ids: ReadonlySet<string>;
   /**
-   * Steps that have certainly failed when this place of the program runs. The reason is a surrounding condition that tests if
-   * `steps.<id>.error` exists. So expressions at this place may use the errors of these steps.
+   * Steps whose error exists at this place of the program, because a condition around the place requires it. Expressions here may use the
+   * error.
    */
   readonly asked?: ReadonlySet<string> | undefined;
   /**

@@ -33,8 +33,7 @@ export function matchRequest(
 }
 
 /**
- * True if the path of a request fits the action's path template. The path may begin with the path of the app's base URL or come without it,
- * because an app without an address has no base URL.
+ * True if the path of a request fits the action's path template. The path may begin with the path of the app's base URL, or leave it out.
  */
 function matchPath(toolkit: Toolkit, action: Action, pathname: string, unifier: Unifier): boolean {
   const own = segmentsOf(templateOf(action.request.path));

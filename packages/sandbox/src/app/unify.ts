@@ -319,9 +319,8 @@ function splitText({ parts }: Template, text: string): [Placeholder, string][] |
 }
 
 /**
- * Assigns the items of a received list to the item templates of the tool's definition, in order. An item is missing if its argument was not
- * given, so there may be fewer items than templates. A template is skipped if its fixed values differ from those of the next item. Returns
- * undefined if there are more items than templates.
+ * Assigns the received items, in order, to the item templates of the tool's definition. A template without a fitting item is skipped.
+ * Returns undefined if there are more items than templates.
  */
 function alignItems<T>(
   trees: readonly TemplateTree[],

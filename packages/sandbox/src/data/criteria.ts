@@ -11,10 +11,7 @@ const fieldNames = new Set(["sort", "sortby", "orderby", "sortfield", "order"]);
 
 const directionNames = new Set(["order", "sortdir", "sortdirection", "direction"]);
 
-/**
- * Functions with which a filter of the sandbox (apps that svc plays itself) reads the fields of an emulated object. The value of a field
- * comes from an earlier call or is made up. It is undefined if the object has no such field.
- */
+/** An object in a list, as a filter of the sandbox reads it. Its functions return the values of its fields. */
 export type CriteriaRow = {
   readonly said: (name: string) => unknown;
   /**
@@ -69,10 +66,7 @@ export function askedOf(toolkit: Toolkit, action: Action, args: AnyObject): List
   return { bound, criteria, order: orderOf(action.inputSchema, args, fields) };
 }
 
-/**
- * Returns the arguments with default values added. The description of an argument with a fixed set of values may say which of these values
- * apply if the argument is absent. Examples are `Without it triggered and acknowledged ones` and `Without it all but the deleted ones`.
- */
+/** Returns the arguments with default values added. The defaults come from descriptions such as `Without it all but the deleted ones`. */
 function withUnsaid({ inputSchema }: Action, args: AnyObject): AnyObject {
   const unsaid = propertiesOf(inputSchema).flatMap(([name, { enum: options, description }]) => {
     const [, allBut, sentence] = /\bWithout it (all but the )?([\w ,]+) ones\b/.exec(String(description)) ?? [];
@@ -139,10 +133,7 @@ export function isText(name: string): boolean {
   return /(?:name|title|summary|subject|description|content|body|text|email|note|address|identifier)s?$/i.test(name);
 }
 
-/**
- * Returns a filter for rows. A row passes if each word of the query occurs in one of its texts: a text from an earlier call, or a field
- * such as `title`.
- */
+/** Returns a filter for rows. A row passes if each word of the query occurs in the row's texts. */
 function hasWords(query: string, fields: ObjectFields): Criterion {
   const words = query.slice(0, queryMax).toLowerCase().split(/\s+/);
   const wanted = [...new Set(words)].filter((word) => word !== "" && word !== "*").slice(0, wordsMax);

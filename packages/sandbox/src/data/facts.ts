@@ -30,10 +30,7 @@ export function factsOf(args: AnyObject, body: unknown, kind: Kind | undefined):
   return Object.fromEntries(facts);
 }
 
-/**
- * Returns the field that an argument sets if the argument's name is longer than the field's. For example, `board_name` sets the name of a
- * board, and `new_name` sets a new name.
- */
+/** Returns the field that an argument with a prefix sets. For example, `board_name` sets the name of a board, and `new_name` a new name. */
 function fieldOf(argument: string, kind: Kind | undefined): { name: string; isNew: boolean } | undefined {
   const words = wordsOf(argument);
   const after = (prefix: readonly string[]) => {

@@ -10,13 +10,12 @@ export type ResultPlace = readonly string[];
 /** Positions of the objects and lists that the sandbox (apps that svc plays itself) fills in when it makes up a tool's result. */
 export type Layout = {
   /**
-   * The object that the call is about. `place`: its position in the result; an empty path means the whole result. Undefined if the result
-   * shows no object with an id.
+   * Where the result shows the object that the call is about. An empty `place` means the whole result. Undefined if the result shows no
+   * such object.
    */
   readonly entity: { readonly place: ResultPlace; readonly idField: string | undefined } | undefined;
   /**
-   * The list in the tool's answer, and its place in the result. `inside`: set if each item wraps the listed object, for example if an item
-   * of a search result has a score and the found object. It is the property that contains the listed object.
+   * Where the result shows a list. `inside`: the property of each item that contains the listed object, if the items have other data too.
    */
   readonly list:
     | { readonly place: ResultPlace; readonly idField: string | undefined; readonly inside?: string | undefined }
@@ -125,8 +124,8 @@ function findIdField(schema: AnyObject, { words, idArguments }: Kind): string | 
 }
 
 /**
- * Returns the list in an answer that is named after the kind of object that the tool is about, at any depth. If there is none, returns the
- * first list; shallow lists come before deep ones.
+ * Returns the list in an answer that fits the tool best. This is a list with the name of the tool's objects, otherwise usually the first
+ * list.
  */
 function findList(nodes: readonly Node[], role: ToolRole): Layout["list"] {
   const subjects = new Set(role.subjects.map(({ kind }) => kind.words.join("")));

@@ -26,10 +26,7 @@ export type ResultPlan = {
    * refers to no known object.
    */
   readonly refer: (field: { owner: string; shown: ShownObject; path: readonly string[]; schema: AnyObject }) => unknown;
-  /**
-   * Values that follow from the call, for example a name in its arguments. They fill the fields of the answer that are outside `entity` and
-   * `items`.
-   */
+  /** Values that follow from the call, for example a name in its arguments. They fill the fields of the answer outside its main objects. */
   readonly facts: Facts;
   readonly layout: Layout;
   readonly entity: ShownObject | undefined;
@@ -241,8 +238,8 @@ function isSame(a: ResultPlace, b: ResultPlace): boolean {
 }
 
 /**
- * True if the list at this position must contain, at any depth, the object or the list that the call is about. The sandbox then makes
- * exactly one item in this list.
+ * True if the list at `place` contains the object or the list that the call is about. The sandbox then gives this outer list exactly one
+ * item.
  */
 function isOnTheWay(place: ResultPlace, { layout, entity, items }: ResultPlan): boolean {
   const targets = [entity && layout.entity?.place, items && layout.list?.place];

@@ -8,9 +8,8 @@ type Options = ReadonlyMap<string, readonly unknown[]>;
 const knownOptions = new WeakMap<Toolkit, Options>();
 
 /**
- * Returns a function that returns the values that an app accepts for a field of an object. The values are taken from arguments of the app's
- * tools (for example the statuses by which incidents can be listed). Tools for the same noun are preferred. Without them, the values are
- * used only if all other tools accept the same values.
+ * Returns a function that returns the values that the app accepts for a field. The values come from the arguments of the app's tools.
+ * `noun`: the object that has the field, for example an incident.
  */
 export function optionsFor(toolkit: Toolkit, noun: readonly string[]): (name: string) => readonly unknown[] {
   let options = knownOptions.get(toolkit);

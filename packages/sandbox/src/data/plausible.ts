@@ -245,10 +245,7 @@ export function uuidOf(seed: Seed, path: readonly string[]): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }
 
-/**
- * Returns a time for an object. The times of one object are in a plausible order: a change is after the creation, an end is after the
- * start, and due or planned times are later. Objects that calls made have the times of these calls.
- */
+/** Returns a plausible time for a field of an object. For example, a change of the object is later than its creation. */
 function timeOf(clue: Clue): string {
   return isoTime(timeMsOf(clue));
 }

@@ -29,7 +29,7 @@ type Reference = {
   readonly leaf: string;
 };
 
-/** Number of rows of a list that other objects can refer to. It is the number of rows that a list usually shows. */
+/** Number of first rows of a made-up list to which other objects can refer. A list usually shows this many rows. */
 const rowsMax = 3;
 const personWords = new Set(
   "assignee owner creator lead author user member agent organizer reviewer requester reporter sender".split(" "),
@@ -39,10 +39,7 @@ const personWords = new Set(
  * object.
  */
 const authorWords = new Set("creator author owner user member organizer sender requester reporter".split(" "));
-/**
- * Words for roles in which an object of the sandbox can refer to an object (for example `assignee`). Such a reference has a value only if a
- * call has set it. Without a call, it stays empty.
- */
+/** Names of references that stay empty until a call sets them, for example the assignee of an issue. */
 const optionalWords = new Set(
   "assignee lead agent reviewer project milestone cycle parent org organization person contact deal label".split(" "),
 );
@@ -59,8 +56,8 @@ export function listSeed({ slug }: Toolkit, listName: string, bound: AnyObject):
 const knownReferences = new WeakMap<Toolkit, Map<string, Reference | undefined>>();
 
 /**
- * Returns the value of a field that belongs to another object. For example, the service of an incident is one of the services in the list
- * of services, and has the same name there. Returns undefined if the app has no list of such objects.
+ * Returns the value of a field that shows another object, for example the name of an incident's service. The value comes from the app's
+ * list of such objects. Undefined if the app has no such list.
  */
 export function referTo(
   toolkit: Toolkit,

@@ -29,7 +29,10 @@ export type ListWork = Pick<ResultPlan, "optionsFor" | "refer" | "noun" | "baseM
 
 /** Number of made-up rows among which a list with filters searches. */
 const rowsSearched = 60;
-/** Maximum number of objects, made by earlier calls, that a list searches or sorts. If there are more, only the newest are used. */
+/**
+ * Maximum number of objects from earlier calls that a call searches or sorts to answer with a list. If there are more, only the newest are
+ * used.
+ */
 const madeSearched = 500;
 
 /**

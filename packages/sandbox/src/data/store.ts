@@ -17,10 +17,7 @@ const usualLimits: StoreLimits = { projectsMax: 1000, objectsPerProjectMax: 10_0
  */
 const factsCharactersMax = 64 * 1024;
 
-/**
- * Assumed size of a stored object without its known values, in characters. It is added to the size of the values when the memory of the
- * store is limited.
- */
+/** Characters that each stored object counts in addition to its values, in the memory limit of the store. */
 const objectCharacters = 512;
 
 /**

@@ -31,7 +31,7 @@ export class TopProjects {
   readonly #use = new Map<ProjectId, number>();
   #told: ReadonlySet<ProjectId> = new Set();
 
-  /** The projects that currently have their own label in the metric. All other projects share the label `other`. */
+  /** The projects that have their own label in svc's metrics. All other projects share the label `other`. */
   get named(): ReadonlySet<ProjectId> {
     return this.#told;
   }

@@ -28,10 +28,7 @@ export type PlacingOptions = {
 
 /** Name of the audited action that records that a destructive tool call was sent. */
 export const sentAction = "ToolCall.Send";
-/**
- * Name of the audited action that records the creation of a project's audit chain (hashes that link the rows of the audit log). The record
- * is a row in the chain of the deployment.
- */
+/** Name of the audit log entry that begins a project's chain. In a chain, each entry's hash depends on the entry before. */
 export const beginAction = "AuditLog.BeginChain";
 
 const rowsAtOnce = 500;

@@ -53,7 +53,7 @@ function isForUnbound(method: DescMethod): boolean {
   throw new Error(`${method.parent.typeName}/${method.name} declares no bound_key`);
 }
 
-/** True if a call belongs to the portal. Keys of portal links are members' keys, so a portal call must require this role. */
+/** True if a call can be made with the key of a portal link. Throws if such a call requires a role that these keys do not have. */
 function isForPortal(method: DescMethod): boolean {
   if (!getOption(method, portalOption)) return false;
   if (requiredRole(method) === "member") return true;

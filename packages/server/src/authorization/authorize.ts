@@ -160,9 +160,8 @@ async function vouch(
 }
 
 /**
- * Returns the principal of the key with which the person vouches for the client: a key of the console session, or a key that the person
- * typed. The session is proved by two secret halves, and the form contains one of them. Rejects with SESSION_INVALID, KEY_NEEDED,
- * API_KEY_INVALID or SIGN_INS_EXCEEDED, or if the database is unavailable.
+ * Returns the principal of the person who decides about the client. The person has a console session, or has typed a key. Rejects with
+ * SESSION_INVALID, KEY_NEEDED, API_KEY_INVALID or SIGN_INS_EXCEEDED.
  */
 async function identify(
   form: URLSearchParams,

@@ -14,10 +14,7 @@ import { classesOf, firstScopes, scopesOfTool } from "./scopes.ts";
  * permission for an agent).
  */
 export type McpDoor = {
-  /**
-   * Returns the principal of a request that has a key or the access token of a grant (a person's permission for an agent). Rejects like
-   * Authenticate, and with GRANT_INVALID.
-   */
+  /** Returns the principal of a request with a key or the access token of a grant. Rejects if the key or the grant is not valid. */
   authenticate(req: IncomingMessage, wait: KeyLookupWait): Promise<Principal>;
   /**
    * Returns the headers for a request without valid credentials. They name the address where the client can ask for a grant (a person's

@@ -21,7 +21,10 @@ import { AuthorizationRefusal } from "./serve.ts";
  * the document's address.
  */
 export type ClientDocuments = {
-  /** Returns the client that a document describes. Throws ClientDocumentError if the document cannot be read or is not valid. */
+  /**
+   * Returns the client with this id. The id is the address of a document that describes the client. Throws ClientDocumentError if the
+   * document cannot be used.
+   */
   find(id: string): Promise<Client>;
   /** Closes the connections over which client metadata documents (JSON files in which OAuth clients describe themselves) were read. */
   close(): Promise<void>;

@@ -57,7 +57,7 @@ function toolkitScope(slug: string): string {
 export type Offer = {
   /** Entity (customer or user) to which the person's key is scoped; empty if the person can choose any entity. */
   readonly entityId: string;
-  /** Entities with connected accounts. The page suggests them. */
+  /** Entities with connected accounts, as suggestions for the person. */
   readonly entities: readonly string[];
   readonly accessClasses: readonly StoredAccessClass[];
   readonly toolkits: readonly { readonly slug: string; readonly name: string }[];

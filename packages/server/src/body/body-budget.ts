@@ -50,7 +50,7 @@ export type BodyCharge = {
   release(): void;
 };
 
-/** Limits of a body budget in bytes. */
+/** Limits of the memory that request bodies may use on a node. */
 export type BodyBudgetOptions = {
   clock: Clock;
   /** Maximum for all request bodies that the node keeps in memory together, in bytes. */
@@ -190,18 +190,14 @@ class Budget {
   }
 
   /**
-   * Returns the holder that must lose a request body, because the bytes of `holder` do not fit. A holder is one sender address in one share
-   * of the budget (for example the share of a project).
-   * - If the whole node is full, a holder in a share with more bytes loses a body: the largest holder of the largest such share.
-   * - If only the share is full, or if no other share has more bytes, the largest holder of the same share loses a body.
-   * - If these cases name no holder with more bytes, or if the address has reached its own limit, returns `holder`, provided that its
-   *   oldest body arrives slowly.
-   * - Otherwise returns undefined: no body may be discarded.
+   * Returns the sender that must lose a request body to make room for `holder`. This is a sender that holds more bytes, or `holder` itself
+   * if its body arrives slowly. Undefined if nobody must lose a body.
    */
   #victimOf(holder: Holder, bytes: number): Holder | undefined {
     const itself = this.#isSlow(holder) ? holder : undefined;
     if (!this.#fitsAddress(holder, bytes)) return itself;
     const { share } = holder;
+    // The whole node is full: the largest sender of the largest share loses a body, if that share has more bytes.
     if (this.#fitsShare(holder, bytes)) {
       const holders = [...this.#shares.values()]
         .filter((other) => other !== share && other.bytes > share.bytes + bytes)
@@ -209,6 +205,7 @@ class Budget {
       const largest = largestBy(holders.filter((other) => other.largest !== undefined));
       if (largest !== undefined) return largest.largest;
     }
+    // The share is full, or none has more bytes: the largest sender of the same share loses a body.
     const neighbour = largestOf(share.holders.values());
     return neighbour !== undefined && neighbour !== holder && neighbour.bytes > holder.bytes + bytes
       ? neighbour

@@ -190,10 +190,7 @@ class ArrivingBody {
   readonly #pieces: Buffer[] = [];
   /** Number of free bytes at the end of the memory block that was added last. The next bytes of the body are copied there. */
   #free = 0;
-  /**
-   * True if the last stored piece is a slab (large block), which is charged as it is filled. False if it is a smaller piece, which is
-   * already charged.
-   */
+  /** True if the last stored block is counted in the memory budget while it is filled. False if it was counted as a whole before. */
   #isSlab = false;
 
   constructor(charge: BodyCharge, bytesMax: number) {

@@ -17,9 +17,8 @@ export type DecodeOptions = { readonly bytesMax: number; readonly charge: BodyCh
 export type ContentCodec = (pieceBytes: number) => Transform;
 
 /**
- * Maximum decoded bytes in each piece. The allocator puts pieces of this size on memory pages of their own, and returns these to the system
- * after use. With smaller pieces, the process still held 100 MB after a flood of compressed bodies. A page uses no memory until it is
- * written.
+ * Maximum decoded bytes in each piece. The memory of such large pieces goes back to the system after use; the process keeps the memory of
+ * small ones.
  */
 const pieceBytesMax = 262_144;
 /**

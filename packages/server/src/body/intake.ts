@@ -69,8 +69,8 @@ export async function pauseBeforeRefusal(error: unknown): Promise<void> {
 }
 
 /**
- * Maximum time in milliseconds to wait for the lookup of a request's key. This limit applies only if the body is larger than an address
- * without a known key may keep in memory. A lookup normally takes a small fraction of this time.
+ * Maximum time in milliseconds that a request with a large body waits for the lookup of its key. A lookup normally takes a small fraction
+ * of this time.
  */
 const lookupMs = 250;
 

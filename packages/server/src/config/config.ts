@@ -124,7 +124,7 @@ const isPackage = import.meta.url.endsWith(".js");
 /** The folder that contains this server's `package.json` and the folder `toolkits` (definitions of apps). */
 export const checkoutDir: string = fileURLToPath(new URL("../../../../", import.meta.url)).replace(/\/$/, "");
 
-/** Returns the folders of this process. */
+/** Returns the working directory, the folder of svc's files, and the home directory if svc is an installed package. */
 export function currentFolders(): ConfigFolders {
   const packageHome = isPackage ? homedir() : undefined;
   return { workingDir: process.cwd(), checkout: checkoutDir, isRoot: process.getuid?.() === 0, packageHome };
@@ -266,9 +266,8 @@ function checkTogether(config: Config, reader: ConfigReader): void {
 }
 
 /**
- * Returns the configuration of the process with this number, when the server runs several processes. If `hasProcessRoles` is true,
- * processes with even numbers take no requests and run the jobs with rows. If the operator has limited the whole node (`SVC_ROLE` is `api`
- * or `worker`), all processes are equal.
+ * Returns the configuration of the process with this number, when the server runs several processes. With `hasProcessRoles`, odd numbers
+ * take requests, and even numbers run long jobs.
  */
 export function configOfProcess(config: Config, number: number): Config {
   if (!config.hasProcessRoles || config.processes === 1 || config.role !== "all") return config;

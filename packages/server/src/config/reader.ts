@@ -21,10 +21,7 @@ export type ConfigReader = {
   ): Choice | undefined;
   /** Returns the entries of a variable that contains a list, separated by commas or white space. */
   list(name: VariableName): string[];
-  /**
-   * Returns the value of a variable that contains a secret: visible ASCII of at least 32 characters. A fault contains only the length of
-   * the value.
-   */
+  /** Returns the value of a variable that contains a secret. The value must have at least 32 visible ASCII characters. */
   secret(name: VariableName): string | undefined;
   /** Returns the value of a variable after `parse` was applied. If `parse` throws, its message becomes the fault. */
   parsed<Value>(name: VariableName, parse: (text: string) => Value): Value | undefined;

@@ -65,10 +65,7 @@ export function readKeep(node: ShapeNode, root: string, reader: ShapeReader): Ad
   });
 }
 
-/**
- * Returns all fields of a set after a step has added fields to it. An added field may not have the name of an existing field, except for
- * the field `replaced`, which the step removes.
- */
+/** Returns the fields of a row after a step has added `kept` and removed `replaced`. Records a fault if an added field already exists. */
 export function withKept(
   { row, kept, path, replaced }: KeptFields,
   { faults }: Pick<Check, "faults">,

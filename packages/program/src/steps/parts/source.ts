@@ -18,7 +18,7 @@ export function sourceSchema(example: string, description = "The set."): JsonSch
 
 const stateCount = { min: 1, max: rowStates.length };
 
-/** The optional field `states` of every step that reads a set. It selects the rows that ended in one of the given states. */
+/** The optional fields of a step that reads a list of rows. `states` selects rows by the state in which they ended. */
 export const sourceOptions = {
   states: {
     description:

@@ -22,7 +22,10 @@ import { type PageCall, textField } from "./page-call.ts";
 /** Dependencies of the handler by which a person connects an account through a connect link. */
 export type ConnectOptions = LinkOptions & { readonly connectLinks: Node["connectLinks"]; readonly audit: AuditLog };
 
-/** Creates the handler for POST requests to `/console/connect`, with which a connect link shows its page and connects an account. */
+/**
+ * Creates the handler for POST requests to `/console/connect`. The page behind a connect link uses it to get its content and to connect an
+ * account.
+ */
 export function createConnect(options: ConnectOptions): PageCall {
   const { connectLinks, audit } = options;
   return async (body, req) => {

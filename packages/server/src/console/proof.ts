@@ -26,10 +26,7 @@ export type SessionProof = {
   readonly isPortal: boolean;
 };
 
-/**
- * Prefix of the page's half of the session secret, for portal sessions that may be used in frames of other sites. It shows which kind of
- * cookie belongs to the session.
- */
+/** Prefix of the secret that a portal page sends, if the portal may be shown in frames of other sites. */
 const framedMark = "framed_";
 
 /** How the console recognizes its own pages and their browsers. */

@@ -63,7 +63,6 @@ export function createGrantsService(options: GrantsServiceOptions): ServiceImpl<
   };
 }
 
-/** Database or transaction in which a grant (a person's permission for an agent) is read. */
 type ReadContext = Pick<GrantsServiceOptions, "clock"> & { readonly db: Executor };
 
 async function requireGrant(

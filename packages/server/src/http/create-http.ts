@@ -162,8 +162,8 @@ function createMain(parts: ServerParts, given: HttpParts, calls: Calls): HttpSer
 }
 
 /**
- * Creates the separate listener for administration and metrics. It serves only AdminService, the health service and the probes. It serves
- * no other calls, no webhooks, no MCP and no pages.
+ * Creates the separate listener for administration. It serves only AdminService, the health service, and the probes, which include
+ * `/metrics`.
  */
 function createAdmin(parts: ServerParts, given: HttpParts, { rpcOf }: Calls, host: string): HttpServer {
   const { health, metrics } = parts;

@@ -28,8 +28,8 @@ function answerOf(status: string): string {
 /** Maximum time for which a refused connection stays open so that the client can read the answer, in milliseconds. */
 const lingerMs = 1_000;
 /**
- * Maximum time in milliseconds for which one turn of the event loop closes late connections (those whose request did not arrive in time).
- * The server finds all late connections at once, so it closes the remaining ones in later turns.
+ * Maximum time in milliseconds for which late connections are closed without a pause. A connection is late if its request did not arrive in
+ * time.
  */
 const timeSliceMs = 5;
 

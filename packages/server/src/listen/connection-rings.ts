@@ -86,7 +86,7 @@ export function parseWhileOpen(socket: HttpSocket): void {
   };
 }
 
-/** All states, in the order in which connections are closed. */
+/** All states of a connection, in the order in which connections are closed. */
 export const everyKeyState: readonly KeyState[] = ["halfOpen", "keyless", "keyed"];
 /** The states of connections without a key, in the order in which svc closes connections. */
 export const keylessStates = everyKeyState.slice(0, 2);
@@ -101,10 +101,7 @@ export function sizeOf({ halfOpen, keyless, keyed }: Rings): number {
   return halfOpen.size + keyless.size + keyed.size;
 }
 
-/**
- * Moves a connection to the end of its lists of connections in the state `keyState`. So it counts as the connection that was used last.
- * Does nothing if the connection is closed.
- */
+/** Gives a connection the state `keyState`, and marks it as the connection that was used last. */
 export function promote(connection: HeldConnection, keyState: KeyState): void {
   for (const rings of connection.scopes) {
     if (rings[connection.keyState].delete(connection)) rings[keyState].add(connection);
@@ -145,7 +142,7 @@ function findWaiting(ring: Set<HeldConnection>, untilMs: number): HeldConnection
   return undefined;
 }
 
-/** Returns a connection whose request has been in progress since before `untilMs`; undefined if there is none. */
+/** Returns a connection that the server has been answering since before `untilMs`; undefined if there is none. */
 function findAnswered(ring: Set<HeldConnection>, untilMs: number): HeldConnection | undefined {
   let looks = 0;
   for (const connection of ring) {
@@ -157,8 +154,8 @@ function findAnswered(ring: Set<HeldConnection>, untilMs: number): HeldConnectio
 }
 
 /**
- * True if a stopping server may close the connection now. It may if the connection has been idle for 250 ms, or if its request without a
- * key has been incomplete for 2 s.
+ * True if a stopping server may close the connection now. It waits 250 ms for a request to begin, and 2 s for a whole request without a
+ * valid key.
  */
 export function isUnasked(connection: HeldConnection, nowMs: number): boolean {
   const waitedMs = nowMs - connection.usedMs;

@@ -96,10 +96,7 @@ const punishedWithinMs = 1_000;
  */
 const heldMs = 100;
 const heldAtOnce = 2;
-/**
- * Precision of the order in which connections were used, in milliseconds. A connection moves to the end of its ring at most once in this
- * time.
- */
+/** Minimum time in milliseconds between two updates of a connection's place in the order of last use. */
 const orderMs = 1_000;
 
 /**

@@ -19,9 +19,8 @@ export type SharedPorts = { readonly main: number; readonly admin: number | unde
 /** All listeners of a server. */
 export type Listeners = {
   /**
-   * Opens all listeners, or none if one fails. `shared`: ports to share with several processes; default: the configured ports. Rejects with
-   * the error of the main listener, or with ConfigError for SVC_ADMIN_LISTEN. A process with the role `rows` (it takes no requests and runs
-   * long jobs) opens none.
+   * Opens all listeners, or none if one fails. `shared`: ports that several processes share; default: the configured ports. Rejects with
+   * the error of the main listener, or with ConfigError if the address in SVC_ADMIN_LISTEN cannot be used.
    */
   listen(shared?: SharedPorts): Promise<ListenerUrls>;
   /** Closes all listeners, like `HttpServer.close`. */

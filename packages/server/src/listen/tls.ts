@@ -17,7 +17,7 @@ export type Tls = {
    * faults are logged, and the previous certificate stays in use.
    */
   reload(): Promise<void>;
-  /** Stops the repeated reading of the files. */
+  /** Stops the repeated reading of the certificate files. */
   stop(): Promise<void>;
 };
 

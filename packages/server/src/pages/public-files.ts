@@ -8,7 +8,7 @@ import { answerError } from "../http/answer.ts";
 import type { PageHandler } from "./pages.ts";
 import { answerFailure, answerFile, etagOf, type FailureLog, type StaticFile } from "./static-files.ts";
 
-/** Creates the handler of a public file from the function that returns the file for a request. */
+/** Makes the page handler of a public file. `read` returns the file for a request. */
 export type PublicFile = (read: (req: IncomingMessage) => StaticFile | Promise<StaticFile>) => PageHandler;
 
 /** Headers that let pages of any origin read a public file and ask if it has changed. Clients of MCP send the third request header. */

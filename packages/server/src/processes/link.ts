@@ -21,10 +21,7 @@ export type ProcessLink = {
   tell(message: ProcessMessage): Promise<void>;
 };
 
-/**
- * Returns the link to the supervisor, or undefined if this process has no supervisor. If the supervisor ends, this process ends as well,
- * because the supervisor holds the database.
- */
+/** Returns the link to the supervisor process, or undefined if there is none. If the supervisor ends, this process ends too. */
 export function openProcessLink(): ProcessLink | undefined {
   if (process.send === undefined) return undefined;
   const begun = Promise.withResolvers<ProcessShare>();

@@ -14,8 +14,8 @@ type ListField = DescField & { readonly fieldKind: "list"; readonly listKind: "m
 type MessageField = DescField & { readonly fieldKind: "message" };
 
 /**
- * The fields of a message type that need special treatment when the message is written as JSON. `list`: the first list of messages, which
- * may be long. `parts`: the fields that contain one message, because several answers may share that message.
+ * Fields of a message that are written as JSON in a special way. `list`: the first list of messages, which may be long. `parts`: fields
+ * with one message, whose JSON may be used again.
  */
 type Shape = { readonly list: ListField | undefined; readonly parts: readonly MessageField[] };
 
@@ -29,10 +29,7 @@ const timeSliceMs = 4;
 /** Maximum number of items in a list that is written without pauses. */
 const shortMax = 16;
 
-/**
- * Returns a message as JSON, with exactly the same bytes as Connect. A long list is written in time slices of some milliseconds, and other
- * work may run between them. The text of a shared message is created only once.
- */
+/** Returns a message as JSON. A long list is written in parts of a few milliseconds, so that other work can run in between. */
 export function writeJson(
   desc: DescMessage,
   message: Message,

@@ -30,7 +30,9 @@ export type Call = {
   readonly end?: (fault: Fault) => void;
 };
 
-/** Returns the owner of a call's work: the caller's project, if there is one, and the request. */
+/**
+ * Returns for whom a call does its work: the caller's project, and the id of the request. The project is empty for a caller without one.
+ */
 export function ownerOf({ requestId, principal }: Call): WorkOwner {
   return { projectId: principal?.kind === "project" ? principal.projectId : "", callId: requestId };
 }

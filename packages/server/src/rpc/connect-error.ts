@@ -48,12 +48,10 @@ export function toConnectError(fault: Fault): ConnectError {
   return error;
 }
 
-/**
- * Returns one detail of an error in the form that is sent to the client. The binary form also says which parts of the texts are waiting
- * times, or names of calls and fields. The JSON form leaves this out, because readers of JSON do not use it.
- */
+/** Returns one detail of an error as it is sent to the client: as bytes, and as JSON without `parts`. */
 function wireDetail({ says, advice }: Fault, detail: FaultDetail, index: number) {
   const ofMessage = index === 0 ? wireParts(says).map((part) => ({ ...part, inMessage: true })) : [];
+  // Parts of the texts that are waiting times, or names of calls and fields. Readers of JSON do not use them.
   const parts = [...ofMessage, ...wireParts(partedOf(advice[index] ?? ""))];
   const value = toBinary(ErrorDetailSchema, create(ErrorDetailSchema, { ...detail, parts }));
   return { type: ErrorDetailSchema.typeName, value, debug: { ...detail } };
@@ -79,7 +77,7 @@ export function toWireError(error: unknown): WireError {
   return new ConnectError("internal error", Code.Internal, undefined, undefined, error);
 }
 
-/** Data about a call whose error is converted. */
+/** The data of a failed request from which its error is made. */
 export type FailedRequest = Pick<Parameters<ReturnType<Interceptor>>[0], "contextValues" | "signal">;
 
 /** Converts an error of a call to Connect's error. */

@@ -33,7 +33,7 @@ const timeoutMaxMs = 60_000;
 // Minimum bytes of a stream's message that svc compresses. Compressing a smaller message costs more than sending it.
 const compressMinBytes = 32_768;
 
-/** The calls of one node: streams, which use Connect's handlers, and unary calls by path. */
+/** The API calls of one node. `handlers`: the calls that stream. `unary`: the other calls, by the path of their URL. */
 export type CallRouter = Pick<ConnectRouter, "handlers"> & {
   readonly unary: ReadonlyMap<string, UnaryCall>;
   /** True if a call requires a key. */

@@ -208,7 +208,7 @@ class UnaryContext implements HandlerContext {
     return this.#responseTrailer;
   }
 
-  /** Returns the answer headers that the method set, including its trailers in the form of the protocol; undefined if there are none. */
+  /** Returns the headers and trailers that the method added to the answer, all as headers; undefined if it added none. */
   addedHeader(): Headers | undefined {
     if (this.#responseHeader === undefined && this.#responseTrailer === undefined) return undefined;
     return trailerMux(this.responseHeader, this.responseTrailer);

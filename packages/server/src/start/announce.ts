@@ -10,7 +10,10 @@ import { consoleText, firstKeyText, startText } from "./start-text.ts";
 // Delay before the key is shown, in milliseconds. The log is written asynchronously, and the key should appear below the first log lines.
 const logWriteMs = 50;
 
-/** Result of a start: the addresses, the node or the number of processes, the key that the start created, and the console. */
+/**
+ * Result of a start of svc: its addresses, its console and the first key. A single process has a `nodeId`; otherwise `processes` is their
+ * number.
+ */
 export type StartResult = ListenerUrls &
   Pick<Server, "firstKey" | "consoleUrl" | "createConsoleLink"> &
   ({ readonly nodeId: NodeId } | { readonly processes: number });

@@ -46,7 +46,7 @@ export async function prepareFirstKey(
   return { text, file };
 }
 
-/** Records that a start has shown the key, in a file in the same folder as the key's file. */
+/** Records that svc has shown the first key, in a file next to the key's file. Later starts then do not show it again. */
 export async function noteFirstKeyShown({ file }: FirstKey): Promise<void> {
   await writeFile(markerOf(file), "", { mode: 0o600 });
 }

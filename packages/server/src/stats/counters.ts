@@ -34,7 +34,7 @@ type Tallies = { readonly bySubject: Map<string, Map<string, number>>; subjects:
 
 const bucketNames = Array.from({ length: bucketBounds.length + 1 }, (_, index) => String(index));
 
-/** Creates the counters of a node. A count costs only a few map lookups, because svc counts every delivery and call. */
+/** Creates the counters of a node. Counting one call or delivery takes only a few map lookups. */
 export function createCounters({ clock }: { readonly clock: Clock }): Counters {
   let minutes = new Map<number, Map<ProjectId, Tallies>>();
   let current: { readonly at: number; readonly projects: Map<ProjectId, Tallies> } | undefined;

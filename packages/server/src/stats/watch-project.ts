@@ -33,11 +33,9 @@ const kindNumbers = {
   ask: NoticeKind.ASK,
 } as const satisfies Readonly<Record<WatchedKind, NoticeKind>>;
 
-/**
- * Longest interruption of the stream of a project's changes (WatchProject), in milliseconds, after which svc still sends the missed
- * changes. `lateMs`: longest time between the creation of a row and its commit.
- */
+/** After an interruption of at most this many milliseconds, WatchProject still sends all missed changes. */
 const backMaxMs = 600_000;
+/** Longest time in milliseconds between the creation of a row and its commit. */
 const lateMs = 5_000;
 /**
  * Maximum number of rounds (one read of changes each second) whose messages svc keeps for a slow caller. If there are more, one message

@@ -40,7 +40,7 @@ export type VaultState = {
    */
   lacks(): string | undefined;
   isRotating(): boolean;
-  /** Returns the number of the latest rotation (change of the vault key) of which this process has all keys. */
+  /** Returns the number of the newest rotation (change of the vault key) whose keys this process has read completely. */
   rotationRead(): number;
 };
 

@@ -88,7 +88,10 @@ async function requireEverywhere({ db, clock, limits }: VaultContext, to: string
   if (without.length > 0) throw adminFaults.VAULT_KEY_MISSING(to, without);
 }
 
-/** The vault of one process: its keys, which are kept equal to those in the database, and its work for rotations. */
+/**
+ * The vault of one process: the keys that seal stored secrets, as the database has them. The vault also does the work when the vault key is
+ * changed.
+ */
 export type Vault = {
   readonly sealer: Keyring;
   readonly nodeId: NodeId;

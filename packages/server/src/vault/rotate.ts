@@ -49,11 +49,7 @@ export async function stepRotation(context: VaultContext): Promise<boolean> {
   }
 }
 
-/**
- * Creates new data keys in place of those that the rotation replaces. Then encrypts every other data key with the new vault key. Only the
- * table of data keys changes here, which has few rows; the values in all other tables follow in later steps. Returns true if the next steps
- * can follow immediately.
- */
+/** Creates new data keys, and encrypts all older data keys with the new vault key. Returns true if the rotation can continue at once. */
 async function makeKeys(context: VaultContext, rotation: VaultRotation): Promise<boolean> {
   const { db, clock, state, onFaultPoint } = context;
   await state.sync();

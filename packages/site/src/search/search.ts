@@ -72,9 +72,8 @@ const sectionsRead = 4;
 /** The score of a page in a search is the score of its best section plus this share of the scores of its further matching sections. */
 const otherSectionsShare = 0.3;
 /**
- * Weights of the similarity between a question and the example questions. `page`: weight in the ranking of pages. The best score that a
- * page has by its words counts 1 there. `section`: weight in the choice of the page's section that is shown. The weights were chosen with
- * 300 questions of readers.
+ * Weights of the similarity between a question and a page's example questions. `page`: for the order of the pages. `section`: for the
+ * choice of the section that is shown.
  */
 const exampleWeights = { page: 1.5, section: 2 };
 /**

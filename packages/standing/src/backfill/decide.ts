@@ -45,12 +45,9 @@ export type PreparedBackfill = {
   readonly items: readonly PastCandidate[];
   /** True if the backfill's range has no further items (times or events) after `items`. */
   readonly isWhole: boolean;
-  /** Number of runs that the backfill may start now (`count`), by its pace (runs per minute). */
+  /** How many runs the backfill may start now, by its limit of runs per minute. */
   readonly allowance: Allowance;
-  /**
-   * All runs of the program since this time still exist, in epoch milliseconds. Earlier runs may have been deleted. So svc cannot know if
-   * an occurrence before this time had a run.
-   */
+  /** Time in epoch milliseconds. Runs of the program from before this time may have been deleted. */
   readonly keptFrom: number;
 };
 
@@ -216,10 +213,7 @@ const keptMs = 30 * 86_400_000;
  */
 type BackfillStep = {
   readonly move: BackfillMove;
-  /**
-   * Earlier runs that are replaced, because the backfill runs their times or events a second time. Each earlier run gets a new source key
-   * (name of its cause), so that the new run can use the original one.
-   */
+  /** Earlier runs that the backfill replaces. Each gets a new source key, because the new run takes its old one. */
   readonly renamed: readonly Pick<SourceRun, "id" | "sourceKey">[];
   /** Time in epoch milliseconds at which the backfill continues. Null if the backfill has ended. */
   readonly dueAt: number | null;

@@ -126,8 +126,8 @@ async function* events(
 }
 
 /**
- * Returns the first event that a query for a backfill did not return, because the events before it already had the maximum number of bytes.
- * Ignores deleted events.
+ * Returns the first event that a query left out because it had already read `bytesMax` bytes. Undefined if the query did not reach this
+ * limit.
  */
 function firstUnread(
   own: readonly { readonly eventId: EventId }[],

@@ -8,10 +8,7 @@ import type { ClaimedDueTask } from "@svc/db/standing/claim";
 const delayMaxMs = 5_000;
 /** Number of programs that are assumed to start per millisecond, on all nodes together, until svc has measured this pace. */
 const usualPace = 2;
-/**
- * Factor for the measured start speed (programs that start per millisecond, on all nodes). With 0.8 of the measured speed, svc delays jobs
- * a little longer than the measurement requires. Jobs that begin too early would take processor time from programs that are still to start.
- */
+/** svc assumes that programs start at 0.8 of the measured speed. Their jobs then begin a little later. */
 const paceShare = 0.8;
 
 /**

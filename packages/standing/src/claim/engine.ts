@@ -50,7 +50,7 @@ const attemptsMax = 5;
  * never start again.
  */
 const rearmMs = 60_000;
-/** Maximum number of schedules that get a missing task back in one search. */
+/** Maximum number of schedules to which one search adds their missing task. */
 const rearmMax = 1_000;
 
 const emptyBatch: DecisionBatch = { tasks: [], arrivals: [], calls: [], polls: [] };
@@ -213,8 +213,8 @@ async function decideOrSplit<Item extends { readonly attempt: number }>(
 type EventClaim = { after: ProjectId | undefined };
 
 /**
- * Decides which runs of a batch start. If the start of a waiting run or of a poll's run fails, the whole transaction is rolled back. The
- * batch is then decided again, and now the failed run keeps waiting. Returns the programs about which a decision was stored.
+ * Decides which runs of a batch start. If a run cannot start, decides again and lets this run wait. Returns the programs about which a
+ * decision was stored.
  */
 async function decideWithoutFailed(context: StandingContext, batch: DecisionBatch): Promise<readonly DecidedProgram[]> {
   try {

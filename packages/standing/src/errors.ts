@@ -33,10 +33,7 @@ export const standingFaults = defineFaults({
     says: (slug: string) => `slug ${formatValue(slug)} is taken by another standing program of this project`,
     help: text`Choose another name, or make the next version of that program with ${call("UpdateStandingProgram")}.`,
   },
-  /**
-   * The project already has the maximum number of standing programs (which start jobs on a schedule or event). If `triggerSlug` is given,
-   * the maximum for this trigger is reached: the number of programs that start on its events.
-   */
+  /** The project has the maximum number of standing programs (schedules). With `triggerSlug`: the maximum number for this trigger. */
   STANDING_PROGRAMS_TOO_MANY: {
     code: "resource_exhausted",
     says: (most: number, triggerSlug?: string) =>

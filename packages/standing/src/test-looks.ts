@@ -19,8 +19,8 @@ export type LookClock = TestClock & {
 };
 
 /**
- * Creates a clock for tests, which only the test moves. It starts at `startMs`, in epoch milliseconds. `restMs`: pause of the engine
- * between two claims, by which the clock recognizes the engine.
+ * Creates a clock for tests that starts at `startMs`, in epoch milliseconds. Only the test moves it. `restMs`: duration in milliseconds for
+ * which the engine waits between two claims.
  */
 export function createLookClock(startMs: number, restMs = 1_000): LookClock {
   const clock = createTestClock(startMs);

@@ -65,10 +65,7 @@ export type TestDatabaseOptions = {
   filled?: { readonly name: string; fill(db: Database): Promise<void> };
 };
 
-/**
- * Creates a database on the run's server (SVC_TEST_DATABASE_URL) in about 20 ms. It copies the files of the template database. This takes
- * half the time of PostgreSQL's other method, which writes the copy to its log.
- */
+/** Creates a database on the test server (SVC_TEST_DATABASE_URL) as a copy of a template database. This takes about 20 ms. */
 export async function createTestDatabase({
   isEmpty = false,
   filled,

@@ -4,7 +4,7 @@ import { createTestDatabase, type TestDatabase } from "./database.ts";
 import type { World } from "./desk.ts";
 import { createBench, type JobReading, type TestBench } from "./job-bench.ts";
 
-/** Creates test benches (engines for jobs and a test app) that share one database for a test file. The first bench creates the database. */
+/** Test benches for the jobs of one test file. All benches share one database. */
 export type Benches = {
   bench(world?: World, clock?: TestClock): Promise<TestBench>;
   /** Stops the job engines of all test benches that this object created. Call it after every test. */

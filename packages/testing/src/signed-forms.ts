@@ -12,8 +12,8 @@ export const keyBytes = Buffer.from("a key of 32 bytes, as it is sent");
 
 type WebhookPart = { readonly scheme: string; readonly [parameter: string]: unknown };
 /**
- * A kind of signature: the part `webhook` of a definition, a secret, and posts that were signed by the published rule with node:crypto
- * only.
+ * A way to sign webhook posts, for tests. `post` signs with node:crypto and without svc's own code. `webhook`: this part of the toolkit's
+ * definition.
  */
 export type SignedForm = {
   readonly webhook: WebhookPart;

@@ -53,10 +53,7 @@ async function rearmBatch(context: ZoneContext, ids: readonly StandingProgramId[
   return moved;
 }
 
-/**
- * A schedule whose next time changes with this node's time zone data. `move`: its new time. `before`: the program as it was when svc
- * computed that time.
- */
+/** A schedule whose next time changes with the time zone data of this node. `before`: the stored schedule. `move`: its new next time. */
 type FoundMove = { readonly before: StandingProgramRecord; readonly move: RearmedSchedule };
 
 async function findMoved(

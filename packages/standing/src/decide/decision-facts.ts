@@ -31,8 +31,7 @@ export type DecisionFacts = {
   /** Encrypts the input of a run. */
   readonly seal: (runId: StandingRunId, input: JsonObject) => Buffer;
   /**
-   * Error texts of runs whose start failed in an earlier attempt to process this batch. The key (source key) identifies the time or event
-   * that caused the run. These runs must wait.
+   * Errors of runs that svc tried to start without success, by source key (the run's time or event). svc tries to start these runs later.
    */
   readonly unstarted: ReadonlyMap<string, string>;
   /**

@@ -19,5 +19,5 @@ export class StartsError extends Error {
  */
 export class NearBoundError extends Error {}
 
-/** Thrown if a program changed after a batch was prepared. The batch must then be prepared again. */
+/** Thrown if a program changed while svc prepared to decide about its due times or events. svc must then prepare the decision again. */
 export class StaleBatchError extends Error {}

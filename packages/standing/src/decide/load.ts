@@ -30,13 +30,13 @@ export type LockedProgram = {
   readonly drifted: string | undefined;
 };
 
-/** The locked programs of a batch of due schedules, with the tasks whose lease (time-limited right) this node still has. */
+/** Programs that this transaction has locked (`loaded`), and their due tasks that this node may still process (`held`). */
 export type LoadedBatch = {
   readonly loaded: readonly LockedProgram[];
   readonly held: readonly DueTaskLease[];
 };
 
-/** Kinds of tasks after which svc must decide about the task's program even if no time, event or row is due for it. */
+/** Kinds of due tasks for which svc must load the program of the task. */
 const ownKinds = ["fire", "close", "admit", "backfill"] as const;
 
 /**

@@ -184,9 +184,8 @@ function distinct(keys: readonly WindowKey[]): WindowKey[] {
 }
 
 /**
- * Returns how many more runs of schedules each project may start now. Near a project's maximum, only one transaction at a time may start
- * its runs, because together they could exceed it. Throws NearBoundError if the project is near its maximum and several transactions may
- * start runs. Suspended runs do not count. Counting them requires reading all job rows, so this is done only if the result depends on it.
+ * Returns how many more runs each project may start now. Throws NearBoundError if a project is near its maximum while other transactions
+ * may also start runs of it.
  */
 async function roomsOf(
   { limits: { projectRunsMax, projectRunsMargin } }: Pick<StandingContext, "limits">,
@@ -203,6 +202,7 @@ async function roomsOf(
     const unended = await countUnendedStandingRuns(tx, projectId, projectRunsMax);
     if (isShared && unended + wanted + projectRunsMargin > projectRunsMax)
       throw new NearBoundError(`${projectId} has ${unended} unfinished runs, of at most ${projectRunsMax}`);
+    // Suspended runs do not count. To leave them out, all job rows must be read, so this is done only if the result depends on it.
     const used =
       unended + wanted <= projectRunsMax ? unended : await countStartedStandingRuns(tx, projectId, projectRunsMax);
     rooms.set(projectId, { left: projectRunsMax - used });
@@ -211,8 +211,8 @@ async function roomsOf(
 }
 
 /**
- * Returns how many runs of a program the present transaction starts at most. There may be one for each due time or event, each run that
- * ends collecting, and each waiting run.
+ * Returns the maximum number of runs that this transaction can start for a program: one for each due occurrence, each collect window that
+ * ends, and each waiting run.
  */
 function startsMaxOf(due: ProgramDue): number {
   return candidatesOf(due).length + due.closing.length + due.waiting.length;

@@ -39,8 +39,7 @@ export class Windows {
   }
 
   /**
-   * Adds an event to the open collect window of its key. A collect window is a run that gathers events until a set time. If the key has no
-   * open window, `fresh` (a new run for the event's version of the program) becomes the window.
+   * Adds an event to the open collect window of its key. If the key has no window for this event, the new run `fresh` becomes its window.
    */
   take(key: string, collect: Collect, event: CollectedEvent, fresh: NewStandingRun): void {
     const open = this.#open.get(key);

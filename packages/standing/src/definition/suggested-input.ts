@@ -21,8 +21,8 @@ export function suggestedValue(name: string, given: JsonSchema): string {
 }
 
 /**
- * Searches the values that templates can use for a field with this name, ignoring case and punctuation. Returns the shortest path to such a
- * field. Returns undefined if none is found.
+ * Returns the shortest path in the schema `given` to a field that is called `name`. Ignores case and punctuation. Returns undefined if
+ * there is no such field.
  */
 function pathTo(name: string, given: JsonSchema): GivenPath | undefined {
   let level: (GivenPath & { readonly schema: JsonSchema })[] = [{ path: "", isCertain: true, schema: given }];
@@ -42,8 +42,7 @@ function pathTo(name: string, given: JsonSchema): GivenPath | undefined {
 }
 
 /**
- * Returns the path under which a program usually finds the values that started it, for a suggested value. Example: `event.payload.<field>`
- * for a program that an event starts.
+ * Returns where a program usually finds its values, by the kind of start. Example: `event.payload.<field>` if an event starts the program.
  */
 function whereToLook({ properties }: JsonSchema): string {
   const names = Object.keys(isObject(properties) ? properties : {});

@@ -40,7 +40,7 @@ export type WalkSpec = {
   readonly cursor: PollCursor;
   /** How further pages are requested. Undefined if the list has only one page. */
   readonly paging: Paging | undefined;
-  /** The argument that sets the maximum number of rows in an answer. It is set only if the list has one page. */
+  /** Name of the argument for the maximum number of rows in an answer. Used only for a list with a single page. */
   readonly size: string | undefined;
   /**
    * The fields that are passed on from each new row of the polled list to the job that the row starts. Undefined if all fields are passed

@@ -91,10 +91,7 @@ export class ScannedRows {
   readonly #walk: WalkOfRows;
   readonly #known: KnownReader;
   readonly #scanned = new Set<string>();
-  /**
-   * Number of the first row that this poll scans, to order the rows of a list by the time of reading. It is higher than the numbers of the
-   * candidates that earlier polls kept.
-   */
+  /** Number of the first row that this poll reads. The numbers tell in which order the polls of one reading of the list found the rows. */
   readonly #firstOrder: number;
 
   constructor(walk: WalkOfRows, known: KnownReader) {
@@ -138,10 +135,7 @@ export class ScannedRows {
     return counts;
   }
 
-  /**
-   * Adds the last rows of the list (`candidates`) to the new rows of the poll. Called at the end of the first reading of the list, if the
-   * schedule's definition says that only the last rows of this reading start runs.
-   */
+  /** Adds the rows in `candidates` to the rows that the poll found. Called when the first reading of a list ends. */
   findCandidates(): void {
     for (const candidate of this.candidates) this.#find(candidate);
   }
@@ -213,9 +207,8 @@ function digestOf(text: string): string {
 }
 
 /**
- * Returns the bound that a row gives: the value from which the next reading of the list may start. It is a number, or a time in epoch
- * milliseconds. Returns undefined if the row has no such value. The current time replaces a time in the future, because rows with earlier
- * times may still appear.
+ * Returns the value of a row from which the next reading of the list may start: a number, or a time in epoch milliseconds. Returns
+ * undefined if the row has no such value.
  */
 function boundOfRow(
   cursor: PollCursor,
@@ -235,5 +228,6 @@ function boundOfRow(
   }
   // A numeric value is not used as a time, because it may be in seconds or in milliseconds.
   const atMs = typeof value === "string" && !/^[\s\d.+-]*$/.test(value) ? readProviderTime(value) : undefined;
+  // A time in the future counts as now, because rows with earlier times may still appear.
   return atMs === undefined ? invalid("time") : Math.min(atMs, nowMs);
 }

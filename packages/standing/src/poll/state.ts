@@ -2,7 +2,7 @@ import { isJsonObject, readJsonObject } from "@svc/core";
 import type { JsonObject, JsonValue } from "@svc/program";
 import type { PollFirst } from "./definition.ts";
 
-/** A row that may be among the last rows when a list is polled for the first time. `order` sorts these rows. */
+/** A row that is kept while a list is read for the first time. At the end, the rows with the greatest `order` start runs. */
 export type LastRow = { readonly digest: string; readonly order: number; readonly row: JsonObject };
 
 /**
@@ -51,8 +51,8 @@ export type PollState = {
   readonly bound: JsonValue;
   readonly walk: OpenWalk | null;
   /**
-   * Start times of polls that have read the complete list: at most one a day, oldest first. svc uses them to delete row ids that no longer
-   * occur in the list. Older times are removed.
+   * Start times of polls that read the complete list, at most one a day, oldest first. svc forgets the ids of rows that these polls no
+   * longer found.
    */
   readonly wholeWalks: readonly number[];
 };
@@ -136,10 +136,8 @@ export const dayMs = 86_400_000;
 const rememberMs = 7 * dayMs;
 
 /**
- * Adds a whole walk (a reading of the complete list by a poll) to the recorded ones, and returns them. Returns the time before which row
- * ids are forgotten.
- * - An id is forgotten if no whole walk of the last week found it.
- * - svc stores the time at which an id was last found only once a day. So the real time may be up to a day later than the stored one.
+ * Adds the start of a complete reading of the list to `walks`, at most once a day. `forgetBefore`: svc forgets rows that were last found
+ * before this time; undefined if svc forgets none.
  */
 export function afterWholeWalk(
   walks: readonly number[],
@@ -150,5 +148,6 @@ export function afterWholeWalk(
   if (last !== undefined && startedAt < last + dayMs) return { walks, forgetBefore: undefined };
   const missed = walks.filter((at) => at <= nowMs - rememberMs).at(-1);
   const kept = walks.filter((at) => missed === undefined || at >= missed);
+  // The time at which a row was last found is stored only once a day, so it can be up to a day too early.
   return { walks: [...kept, startedAt], forgetBefore: missed === undefined ? undefined : missed - dayMs };
 }

@@ -58,11 +58,7 @@ const goneMax = 10_000;
  * than this are stored, svc deletes the oldest ones.
  */
 const trimmedTo = 50_000;
-/**
- * Age in milliseconds. If too many row ids are stored, svc deletes only ids that no poll has found for longer than this. Each poll reads a
- * part of the previous time again (the overlap), to find late rows. The age is longer than the overlap, so that svc still knows the ids of
- * rows in it.
- */
+/** If too many row ids are stored, svc deletes only ids that no poll has found for this time, in milliseconds. */
 const trimmedAfterMs = 8 * dayMs;
 
 /** Stores the state of a program's polls and the ids of the found rows. Runs in the transaction that stores the runs for these rows. */
@@ -82,6 +78,7 @@ function forget(tx: Executor, polled: FinishedPoll, seen: number): Promise<numbe
   const of = { programId, generation: record.generation, limit: goneMax };
   if (forgetBefore !== undefined) return forgetKnownIds(tx, { ...of, beforeMs: forgetBefore });
   if (!isTrimmed || seen < trimmedTo + goneMax) return Promise.resolve(0);
+  // This age is longer than the time that each poll reads again to find late rows. So svc still knows the ids of those rows.
   return forgetKnownIds(tx, { ...of, beforeMs: atMs - trimmedAfterMs });
 }
 

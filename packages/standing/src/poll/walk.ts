@@ -150,10 +150,7 @@ class Walker {
     }
   }
 
-  /**
-   * True if the rest of the list need not be read, because this first poll needs only the newest rows and has read enough of them. False if
-   * the next poll must continue to read the list.
-   */
+  /** True if this poll may leave the rest of the list unread, because it is the first poll and needs only the newest rows. */
   #needsNoMore(): boolean {
     const { spec, state } = this.#asked;
     return spec.cursor.kind === "newest" && !state.isPrimed && state.first !== "all";
@@ -242,9 +239,8 @@ class Walker {
   }
 
   /**
-   * Returns the result of a poll whose reading of the tool's list has ended. `goesOn`: true if the list has more rows that a new reading
-   * can find. The next poll then starts at once, and reads the list from a new start value, for example the greatest time that this poll
-   * has read.
+   * Ends the reading of the list, and returns the result of the poll. `goesOn`: true if the list has more rows. The next poll then starts
+   * at once.
    */
   #finish(goesOn: boolean): PollResult {
     const { spec, state, nowMs } = this.#asked;
@@ -285,7 +281,7 @@ function withPageSize({ paging, size }: WalkSpec, action: Action, args: JsonObje
   return typeof most === "number" ? { ...args, [name]: Math.min(most, pageRowsMax) } : args;
 }
 
-/** Returns the list at a path of a tool's answer. Returns an empty list if the answer has no value there. */
+/** Returns the list at a path of a tool's answer. Returns an empty list if there is no value, and a fault if the value is not a list. */
 function listOf(answer: JsonValue, path: Path): readonly JsonValue[] | RowsFault {
   const list = valueAt(answer, path);
   if (list === undefined || list === null) return [];

@@ -7,7 +7,7 @@ import type { LoadedVersion } from "../versions.ts";
 type WhenContext = Pick<StandingContext, "evaluator">;
 type WhenVersion = Pick<LoadedVersion, "definition" | "program">;
 
-/** Result of the condition `when` for a due time or event about which svc could not decide in several attempts. */
+/** Result of the condition `when` for a due time or event that svc repeatedly failed to process. */
 export const couldNotBeDecided: WhenResult = {
   error: "due occurrences could not be decided",
   reason: "start_failed",

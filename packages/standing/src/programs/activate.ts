@@ -120,9 +120,8 @@ export async function takeOver(
 }
 
 /**
- * Makes an active program wait for its next start. Subscribes it to its trigger, if it has one, and receives only events that arrive from
- * now on. A schedule or poll gets a task that is due at `nextAt`. If `admits` is true, svc also checks now which waiting runs of the
- * program may start, and continues its backfill.
+ * Makes an active program ready to start runs: subscribes it to its trigger, and stores its due tasks. `nextAt`: time of the next run or
+ * poll. `admits`: true if waiting runs and a backfill also continue.
  */
 export async function arm(
   tx: Executor,

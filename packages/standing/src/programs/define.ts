@@ -27,8 +27,8 @@ export type NewProgram = {
 export type DefinedProgram = { readonly id: StandingProgramId; readonly notes: readonly ProgramNote[] };
 
 /**
- * Creates a program and returns its id and notes. If a program with the same slug and definition exists, returns that program's id. Throws
- * the faults of CreateStandingProgram.
+ * Creates a program, and returns its id and notes about its definition. If the same program exists with this slug, returns its id. Throws
+ * the errors of CreateStandingProgram.
  */
 export async function createProgram(
   context: StandingContext,

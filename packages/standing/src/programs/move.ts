@@ -45,9 +45,8 @@ export function pauseProgram(
 }
 
 /**
- * Ends the pause of a schedule. With `adopts`, the schedule's program gets the current definitions of its tools. Throws PAUSE_CAUSE_STANDS
- * if the cause of the pause still exists, and APPROVER_ROLE_REQUIRED. With `adopts`, throws the errors that the program has with these
- * definitions.
+ * Ends the pause of a schedule. With `adopts`, the schedule uses the current definitions of its tools. Throws the errors of
+ * ResumeStandingProgram.
  */
 export async function resumeProgram(
   context: StandingContext,

@@ -83,7 +83,7 @@ const yearsAtOnce = 2;
  * search would find nothing more.
  */
 const yearsMax = 80;
-/** First and last year in which svc searches the next time of a cron expression. svc does not start schedules in other years. */
+/** First and last calendar year in which svc looks for the next time of a cron expression. */
 const years = { first: 2, last: 2_999 };
 /**
  * Cache of parsed expressions, by text, time zone and years. It saves memory, because one parsed expression takes 80 kB and many programs
@@ -106,9 +106,7 @@ function cronOf(expression: string, timeZone: string, year: number): Cron {
 
 const dayMs = 86_400_000;
 
-/**
- * Returns the first year to search for times after `afterMs`. In the expression's time zone, the local year may still be the year before.
- */
+/** Returns the year at which svc begins to search for times after `afterMs`. It can be earlier than the year of `afterMs`. */
 function yearBefore(afterMs: number): number {
   const year = dateOf(afterMs - 2 * dayMs).getUTCFullYear();
   return year - (year % yearsAtOnce);

@@ -61,10 +61,7 @@ export async function findProgram(
   return found;
 }
 
-/**
- * Checks that the caller may see a program. If the program does not exist, or if it may access more than the caller may, throws the error
- * that `missing` returns. This error names the object for which the caller asked (for example a run of the program).
- */
+/** Throws the error that `missing` returns if the caller's key is scoped and may not see the program. */
 export async function assertReached(
   db: Executor,
   { binding }: Caller,

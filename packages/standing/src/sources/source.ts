@@ -96,14 +96,11 @@ type LockedPrograms = {
   isHeld(kind: DueTaskKind, programId: StandingProgramId): boolean;
 };
 
-/** The occurrences (due times or events) of one source of runs, such as a schedule or a poll, that are due for a locked program. */
+/** The times, events or rows for which one program is due, from one kind of source such as polls. */
 export type SourceDue = {
   /** Due times, events or rows for which the program's rules (such as overlap policy and rate) must decide if a run starts. */
   readonly candidates: readonly DueCandidate[];
-  /**
-   * True if a run may start from these occurrences (due times or events). Then svc pauses a program that must not start runs, for example
-   * because its tools changed. False if no run would start.
-   */
+  /** True if at least one of the candidates may start a run. */
   readonly isDue: boolean;
   /**
    * Decides which due times, events or rows of this source start a run. Returns the changes to store. `hold`: reason why no run of the
@@ -126,10 +123,7 @@ export type SourceOutcome = {
   afterRuns?(tx: Executor): Promise<void>;
 };
 
-/**
- * Data that was read and evaluated before the programs were locked: the due times, events and rows, the programs with changed tools, and
- * the collecting runs whose time has ended.
- */
+/** Data that svc reads before it locks the programs and decides which runs start. */
 export type PreparedDecision = {
   readonly sources: readonly PreparedSource[];
   /** Programs that cannot start because their tools have changed, with the reason. */

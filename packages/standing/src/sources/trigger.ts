@@ -21,10 +21,7 @@ import { type DecisionBatch, nothingPrepared, type Preparation, type Source, typ
 /** Maximum bytes of events that one transaction reads. The event that exceeds this maximum is still read. */
 const eventBytesMax = 8_388_608;
 
-/**
- * An event that this node has taken for processing. `candidates`: the schedules, in their version at that time, that were subscribed to the
- * event's trigger when the event was stored.
- */
+/** An event to process. `candidates`: the programs that were subscribed to the event's trigger when the event was stored. */
 type PreparedEvent = {
   readonly arrival: ClaimedInboxEvent;
   readonly candidates: readonly { readonly subscription: TriggerSubscription; readonly candidate: DueCandidate }[];

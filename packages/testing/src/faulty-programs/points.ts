@@ -1,9 +1,6 @@
 import { type FaultyProgram, faulty, pause, send } from "./faulty-program.ts";
 
-/**
- * Programs with faults in their judgment points (steps that ask a person). The faults are in the uses of a point, its possible answers
- * (continuations), the values that an answer may change (overrides), or its contacts (ladder, asked in turn).
- */
+/** Programs with faults in their judgment points (places where a person decides), each with the errors that the check must find. */
 export const faultyPoints: readonly FaultyProgram[] = [
   faulty(
     "points that do not exist",

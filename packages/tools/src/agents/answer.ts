@@ -49,10 +49,7 @@ export async function askUser(
 /** A user's answer. `confirmed`: yes to the call with the given `name`. `declined`: no. `none`: no valid answer. */
 type UserAnswer = { readonly kind: "none" | "declined" } | { readonly kind: "confirmed"; readonly name: string };
 
-/**
- * Returns the answer of a client's user. An answer can be used once: if several requests carry the same answer, it confirms only one of
- * them.
- */
+/** Returns the user's answer to the question if a call is confirmed. An answer can be used only once. */
 export async function readUserAnswer(
   { db, clock }: ConfirmationStore,
   { projectId, keyId }: ProjectPrincipal,

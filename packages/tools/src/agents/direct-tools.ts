@@ -33,14 +33,14 @@ export function directName(slug: string): string {
 }
 
 /**
- * Returns the meta-tools that svc lists to an MCP client. Meta-tools such as `search_tools` and `call_tool` give access to all tools. If
- * the MCP address lists tools directly, only the meta-tools that it names are returned. Otherwise all are returned.
+ * Returns the meta-tools, such as `search_tools`, that svc lists to an MCP client. If the query of the MCP address chooses tools or
+ * toolkits, returns only the meta-tools that it names.
  */
 export function listedMetaTools(address: McpAddress): readonly ListedTool<MetaToolName>[] {
   return isDirect(address) ? metaTools.filter(({ name }) => address.tools.includes(name)) : metaTools;
 }
 
-/** Returns the tool with the name `name` if the address lists that tool; otherwise undefined. */
+/** Returns the tool called `name`, if the query of the MCP address chooses this tool or its toolkit. Otherwise returns undefined. */
 export function findDirect(view: CatalogView, asking: DirectRequest, name: string): Tool | undefined {
   for (const tool of view.tools.values())
     if (isDirectlyListed(tool, asking) && directName(tool.slug) === name) return tool;

@@ -195,10 +195,7 @@ function insideOf(value: unknown, { properties, isClosed }: Schema): Params | un
   return (isWrapped ? objectOf(inner?.[name]) : undefined) ?? inner;
 }
 
-/**
- * Returns the arguments of a directly listed tool. If an object contains nothing but an inner object with all arguments, returns the inner
- * object.
- */
+/** Returns the arguments of a tool. If the client has put all arguments into one additional object, returns the content of this object. */
 export function unwrapped(given: Params, { inputSchema }: { readonly inputSchema: Params }): Params {
   return insideOf(given, schemaOf(inputSchema)) ?? given;
 }

@@ -8,7 +8,7 @@ import type { SecretUse } from "./prepare/secret-uses.ts";
 export type Caller = {
   readonly projectId: ProjectId;
   readonly keyId: KeyId | undefined;
-  /** Role of the key, if a key calls. Only an approver's key can start a plan that needs approval. */
+  /** Role of the calling key, if a key calls. */
   readonly role?: Role | undefined;
   /** Scope of the caller. Jobs that the caller starts inherit this scope. Undefined: the caller is not scoped. */
   readonly binding?: Binding | undefined;
@@ -82,8 +82,8 @@ export type CallRequest = {
    */
   readonly late?: (() => Promise<LateArguments>) | undefined;
   /**
-   * Set if the caller can ask its own user. If the rules for the call allow `elicitation`, the caller then gets the question, and no job is
-   * started to ask. `confirmed`: name of the call that the user has confirmed.
+   * Set if the client can ask its own user to confirm the call. svc then needs no job to ask, if the project's rules allow this.
+   * `confirmed`: identifies the call that the user has confirmed.
    */
   readonly person?: { readonly confirmed: string | undefined } | undefined;
   /**

@@ -14,7 +14,7 @@ import { blocksOf, likenessesOf, type Vector, type VectorBlocks } from "./vector
 
 /** Search vectors of the tools of a toolkit (one app). */
 export type ToolkitVectors = {
-  /** Search vectors in the order of the tools in the index of the app's tools. Skills (tools written by a project) have no vector. */
+  /** Search vectors of the toolkit's tools, in the order of the search index. Skills (tools written by a project) have no vector. */
   readonly vectors: VectorBlocks;
   /**
    * For each of several texts without meaning, its similarity to the nearest tool of the app. With these numbers, the search knows how
@@ -66,9 +66,8 @@ export function createVectorKeeper(options: VectorKeeperOptions): VectorKeeper {
   const lines = new ToolkitLines(waitingMax);
   const closing = new AbortController();
   /**
-   * Number of failed requests for the vectors of meaningless texts, and the time of the next request. Meaningless texts describe no tool. A
-   * query that is as similar to such a text as to a tool does not mean this tool. The vectors of meaningless texts are requested before the
-   * vectors of tools.
+   * Number of failed requests for the vectors of meaningless texts, and the time of the next request. The search uses these texts to
+   * recognize queries that fit no tool.
    */
   const ownPace: LinePace = { failures: 0, notBeforeMs: 0 };
   let senseless: readonly Vector[] | undefined;

@@ -32,8 +32,9 @@ export function vectorOf(parts: Int8Array): Vector {
 type Block = {
   readonly size: number;
   readonly rows: Int8Array;
-  /** For each vector of the block, the position of its tool in the index of the app's tools. `lengths`: for each vector, its length. */
+  /** For each vector of this block, the position of its tool among all tools. */
   readonly places: Int32Array;
+  /** Length of each vector, by which similarities are divided. */
   readonly lengths: Float64Array;
 };
 

@@ -23,10 +23,7 @@ class UnfitValueError extends Error {
 
 const bounds = { url: 8_192, header: 8_192, body: 1_048_576 };
 
-/**
- * Returns the request of an http step. Its arguments are `method`, `url` (texts and values in turn), `headers`, `query` and `body`. Each
- * value stays inside its own path segment or parameter.
- */
+/** Returns the HTTP request of an http step, built from the step's arguments. A value in the URL cannot change other parts of the URL. */
 export function buildHttpRequest(args: Readonly<Record<string, unknown>>): BuiltRequest {
   try {
     const url = urlOf(args["url"], args["query"]);

@@ -50,10 +50,7 @@ export type HttpContext = {
   readonly hostTransport: AppTransport;
 };
 
-/**
- * Returns a program's own request, ready to be sent. Checks that its host is on the project's list of hosts, that its secrets exist, and
- * that it can be built. Both the list and the secrets are read again for each request.
- */
+/** Returns the request of a program's http step, ready to be sent. Checks the project's list of hosts, and that the secrets exist. */
 export async function prepareHttp(
   { db, vault, hostTransport }: HttpContext,
   action: Action,

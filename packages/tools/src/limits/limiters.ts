@@ -25,8 +25,8 @@ type BookingTimes = {
 };
 
 /**
- * Plan for a job that waits for a call limit. `atMs`: time at which the job tries its call again. `sinceMs`: time at which the job began to
- * wait. `claimed`: true if one call of the job already uses `sinceMs` as the start of its wait. Further calls of the job have their own.
+ * The planned next try of a job that waits for a call limit. `sinceMs`: start of the wait. `claimed`: true if one call of the job has
+ * already used `sinceMs`.
  */
 type Booking = { readonly atMs: number; readonly sinceMs: number; claimed: boolean };
 
@@ -58,7 +58,7 @@ export class Bookings {
     return this.#last;
   }
 
-  /** True if a try is planned for the job and its time has come. False if the time is later, or if no try is planned for the job. */
+  /** True if the job has a planned time for the next try of its call, and this time has come. */
   isDue(jobId: string, nowMs: number): boolean {
     const booking = this.#bookings.get(jobId);
     return booking !== undefined && booking.atMs <= nowMs;

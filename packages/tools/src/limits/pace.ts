@@ -104,8 +104,8 @@ export function roomOf(
 }
 
 /**
- * Activity of one node under one call limit. `began`: number of calls that start now. `held`: number of its calls that are running.
- * `wanted`: number of its calls that wait.
+ * Calls of one node under one call limit. `began`: number of calls that start now. `held`: number of calls in progress. `wanted`: number of
+ * waiting calls.
  */
 type NodeShare = {
   readonly node: string;

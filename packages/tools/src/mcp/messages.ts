@@ -21,10 +21,7 @@ export type NoMessages = { readonly error: McpError; readonly id?: MessageId | u
 /** Maximum messages per batch, so that one POST cannot request too much work. */
 const batchMax = 100;
 
-/**
- * Returns the messages in the body of a POST, or the reason why the body is invalid. The body may contain at most as many JSON values as
- * the arguments of one tool call.
- */
+/** Returns the messages in the body of a POST, or the reason why the body is invalid. The number of JSON values in the body is limited. */
 export function readMessages(body: ForeignText): McpMessages | NoMessages {
   if ("fault" in body) return { error: unreadable(`the body ${body.fault}`) };
   let json: unknown;

@@ -48,7 +48,7 @@ export type McpContext = {
    * True if the POST contains only this request. svc can then answer with an HTTP error if the database is unavailable. False for a batch.
    */
   readonly isAlone: boolean;
-  /** Executes an action and records it in the audit log. */
+  /** Executes an action of the caller, such as cancelling a job. Records the action and its outcome in the audit log. */
   readonly enter: EnterAction;
   /** Returns the OAuth scopes that a client must request, so that this caller may use a tool with the given needs. */
   readonly scopesOf: McpRequest["scopesOf"];

@@ -30,7 +30,7 @@ export type McpRequest = {
   readonly scopesOf: (needs: ToolNeeds) => readonly string[];
   /** Converts any thrown error to a fault for the caller, and logs it. */
   readonly mapError: (error: unknown) => Fault;
-  /** Executes an action and records it in the audit log. */
+  /** Executes an action of the caller, such as cancelling a job. Records the action and its outcome in the audit log. */
   readonly enter: EnterAction;
   /**
    * Called with the kind of the MCP request, for metrics: the name of a method or of a meta-tool, `direct_tool` (a tool called by its own

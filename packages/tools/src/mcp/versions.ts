@@ -25,8 +25,8 @@ export function isNewerVersion(version: unknown): boolean {
 }
 
 /**
- * Error code for an unsupported version. The newer revision defines this code. Older clients get the same code, because their revisions
- * define none.
+ * Error code for a version of the MCP protocol that svc does not support. Newer versions of the protocol define this code; svc uses it for
+ * all clients.
  */
 const unsupportedVersionCode = -32_022;
 

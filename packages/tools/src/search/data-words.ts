@@ -5,7 +5,7 @@ import { isTelling, wordsOf } from "./words.ts";
 export type SplitQuery = {
   readonly request: string;
   readonly data: string;
-  /** True if the data of the search query contains quoted text or a text to write. False if it has only ids, numbers and times. */
+  /** True if the data contains a quoted or dictated text. False if it contains only ids, numbers and times. */
   readonly hasText: boolean;
 };
 
@@ -18,8 +18,8 @@ const idLike = /(?<!\S)\S*\p{N}\S*/gu;
 const nameLike = /^([a-z]+)(?:_[a-z]+\d*)*_[a-z]+\d*$/;
 const verbs: ReadonlySet<string> = new Set(Object.values(vocabulary.verbClasses).flat());
 /**
- * Pattern for words that introduce a dictated text or name, which the tool must write, such as `saying` or `named`. No name follows in
- * `called off`.
+ * Pattern for words after which a query has a text or name for the tool, such as `saying`, `named` or `called`. `called off` is not such a
+ * word.
  */
 const dictating =
   /(?::\s|\s(?:saying|called(?!\s(?:off|on|out|up|in|by|back|for|away)\b)|named|titled|namens|llamad[oa]|appelée?|intitulée?)\s)/iu;
@@ -33,8 +33,8 @@ const apps: ReadonlySet<string> = new Set(vocabulary.apps);
 const dictatedName =
   /^\s*(?:\p{Lu}[\p{L}\p{N}'’&-]*|\p{N}+)(?:\s(?:(?:of|and|the|for|&|de|la|und|der)\s)?(?:\p{Lu}[\p{L}\p{N}'’&-]*|\p{N}+))*(?=[,;]?\s+\p{Ll})/u;
 /**
- * Minimum number of words of the request in a search query, before the text that the tool is to write (such as the words after `saying`).
- * If there are fewer, that text counts as the request.
+ * Minimum number of words before a dictated text (such as the words after `saying`). With fewer words, the dictated text counts as part of
+ * the request.
  */
 const tellingWordsMin = 2;
 /**

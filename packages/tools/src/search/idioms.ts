@@ -1,7 +1,7 @@
 /** Several words with one meaning, such as `put * on ice`. `*` stands for the object. */
 type Idiom = { readonly parts: readonly string[]; readonly meaning: readonly string[] };
 
-/** Idioms by their first word. Longer idioms come first; among idioms of the same length, those without a gap come first. */
+/** Idioms by their first word. Longer idioms come first; among equally long ones, those without `*` come first. */
 export type Idioms = ReadonlyMap<string, readonly Idiom[]>;
 
 /** A word of a query. If an idiom was replaced: the idiom's meaning in `word`, and the idiom's first word in `origin`. */
@@ -33,8 +33,8 @@ function wordCount({ parts }: Idiom): number {
 }
 
 /**
- * Returns the words with each idiom replaced by its meaning, at the position of its first word. `formsOf` returns the forms of a word that
- * an idiom may contain.
+ * Returns the words of a query with each idiom replaced by its meaning. `formsOf`: returns all forms of a word to compare with the words of
+ * the idioms.
  */
 export function readIdioms(
   words: readonly string[],

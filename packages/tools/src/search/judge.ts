@@ -22,8 +22,8 @@ type Shares = Readonly<Record<Confidence, number>>;
  */
 const said: Shares = { high: 0.65, medium: 0.35, low: 0.2 };
 /**
- * Minimum share of a query's words that the best tool must contain, for each level of confidence. These values are for a catalog whose
- * tools have no example phrases. There, even the right tool lacks many words of the query, so two of the values are lower.
+ * Minimum share of a query's words that the best tool must contain, for each level of confidence. For a catalog whose tools have no example
+ * phrases.
  */
 const unsaid: Shares = { high: 0.65, medium: 0.33, low: 0.1 };
 
@@ -165,11 +165,9 @@ function confidenceIn(
   return byWords ?? (isToolkitNamed ? "low" : undefined);
 }
 
-/**
- * Returns a number that says how well the first tool found fits the search query. It is the tool's score, without the influence of data in
- * the query (such as ids) and of accounts that are not connected. Words of the query that no tool contains lower the number.
- */
+/** Returns a number that says how well the first tool found fits the query. It is lower if no tool contains some of the query's words. */
 function fitOf(first: ScoredTool, { view, shareOf, known, worthOfAll }: Grounds): number {
+  // Data in the query (such as ids) and the state of accounts do not change the number.
   const plain = known.filter(({ isData }) => !isData);
   const likeness = phrasePreference(plain)(first).score / phrasePreference(known)(first).score;
   const knownShare = plain.reduce((sum, { worth }) => sum + worth, 0) / worthOfAll;

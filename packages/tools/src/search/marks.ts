@@ -41,7 +41,7 @@ export function saidWord({ word, origin }: ReadWord, { hasChannel, hasPerson }: 
   return origin !== undefined && (hasChannel || hasPerson) && writing.has(origin) ? origin : word;
 }
 
-/** Returns a query without its names that have a sign, such as `#sales` or `@ana`. */
+/** Returns a query without marked names such as `#sales` or `@ana`, and which kinds of marks the query has. */
 export function readMarks(text: string): MarkedText {
   const withoutChannels = text.replaceAll(channel, " ");
   const unmarked = withoutChannels.replaceAll(person, " ");

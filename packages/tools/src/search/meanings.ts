@@ -37,7 +37,7 @@ export type KnownTerm = Term & { readonly term: string };
 
 /** Additional share of a word's weight for a tool whose name contains the word in exactly the form of the query. */
 const formShare = 0.4;
-/** Share of its own weight that a synonym of the query's word gets. */
+/** Share of a term's weight that counts if the term is only a synonym of the query's word. */
 const synonymShare = 0.4;
 /** Share of its weight that a term gets if the query's word is only the start of the term, or is spelled almost like it. */
 const spellingShare = 0.4;
@@ -48,11 +48,7 @@ const spelledWordsMax = 6;
  * because most names are only data for a tool.
  */
 const unknownNameShare = 0.25;
-/**
- * Weight of a corrected word in the part of the query that no tool contains, relative to a word that is really unknown (1). A corrected
- * word is one that svc takes for a spelling mistake. The correction may be wrong, so a match of the corrected word is not full proof that a
- * tool fits.
- */
+/** Share of a misspelled word that still counts as unknown, because its correction may be wrong. */
 const correctedShare = 0.3;
 /** Weight of an unknown word that is vague (too general), relative to other unknown words. */
 const vagueShare = 0.5;

@@ -18,8 +18,8 @@ export function phrasesOf(tool: ToolDefinition, toolkit: Toolkit): readonly Phra
 }
 
 /**
- * Returns how often a tool's example phrases contain each term. A word that is one of several alternatives counts less than a word without
- * alternatives.
+ * Returns how often a tool's example phrases contain each term. If a phrase gives several words to choose from, each of these words counts
+ * less.
  */
 export function countSaid(sayings: readonly string[]): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();

@@ -9,7 +9,7 @@ import { isTelling, readPhrases, readWords, termOf, wordsOf } from "./words.ts";
 
 /** A search query after parsing. */
 export type SearchQuery = {
-  /** All words of the query in order. Each phrase is replaced by its meaning. */
+  /** All words of the query in order. Each idiom, such as `put on ice`, is replaced by words with the same meaning. */
   readonly words: readonly string[];
   /** Words that describe the request, each only once, in order. */
   readonly telling: readonly QueryWord[];
@@ -55,11 +55,9 @@ const contextShare = 0.8;
  */
 const fillerShare = 0.35;
 const qualifierShare = 0.5;
-/**
- * Weight of a word of the query that is only a value for the tool's arguments (for example an id or quoted text). `timeShare`: weight of a
- * word that names a time, such as "tomorrow".
- */
+/** Weight of a word that is only data for the tool, such as an id or a word in quotes. */
 const dataShare = 0.3;
+/** Weight of a word that names a time, such as `tomorrow`. */
 const timeShare = 0.5;
 
 const synonyms = collectSynonyms(vocabulary.synonyms);
@@ -166,11 +164,9 @@ function isProgram(text: string): boolean {
   return signs >= 3 && 2 * signs >= (text.match(/[\p{L}\p{N}]+/gu)?.length ?? 0);
 }
 
-/**
- * Returns the words that have a capital letter inside a sentence, in lower case. The first word is included only if another such word or
- * `'s` follows it, and if it is not the requested action.
- */
+/** Returns the words of a query that are probably names, in lower case. They begin with a capital letter inside a sentence. */
 function namesIn(text: string): ReadonlySet<string> {
+  // The first word counts only if `'s` or another such word follows it, and if it is not a verb.
   const found = text.matchAll(
     /(?<=[\p{L}\p{N},;:"'(]\s*)(?<=[\s"'(])\p{Lu}\p{Ll}+(?:['’]s)?|^\p{Lu}\p{Ll}+(?:['’]s(?=\s)|(?=\s\p{Lu}\p{Ll}))/gu,
   );

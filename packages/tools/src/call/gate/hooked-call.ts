@@ -75,11 +75,11 @@ export function reviewOf({ hooks: asker }: HookContext, { entry, prepared, hooks
 }
 
 /**
- * Returns the text that identifies the account of a call in the call's digest, by which a repeated call is recognized. For a scoped key,
- * the text includes the entity (customer or user) that the key is limited to. Otherwise such a key could repeat an idempotency key and get
- * the answer of a call for a different entity.
+ * Returns the text for the account by which svc recognizes a repeated call. For a scoped key, the text also contains the entity (customer
+ * or user) of the call.
  */
 export function accountOf({ caller: { binding }, accountId, entityId }: CallRequest): string {
   if (accountId === undefined) return `entity:${entityId}`;
+  // Otherwise a scoped key could use an idempotency key again to get the result of a call for another entity.
   return binding === undefined ? accountId : `entity:${entityId}:${accountId}`;
 }

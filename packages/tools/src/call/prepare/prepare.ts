@@ -129,10 +129,7 @@ async function buildCall(
   };
 }
 
-/**
- * Returns the end of a call whose request cannot be built. The message says why and quotes a value. If arguments are sensitive, the message
- * comes from building the masked request, so it quotes no sensitive value.
- */
+/** Returns the result of a call whose request cannot be built. The message gives the reason and quotes no sensitive value. */
 function unbuildable(
   fault: RequestFault,
   shown: AppRequest | RequestFault | undefined,

@@ -6,7 +6,7 @@ const itemsMax = 100;
 /** Maximum number of names that a warning about unknown fields lists. `quotedMax`: maximum length of a quoted path or name. */
 const namesMax = 8;
 const quotedMax = 80;
-/** Maximum number of unknown field names in an answer's selection that get a warning each. More warnings would not help the caller. */
+/** Maximum number of warnings for one result. Each warning is about one field that the caller requested and the result does not have. */
 const warningsMax = 5;
 
 /**

@@ -41,8 +41,8 @@ function longPositionsOf(text: string, part: string): number[] {
 }
 
 /**
- * Returns a number for each position of a text, for the fast search of the text (Knuth-Morris-Pratt). The number belongs to the part of the
- * text that ends at this position. It is the length of the longest proper start of this part that is its end as well.
+ * Returns the border table of a text, for the search algorithm of Knuth, Morris and Pratt. Each number tells how many characters before
+ * this position, itself included, repeat the start of the text.
  */
 function bordersOf(text: string): Uint32Array {
   const borders = new Uint32Array(text.length);

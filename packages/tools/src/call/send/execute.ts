@@ -21,19 +21,15 @@ export type ExecuteContext = {
   readonly onUnrecorded: (callId: string, error: unknown) => void;
 };
 
-/**
- * Options of executing a tool call:
- * - `keepsAppKey`: true if the app gets the same idempotency key when the caller repeats the call.
- * - `timeoutMs`: maximum duration of the call; default and maximum 30 s.
- * - `mayRepeat`: if a call limit applies, called before the request is sent a second time. Returns false if the limit allows no second
- *   request.
- * - `review`: sends the result to the project's hooks (URLs that svc asks about tool calls) before the result is stored. Returns the result
- *   as the hooks changed it. Never rejects.
- */
+/** Options for executing a tool call. */
 export type ExecuteOptions = {
+  /** True if the app gets the same idempotency key when the caller repeats the call. */
   readonly keepsAppKey: boolean;
+  /** Maximum duration of the call in milliseconds. Default and maximum: 30 s. */
   readonly timeoutMs?: number | undefined;
+  /** Called before the request is sent a second time. Resolves to false if a call limit allows no second request. */
   readonly mayRepeat?: (() => Promise<boolean>) | undefined;
+  /** Sends the result to the project's hooks (URLs that svc asks), and resolves to the result as they changed it. Never rejects. */
   readonly review?: ((result: CallResult) => Promise<CallResult>) | undefined;
 };
 

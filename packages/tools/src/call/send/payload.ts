@@ -31,9 +31,8 @@ function objectOfText(schema: JsonSchema, text: string): JsonObject | undefined 
 }
 
 /**
- * Returns an object with a text, number or boolean as its only property, if the schema expects an object with one such property. For
- * example, an app that answers only the id of a changed record means `{id}`. Returns undefined otherwise. A number becomes a text if the
- * property is a text.
+ * If the schema expects an object with exactly one property, returns an object with the value as this property. For example, `7` becomes `{
+ * id: 7 }`. Otherwise returns undefined.
  */
 function objectOfScalar(schema: JsonSchema, value: unknown): JsonObject | undefined {
   const text = scalarText(value);
@@ -106,12 +105,8 @@ function trimText(schema: JsonSchema, text: string): unknown {
 type Payload = Pick<CallResult, "value" | "warnings"> & { readonly isWhollyInBody: boolean };
 
 /**
- * Reads a tool's result from the body of an app's successful answer, in parts, so that other work can run between them.
- * - The result is the part of the body that the tool's definition names, reduced to the output schema. It has a warning if it does not
- *   match the schema.
- * - `body`: undefined if the answer has no body.
- * - `isWhollyInBody`: true if every text and name of the result occurs in the body. Then none of them comes from the tool's definition or
- *   was made from a number.
+ * Reads a tool's result from the body of an app's answer, and reduces it to the output schema. Warns if the result does not match the
+ * schema. Other work can run between two steps of this generator.
  */
 export function* readPayload(action: Action, body: unknown): Generator<undefined, Payload> {
   const { unwrap, under, empty } = action.response;

@@ -94,8 +94,7 @@ export const errorAnswerStart = "the app answered an error: ";
 export type ReadOptions = { readonly isRepeatable: boolean; readonly nowMs: number; readonly redact: Redactor };
 
 /**
- * The result of a tool call, read from the app's answer. `source`: the JSON text that contains every text and name of the result; undefined
- * if there is none.
+ * A tool's result, read from the app's answer. `source`: the text of the answer's body, if every text and name of the result occurs in it.
  */
 export type ReadResult = CallResult & { readonly source?: string | undefined };
 

@@ -65,8 +65,8 @@ export function subscriptionMessage(row: Subscription, nowMs: number, facts: End
 }
 
 /**
- * Returns those fields of a subscription's API message that a request can set as a unit, such as `retry`, `match` and `format`. A field
- * that is not set is absent.
+ * Returns the settings of a subscription as fields of the API message, such as `retry`, `match` and `format`. A field that is not set is
+ * absent.
  */
 export function partsOf({ settings, triggerSlugs }: Pick<Subscription, "settings" | "triggerSlugs">) {
   const { description = "", filter = "", format, retry, pace, credentials } = settings ?? {};

@@ -75,8 +75,8 @@ const waitingMax = 20_000;
 const batchConcurrency = 2;
 const besideMin = 24;
 /**
- * Maximum number and size of a list's events that are committed together, so that webhook posts of other apps need not wait for a whole
- * list.
+ * Maximum events, and maximum bytes, that svc stores together from one webhook post with a list. So posts of other apps need not wait for
+ * the whole list.
  */
 const together = { events: 100, bytes: 262_144 };
 /**

@@ -38,7 +38,9 @@ type KeeperOptions = {
 
 /** Puts webhook posts into quarantine (kept for inspection, not delivered), in batches. */
 type Keeper = {
-  /** Stores a post with the reason. The outcome is `over_quota` if the project that defined the toolkit is over a quota. */
+  /**
+   * Puts a post into quarantine for the reason `why`. The outcome is `over_quota` if the project that defined the toolkit is over a quota.
+   */
   keep(toolkit: WebhookToolkit, post: InboundPost, why: QuarantineCause): Promise<IngestOutcome>;
   /** Resolves when every post that was passed to `keep` is stored. */
   idle(): Promise<void>;

@@ -7,7 +7,7 @@ export type MeasuredFigure = {
    * old. If a new value is due, it is read in the background. This function never waits for a read.
    */
   hasReached(most: number): boolean;
-  /** Returns the value of the measured number at the last read, or 0 before the first read. */
+  /** Returns the last value that was read from the database, or 0 before the first read. */
   latest(): number;
   /**
    * Records that this node has increased the number in the database by `count`. If the number may now be close to its limit, it is read
@@ -18,9 +18,9 @@ export type MeasuredFigure = {
 
 /** Pauses between reads of a number that has a limit, in milliseconds. Close to the limit, the number is read more often. */
 export type MeasuredTimes = {
-  /** Pause in milliseconds between two reads of the number while it may be close to its limit. */
+  /** Milliseconds between two reads of a value from the database while the value may be close to its limit. */
   readonly nearMs: number;
-  /** Pause between two reads of the measured number while it is far below its limit. */
+  /** Milliseconds between two reads of a value from the database while the value is far below its limit. */
   readonly farMs: number;
   /**
    * Shortest pause between two reads of the measured number from the database, in milliseconds. The pause applies even if this node has

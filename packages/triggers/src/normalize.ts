@@ -28,10 +28,7 @@ type OneResult =
 /** Result of reading one element of a list. `index`: its position in the list, from 0. */
 export type ItemResult = OneResult & { readonly index: number };
 
-/**
- * Result of reading a verified webhook post. `items`: the results of its elements, if the post is a list of which each element counts as a
- * post.
- */
+/** Result of reading a verified webhook post. `items`: if the post contains a list of posts, one result for each of them. */
 export type NormalizeResult =
   | OneResult
   | { outcome: "challenge"; answer: HandshakeAnswer }

@@ -63,13 +63,13 @@ export type PostQuotas = {
 };
 
 /**
- * Times in milliseconds between two reads of the number of a project's pending deliveries, as `MeasuredTimes` describes them. The number is
- * soon outdated, because deliveries also end on other nodes. A read is slow, because it reads every pending delivery.
+ * Milliseconds between two counts of a project's pending deliveries. `nearMs`: close to the quota. `farMs`: far below the quota. `pauseMs`:
+ * minimum.
  */
 const deliveryTimes = { nearMs: 5_000, farMs: 60_000, pauseMs: 250 };
 /**
- * Times in milliseconds between two reads of the number of bytes that a project stores, as `MeasuredTimes` describes them. A read is slow,
- * because it reads all stored data of the project.
+ * Milliseconds between two measurements of a project's stored bytes. `nearMs`: close to the quota. `farMs`: far below the quota. `pauseMs`:
+ * minimum.
  */
 const storageTimes = { nearMs: 600_000, farMs: 3_600_000, pauseMs: 5_000 };
 
@@ -130,8 +130,7 @@ export function createPostQuotas({ db, clock }: { db: Executor; clock: Clock }):
 type Excess = { readonly projectId: ProjectId; readonly quota: QuotaName; readonly fault: Fault };
 
 /**
- * Returns why a webhook post is refused: the error of one of the quotas that are reached (`over`). It is the quota under which posts are
- * accepted again first. Undefined if `over` is empty.
+ * Returns the refusal of a webhook post if quotas are exceeded (`over`); otherwise undefined. Its error is the one with the shortest wait.
  */
 function refusalOf(over: readonly Excess[]): PostRefusal | undefined {
   const [first, ...others] = over;

@@ -56,15 +56,12 @@ export type PrivateWebhooksOptions = {
 };
 
 /**
- * A webhook secret, as the definition of its toolkit (app) reads it. Undefined if the secret does not have the form that the definition
- * requires.
+ * A webhook secret. `secret`: undefined if the secret does not have the form that the toolkit requires. `endsAt`: time from which it is
+ * invalid.
  */
 type OpenedSecret = { readonly secret: WebhookSecret | undefined; readonly endsAt: number };
 
-/**
- * The stored webhook secrets of a project's private toolkits (apps that a project defined for itself), by toolkit. They are cached together
- * with the project's catalog, and are read after it, so that they are not older.
- */
+/** The stored webhook secrets of a project's private toolkits, by toolkit slug. */
 type SecretsOfView = ReadonlyMap<string, readonly WebhookSecretRow[]>;
 
 /** Creates the webhooks of private toolkits (apps that a project defined for itself) for one node. */
@@ -143,10 +140,7 @@ export function webhookSecretContext(projectId: ProjectId, id: WebhookSecretId):
   return `${projectId}/webhook_secrets/${id}`;
 }
 
-/**
- * Assumed largest difference between the clocks of two nodes, in milliseconds. Ids of new projects contain a time of the node that made
- * them, so the search for new ids allows for this difference.
- */
+/** Assumed largest difference between the clocks of two nodes, in milliseconds. */
 const skewMs = 60_000;
 /** Minimum time between two reads of new projects, in milliseconds. */
 const newMs = 500;

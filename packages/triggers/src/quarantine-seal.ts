@@ -14,15 +14,12 @@ export type QuarantineSealOptions = {
   readonly batchMax?: number;
 };
 
-/**
- * Text that replaces the stored error details of quarantined webhook posts (which svc could not turn into events) from version 0.1, because
- * such a text may quote the post.
- */
+/** Replaces the error text that version 0.1 stored with a quarantined webhook post, because that text may quote the post. */
 const oldDetail = "Version 0.1 kept it, whose words may quote the post. A release says why it stays.";
 
 /**
- * Returns a sweep that runs every 10 minutes. It encrypts the headers and query of quarantined webhook posts (which svc could not turn into
- * events) that version 0.1 stored unencrypted. A node reads each post once. When no such post is left, the sweep reads only new posts.
+ * Returns a sweep that runs every 10 minutes. It encrypts the headers and query of quarantined posts that version 0.1 stored unencrypted.
+ * Each round reads only posts that this node has not read before.
  */
 export function quarantineSealSweep({ db, sealer, batchMax = 200 }: QuarantineSealOptions): Sweep {
   let after: QuarantineId | undefined;

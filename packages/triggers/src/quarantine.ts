@@ -77,15 +77,15 @@ export type QuarantineOptions = {
    * Maximum size in bytes that the compressed body of a webhook post may have after decoding. A post with a larger body is not released.
    */
   bodyBytesMax: number;
-  /** Gives other work a turn, so that large webhook posts are read in parts. */
+  /** Lets other work run while a large webhook post is read. */
   turns: Pick<Turns, "next">;
   dispatcher: Pick<Dispatcher, "wake">;
   store: StoreOptions;
 };
 
 /**
- * Dependencies of releasing quarantined posts (refused posts kept for inspection). `toolkitOf`: returns the owner's toolkit (app) with a
- * slug, if the toolkit receives posts.
+ * Dependencies of releasing quarantined posts. `owner`: project that the posts belong to; undefined for posts of the deployment.
+ * `toolkitOf`: returns the toolkit with a slug, if it receives posts.
  */
 type ReleaseContext = QuarantineOptions & {
   readonly decoder: BodyDecoder;

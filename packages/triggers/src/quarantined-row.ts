@@ -2,10 +2,7 @@ import { readJsonObject, type Sealer } from "@svc/core";
 import type { QuarantinedPost } from "@svc/db/quarantine/repo";
 import type { ItemChoice } from "./normalize.ts";
 
-/**
- * Returns the context (the place in the database) to which the encrypted body of a quarantined webhook post (which svc could not turn into
- * an event) is bound.
- */
+/** Returns the text that identifies a quarantined webhook post for the encryption of its body. */
 export function quarantineContext({ id, projectId }: PostPlace): string {
   return `${projectId ?? "deployment"}/quarantined_posts/${id}`;
 }

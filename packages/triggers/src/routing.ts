@@ -44,10 +44,7 @@ export type Routing = {
    * the deployment, and the routing of these projects.
    */
   forget(projects: Iterable<ProjectId>): void;
-  /**
-   * Takes over the present versions of shards (groups of entities) that have changed in the database. The subscriptions of their entities
-   * (customers or users) are then read again; everything else stays in the cache.
-   */
+  /** Stores the new versions of shards (groups of entities) that have changed. The subscriptions of these entities are then read again. */
   moveShards(moved: readonly ShardVersion[]): void;
 };
 
@@ -72,8 +69,8 @@ export type RoutingView = {
    */
   filters(receiver: ReceivingProject, post: RoutedPost): readonly string[];
   /**
-   * Returns the project's routing version (a number that grows with each change of its subscriptions), if standing programs (schedules) of
-   * the project start on the trigger of this webhook post. Undefined if no standing program does.
+   * Returns the version of the project's routing data, if a schedule of the project starts on the trigger of this post. Otherwise returns
+   * undefined.
    */
   heardAt(projectId: ProjectId, post: RoutedPost): number | undefined;
   /** Returns the quotas that are set for a project that receives webhook posts. Quotas that are not set are absent. */
@@ -96,11 +93,7 @@ const referenceCharactersMax = 512;
 /** Maximum number of entities (customers or users) whose subscriptions this node keeps, and maximum number of these subscriptions. */
 const entitiesMax = 200_000;
 
-/**
- * Routing data (which projects and accounts receive an event) that the whole deployment shares. `references`: accounts, by the ids that the
- * app uses for them. `version` is read first. So `references` may be newer than `version`, but never older. If they are newer, the version
- * in the database has changed, and the database refuses to store events with the old version. The node then reads the routing again.
- */
+/** Routing data (who receives which event) of the whole deployment. `references`: accounts, by the ids that apps use for them. */
 type Deployment = { version: number; projects: ProjectId[]; references: References };
 type References = Map<string, AccountReference | undefined>;
 type CachedProject = ProjectRouting & { byTrigger: Map<string, Subscribers> };
@@ -111,9 +104,8 @@ type Entities = ReadonlyMap<string, CachedEntity>;
 type Subscribers = { readonly subscriptions: readonly RoutedSubscription[]; readonly filters: readonly string[] };
 
 /**
- * Creates an empty copy of the routing (which project and subscription receives which event). The copy is filled from the database as
- * webhook posts arrive. Of subscriptions with an entity (customer or user), it keeps only those of entities that posts named lately: at
- * most `most` entities.
+ * Creates an empty copy of the routing (which subscription gets which event). Webhook posts fill it from the database. `most`: maximum
+ * number of entities whose subscriptions it keeps.
  */
 export function createRouting(most = entitiesMax): Routing {
   let known: Deployment | undefined;
@@ -123,6 +115,8 @@ export function createRouting(most = entitiesMax): Routing {
 
   const deploymentOf = async (db: Executor): Promise<Deployment> => {
     if (known !== undefined && isCurrent) return known;
+    // The version is read before the references, so these may be newer. The database then refuses to store events with the old version, and
+    // the node reads the routing again.
     const read = await readDeploymentRouting(db);
     const references: References = read.version === known?.version ? known.references : new Map();
     known = { ...read, references };

@@ -118,8 +118,8 @@ export async function storePosts(
 }
 
 /**
- * A batch of webhook posts to store. Storing may be tried several times, so results that must not be computed again are kept here.
- * `admitted`: posts that were already counted for the quotas of their receivers. `known`: results of subscription filters.
+ * Webhook posts to store. `lease`: true if this node sends their deliveries. `admitted`: posts that were already counted for quotas.
+ * `known`: results of filters.
  */
 type Batch = { posts: readonly NormalizedEvent[]; lease: boolean; admitted: Set<RoutedPost>; known: KnownOutcomes };
 type StoreAttempt = { plan: Plan; refused: RefusedPosts; duplicates: ReadonlySet<string>; leaseUntilMs: number };
@@ -383,7 +383,7 @@ function refusePosts(
   return refused;
 }
 
-/** Counts those webhook posts of a batch that were finally refused. */
+/** Counts the posts of a batch that were refused because of quotas. */
 function noteRefused(quotas: PostQuotas | undefined, refused: RefusedPosts): void {
   for (const refusal of refused.values()) quotas?.refused(refusal);
 }

@@ -28,7 +28,7 @@ export type TestCluster = AsyncDisposable & {
 
 type CountedTable = "events" | "deliveries" | "delivery_tasks" | "quarantined_posts" | "subscriptions";
 
-/** Creates an empty database with the schema. Its clock moves only when the test moves it. */
+/** Creates a test cluster: an empty database with svc's tables, and a clock that only the test moves. */
 export async function createTestCluster(): Promise<TestCluster> {
   const database = await borrowTestDatabase();
   const { db } = database;

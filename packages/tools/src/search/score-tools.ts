@@ -103,12 +103,10 @@ export function spreadOverToolkits(tools: readonly ScoredTool[], limit: number):
   return chosen;
 }
 
-/**
- * Returns only the tools that can be among the first `limit` results. A score may still fall by up to 10 %, because other tools of the same
- * toolkit (app) are listed. Tools that are too low even then (often thousands) need not be sorted.
- */
+/** Returns the tools that can be among the first `limit` results. The others, often thousands, then need no sorting. */
 function worthListing(tools: readonly ScoredTool[], limit: number): ScoredTool[] {
   const scores = Float64Array.from(tools, ({ score }) => score).sort();
+  // A score may still fall by up to 10 %, because other tools of the same toolkit are listed.
   const least = (scores.at(-limit) ?? 0) * shareMin;
   return tools.filter(({ score }) => score >= least);
 }

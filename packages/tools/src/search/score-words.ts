@@ -6,10 +6,7 @@ import type { ViewIndex } from "./view-index.ts";
  * share of these words.
  */
 const coverageExponent = 0.6;
-/**
- * Exponent that says how much a tool's score falls for query words that no tool of its toolkit (app) contains. With it, tools of the
- * toolkit that fits the query come first.
- */
+/** Exponent that says how much a tool's score falls if no tool of its toolkit (app) contains some words of the query. */
 const toolkitExponent = 0.4;
 
 /**

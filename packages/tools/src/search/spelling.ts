@@ -32,8 +32,7 @@ export function isEnglish(word: string): boolean {
 }
 
 /**
- * Returns the words of a text in a plain form, in which they are compared with the vocabularies of other languages. `ß` becomes `ss`. Other
- * spellings, such as `oe` for `ö`, are left as they are.
+ * Returns the words of a text in a plain form, to compare them with words of languages other than English. For example, `ß` becomes `ss`.
  */
 export function plainWords(text: string): string[] {
   return wordsOf(text.replaceAll("ß", "ss"));

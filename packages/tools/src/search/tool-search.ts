@@ -39,8 +39,8 @@ export type ToolSearch = {
 };
 
 /**
- * Share of its score that a tool keeps, by its availability. With it, a tool that can be called comes before a tool that fits slightly
- * better but cannot be called.
+ * Factor for a tool's search score. Tools that cannot be called get a lower score: `unconnected` ones have no account, and `unbound` ones
+ * no configured address.
  */
 const availabilityShares: Readonly<Record<Availability, number>> = { connected: 1, unconnected: 0.8, unbound: 0.6 };
 /**

@@ -6,10 +6,11 @@ import { isTelling, termsOf, wordsOf } from "./words.ts";
 type Field = { readonly weight: number; readonly usualLength: number };
 
 /**
- * Weights in a search of a tool's texts, such as its name or its example phrases. They were chosen with one half of the queries in
- * bench/search. Of 277 random settings, they are near the mean of the best fifth. Small changes of a single weight give similar results.
+ * For each text of a tool: its weight in the search, and its usual number of words. The weights were chosen with the queries of
+ * bench/search.
  */
 const fields = {
+  // Of 277 random settings, these are near the mean of the best fifth. Small changes of one weight give similar results.
   name: { weight: 2, usualLength: 3 },
   toolkit: { weight: 1, usualLength: 4 },
   toolkitDescription: { weight: 0.1, usualLength: 15 },

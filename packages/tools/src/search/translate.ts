@@ -13,7 +13,7 @@ type Language = {
    * plus one of `endings`.
    */
   readonly stems: ReadonlyMap<string, string>;
-  /** The stems as a radix tree, to look up misspelled words. */
+  /** The stems (words without endings) in a radix tree, to look up misspelled words. */
   readonly spellings: SearchableMap<string>;
   readonly idioms: Idioms;
   readonly endings: ReadonlySet<string>;
@@ -120,8 +120,7 @@ function pluralOf(word: string): string {
 }
 
 /**
- * Returns the meanings of verbs whose particle is at the end of the clause, as in `lege … an`, by the verb's position. At the position of
- * the particle, the meaning is empty.
+ * Returns the English meanings of verbs in two parts, such as the German `lege … an`, by position. The second part has an empty meaning.
  */
 function partedVerbs(language: Language, words: readonly ReadWord[]): ReadonlyMap<number, string> {
   const found = new Map<number, string>();
@@ -172,8 +171,8 @@ function stemMeaning({ stems, endings }: Language, word: string): string | undef
 }
 
 /**
- * Returns the English meaning of the stem that has the same first letter as a foreign word and differs from the word in at most one letter.
- * The word may have one of the language's endings. Returns undefined if there is no such stem.
+ * Returns the English meaning of a foreign word with at most one wrong letter, which is not the first. Returns undefined if no known word
+ * is so similar.
  */
 function spelledMeaning(language: Language, word: string): string | undefined {
   for (const form of formsOf(language, word)) {

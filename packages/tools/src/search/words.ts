@@ -30,12 +30,12 @@ export function wordsOf(text: string): string[] {
   return parted.toLowerCase().match(isAscii.test(parted) ? /[a-z0-9]+/g : /[\p{L}\p{N}]+/gu) ?? [];
 }
 
-/** Returns all words of a text in order, with phrases replaced by their meaning. */
+/** Returns all words of a text in order. A phrase such as `get rid of` is replaced by its meaning, such as `delete`. */
 export function readWords(text: string): string[] {
   return readPhrases(wordsOf(text));
 }
 
-/** Returns the words, with each phrase replaced by its meaning. */
+/** Returns the words, with phrases such as `get rid of` replaced by their meaning, such as `delete`. */
 export function readPhrases(words: readonly string[]): string[] {
   const read: string[] = [];
   for (let start = 0; start < words.length; ) {

@@ -31,7 +31,7 @@ const bytesMin = 256;
  */
 export const argumentValuesMax = 100_000;
 
-/** Fields of CallToolRequest. If the arguments are already parsed (within the same limits), `args` replaces `argumentsJson`. */
+/** Fields of CallToolRequest. `args`: the parsed arguments, if given; they replace `argumentsJson`. */
 type CallFields = Omit<CallToolRequest, keyof Message> & { readonly args: CallRequest["args"] };
 
 /** Returns the call in a request of CallTool. Throws the invalid_argument errors of CallTool. */

@@ -31,7 +31,7 @@ type Callback = { readonly url: string; readonly secret: string; readonly mcpId:
 /** Asks a callback if it wants events. Returns undefined if it agrees, or else the error for the client. */
 type Challenge = (callback: Callback) => Promise<McpError | undefined>;
 
-/** Maximum time in milliseconds for a callback to answer if it wants events. */
+/** Maximum time in milliseconds in which an agent's receiver must confirm that it wants events. */
 const timeoutMs = 10_000;
 /**
  * Maximum number of challenges (requests that ask a callback to confirm) that this node sends to one host within a minute, for all callers
@@ -235,10 +235,7 @@ async function watermarkOf(
   return { position, truncated: false };
 }
 
-/**
- * Returns the state of the subscription's deliveries up to the time when the agent renews it: if it was active, the time of the last
- * success, and the last error.
- */
+/** Returns the state of an agent's subscription: if it is active, the time of its last delivery, and its last error. */
 async function deliveryStatus({ db }: AgentEventsContext, known: Subscription): Promise<Params> {
   const { projectId, id, active, failingSince } = known;
   const { lastSuccessAt } = await readSubscriptionProgress(db, projectId, id);

@@ -35,7 +35,7 @@ function isReadable(toolkitSlug: string, { principal }: Caller): boolean {
   return isToolGranted(principal.binding, { toolkitSlug, class: "read" });
 }
 
-/** Returns the events that the parameters `name` and `arguments` select, or the reason why the caller cannot get them. */
+/** Returns the events that a client requests by the parameters `name` and `arguments`, or the reason why it cannot get them. */
 export function readTarget(
   { triggers }: Pick<CatalogView, "triggers">,
   params: Params,

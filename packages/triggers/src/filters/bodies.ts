@@ -6,7 +6,7 @@ import { filteredEvent } from "./filters.ts";
 /** Maximum number of compiled body templates of subscriptions that a node keeps in memory. */
 const compiledMax = 1_000;
 
-/** Creates the function that makes the bodies of subscriptions with a template of their own. */
+/** Creates the function that makes the bodies of deliveries from the body template of a subscription. */
 export function createBodyRenderer({ turns }: { readonly turns: Pick<Turns, "next"> }): BodyRenderer {
   const known = new LeastRecentlyUsed<string, CompiledBody>(compiledMax);
   const compile = (bodyJson: string): CompiledBody | string => {

@@ -44,10 +44,7 @@ export async function writeEventDocument(
   return assemble({ info: infoAt(changedAt), first, second: objectOf(1), form });
 }
 
-/**
- * Text for one event type in a document that describes event types. The document has two objects with one member for each type; these are
- * the two members.
- */
+/** The two texts by which an OpenAPI or AsyncAPI document describes one event type. */
 type Members = readonly [string, string];
 
 /**
@@ -68,8 +65,8 @@ type Writer = {
 };
 
 /**
- * An event type with the JSON texts that the OpenAPI and AsyncAPI documents need. `marked`: the description, and members that `svc
- * event-types import` reads. `example`: a sample body; empty if the type has none.
+ * An event type, as JSON texts for an OpenAPI or AsyncAPI document. `marked`: the description, and the member `x-svc-event-type`.
+ * `example`: a sample body; empty if there is none.
  */
 type DescribedType = {
   readonly key: string;

@@ -190,7 +190,7 @@ async function store({ storeEvent }: PublishContext, event: NormalizedEvent): Pr
  */
 const lookupsMax = 5;
 
-/** Returns the results of publishing events. The result of a duplicate contains the id of the earlier event that it repeats. */
+/** Finds the earlier events that duplicates repeat. Returns the results of publishing, which contain the ids of these earlier events. */
 async function findDuplicates(
   context: PublishContext,
   projectId: ProjectId,

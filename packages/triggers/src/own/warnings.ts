@@ -24,7 +24,7 @@ const secretNoticeMs = 3 * dayMs;
 
 type Warning = OperationalEvent<"quota_near" | "secret_expiring">;
 
-/** Dependencies of the sweep that warns projects. `onDue`: called if there are deliveries to send. */
+/** Dependencies of the sweep that warns projects about quotas and webhook secrets. `onDue`: called if there are deliveries to send. */
 type WarningOptions = {
   readonly db: Database;
   /** Applies the filters of subscriptions to the warnings, which are operational events. */
@@ -36,10 +36,8 @@ type WarningOptions = {
 type Check = (db: Database, project: Project, nowMs: number) => Promise<readonly Warning[]>;
 
 /**
- * Returns the sweep that warns projects every ten minutes, at most once a day for each cause: by the operational event `quota_near` of a quota
- * that is nearly used up, and by `secret_expiring` of a webhook secret that ends soon. It checks only projects that receive operational
- * events. One node of the deployment runs each round, and the others skip theirs. A check that fails does not prevent the others; the round
- * then ends with its error.
+ * Returns a sweep that warns projects every ten minutes: about quotas that are nearly used up, and about webhook secrets that end soon. A
+ * project gets at most one warning a day for each cause. Each round runs on one node only.
  */
 export function warningSweep({ db, filters, onDue }: WarningOptions): Sweep {
   return {

@@ -5,7 +5,7 @@ import type { Event } from "@svc/db/events/repo";
 import type { Filters } from "../filters/filters.ts";
 import { type CursorScope, type EventPosition, positionAt, settledMs, uuidOfHex } from "./position.ts";
 
-/** Data about a poll for events that svc answered. */
+/** Data about one answered request of a client for new events. */
 export type EventPollObservation = {
   /**
    * Outcome of a poll for events. `events`: it returned events. `empty`: there were none. `truncated`: events after the requested position
@@ -41,10 +41,7 @@ type PolledEvents = {
   readonly hasMore: boolean;
   /** True if svc may have left out events after the position that the client sent, for example because they are no longer stored. */
   readonly truncated: boolean;
-  /**
-   * True if the poll asked to wait for events and was allowed to wait. False if it was answered at once because too many polls already wait
-   * on this node, or if it did not ask to wait.
-   */
+  /** True if the client's request for events could wait until there were some. False if svc answered it at once. */
   readonly isHeld: boolean;
 };
 
@@ -63,7 +60,7 @@ export type EventPolls = {
 export const heldMsMax = 25_000;
 /** Pause in milliseconds between two searches for new events while a poll waits. */
 const lookMs = 1_000;
-/** Maximum number of polls that wait on a node. Other polls are answered at once, even without events. */
+/** Maximum number of client requests that wait for events on one node. Other requests are answered at once, even without events. */
 const heldMax = 200;
 
 /** Creates the object that answers polls on a node. All polls share the limit of waiting polls. */
@@ -143,12 +140,11 @@ const lastUuid = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 const pageBytesMax = 1_048_576;
 
 /**
- * Maximum difference in milliseconds between the time in an event's id and the start of the transaction that stored the event. A search
- * begins this much earlier, so that it finds such events. `many`: the usual value. It includes 1 s in svc (`storePosts`), 2 s between the
- * clocks of nodes, and the time that a statement waits for a connection. `few`: a longer and safer value, used if a search has to scan at
- * most `fewMax` events.
+ * Maximum age in milliseconds of an event's id when svc stores the event. A search for new events begins this much earlier. `many`: the
+ * usual value. `few`: a longer value, used if the search scans at most `fewMax` events.
  */
 const idAgeMs = { few: settledMs, fewMax: 2_000, many: 10_000 };
+// `many` includes 1 s in svc (`storePosts`), 2 s between the clocks of nodes, and the time that a statement waits for a connection.
 
 /** Returns at most `max` events after a position. No event is left out or returned twice. */
 async function readEventPage(
@@ -195,10 +191,7 @@ async function filterEvents(
   return accepted;
 }
 
-/**
- * Searches the events from a position on. If the position comes from another database, searches by id from the position's start, and
- * returns a position of this database.
- */
+/** Searches the events after a position. If the position comes from another database, returns a position of this database. */
 async function lookFrom(
   { db }: Following,
   { projectId, events }: CursorScope,

@@ -16,9 +16,8 @@ export type EventPosition = {
   /** Lower limit of the search: the reader has all events with lower ids, and no later transaction can add such an event. */
   readonly fromUuid: string;
   /**
-   * An earlier search for events, during which some transactions were still running. These transactions can still store events with low
-   * ids. When all of them have ended, `fromUuid` moves forward to the time of that search. `atMs`: time of the search. `nextXid`: all
-   * transactions that ran then have an id below this one.
+   * An earlier search, at whose time `atMs` some transactions still ran. Their ids are lower than `nextXid`. When all of them have ended,
+   * further searches begin near `atMs`.
    */
   readonly earlier?: { readonly atMs: number; readonly nextXid: string } | undefined;
   /**
@@ -75,8 +74,8 @@ export function openCursor(sealer: Sealer, scope: CursorScope, cursor: string): 
 }
 
 /**
- * Reads a cursor of an earlier version of svc, and returns its position in the event stream. Such a cursor, which agents got over MCP, has
- * the id of an event. It also has the ids of those later events that the agent already has.
+ * Returns the position of a cursor that an earlier version of svc gave to an agent. `known`: ids of later events that the agent already
+ * has.
  */
 function openFormerCursor(sealer: Sealer, scope: CursorScope, cursor: string): EventPosition | undefined {
   const { projectId, events } = scope;

@@ -6,7 +6,7 @@ export type ReplayStep = {
   readonly replayId: ReplayId;
   readonly projectId: ProjectId;
   readonly state: ReplayState;
-  /** The reason why the replay queues no deliveries, at the moment or any more. Empty if it continues to queue deliveries. */
+  /** Reason why the replay waits or has ended. Empty while the replay queues deliveries. */
   readonly reason: ReplayReason;
   /** Number of deliveries that this step queued. */
   readonly count: number;

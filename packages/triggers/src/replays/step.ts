@@ -40,11 +40,7 @@ const pendingSeconds = 10;
 type StepPace = {
   /** Milliseconds between two steps of a replay. In each step, svc queues some of the replay's deliveries. */
   readonly pauseMs: number;
-  /**
-   * Maximum number of deliveries that one step of a replay queues. A turn of the replay takes one second and has several steps. At its
-   * normal pace, a step queues an equal share of the turn's deliveries. The maximum is twice this share, so that a delayed replay catches
-   * up gradually.
-   */
+  /** Maximum number of deliveries that one step of a replay queues. It is twice the usual number, so that a late replay can catch up. */
   readonly most: number;
 };
 
@@ -81,8 +77,8 @@ const walkFactor = 2;
 const walkMin = 100;
 const walkGrowth = 8;
 /**
- * Minimum number of pairs of event and subscription in a further read of a replay's step, if the read before found pairs of subscriptions
- * with filters. Filters may leave out most pairs, so more pairs are read than are needed.
+ * If subscriptions have filters, each further read covers at least this many pairs of event and subscription. Filters may leave out most
+ * pairs.
  */
 const filteredMin = 1_000;
 /**
@@ -138,10 +134,7 @@ export async function stepReplay(context: ReplayContext, turn: ReplayTurn): Prom
   return stepped;
 }
 
-/**
- * Returns the replay without its delay, if it is late because a step failed or because no node advanced it for some time. Its pace then
- * counts from now. Otherwise, the replay would send faster than its pace until it had made up for the lost time.
- */
+/** Returns the replay as if it were not late. So it does not send faster than its pace to make up for lost time. */
 function withoutLost(replay: ReplayRecord, nowMs: number): ReplayRecord {
   return { ...replay, pacedAt: Math.max(replay.pacedAt, nowMs - stepPaceOf(replay).pauseMs) };
 }
@@ -196,10 +189,7 @@ async function queueNext(
   return { replay: goneOn(of, { found, allowance, used: queue.length, nowMs }), count, againAt: found.againAt(nowMs) };
 }
 
-/**
- * Returns some of a subscription's parked deliveries (stored as waiting, without a task) to its queue after a pause. Returns true if there
- * may be more. The replay continues when all of them are in the queue.
- */
+/** Queues some of the deliveries that waited while their subscription was paused. Returns true if more of them may wait. */
 async function hasParked(tx: Executor, { ofPause, subscriptionId }: ReplayRecord, nowMs: number): Promise<boolean> {
   if (!ofPause || subscriptionId === null) return false;
   return (await unparkDeliveries(tx, subscriptionId, nowMs, unparkedMax)) >= unparkedMax;

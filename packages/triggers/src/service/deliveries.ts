@@ -210,7 +210,7 @@ export function deliveryMethods(context: TriggersContext): Methods {
   };
 }
 
-/** Returns deliveries in the form of the API. If the state of its endpoint makes a delivery wait, the delivery has the reason. */
+/** Returns deliveries in the form of the API. If a delivery waits because of its endpoint, the message has the reason. */
 async function messagesOf(
   { db, clock, restored }: TriggersContext,
   projectId: ProjectId,

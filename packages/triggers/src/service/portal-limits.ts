@@ -30,7 +30,10 @@ export function takeScan(caller: ProjectPrincipal, countScan: MinuteCount): bool
   return waitForScan(caller, countScan) === undefined;
 }
 
-/** Charges one statement as `takeScan` does. Throws PORTAL_SCANS_TOO_MANY if the portal has used up its statements of this minute. */
+/**
+ * Counts one database statement for the caller's portal. Throws PORTAL_SCANS_TOO_MANY if the portal has used up its statements of this
+ * minute.
+ */
 export function requireScan(caller: ProjectPrincipal, countScan: MinuteCount): void {
   const retryAfterMs = waitForScan(caller, countScan);
   if (retryAfterMs !== undefined) throw triggerFaults.PORTAL_SCANS_TOO_MANY(scansMax, retryAfterMs);

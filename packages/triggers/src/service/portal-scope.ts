@@ -87,8 +87,8 @@ export function requirePortalFields(
 }
 
 /**
- * Returns the toolkit (app) that a caller asks for. In the portal, the toolkit of the project's own events takes the place of an empty
- * slug.
+ * Returns the slug of the toolkit that a caller asks for. If a caller in the portal names none, returns the toolkit of the project's own
+ * events.
  */
 export function askedToolkit({ portal }: ProjectPrincipal, toolkitSlug: string): string {
   return portal !== undefined && toolkitSlug === "" ? eventsToolkitSlug : toolkitSlug;

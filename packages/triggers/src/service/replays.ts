@@ -209,10 +209,7 @@ function found(row: ReplayRecord | undefined, id: string) {
   return replayMessage(row);
 }
 
-/**
- * Refuses a change of a replay that delivers the events which a subscription missed during a pause: throws REPLAY_OF_PAUSE. Without this
- * replay, the subscription would lose these events. Otherwise returns an empty object.
- */
+/** Throws REPLAY_OF_PAUSE for a replay of the events that a subscription missed during a pause. Otherwise returns an empty object. */
 function requireClosed({ id, until }: ReplayRecord): Record<never, never> {
   if (until === null) throw triggerFaults.REPLAY_OF_PAUSE(id);
   return {};
@@ -283,8 +280,8 @@ function matchesOf({ since, until, toolkitSlug, triggerSlug, subscriptionId, onl
 }
 
 /**
- * Returns the function that ends the count of a replay: after 2 seconds, or for a dry run of the project when the caller has gone. For a
- * caller in the portal, it also charges each further statement to the portal, and ends after 10 statements.
+ * Returns a function that says if svc must stop counting the deliveries of a replay. A count may take 2 seconds. In the portal, it may also
+ * use only 10 statements.
  */
 function boundsOf(
   { clock }: TriggersContext,
@@ -327,10 +324,7 @@ async function count(
   return { counts, next, parts };
 }
 
-/**
- * Returns the warnings about a new replay. In the portal, if counting the deliveries took several statements, the number of deliveries is
- * not used for a warning. Using it would read the events of the time range again.
- */
+/** Returns the warnings about a new replay. */
 function warningsOf(
   context: TriggersContext,
   { projectId, portal }: ProjectPrincipal,
@@ -338,6 +332,7 @@ function warningsOf(
   { counts, next, parts }: CountedReplay,
 ): Promise<string[]> {
   const isPortal = portal !== undefined;
+  // In the portal, a count that took several statements is not used: the warning would read the events of the time range again.
   const isCounted = next === undefined && (!isPortal || parts === 1);
   const matches = isCounted ? sumOf(counts) : undefined;
   return replayWarnings(context, projectId, { filter: matchesOf(filter), isPortal, matches });

@@ -40,10 +40,7 @@ function withoutCredentials(settings: SubscriptionSettings | null): CredentialsC
   return { credentials: null, settings: Object.keys(kept).length === 0 ? null : kept };
 }
 
-/**
- * Returns the columns that delete the credentials if an endpoint moves to another origin, because the credentials were meant for the old
- * one.
- */
+/** Returns a change that deletes the credentials, if the endpoint moves to another origin. Otherwise returns an empty change. */
 export function changeOfMove(
   before: Pick<Subscription, "endpointUrl" | "settings" | "credentials">,
   endpointUrl: string | undefined,

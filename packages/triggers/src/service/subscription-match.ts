@@ -14,9 +14,8 @@ type Selection = Pick<Subscription, "toolkitSlug" | "triggerSlug" | "triggerSlug
 const triggersMax = 100;
 
 /**
- * Returns the triggers and the filter that the request's field `match` gives to a subscription. An empty filter is undefined. Throws the
- * errors of CreateSubscription if `match` is not valid. `selected`: the toolkit (app) and trigger (event type) of the subscription;
- * `triggerSlug` is cleared if `match` has triggers.
+ * Checks the field `match` of a request, and returns the triggers and the filter of the subscription. `triggerSlug` is empty if `match` has
+ * triggers. Throws the errors of CreateSubscription.
  */
 export function checkMatch(
   view: CatalogView,
@@ -69,7 +68,7 @@ function checkTrigger(view: CatalogView, toolkitSlug: string, sent: string): str
  */
 const schemasMax = 20;
 
-/** Returns the schemas of the payloads that a selection can contain. Empty if they may have any form. */
+/** Returns the payload schemas of the event types that a subscription selects. Returns an empty list if payloads can have any form. */
 export function payloadsOf(
   view: CatalogView,
   {

@@ -198,7 +198,7 @@ function requirePortalActivity({ id, inactiveReason, pausedBy }: Subscription, {
 /** Fields of UpdateSubscription that start and stop deliveries. */
 type Activity = Pick<UpdateSubscriptionRequest, "active" | "paused">;
 
-/** The change of a subscription's activity. `isCustomer`: true if a customer makes it in the portal, and not the project. */
+/** When and by whom a subscription is stopped or started. `isCustomer`: true if a customer does this in the portal. */
 type ActivityChange = { readonly nowMs: number; readonly isCustomer: boolean };
 
 /**

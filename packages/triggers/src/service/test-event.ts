@@ -36,9 +36,8 @@ function testEvent({ projectId, entityId }: Tested, payload: string, nowMs: numb
 const triedMax = 5;
 
 /**
- * Returns the payload of a test event as JSON text. It is empty, unless the subscription has a body template of its own: then it is the
- * sample of the first event type of the subscription for which the template gives a body. Throws TEST_BODY_INVALID if there is none,
- * because svc would send nothing.
+ * Returns the payload of a test event as JSON text: `{}`, or a sample event if the subscription has a body template. Throws
+ * TEST_BODY_INVALID if the template gives a body for none of the samples.
  */
 export async function testPayload(
   context: TriggersContext,

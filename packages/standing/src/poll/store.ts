@@ -58,7 +58,7 @@ const goneMax = 10_000;
  * than this are stored, svc deletes the oldest ones.
  */
 const trimmedTo = 50_000;
-/** If too many row ids are stored, svc deletes only ids that no poll has found for this time, in milliseconds. */
+/** Time in milliseconds. If too many row ids are stored, svc deletes only ids that no poll has found for this time. */
 const trimmedAfterMs = 8 * dayMs;
 
 /** Stores the state of a program's polls and the ids of the found rows. Runs in the transaction that stores the runs for these rows. */

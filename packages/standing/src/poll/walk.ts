@@ -150,7 +150,7 @@ class Walker {
     }
   }
 
-  /** True if this poll may leave the rest of the list unread, because it is the first poll and needs only the newest rows. */
+  /** True if this poll may stop here, because it is the first poll and needs only the newest rows. */
   #needsNoMore(): boolean {
     const { spec, state } = this.#asked;
     return spec.cursor.kind === "newest" && !state.isPrimed && state.first !== "all";

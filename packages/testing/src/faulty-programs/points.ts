@@ -1,6 +1,6 @@
 import { type FaultyProgram, faulty, pause, send } from "./faulty-program.ts";
 
-/** Programs with faults in their judgment points (places where a person decides), each with the errors that the check must find. */
+/** Programs with faults in their judgment points, each with the errors that the check must find. */
 export const faultyPoints: readonly FaultyProgram[] = [
   faulty(
     "points that do not exist",

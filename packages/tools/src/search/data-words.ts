@@ -17,10 +17,7 @@ const idLike = /(?<!\S)\S*\p{N}\S*/gu;
 /** Pattern for the name of a tool, such as `create_task_v1`. It starts with a verb, and each of its parts has letters. */
 const nameLike = /^([a-z]+)(?:_[a-z]+\d*)*_[a-z]+\d*$/;
 const verbs: ReadonlySet<string> = new Set(Object.values(vocabulary.verbClasses).flat());
-/**
- * Pattern for words after which a query has a text or name for the tool, such as `saying`, `named` or `called`. `called off` is not such a
- * word.
- */
+/** Pattern for words that introduce a text or name for the tool, such as `saying` or `called`. `called off` is not such a word. */
 const dictating =
   /(?::\s|\s(?:saying|called(?!\s(?:off|on|out|up|in|by|back|for|away)\b)|named|titled|namens|llamad[oa]|appelée?|intitulée?)\s)/iu;
 const naming = /^\s(?:called|named|titled|namens|llamad[oa]|appelée?|intitulée?)/iu;
@@ -33,8 +30,8 @@ const apps: ReadonlySet<string> = new Set(vocabulary.apps);
 const dictatedName =
   /^\s*(?:\p{Lu}[\p{L}\p{N}'’&-]*|\p{N}+)(?:\s(?:(?:of|and|the|for|&|de|la|und|der)\s)?(?:\p{Lu}[\p{L}\p{N}'’&-]*|\p{N}+))*(?=[,;]?\s+\p{Ll})/u;
 /**
- * Minimum number of words before a dictated text (such as the words after `saying`). With fewer words, the dictated text counts as part of
- * the request.
+ * Minimum number of meaningful words before a dictated text (such as the words after `saying`). With fewer words, the dictated text counts
+ * as part of the request.
  */
 const tellingWordsMin = 2;
 /**

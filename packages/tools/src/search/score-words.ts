@@ -6,7 +6,7 @@ import type { ViewIndex } from "./view-index.ts";
  * share of these words.
  */
 const coverageExponent = 0.6;
-/** Exponent that says how much a tool's score falls if no tool of its toolkit (app) contains some words of the query. */
+/** Exponent by which a tool's score falls if its whole toolkit (app) lacks words of the query. */
 const toolkitExponent = 0.4;
 
 /**

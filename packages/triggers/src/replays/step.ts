@@ -76,10 +76,7 @@ const walksMax = 10;
 const walkFactor = 2;
 const walkMin = 100;
 const walkGrowth = 8;
-/**
- * If subscriptions have filters, each further read covers at least this many pairs of event and subscription. Filters may leave out most
- * pairs.
- */
+/** Minimum number of pairs of event and subscription to read at once, if subscriptions have filters. Filters may leave out most pairs. */
 const filteredMin = 1_000;
 /**
  * Maximum number of parked deliveries (stored as waiting, without a task, while the subscription was paused) that one step of a replay

@@ -40,10 +40,7 @@ function longPositionsOf(text: string, part: string): number[] {
   return places;
 }
 
-/**
- * Returns the border table of a text, for the search algorithm of Knuth, Morris and Pratt. Each number tells how many characters before
- * this position, itself included, repeat the start of the text.
- */
+/** Returns the border table of a text, for the search algorithm of Knuth, Morris and Pratt. For example, `abab` gives 0, 0, 1, 2. */
 function bordersOf(text: string): Uint32Array {
   const borders = new Uint32Array(text.length);
   let length = 0;

@@ -31,8 +31,8 @@ function objectOfText(schema: JsonSchema, text: string): JsonObject | undefined 
 }
 
 /**
- * If the schema expects an object with exactly one property, returns an object with the value as this property. For example, `7` becomes `{
- * id: 7 }`. Otherwise returns undefined.
+ * If the schema expects an object with exactly one property, returns an object with the value as this property. Otherwise returns
+ * undefined.
  */
 function objectOfScalar(schema: JsonSchema, value: unknown): JsonObject | undefined {
   const text = scalarText(value);

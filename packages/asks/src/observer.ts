@@ -21,8 +21,8 @@ export type AskObservation = {
   readonly state: "answered" | "defaulted";
   readonly continuation: string;
   /**
-   * How the answer to the question arrived: `api`, the id of the webhook delivery to which the answer responded, or `timeout` if the time
-   * for an answer expired.
+   * How the answer to the question arrived. `api`: by a call of the API. `timeout`: nobody answered in time. Any other text is the id of
+   * the webhook delivery that was answered.
    */
   readonly surface: string;
   /** Id of the key that sent the answer to the question. Empty if no answer came before the question's deadline. */

@@ -1,12 +1,12 @@
 import { enableCompileCache, registerHooks } from "node:module";
 
 /**
- * Settings of glibc's memory allocator. glibc reads them only when a process starts.
- * - MALLOC_MMAP_THRESHOLD_, MALLOC_TRIM_THRESHOLD_: large blocks are returned to the system when they are freed. By default the allocator
- *   raises this limit to the largest block so far, and keeps 300 MB after a burst of large bodies.
- * - MALLOC_ARENA_MAX: two arenas instead of eight per core.
+ * Settings of glibc's memory allocator, which glibc reads when a process starts.
+ * - MALLOC_MMAP_THRESHOLD_, MALLOC_TRIM_THRESHOLD_: sizes in bytes from which freed memory returns to the system.
+ * - MALLOC_ARENA_MAX: number of memory areas. The default is eight per core.
  */
 const settings = {
+  // Without fixed values, glibc raises them to the largest block so far, and keeps 300 MB after a burst of large bodies.
   MALLOC_MMAP_THRESHOLD_: "131072",
   MALLOC_TRIM_THRESHOLD_: "131072",
   MALLOC_ARENA_MAX: "2",

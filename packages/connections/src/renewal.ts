@@ -291,10 +291,11 @@ function faultOf(client: OauthClient | undefined, { slug }: Toolkit): string | u
 }
 
 /**
- * Returns the time of the next attempt after a failed renewal. The wait is as long as the time since the renewal was first due (at least 30
- * seconds, at most 15 minutes), so it doubles each time.
+ * Returns when to try again after a failed renewal, in epoch milliseconds. The pause doubles with each failure, from 30 seconds to 15
+ * minutes.
  */
 function retryAt(token: TokenSet, nowMs: number): number {
   const dueMs = timesOf(token).refreshAt ?? nowMs;
+  // The pause is as long as the time since the renewal was due, so it doubles each time.
   return nowMs + Math.min(Math.max(nowMs - dueMs, backoffMinMs), backoffMaxMs);
 }

@@ -52,8 +52,8 @@ export class OverloadedError extends Error {
 type BatchEntry<Item, Result> = { item: Item; resolve(result: Result): void; reject(error: unknown): void };
 
 /**
- * Creates a batcher. If no batch is running, a new item starts one at once, with the other items that arrive in the same turn of the event
- * loop. While a batch runs, new items wait for the next one. Only `linger` uses a timer.
+ * Creates a batcher. If no batch is running, a new item starts one at once, or after the delay of `linger`. Otherwise the item waits for
+ * the next batch.
  */
 export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result>): Batcher<Item, Result> {
   const { linger, besideMin = 1, waitingMax = Number.POSITIVE_INFINITY } = options;

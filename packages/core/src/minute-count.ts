@@ -11,7 +11,10 @@ const windowMs = 60_000;
 /** Maximum number of names whose counts are kept in memory. If there are more, the least recently used name is removed. */
 const namesMax = 10_000;
 
-/** Creates a counter that limits events of the same name (for example an address) to `most` per minute. The counter applies to one node. */
+/**
+ * Creates a function that counts how often a name occurs, such as an address. It allows `most` occurrences of each name per minute on this
+ * node.
+ */
 export function createMinuteCount({ clock, most }: { clock: Clock; most: number }): MinuteCount {
   const counted = new LeastRecentlyUsed<string, { count: number; readonly untilMs: number }>(namesMax);
   return (name) => {

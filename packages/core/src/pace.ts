@@ -1,6 +1,6 @@
 /**
- * Maximum time in milliseconds for which unused rate is kept. Work that is late by up to this time can catch up. If no node ran for an
- * hour, svc starts with the items of 3 seconds, and then continues at the normal rate.
+ * Longest pause, in milliseconds, that svc makes up for. After a longer pause, it still processes only three seconds' worth of items at
+ * once.
  */
 const burstMs = 3_000;
 

@@ -15,10 +15,8 @@ export type ClaimerOptions = {
   observer: DeliveryObserver;
   limits: ResolvedLimits;
   /**
-   * Returns how many deliveries this node may claim now. `total`: maximum number of all deliveries together. `rooms`: maximum number for
-   * each subscription whose maximum differs from `share`, for example because the node already holds deliveries for it. `share`: maximum
-   * number for every other subscription. `fullProjects`: projects of which the node may claim no deliveries. `behind`: true if the question
-   * is about deliveries of throttled replays (repeated deliveries that are spread over time).
+   * Returns how many deliveries this node may claim now: `total` in all, `rooms` for each listed subscription, `share` for each other one.
+   * It may claim none of `fullProjects`. `behind`: true to ask about deliveries of throttled replays, false for all others.
    */
   capacity(behind: boolean): {
     total: number;

@@ -27,8 +27,8 @@ class QueuePart {
   wasLate = false;
 
   /**
-   * Returns how many more deliveries this half of the endpoint's queue can take. `turns`: maximum number of its attempts in flight.
-   * `aheadFactor`: number of deliveries that may wait, as a multiple of `turns`.
+   * Returns how many more deliveries this part of the queue can take. `turns`: maximum number of attempts in flight. `aheadFactor`: how
+   * many deliveries may wait for each of these attempts.
    */
   room(turns: number, aheadFactor: number): number {
     const ahead = this.wasLate ? 0 : Math.floor(turns * aheadFactor);

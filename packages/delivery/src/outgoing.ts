@@ -109,7 +109,7 @@ export type OutgoingDelivery = {
   id: DeliveryId;
   projectId: ProjectId;
   subscriptionId: SubscriptionId;
-  /** Due time of the delivery, in epoch milliseconds. Together with the ids of delivery and subscription it identifies the task. */
+  /** Due time of the delivery in the queue, in epoch milliseconds. It is part of the key of the row in `delivery_tasks`. */
   queuedForMs: number;
   /** Number of attempts that svc has made before for this delivery. */
   attempts: number;
@@ -156,10 +156,7 @@ export function outgoingOf(
   return { ...task, endpoint, messageId, ...bodyFor(endpoint, event), receivedAtMs: event.receivedAtMs, leaseUntilMs };
 }
 
-/**
- * Returns the body for one endpoint, and its headers if it is not plain JSON: in svc's own form, in the form of the subscription, or as an
- * MCP EventOccurrence for an agent's receiver.
- */
+/** Returns the body of a delivery in the form that the endpoint expects. If this form is not plain JSON, also returns its headers. */
 export function bodyFor(
   { agent, format }: Pick<Endpoint, "agent" | "format">,
   event: DeliveredEvent,

@@ -118,8 +118,8 @@ export function createRecorder(given: RecorderOptions): Recorder {
 }
 
 /**
- * True if the database refuses the values, so that one attempt of a batch is the cause: PostgreSQL's error classes 22 (data exception) and
- * 23 (constraint violation). False for any other error, which may be temporary and is retried.
+ * True if PostgreSQL reports an error of class 22 or 23: it refuses a value, so that a retry would fail again. False for any other error,
+ * which may be temporary.
  */
 function isRefusal(error: unknown): boolean {
   for (let cause = error, depth = 0; cause instanceof Error && depth < 8; cause = cause.cause, depth++) {

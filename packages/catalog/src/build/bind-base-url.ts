@@ -11,9 +11,8 @@ export type BoundBaseUrl =
   | { readonly fault: string };
 
 /**
- * Returns the base URL of a toolkit's app with its placeholders replaced by values. A value in the host must consist of DNS labels, a value
- * in the port of digits, and a value in the path must be one segment. The URL must be valid, use https (http only to loopback), and end in
- * the host that the toolkit's definition fixes after the placeholders. The address guard checks the IP address later.
+ * Returns the base URL of a toolkit's app, with values in place of its placeholders. Returns the reason instead if a value or the whole URL
+ * is not allowed.
  */
 export function bindBaseUrl(
   { baseUrl }: Pick<Toolkit, "baseUrl">,
@@ -32,6 +31,7 @@ export function bindBaseUrl(
     if (fault !== undefined) return { fault: `${part.text} is ${formatValue(value)}, which ${fault}` };
     text += placeOf(text) === "path" ? encodeURIComponent(String(value)) : String(value);
   }
+  // The address guard checks the IP address of the host later.
   return checkUrl(text, fixedSuffixOf(baseUrl));
 }
 

@@ -29,8 +29,8 @@ const keyLengthMax = 512;
 const privatePayloadMax = 2_097_152;
 
 /**
- * Returns a function that turns a webhook post into the content of an event. The function never throws. It compiles the trigger's schema at
- * the first post. `validators`: given for a private toolkit (published by one project); its payloads are limited in size.
+ * Returns a function that turns a webhook post into the content of an event, and never throws. `validators`: makes the payload check of a
+ * private toolkit. Omit it for all other toolkits.
  */
 export function compileNormalize(
   document: TriggerDocument,

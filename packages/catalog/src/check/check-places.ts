@@ -9,9 +9,8 @@ type Argument = { readonly schema: JsonSchema; readonly isRequired: boolean };
 export type DeclaredArguments = ReadonlyMap<string, Argument>;
 
 /**
- * Checks every argument of an action (a tool's request). The argument must be used in the request. It must be required if the request needs
- * a value where the argument is used. Its type must fit the part of the request, and the filters (functions that change the value) there.
- * `tree`: the parsed request. Records every error.
+ * Checks the arguments that an action (a tool's request) declares, and records every error. The request must use each argument, and the
+ * argument's type must fit its place there. `tree`: the parsed request.
  */
 export function checkPlaces(file: DefinitionFile, declared: DeclaredArguments, tree: TemplateTree): void {
   const placed = new Set<string>();

@@ -158,8 +158,8 @@ function checkOAuth(
 }
 
 /**
- * Maximum steps to match the example of one account variable against the variable's pattern. The definition of an app has at most twenty
- * such examples.
+ * A toolkit can declare variables of an account, each with a pattern and an example. This is the maximum number of steps for matching one
+ * example.
  */
 const exampleStepsMax = 25_000;
 

@@ -143,8 +143,8 @@ function checkSource(file: DefinitionFile, path: FaultPath, place: Placeholder, 
 type Roots = Readonly<Record<string, "whole" | "named">>;
 
 /**
- * Returns the placeholders of a template in a webhook's definition. Records an error for each placeholder that is malformed, is unknown, or
- * has a filter. A placeholder of a header or parameter must contain its name; otherwise an error is recorded.
+ * Returns the placeholders of a webhook's template, such as `{{headers.x-id}}`. Records an error for each one that is not allowed. `roots`:
+ * the allowed first words, such as `headers`.
  */
 function checkPlaces(file: DefinitionFile, path: FaultPath, text: string, roots: Roots): readonly Placeholder[] {
   try {

@@ -9,8 +9,8 @@ import { checkSchemaSizes, checkTenantSchema, checkTenantSize } from "./check-te
 import { checkCompiles, checkPatternCost } from "./parse-definition.ts";
 
 /**
- * Returns the schema of an event type from its JSON text, or its errors. The rules are those for tool outputs in private toolkits
- * (published by one project). In addition, the schema must be one of an object.
+ * Parses and checks the JSON Schema of an event type's payload. Returns the schema, or its errors. Its top level must have the type
+ * `object`.
  */
 export function readEventSchema(
   schemaJson: string,

@@ -145,8 +145,8 @@ const smallMax = 16_384;
 const rawMax = 10;
 
 /**
- * Returns the parts of a definition as files, each of an allowed size, with patterns that compile fast. Other work of the node can run
- * while svc reads a large definition. Rejects with DefinitionError.
+ * Splits a private toolkit's definition into files, and checks their sizes and regular expressions. Rejects with DefinitionError if a check
+ * fails. Pauses between the files for other work of the node.
  */
 async function readFiles(definitionJson: string): Promise<ToolkitFiles> {
   const size = Buffer.byteLength(definitionJson);

@@ -11,9 +11,8 @@ import type { ExamplePhrasesDocument, ToolDocument, ToolkitDeploymentDocument, T
 import { filesOf, readDefinitions, type ToolkitFiles } from "./read-definitions.ts";
 
 /**
- * Loads every toolkit in the folders (SVC_TOOLKITS). Rejects with DefinitionError, which lists all errors of all files. The audience
- * (receivers) of a webhook's events comes from the deployment file, or else from `audience`. If both are absent, it is `accounts` with a
- * deployment file, and `projects` without one.
+ * Loads every toolkit in the folders. Rejects with DefinitionError, which lists all errors of all files. `audience`: who receives webhook
+ * events if the deployment file does not say it. Default: `accounts` with `deployment`, `projects` without it.
  */
 export async function loadCatalog(options: {
   folders: readonly string[];

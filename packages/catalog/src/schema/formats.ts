@@ -4,8 +4,8 @@ import formats from "ajv-formats";
 import type { JsonSchema } from "../read/documents.ts";
 
 /**
- * Formats of texts, with the maximum number of characters. The regular expressions behind them were reviewed and take linear time. Two
- * formats of ajv-formats are replaced below: its `url` does not take linear time, and its `byte` has no limit. `date-time` is replaced too.
+ * Formats of texts that ajv-formats checks, with the maximum number of characters. Their regular expressions were reviewed: they take
+ * linear time.
  */
 const textFormats: Readonly<Record<string, number>> = {
   date: 100,
@@ -37,6 +37,7 @@ export function addFormats(ajv: Ajv2020): void {
     ajv.addFormat(name, (text: string) => text.length <= lengthMax && test(text));
   }
   for (const name of plainFormats) ajv.addFormat(name, formats.default.get(name));
+  // The test of `url` in ajv-formats does not take linear time.
   ajv.addFormat(
     "url",
     (text: string) => text.length <= 65_536 && /^(?:https?|ftp):\/\/[^\s/\\]\S*$/i.test(text) && URL.canParse(text),

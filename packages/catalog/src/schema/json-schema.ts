@@ -22,7 +22,7 @@ const triedErrorsMax = 20_000;
 /** Text that compiled code throws if a choice such as `anyOf` has too many errors. */
 const tooManyTried = "too many faults in a choice";
 
-/** Variables of the compiled code. `errors`: the list of errors found so far. `errorCount`: the number of errors found so far. */
+/** Names of two variables in the code that ajv compiles: the list of errors found so far, and their number. */
 const [errors, errorCount] = [new Name("vErrors"), new Name("errors")];
 
 const keyword = "x-error-limit";

@@ -12,11 +12,9 @@ const unicodeClassSize = 50;
  * so `a{100}` has a hundred. Accepts any text, also if it is not a valid pattern.
  */
 export function patternSize(pattern: string): number {
-  /**
-   * A stack with one entry for each group of the pattern that is still open: the number of instructions counted in this group so far. The
-   * variable `item` below is the size of the last character, class or group, because a repetition such as `{3}` multiplies this size.
-   */
+  /** Number of instructions found so far in each group that is still open. The first number is that of the pattern itself. */
   const open: number[] = [0];
+  // Size of the last character, class or group. A repetition such as `{3}` multiplies it.
   let item = 0;
   const add = (size: number) => {
     item = size;

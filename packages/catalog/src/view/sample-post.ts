@@ -107,7 +107,7 @@ function keyOf({ root, path }: Place): string {
   return JSON.stringify([root, ...path]);
 }
 
-/** Returns the last word of a path, so that a sample value shows its origin: `x-calendar-channel-id` becomes `channel-id`. */
+/** Returns the last name in a placeholder's path, without the prefix of an app: `x-calendar-channel-id` becomes `channel-id`. */
 function nameOf({ path }: Placeholder): string {
   const last = path.findLast((step) => typeof step === "string") ?? "value";
   return String(last).replace(/^x-[a-z0-9]+-/, "");

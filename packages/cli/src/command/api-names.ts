@@ -17,10 +17,7 @@ export function nameCommands(named: Iterable<readonly [call: string, command: st
  */
 type Example = { readonly name?: string; readonly http?: { readonly hosts?: readonly string[] } };
 
-/**
- * Functions that return a command line, by the name of an API call. A text may contain the name of such a call followed by an example
- * request. The function turns the example's fields into options of the command.
- */
+/** Functions that turn an example request of an API call into a command line. The key is the name of the call. */
 const commandsOfExamples: Readonly<Record<string, (request: Example) => string>> = {
   PutSecret: ({ name = "" }) => `svc secrets put ${name}`,
   SetProjectPolicy: ({ http }) => `svc projects policy <project> --http-host ${http?.hosts?.[0] ?? ""}`,

@@ -61,8 +61,8 @@ export type CommandDeclaration<Input extends DescMessage> = {
   /** The name of the command in error messages and advice. Default: the command's path (for example `svc jobs park`). */
   readonly shown?: string;
   /**
-   * Words (for example the option `--since`) that svc prints after the command's name if an error message of the service mentions the API
-   * method of this command.
+   * Options or arguments, such as `--since`, that follow the command's name in error messages. Such a message names the command in place of
+   * its API method.
    */
   readonly words?: string;
   /** Further API methods that this command stands for. Messages show the command, followed by `words`, instead of the method's name. */

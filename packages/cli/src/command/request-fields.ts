@@ -13,7 +13,7 @@ export type FieldName<Desc extends DescMessage> = Exclude<keyof MessageShape<Des
 type ReadRule<Field extends string> = {
   /** The request field that the value of the argument or option fills. Default: the field with the same name. */
   readonly fills?: Field;
-  /** The field name that errors of the service use for this option. Absent if it is the same as `fills`. */
+  /** The name that the service's error messages use for this request field. Absent if it is the field's own name. */
   readonly named?: string;
   readonly choices?: readonly string[];
   /**

@@ -11,10 +11,7 @@ import { tableLines } from "../text/table.ts";
  * including the young generation and large values.
  */
 const grownBytes = 190 * 1024 * 1024;
-/**
- * Size in bytes up to which V8's old generation (memory of long-lived objects) may grow if svc expects a garbage collection to free memory,
- * but the collection frees none.
- */
+/** Size in bytes to which V8's old generation (long-lived objects) may grow, even if the last garbage collection freed nothing. */
 const floodedBytes = 280 * 1024 * 1024;
 /**
  * Smallest and largest growth step of V8's heap that svc sets, in percent (`--heap-growing-percent`). V8 may take a smaller step than the

@@ -121,7 +121,7 @@ function Refused({ refusal: { message, help, reason } }: { refusal: PageRefusal 
   );
 }
 
-/** Draws one card in the middle of the page, for a page without a customer. */
+/** Draws a page that consists of one card. Sets the title of the browser page, too. */
 function Card({ title, children }: { title: string; children?: ReactNode }) {
   useEffect(() => {
     document.title = title;

@@ -49,8 +49,8 @@ function awayBy(err: unknown): Away | undefined {
 const transports = new Map<string, Transport>();
 
 /**
- * Returns the transport for the calls of a project, or of the administrator (`"admin"`). Each project keeps the same transport, because the
- * cache files answers by transport.
+ * Returns the transport for the API calls of a project, or of the administrator (`"admin"`). A project always gets the same transport,
+ * because cached answers are kept per transport.
  */
 export function transportFor(projectId: string): Transport {
   const known = transports.get(projectId);

@@ -14,8 +14,8 @@ import { type Shortcut, useShortcuts } from "./shortcuts.ts";
 import { TopBar } from "./top-bar.tsx";
 
 /**
- * Draws the frame of every page of a project or of the administrator (`"admin"`): bands, navigation, top bar, palette and live region (the
- * messages that screen readers announce).
+ * Draws the frame of every page: warnings at the top, navigation, top bar, search palette and messages for screen readers. `projectId`: the
+ * page's project, or `"admin"` on the administrator's pages.
  */
 export function Shell({ projectId }: { projectId: string }) {
   useLiveProject(projectId);

@@ -53,9 +53,8 @@ export const principalContext: ContextKey<Principal | undefined> = {
 };
 
 /**
- * Key for a function in the context of an API call. A handler calls the function before it waits for a result. The function counts the call
- * among the project's waiting calls until it is answered. It throws an error if the project has too many of them. The authentication code
- * of packages/server sets the function. It is undefined if that code did not run, for example in tests.
+ * Context key of a function that a handler calls before its API call waits. The function counts the call among the project's waiting calls.
+ * It throws an error if the project has too many of them.
  */
 export const waitContext: ContextKey<(() => void) | undefined> = { id: Symbol("svc wait"), defaultValue: undefined };
 

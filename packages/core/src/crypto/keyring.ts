@@ -57,7 +57,7 @@ export type Keyring = Sealer & {
   numbers(): ReadonlySet<number>;
   /** Returns the secret of a new data key, encrypted ("wrapped") with the first vault key for this scope and use. */
   wrap(scope: KeyScope, use: DataKeyUse, secret: Buffer): Buffer;
-  /** Returns a value sealed directly with the first vault key. No data key is used. */
+  /** Returns a value encrypted with the same vault key that encrypts the data keys. */
   sealDirectly(plaintext: Uint8Array, context: string): Buffer;
   /** Returns the secret of a data key that was encrypted ("wrapped") with a vault key. Throws SealError if it cannot be decrypted. */
   unwrap(scope: KeyScope, use: DataKeyUse, wrapped: Uint8Array): Buffer;

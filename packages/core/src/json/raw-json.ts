@@ -58,8 +58,8 @@ export function withPlainNumbers(value: unknown): unknown {
 const depthMax = 1_000;
 
 /**
- * Returns a copy of a value in which each raw number (a JSON number kept as text with all its digits) is replaced by the result of
- * `replace`. Raw numbers below level 1,000 stay. Returns the same value if it contains no raw numbers.
+ * Returns a copy of a value in which `replace` has replaced each raw number, a JSON number kept as text. Returns the value itself if it
+ * contains none. Raw numbers nested deeper than 1,000 levels stay.
  */
 export function replaceRawNumbers(value: unknown, replace: (raw: RawNumber) => unknown): unknown {
   // The value is first searched for raw numbers (numbers kept as JSON text). It is copied only if there is one, because nearly all values
@@ -73,11 +73,9 @@ function isContainer(value: unknown): value is Container {
   return typeof value === "object" && value !== null;
 }
 
-/**
- * True if a value contains a raw number. False if it contains none. It uses plain loops to be fast, because svc searches every incoming
- * webhook post.
- */
+/** True if the container holds a raw number, which is a JSON number kept as text. */
 function holdsRaw(container: Container, depth: number): boolean {
+  // Plain loops are fast. svc searches every incoming webhook post.
   if (Array.isArray(container)) {
     for (const item of container) if (isContainer(item) && depth < depthMax && holdsRaw(item, depth + 1)) return true;
     return false;

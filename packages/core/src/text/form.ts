@@ -67,7 +67,7 @@ class Reader {
     this.#field = Buffer.allocUnsafe(bytes.byteLength);
   }
 
-  /** Reads the next part of the form. Returns true if it reached the end of the form. */
+  /** Reads the next part of the HTTP form, up to 16 KiB or 64 fields. Returns true at the end of the form. */
   step(): boolean {
     const [bytes, field, end] = [this.#bytes, this.#field, Math.min(this.#at + stepBytes, this.#bytes.byteLength)];
     const countEnd = this.count + stepFields;

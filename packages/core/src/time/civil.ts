@@ -34,10 +34,7 @@ function daysOfMonth(year: number, month: number): number {
   return [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31][month - 1] ?? 0;
 }
 
-/**
- * True if `seconds` is the first second after the end of a June or December of UTC, before which a leap second can be. False for all other
- * times.
- */
+/** True if `seconds` (epoch seconds) is midnight UTC of January 1 or July 1. Only then can the second before be a leap second. */
 function isLeapSecond(seconds: number): boolean {
   const after = dateOf(seconds * 1000);
   return seconds % 86_400 === 0 && after.getUTCDate() === 1 && [0, 6].includes(after.getUTCMonth());

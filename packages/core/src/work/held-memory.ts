@@ -136,8 +136,8 @@ class Memory {
   }
 
   /**
-   * True if `bytes` more can be given to `hold`. The condition: afterwards, the task with the most memory must still be able to reach its
-   * maximum. This task can then end and release its memory for the others. False if the request must wait.
+   * True if the task of `hold` may get `bytes` more memory. Afterwards, the task with the most memory must still be able to reach its
+   * maximum and end.
    */
   #leavesRoom(holds: Iterable<Hold>, hold: Hold, { bytes, max }: { bytes: number; max: number }): boolean {
     let sum = bytes;

@@ -38,8 +38,8 @@ export type ThreadPoolOptions = {
 type QueuedTask = { readonly task: ThreadTask; resolve(answer: unknown): void; reject(error: unknown): void };
 
 /**
- * Maximum number of checks of a task's CPU time, one after each `cpuMsMax` of elapsed time. On a busy machine, a task may have used less
- * CPU time than time has elapsed. After the last check, the task is stopped in any case.
+ * svc checks the CPU time of a task every `cpuMsMax` milliseconds. After this many checks it stops the task, even if the task has used less
+ * CPU time.
  */
 const timeChecksMax = 8;
 

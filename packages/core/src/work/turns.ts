@@ -99,7 +99,7 @@ export function createTurns(monotonicMs: () => number = () => performance.now())
 
 /** Long work in slices of 4 ms, between which other work of the node may run. */
 export type Slices = {
-  /** Waits for a turn, and begins the next slice. */
+  /** Waits for the work's next turn, and then begins a new slice of 4 ms. */
   turn(): Promise<void>;
   /**
    * Returns undefined if the current time slice has time left. Otherwise waits for the next turn on the event loop and begins a new slice.

@@ -180,7 +180,7 @@ const noOwner: WorkOwner = { projectId: "" };
  */
 const cpuShare = 0.5;
 
-/** Maximum age in milliseconds of a reading of the CPU time. It is small compared with the blocking times that are reported. */
+/** A reading of the CPU time is used for this many milliseconds. Then the CPU time is read again. */
 const cpuReadMs = 5;
 
 /** Returns the CPU milliseconds that this thread has used. */

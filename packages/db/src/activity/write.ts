@@ -20,8 +20,8 @@ export type ActivityCount = {
 };
 
 /**
- * Adds the given counts to the stored counts with the same keys. Rows are written in the order of their keys. Two nodes that write the same
- * keys then use the same order and do not deadlock.
+ * Adds counts of a project's activity per minute to the stored counts. Writes the rows in the order of their keys, so that two nodes do not
+ * deadlock.
  */
 const addMinutes = compose(
   "add_activity_minutes",

@@ -8,8 +8,8 @@ import { type RawRow, selectList } from "../sql/select-list.ts";
 import { statement } from "../sql/statement.ts";
 
 /**
- * Stores the decision of an ask (a question to a person) if the ask is pending. If several transactions do this at the same time, only one
- * of them finds it pending. Uses the primary key, and needs no other lock.
+ * Stores the decision of an ask (a question to a person) if the ask is pending. If several transactions try this at the same time, only one
+ * succeeds.
  */
 const settlePending = statement<{ id: string }>(
   "settle_ask",

@@ -32,10 +32,7 @@ export async function doubtRunningToolCall(
 
 /** Limits of one step of the search for calls whose node died. */
 export type LostCallSearch = {
-  /**
-   * Time in epoch milliseconds. The step finds running calls that started before this time. No call runs so long, so the node that made
-   * such a call must have stopped.
-   */
+  /** Running calls that began before this time count as lost, because their node must have stopped. In epoch milliseconds. */
   readonly beforeMs: number;
   readonly message: string;
   /** Maximum number of calls that this step of the scan reads. */
@@ -43,12 +40,12 @@ export type LostCallSearch = {
 };
 
 /**
- * Finds running calls whose node must have died, and ends them: a read as `timeout`, a write with an unknown outcome. Scans the primary
- * key, from where the previous run of this statement ended. Each call is scanned once, long after its end. An index of running calls would
- * change at every end of a call. PostgreSQL would then write all index entries of the call again.
+ * Ends calls that are still marked as running although their node must have died. A read becomes `timeout`; the outcome of a write is
+ * unknown. Each run continues after the last call that the previous run read.
  */
 const doubtCalls = statement<{ looked: number; doubted: number }>(
   "doubt_running_calls",
+  // The scan uses the primary key. An index of running calls would have to be changed at the end of every call.
   `with seen as materialized (
      select id, outcome from tool_calls
      where id >= (select settled_before from ledger_state where id = 1) and id < $1::uuid order by id limit $3::int4

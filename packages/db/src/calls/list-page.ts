@@ -9,10 +9,7 @@ import { selectList } from "../sql/select-list.ts";
  */
 export const callColumns = selectList(toolCalls, namesBut(toolCalls, "arguments", "result", "replay", "failure"), "c");
 
-/**
- * A tool call from the ledger (the stored record of every call), without its encrypted arguments, result and replay data. Its encrypted
- * error message is included.
- */
+/** A tool call as lists of calls return it: without its arguments, its result and internal columns. */
 export type ToolCallSummary = Omit<Row<typeof toolCalls>, "arguments" | "result" | "replay" | "failure">;
 
 /** Filter of a list of calls. A field that is not set does not filter. */

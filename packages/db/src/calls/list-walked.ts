@@ -29,8 +29,8 @@ const fits = `$9::text is not null and ($10::text = '' or w.outcome = $10::text)
   and ($14::uuid is null or w.key_id = $14::uuid)`;
 
 /**
- * Returns the two index scans by which a list of tool calls is read. `well`: running and successful calls, by the index columns `key`.
- * `failed`: failed calls, by the columns `ofFailure`, which include the failure.
+ * Returns the options of two index scans: `well` for running and successful calls, `failed` for failed calls. `key`, `ofFailure`: the index
+ * columns of the two scans, with their values.
  */
 function scansOf(key: Readonly<Record<string, string>>, ofFailure: Readonly<Record<string, string>>) {
   const bounds = { from: "$2::uuid", before: "$3::uuid" };

@@ -75,13 +75,9 @@ export type AccountRefreshOutcome = Partial<
 > & { state?: "expired"; updatedAt: number };
 
 /**
- * Stores the result of a renewal: the account's new credential, or the reason why there is none. Also releases the lease of this renewal (a
- * node's time-limited right to renew). Does both in one statement. Returns false and stores nothing if the account is not active any more,
- * or if neither of these conditions is met:
- * - The node still holds the lease of this renewal.
- * - `replacing` is given, and it still is the account's credential. `replacing` is the credential from which the new one was made. In this
- *   case the result is stored even if the lease is lost, because the old refresh token no longer works and the new one would be lost. If
- *   another node has the lease now, its lease ends and its result is not stored.
+ * Stores the result of a renewal, and ends the node's right to renew. Returns false and stores nothing if the account is not active, or if
+ * the node has lost this right. `replacing`: the renewed credential. If the account still has it, the result is stored even after the right
+ * was lost.
  */
 export async function settleAccountRefresh(
   db: Executor,
@@ -98,6 +94,7 @@ export async function settleAccountRefresh(
         eq(table.projectId, lease.projectId),
         eq(table.id, lease.id),
         isActive,
+        // The app no longer accepts the old refresh token, so the new credential must not be lost with the lease.
         replacing === undefined ? eq(table.refreshLeaseUntil, lease.leaseUntilMs) : eq(table.credential, replacing),
       ),
     )

@@ -181,7 +181,10 @@ export function connectedAccountsForProject(db: Executor, projectId: ProjectId):
  */
 const unindexed = sql`${connectedAccounts.id}::text desc`;
 
-/** Returns the SQL condition and order for the newest accounts. They are written so that PostgreSQL uses the index for this filter. */
+/**
+ * Returns the SQL condition and order for a project's newest accounts that match the filter. The SQL is written so that PostgreSQL uses an
+ * index.
+ */
 function newestAccounts(
   projectId: ProjectId,
   { toolkitSlug, state }: ConnectedAccountFilter,

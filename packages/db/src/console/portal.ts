@@ -167,10 +167,7 @@ export async function sweepPortalKeys(db: Executor, beforeMs: number, limit: num
   return (await sweepKeys(db, [isoTime(beforeMs), limit])).length;
 }
 
-/**
- * Counts at most $2 seats of portal links that have not ended at $1. Finds the keys of links by the index api_keys_portal_expires, and the
- * seats of each by console_seats_of_key.
- */
+/** Counts the sessions that portal links have opened and that have not ended at the time $1. Stops counting at $2. */
 const countSessions = statement<{ count: number }>(
   "count_portal_sessions",
   `select count(*)::int4 as count from (

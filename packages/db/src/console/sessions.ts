@@ -24,12 +24,11 @@ export async function findConsoleSession(db: Executor, cookieDigest: Buffer): Pr
 const keyColumns = selectList(apiKeys, namesBut(apiKeys), "k");
 const policyColumns = selectList(projectPolicies, ["quotas"], "p");
 
-/**
- * Finds a session's seats (its keys) by their primary key. Looks up each key and policy by its id, because a join might read all of them.
- */
+/** Reads the keys that a session may use (its seats), each with policies of its project. */
 const readSeats = compose(
   "read_console_seats",
   { of: values(fieldsOf(consoleSeats, "sessionId")) },
+  // `offset 0` makes PostgreSQL look up each key and policy by its id. A join might read all of them.
   ({ of }) => query<RawRow<ApiKey> & { quotas: unknown; projectConfirm: string | null }>`
     select ${keyColumns.text}, ${policyColumns.text}, p.confirm::text as "projectConfirm" from console_seats t
     cross join lateral (select * from api_keys one where one.id = t.key_id offset 0) k
@@ -76,8 +75,8 @@ const endSeatless = statement<{ id: string }>(
 );
 
 /**
- * Gives a session the seat of a key (the right to use it), unless the session already has it. Only the key's newest `most` sessions keep
- * its seat. A session that loses its last seat is deleted.
+ * Gives a session the right to use a key. Only the `most` newest sessions of the key keep this right. A session that loses its last key is
+ * deleted.
  */
 export async function seatKey(
   db: Executor,

@@ -157,9 +157,8 @@ async function claimUnpaced(
 }
 
 /**
- * Claims deliveries from those of the given queues whose subscription has a pace (limit of deliveries per time or at the same time). Claims
- * at most half of the limit, so that the other half is left for queues without a pace. `opensAt`: for each queue whose pace lets no
- * delivery start now, the time at which it lets the next one start. In epoch milliseconds.
+ * Claims deliveries from the queues whose subscription has a pace, which limits its deliveries. Uses at most half of `request.limit`; the
+ * rest is for the other queues. `opensAt`: the next time, in epoch milliseconds, at which the pace of a queue allows a delivery.
  */
 async function claimPaced(db: Executor, queues: readonly ScannedQueue[], request: DeliveryClaimRequest) {
   const nowUs = microsecondsOf(request.nowMs);

@@ -53,9 +53,7 @@ const endpointColumnNames = [
   "settings",
   "credentials",
 ] as const;
-/**
- * Columns of the endpoint to which a claimed delivery goes, for statements in which the row `c` (the claimed task) also has these columns.
- */
+/** Columns of the endpoint to which a claimed delivery goes. The SQL reads them from the row `c` of the statement. */
 export const endpointColumns = selectList(subscriptions, endpointColumnNames, "c");
 /** Returns the SQL list of the endpoint's columns. `alias`: the name of the row in the statement. */
 export const endpointOf = (alias: string) =>

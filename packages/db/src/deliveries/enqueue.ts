@@ -113,13 +113,10 @@ export function isHeldBy(owner: string, epoch = epochOf("i.behind")): string {
       and t.lease_owner = ${owner} and t.lease_until = i.lease_until_ms`;
 }
 
-/**
- * Counts those of the given deliveries that were replaced: a replay made a later delivery of the same event to the same subscription. Finds
- * the deliveries of each event by the index deliveries_event, with one lookup per event. An event has few deliveries, so the statement
- * checks the subscription and the id of each one, and `offset 0` keeps PostgreSQL from using another index for that.
- */
+/** Counts those of the given deliveries that a later delivery of a replay has replaced. */
 const countLater = statement<{ count: number }>(
   "count_superseded_deliveries",
+  // `offset 0` keeps PostgreSQL from using another index than deliveries_event.
   `select count(*)::int4 as count from unnest($2::uuid[], $3::uuid[], $4::uuid[]) as e(id, event_id, subscription_id)
      cross join lateral (
        select 1 from (select id, subscription_id from deliveries where project_id = $1::uuid and event_id = e.event_id offset 0) d

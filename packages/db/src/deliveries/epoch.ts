@@ -2,8 +2,8 @@
 export const currentEpoch = "(select s.epoch from delivery_epoch s where s.id = 1)";
 
 /**
- * SQL for the epoch of low-priority tasks, which throttled replays make. An epoch is a number in the key of delivery_tasks that selects a
- * part of the queue. svc sends a subscription's low-priority tasks only when the subscription has no other due tasks.
+ * SQL for the epoch of the tasks that throttled replays make. An epoch is a number that selects a part of the delivery queue. svc sends
+ * these tasks only while the subscription has no other due tasks.
  */
 export const lowPriorityEpoch = "(select -s.epoch from delivery_epoch s where s.id = 1)";
 

@@ -58,12 +58,12 @@ export async function expireDeliveries(
 }
 
 /**
- * Puts parked deliveries (without a due time, because the subscription was paused) back into the subscription's queue. Their due times come
- * from `deliveries`. Finds the tasks by the primary key of delivery_tasks. `(select 0)` is needed for this lookup. With the constant 0,
- * PostgreSQL would use the index delivery_tasks_waiting and read the parked deliveries of all subscriptions.
+ * Puts parked deliveries of a subscription back into its queue, with the due times from `deliveries`. A delivery is parked while its
+ * subscription is paused.
  */
 const unpark = statement<{ delivery_id: string }>(
   "unpark_deliveries",
+  // With 0 in place of `(select 0)`, PostgreSQL would read the parked deliveries of all subscriptions.
   `with picked as materialized (
     select t.delivery_id from delivery_tasks t
     where t.epoch = (select 0) and t.subscription_id = $1::uuid and t.due_at = 'infinity' order by t.delivery_id limit $3::int4 for update

@@ -58,10 +58,7 @@ const selectWalked = statement<RawRow<ListedDelivery>>(
    select ${columns.text} from page cross join lateral (select * from deliveries where id = page.id offset 0) d order by page.id desc`,
 );
 
-/**
- * Returns the highest id at which the scan of a subscription's deliveries stopped. Below this id, that subscription may have further
- * matching deliveries.
- */
+/** The deliveries of each subscription are scanned separately. This statement returns the highest id at which one of the scans stopped. */
 const selectEnd = statement<{ id: string | null }>(
   "end_delivery_walk",
   `select e.id from ${queues} cross join lateral (${endOf("deliveries", scan)}) e order by e.id desc limit 1`,

@@ -90,7 +90,7 @@ export async function readTriggersOfEvents(
   return new Map(rows.map(({ id, trigger_slug: slug }) => [idOfUuid("evt", id), slug]));
 }
 
-/** Finds the deliveries of one event by the index deliveries_event, and the subscription of each by its primary key. */
+/** Says if an event was delivered to a portal subscription of the entity $3 that still exists. */
 const findPortalDelivery = statement<{ found: boolean }>(
   "find_portal_delivery",
   `select exists (select from deliveries d where d.project_id = $1::uuid and d.event_id = $2::uuid and exists (

@@ -12,10 +12,7 @@ import { arrayLiteral } from "../sql/statement.ts";
 import type { Erasure } from "./repo.ts";
 import { whereKey } from "./walk.ts";
 
-/**
- * For each table whose rows use programs: the column with the digest of the program. An erasure reads it to find programs that may be
- * unused after it.
- */
+/** For each table whose rows use programs: the column that holds the digest of the program. */
 const digestColumns: ReadonlyMap<PgTable, PgColumn> = new Map<PgTable, PgColumn>([
   [jobs, jobs.programDigest],
   [skills, skills.programDigest],

@@ -87,7 +87,7 @@ function isDue(nowMs: number) {
 type ErasurePreview = {
   readonly counts: Readonly<Record<string, number>>;
   readonly samples: readonly { readonly table: string; readonly ids: readonly string[] }[];
-  /** True if the numbers are incomplete, because `goesOn` returned false before the end of the scan. */
+  /** True if the scan stopped before its end, so that the real numbers may be higher. */
   readonly isPartial: boolean;
 };
 

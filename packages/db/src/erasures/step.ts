@@ -291,14 +291,14 @@ async function moveErasure(tx: Executor, id: ErasureId, change: Partial<Erasure>
 }
 
 /**
- * Part of the erasure of an entity's data (of a customer or user). Scans the next jobs of the project, to see which of the recorded
- * programs are still in use. After the last job, deletes the programs that no job uses. Returns the progress. There is no index of jobs by
- * program, because every new job would have to write to it.
+ * An erasure notes the programs of the rows that it deletes. This step reads the project's next jobs, and removes the notes of programs
+ * that they use. After the last job, it deletes the programs that are still noted. Returns the progress.
  */
 async function erasePrograms(tx: Executor, erasure: Erasure, nowMs: number): Promise<ProgramScan> {
   const [noted] = await tx.orm.select().from(erasurePrograms).where(eq(erasurePrograms.erasureId, erasure.id)).limit(1);
   if (noted === undefined) return { after: undefined, deleted: 0 };
   const { projectId, atKey: after } = erasure;
+  // The jobs are scanned, because every new job would have to write to an index of jobs by program.
   const next = nextOfProject({ table: jobs }, { projectId, after, limit: scannedJobsMax });
   const page = sql`select n.place, n.id, j.program_digest
     from (${next}) n cross join lateral (select * from ${jobs} where id = n.id offset 0) j`;

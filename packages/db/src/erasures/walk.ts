@@ -74,12 +74,10 @@ export async function scanProject(
   };
 }
 
-/**
- * Returns a SQL condition on the key of a project's row. `compared`: the comparison, for example `= n.id`. If the primary key begins with
- * the project, the condition also names the project, so that rows of other projects are not scanned.
- */
+/** Returns an SQL condition that compares the key of a project's row with a value. `compared`: the operator and the value. */
 export function whereKey({ table, key, project }: WalkedTable, projectId: ProjectId, compared: SQL): SQL {
   if (key === undefined) throw new Error(`${getTableName(table)} has no key`);
+  // If the primary key begins with the project, the project is named, so that rows of other projects are not scanned.
   const isWithin = project !== undefined && keyColumns(table)[0]?.name === project.name;
   return isWithin ? sql`${project} = ${uuidOfId(projectId)}::uuid and ${key} ${compared}` : sql`${key} ${compared}`;
 }

@@ -97,10 +97,8 @@ const lookAtTrigger = statement<LookRow>(
 );
 
 /**
- * Returns the events of a range that are new since the previous search, without their content. An event is new if the previous search did
- * not see the transaction that inserted it. Ids do not show this: ids follow the times of receipt, and commits happen in another order. The
- * result is exact for two reasons. Events are recorded without savepoints, whose transaction ids are not in snapshots. And nothing updates
- * an event while it is new; an update would change the transaction id in `xmin`.
+ * Finds the events in a range of ids that are new since the previous search. Returns their UUIDs without their content. An event is new if
+ * its transaction was not committed at the previous search.
  */
 export async function lookForEvents(
   db: Executor,
@@ -108,6 +106,8 @@ export async function lookForEvents(
   { toolkitSlug, triggerSlugs, entityId, readableToolkits }: FollowedEvents,
   { fromUuid, beforeUuid, seen, snapshot, limit }: LookRange,
 ): Promise<Look> {
+  // Ids follow the times of receipt, and transactions commit in another order. So `xmin` says what is new. It is exact, because events are
+  // recorded without savepoints and do not change while they are new.
   const [trigger, ...others] = triggerSlugs;
   const given = [
     ...[uuidOfId(projectId), fromUuid, beforeUuid, seen, snapshot ?? null, toolkitSlug],

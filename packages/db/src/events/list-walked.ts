@@ -47,10 +47,7 @@ const selectWalkedOfTrigger = statement<RawRow<Row<typeof events>>>(
    order by ${scanOrder(ofTrigger)} limit $4::int4`,
 );
 
-/**
- * Returns the last event that the scan for a page of events read. Returns it only if the scan stopped because it had read its maximum
- * number of events. Reads only the keys of the index.
- */
+/** Returns the id of the last event that the scan reached. Returns it only if the scan stopped at its maximum number of events. */
 const selectEnd = statement<{ id: string }>("end_event_walk", endOf("events", { key: ofProject, ...bounds }));
 
 const selectEndOfTrigger = statement<{ id: string }>(

@@ -89,7 +89,7 @@ type Receivers = {
   readonly subscriptions: Receiver[];
 };
 
-/** Subscriptions of single entities (customers or users) that name operational events, by `receiverKey`. */
+/** Subscriptions to operational events that belong to one entity. The key is made by `receiverKey` from the project and the entity. */
 type EntityReceivers = ReadonlyMap<string, readonly Receiver[]>;
 
 const columns = selectList(
@@ -193,11 +193,9 @@ export async function startsOnOperationalEvents(
 }
 
 /**
- * Stores operational events (events that svc makes about a project) and their deliveries. `tx`: the transaction that stores the facts that
- * the events report. `eventsOf`: makes the events from the facts of projects that have a receiver. A receiver is a subscription or schedule
- * that names the toolkit `svc`, or an endpoint for questions that names event types. A project without a receiver costs one read. Returns
- * true if there is a delivery to send. A subscription that is committed later does not receive the events. `filters`: applies the filters
- * of subscriptions. `nowMs`: time of the events, epoch milliseconds.
+ * Makes operational events from facts, such as failed jobs, and stores them with their deliveries in the transaction `tx`. Returns true if
+ * there is a delivery to send. `eventsOf`: makes the events. It gets only the facts of projects that have a receiver for operational
+ * events.
  */
 export async function publishOperationalEvents<Fact extends { readonly projectId: ProjectId }>(
   tx: Executor,

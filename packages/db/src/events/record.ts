@@ -102,20 +102,9 @@ type MovedRow = { readonly project_id: string; readonly shard: number; readonly 
 type ShardsText = { readonly isCurrent: string; readonly moved: string };
 
 /**
- * Returns the SQL that stores a batch of events with their deliveries and tasks in one statement. So there is one commit and one round
- * trip.
- * - The part `routing` compares version numbers of the routing (the rules which subscription gets which event). The caller has already read
- *   all subscriptions, so the statement does not read them again. If another node has changed a subscription, the version differs and
- *   nothing is stored.
- * - The part `stored` inserts the events in the order of their dedupe keys. Two nodes with the same keys then wait in the same order and
- *   cannot deadlock. ON CONFLICT waits for an uncommitted duplicate. So svc answers 2xx to a duplicate only after the first event is
- *   committed.
- * - The arrays of one group of parameters have equal lengths and are read with unnest. So the SQL text and its plan are the same for every
- *   batch.
- * - `also`: SQL of further parts that use the part `stored`. They come before the last part. `shards`: SQL that compares the versions of
- *   shards; absent if the statement compares none.
- * - Indexes: the routing is read by primary keys. New entries go to the end of (project_id, id) and similar indexes, but to random
- *   positions in the index of dedupe digests.
+ * Returns the SQL that stores a batch of events, with their deliveries and tasks, in one statement. The statement stores nothing if a
+ * subscription has changed since the caller read it. `also`: further SQL, which can use the part `stored`. `shards`: SQL that compares the
+ * versions of shards (groups of entities).
  */
 const textOf = (
   { seen, posted, fresh, by }: PartNames<typeof parts>,
@@ -225,6 +214,7 @@ export async function recordEvents(
   });
   const [row] = await runRichest(db, { ...given, heard, shards: routing?.shards ?? [] });
   if (row === undefined || !row.fresh) return { stale: true, moved: row?.moved?.map(movedShard) };
+  // ON CONFLICT waits for an uncommitted duplicate, so svc answers 2xx to a duplicate only after the first event is committed.
   const duplicates = new Set(row.duplicates ?? []);
   if (duplicates.size === 0) return { stale: false, duplicates };
   return { stale: false, duplicates: new Set(posted.map(({ id }) => id).filter((id) => duplicates.has(uuidOfId(id)))) };
@@ -234,10 +224,7 @@ function movedShard({ project_id, shard, version }: MovedRow): ShardVersion {
   return { projectId: idOfUuid("prj", project_id), shard, version: Number(version) };
 }
 
-/**
- * Stores a batch of events with the cheapest of the three statements that can store the whole batch. Only the more expensive ones compare
- * versions of shards, or add events to the inbox of standing programs.
- */
+/** Stores a batch of events with one of three statements: the cheapest that can store everything in the batch. */
 function runRichest(db: Executor, given: PartValues<typeof parts & typeof narrowedParts>) {
   if (given.shards.length > 0) return recordNarrowed(db, given);
   return given.heard.length > 0 ? recordSubscribed(db, given) : record(db, given);

@@ -11,20 +11,15 @@ const unfinishedReplays = (condition: string) =>
   `(select position_event_id from replays where project_id = $1::uuid and ${condition} and ended_at is null offset 0)`;
 
 /**
- * Finds a batch of settled events (events without pending work) among a project's oldest events, and locks them with SKIP LOCKED.
- * - A sweep (the deletion of old events) never waits for a lock. A replay waits until the sweep ends (see `enqueue`).
- * - `offset 0` makes PostgreSQL look up three things by key for each event: its deliveries, its row in the inbox of schedules, and the
- *   collect windows that contain it.
- * - An event stays if a throttled replay or a backfill still has to process it. All later events then stay too. A replay to the subscription
- *   of one entity (customer or user), for example during a pause of it, keeps only the events of this entity.
- * - The replay of a subscription that was deleted keeps nothing.
- * - The index replays_unfinished finds the few unfinished replays of a project. A project with subscriptions of entities may have 100,000
- *   of them, one for each customer that has paused its subscription. Then the statement reads only replays that may concern the event:
- *   replays to all subscriptions, to a subscription without an entity, and to a subscription of the event's entity.
- * - The index standing_backfills_unreached finds the backfill with the oldest position.
+ * Finds the next events of a project that may be deleted, and locks them. Skips events that another transaction has locked. An event stays
+ * if a delivery, a schedule, a replay or a backfill still needs it.
+ * - All events after the position of an unfinished replay or backfill stay.
+ * - A replay to the subscription of one entity keeps only the events of this entity.
  */
 const lockEvents = statement<{ id: string }>(
   "lock_swept_events",
+  // `offset 0` makes PostgreSQL look up by key what each event waits for. A project may have 100,000 unfinished replays, one for each
+  // customer that has paused its subscription. So the statement reads only replays that may concern the event.
   `with entities as materialized (
     select exists (select from routing_shards where project_id = $1::uuid and subscriptions > 0) as are_subscribed
   )

@@ -24,10 +24,7 @@ import {
 export type ClaimedJobTask = Readonly<
   Row<typeof jobTasks, "jobId" | "kind" | "subject" | "projectId" | "leaseToken" | "attempt" | "losses" | "dueAt">
 > & {
-  /**
-   * Position of the task among the due tasks of its project, from 1. Tasks that other transactions have locked are skipped. So the position
-   * can be higher than the maximum number of tasks per project and claim.
-   */
+  /** Position of the task among all due tasks of its project, from 1. Tasks that this claim could not take are counted, too. */
   readonly place: number;
 };
 

@@ -58,7 +58,10 @@ export type NewJobAttempt = {
   readonly idempotencyKey: string | undefined;
   /** SHA-256 of the request for which the idempotency key is valid. A request with the same key and different content is refused. */
   readonly contentDigest: Buffer;
-  /** True if the new attempt sends again the writes whose outcome is unknown, including those that are unknown because of a restore. */
+  /**
+   * True if the new attempt sends again the writes whose outcome is unknown. Some are unknown because the database was restored from a
+   * backup.
+   */
   readonly resendsUnknown: boolean;
 };
 

@@ -31,7 +31,7 @@ import { type JobUndoChange, type NewJobUndoEntry, writeJobUndo } from "./undo.t
 export type RunChange = JobChange & {
   readonly rows: readonly NewJobRow[];
   readonly setRows: readonly JobSetRowChange[];
-  /** Rows that the commit appends to the job's sets (the lists of rows that its steps make), by range. */
+  /** Consecutive rows that the commit appends to the job's sets. A set is the list of rows that a step makes. */
   readonly setRuns: readonly JobSetRun[];
   /**
    * Ids of the sets (lists of rows that the job's steps make) that the commit empties before it writes rows. This is needed if the step

@@ -18,7 +18,7 @@ const countHold = statement<{ loop_holds: number }>(
   `update jobs set loop_holds = loop_holds + 1 where id = $1::uuid and finished_at is null returning loop_holds`,
 );
 
-/** Sets the count of event loop blocks by a job back to 0. Finds the job by its primary key. */
+/** Sets the number of times that a job has blocked an event loop back to 0. */
 const clearHolds = statement<{ id: string }>(
   "clear_job_loop_holds",
   `update jobs set loop_holds = 0 where id = $1::uuid and loop_holds > 0 returning id`,

@@ -22,8 +22,8 @@ import { storedChain } from "./principals.ts";
 const marginJobs = 4_000;
 
 /**
- * A remembered count of a project's jobs is used only if at least this many jobs fit below the project's quota. The number is larger than
- * `marginJobs`, because other nodes may have added jobs since the count.
+ * svc uses a remembered count of a project's jobs only if at least this many more jobs fit into the project's quota. Other nodes may have
+ * added jobs since the count.
  */
 const rememberedMarginJobs = 3 * marginJobs;
 

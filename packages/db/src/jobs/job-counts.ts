@@ -24,10 +24,7 @@ type JobCounts = {
   keep(projectId: ProjectId, used: number, tookMs: number): void;
 };
 
-/**
- * The remembered counts of this process. They are needed because counting can become slow: while a transaction holds an old snapshot,
- * vacuum keeps dead rows, and each count scans them too. A new count with every batch would take longer every minute.
- */
+/** The counts of unfinished jobs that this process remembers, by project. Counting again for each batch of new jobs could become slow. */
 export const jobCounts: JobCounts = createJobCounts(() => performance.now());
 
 /** Creates job counts that are independent of those of the process, for tests. `nowMs` is a monotonic clock. */

@@ -12,8 +12,8 @@ import type { JobEventRecord, NewJobEvent } from "./record.ts";
 const fields = fieldsBut(jobEvents, "seq", "at", "jobId");
 
 /**
- * Columns of a job's log row that are parameters of the statement. The statement itself adds the time, the job and the final number. `seq`
- * is the position among the entries to write, from 1.
+ * Columns of a new log row that the caller gives. The statement computes the others. `seq`: position from 1 among the entries of this
+ * write. The statement turns it into the final number.
  */
 export const logRowFields = { ...fieldsBut(jobEvents, "at", "jobId") };
 

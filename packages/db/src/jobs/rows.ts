@@ -107,17 +107,15 @@ export const pageParts = {
 export type JobPage = { readonly rows: readonly NewJobRow[]; readonly run: JobSetRun };
 
 /**
- * Returns two SQL statements: one stores the rows of a page, the second their positions in a set (the list of rows that a step makes).
- * `job`: SQL expression of the job's id. `from`: SQL source of that id, followed by a comma; it may be empty.
- * - The statements use primary keys. In a large set, the changes of these indexes take most of the time for each row. One parameter for
- *   each value and a check for conflicts would double the time.
- * - A check for conflicts is not needed, because the positions are always free. A set grows only in the commit that counts its rows. The
- *   set is emptied before a step fills it again.
+ * Returns two SQL statements. `rows` stores the rows of a page. `positions` stores their places in a set, the list of rows that a step
+ * makes. `job`: SQL expression of the job's id. `from`: SQL source of that id, followed by a comma; it may be empty.
  */
 export function storePage(
   { of, rows: fetched }: PartNames<typeof pageParts>,
   { job, from }: { readonly job: string; readonly from: string },
 ): { readonly rows: string; readonly positions: string } {
+  // One parameter for each value and a check for conflicts would double the time. The positions are always free: a set grows only in the
+  // commit that counts its rows, and is emptied before a step fills it again.
   return {
     rows: `insert into job_rows (job_id, ${fetched.columns}) select ${job}, ${fetched.values("r")} from ${from}${fetched.from("r")}`,
     positions: `insert into job_set_rows (job_id, set_id, ordinal, row_number, state)

@@ -8,11 +8,9 @@ import { statement } from "../sql/statement.ts";
 /** Statuses of unfinished jobs: all statuses that precede `succeeded`, the first final status. */
 const unfinished = jobStatuses.slice(0, jobStatuses.indexOf("succeeded"));
 
-/**
- * Returns the SQL for the unfinished jobs of a project, one row for each job. It reads the jobs status by status. Jobs that appear in lists
- * and all other jobs have separate indexes.
- */
+/** Returns the SQL for the unfinished jobs of a project, one row for each job. */
 export function unfinishedJobs(projectId: string): string {
+  // Live jobs without a parent have another index than all other jobs. So both kinds are read, status by status.
   const own = `project_id = ${projectId} and status = s.status`;
   return `unnest(array[${unfinished.map((status) => `'${status}'`).join(", ")}]) as s(status)
     cross join lateral (

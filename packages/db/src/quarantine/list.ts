@@ -68,8 +68,8 @@ const selectHeldOfPrivateToolkit = statement<{ id: string }>(
 );
 
 /**
- * Finds those of the given quarantined webhook posts that belong to an owner, and tests for each if it matches a filter. Uses the primary
- * key of quarantined_posts.
+ * Finds the given quarantined posts that belong to the project $5, or to the deployment if $5 is null. Says for each if it matches the
+ * filter.
  */
 const selectGiven = statement<{ id: string; matches: boolean }>(
   "find_quarantined_ids",

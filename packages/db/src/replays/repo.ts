@@ -91,9 +91,8 @@ export type ReplayChange = Partial<
 /** The throttled replays of one project. */
 type ReplayRepository = {
   /**
-   * Starts a replay (repeated deliveries of past events). Does nothing if an unfinished replay to the same subscription exists, or if there
-   * are as many unfinished replays as `limits` allows. Replays that only deliver the events of a pause do not count. The replay's task is
-   * due at its `createdAt`.
+   * Starts a replay, whose task is due at `createdAt`. Starts none if an unfinished replay overlaps it, or if `limits` allows none. The
+   * result says the reason.
    */
   start(replay: NewReplay, limits: ReplayLimits): Promise<ReplayStart>;
   find(id: ReplayId): Promise<ReplayRecord | undefined>;

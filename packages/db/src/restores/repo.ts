@@ -48,9 +48,9 @@ export async function countHeldWork(db: Executor): Promise<PausedWork> {
 }
 
 /**
- * Resumes deliveries and jobs, which wait since the database was restored from a backup. Returns the restore, and the numbers of deliveries
- * and jobs that waited. Undefined if nothing waits because of a restore. `isNothingSince`: true if the original database sent nothing after
- * the backup. If false, svc cannot know if unfinished writes of older jobs were executed, and a person must decide about each of them.
+ * Resumes the deliveries and jobs that wait since the database was restored from a backup. Returns the restore and how many waited;
+ * undefined if nothing waits. `isNothingSince`: true if the original deployment sent nothing after the backup. If false, people must decide
+ * about the unfinished writes of the restored jobs.
  */
 export function resumeRestored(
   db: Executor,
@@ -73,11 +73,11 @@ export function resumeRestored(
 }
 
 /**
- * Marks live jobs that have not ended as coming from the backup. Jobs submitted after the restore are not marked, because the original
- * database does not know them. Jobs without a parent are found project by project, because there may be any number of jobs that have ended.
+ * Marks the unfinished jobs that came from the backup, except simulation runs. Jobs that were submitted after the restore are not marked.
  */
 async function doubtRestoredJobs(tx: Executor, { backupEndsAt, restoredAt }: Restore): Promise<void> {
   const isDoubted = sql`mode = 'live' and status in ${live} and created_at < ${isoTime(restoredAt)}::timestamptz`;
+  // Project by project, an index finds the unfinished jobs, so that the many ended ones are not read.
   await tx.orm.execute(sql`update jobs set restored_from = ${isoTime(backupEndsAt)}::timestamptz
     where ${isDoubted} and id = any(array(
       select j.id from projects p cross join lateral (

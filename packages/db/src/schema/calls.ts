@@ -128,8 +128,8 @@ export const callLimits = pgTable(
 );
 
 /**
- * Usage of limiter keys: one row per limit and key, shared by all nodes. A node writes a row only if `revision` is still the value it read.
- * A row past `expiresAt` means the same as a missing row.
+ * Use of the call limits: one row for each limit and key, shared by all nodes. Calls with the same key, for example of one account, are
+ * counted together. A row whose `expiresAt` has passed counts as missing.
  */
 export const callPaces = pgTable(
   "call_paces",

@@ -466,7 +466,7 @@ export const skills = pgTable(
   {
     projectId: project(),
     slug: text("slug").notNull(),
-    /** Number of the version, from 1. A number is never reused. */
+    /** Number of this version of the skill, from 1. The number of a deleted version is never used again. */
     version: integer("version").notNull().default(1),
     description: text("description").notNull(),
     jobId: job(),

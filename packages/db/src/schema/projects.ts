@@ -242,7 +242,7 @@ export const auditEvents = pgTable(
   ],
 );
 
-/** Chains of the audit log: one per project, and one for the deployment under the lowest possible id. */
+/** Chains of the audit log: one for each project. The chain of the whole deployment has the lowest possible project id. */
 export const auditChains = pgTable("audit_chains", {
   projectId: idColumn("prj")("project_id").primaryKey(),
   /**
@@ -268,7 +268,7 @@ export const restores = pgTable("restores", {
   backupEndsAt: time("backup_ends_at").notNull(),
   /** When svc first started after the restore. */
   restoredAt: time("restored_at").notNull(),
-  /** When the operator resumed sending. Null while sending is on hold. */
+  /** When the operator resumed deliveries and jobs after the restore. Null while they wait. */
   resumedAt: time("resumed_at"),
   /** True if the operator confirmed that the original database sent nothing after the end of the backup. */
   isNothingSince: boolean("is_nothing_since").notNull().default(false),

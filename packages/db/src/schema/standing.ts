@@ -122,10 +122,7 @@ export const standingVersions = pgTable(
      * this version or of an earlier version.
      */
     approvalId: text("approval_id").notNull().default(""),
-    /**
-     * Number of the version that people approved. It is this version, or an earlier one whose approval covers this version, because the
-     * program did not change. 0 if no approval is granted.
-     */
+    /** Number of the version that people approved: this version, or an earlier one with the same program. 0 without an approval. */
     grantedVersion: integer("granted_version").notNull().default(0),
     /** The job that shows people a simulation of this version of the schedule and asks for its approval (the approval dry run). */
     rehearsalJobId: idColumn("job")("rehearsal_job_id"),
@@ -351,10 +348,7 @@ export const standingBackfills = pgTable(
   ],
 );
 
-/**
- * State of the rate limits of standing programs (programs that start jobs on a schedule or event): one row per program and rate key. A rate
- * key separates runs that are limited on their own.
- */
+/** State of the rate limits of standing programs: one row for each program and key. Runs with different keys are limited separately. */
 export const standingRates = pgTable(
   "standing_rates",
   {
@@ -511,7 +505,8 @@ export const standingSeen = pgTable(
     /** The first 16 bytes of the SHA-256 of the row's id. */
     digest: bytes("digest").notNull(),
     /**
-     * Digest of the fields of the row that the schedule's `keep` names. Used if the schedule also polls for changed rows. Empty otherwise.
+     * Digest of those fields of the polled row that the schedule keeps. A new digest shows that the row has changed. Empty if the schedule
+     * looks only for new rows.
      */
     content: bytes("content").notNull(),
     /** When a poll last read the row, accurate to a day. */

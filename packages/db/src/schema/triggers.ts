@@ -165,7 +165,7 @@ export const routingShards = pgTable(
     shard: smallint("shard").notNull(),
     /** Grows with every change of a subscription in this shard (group of entities). */
     version: bigint("version", { mode: "number" }).notNull(),
-    /** Number of subscriptions of the shard, active and inactive. */
+    /** Number of subscriptions, active and inactive, in this shard (group of entities). */
     subscriptions: integer("subscriptions").notNull(),
   },
   (table) => [primaryKey({ name: "routing_shards_key", columns: [table.projectId, table.shard] })],

@@ -49,8 +49,8 @@ type Shape<Given extends Parts> = {
 };
 
 /**
- * Functions for optional parts of a statement's SQL, by the name of a group of parameters. A function returns its SQL only if the statement
- * is built with this group; otherwise it returns an empty text.
+ * Functions for optional SQL, one for each group of parameters. The function of a group returns its SQL text if the statement has this
+ * group. Otherwise it returns an empty text.
  */
 export type OnlyWith<Given extends Parts> = { readonly [Key in keyof Given]: typeof sqlOf };
 

@@ -69,10 +69,11 @@ export function scanOrder(key: Readonly<Record<string, string>>): string {
 }
 
 /**
- * Returns the query for a backward scan of one range of an index. It compares whole rows in the order of this index, so that PostgreSQL
- * cannot use another index. Put filters in the outer query: inside the scan, the limit would count only the matching rows.
+ * Returns the query that reads a range of an index backwards, at most `max` rows. Put filters into the outer query. Then `max` limits the
+ * rows that are read, not the rows that match.
  */
 export function scanOf(table: string, columns: string, { key, condition, from, before, max }: ScanOptions): string {
+  // Whole rows are compared in the order of the index, so that PostgreSQL cannot use another index.
   const row = `(${[...Object.keys(key), "id"].join(", ")})`;
   const bound = (id: string) => `(${[...Object.values(key), id].join(", ")})`;
   const conditions = [condition, `${row} >= ${bound(from)}`, `${row} < ${bound(before)}`];

@@ -73,7 +73,7 @@ type PageOptions<Read extends object> = {
   /** Columns of a row. Their SQL names the row by its alias `as`. */
   readonly columns: SelectList<Read>;
   readonly as: string;
-  /** Query for the ids of all rows that may be in the page. It returns the column `id`. */
+  /** Query whose column `id` has the ids of all matching rows. The statement returns the newest of these rows. */
   readonly found: string;
   /** SQL of further queries that come before the query `found` and that `found` may use, in the form `tools as (…)`. */
   readonly given?: string;

@@ -147,7 +147,7 @@ function readerOfArray(column: PgColumn): (stored: unknown) => unknown {
  * parameters' values for the PostgreSQL driver.
  */
 export type StatementPart<Value, Names> = {
-  /** Number of parameters that this part adds to the statement. */
+  /** Number of SQL parameters in this part (group of parameters). */
   readonly size: number;
   /**
    * Returns the names of the part's parameters, as they appear in the SQL text. The first parameter is `$first`. `isLone`: true if the part

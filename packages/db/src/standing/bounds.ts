@@ -28,8 +28,8 @@ const readRates = compose(
 );
 
 /**
- * Returns the states of rate limits of schedules (such as ten starts an hour). Each element of `keys` names a standing program (schedule),
- * and the value for which its rate limit counts separately. The programs must be locked.
+ * Returns the states of rate limits of schedules. Each of `keys` names a schedule and one key of its rate limit, because each key is
+ * limited separately. The caller must have locked the programs.
  */
 export async function readStandingRates(
   tx: Executor,

@@ -24,9 +24,8 @@ export type StandingRunFilter = {
 export type StandingRunPosition = { readonly after: StandingRunId | undefined; readonly limit: number };
 
 /**
- * SQL for the lowest run id that a list of a schedule's runs must read. A run's id contains the time of its creation. Most runs are created
- * when svc decides to start them. A window (a run that collects events) is created earlier. Therefore the lowest id is that of the oldest
- * window that was decided at or after the start of the requested time.
+ * SQL for the lowest run id that a list of runs must read. Usually this is the lowest id in the requested time. A run that first gathered
+ * events is older, so it can have a lower id.
  */
 const from = `(select least($5::uuid, (
     select id from (
@@ -44,13 +43,9 @@ const filter = "project_id = $4::uuid and decided_at >= $6::timestamptz and deci
 const includesStarted = (state: StandingRunState) =>
   `(select where '${state}' = any($9::text[]) and '' = any($10::text[]))`;
 
-/**
- * Lists runs of a standing program (which starts jobs on a schedule or event) with the newest first. Uses the index standing_runs_unstarted
- * for each requested state and reason. Uses standing_runs_over for ended runs, and standing_runs_running (always short) for running ones. A
- * list without filters reads all of these indexes. A query with only the program and the id could make PostgreSQL read the whole of an
- * index that begins with the program.
- */
+/** Lists the runs of a schedule, newest first. */
 const selectRuns = pageStatement("list_standing_runs", {
+  // Each state has its index. With the program and the id alone, PostgreSQL could read the whole of another index.
   table: "standing_runs",
   columns: selectList(standingRuns, namesBut(standingRuns), "r"),
   as: "r",

@@ -32,9 +32,8 @@ export async function readStandingWindows(tx: Executor, keys: readonly WindowKey
 }
 
 /**
- * SQL subquery for the time at which svc received a project's oldest event that svc has not yet matched with the project's schedules. `w`
- * is a row with the id of a program in the outer query. Events that svc failed to process are left out, so that they do not delay the end
- * of a collect window (the time in which events are gathered). Uses the index standing_arrivals_key.
+ * SQL for the receipt time of the project's oldest event that svc has not yet given to its schedules. Events that svc failed to process do
+ * not count. The outer query must have a row `w` with a `program_id`.
  */
 const oldestUndecided = `(select a.due_at from standing_arrivals a
     where a.project_id = (select p.project_id from standing_programs p where p.id = w.program_id) and a.attempt < 2
@@ -90,7 +89,7 @@ const nextCloses = statement<{ id: string; at: number | null; is_held: boolean }
  */
 export type NextClose = { readonly at: number; readonly isHeld: boolean };
 
-/** Returns when the next window of each program closes. A program that has no window is absent. */
+/** Returns for each program the time at which its next collect window closes. Programs without a window are left out. */
 export async function nextStandingCloses(
   tx: Executor,
   ids: readonly StandingProgramId[],

@@ -158,13 +158,12 @@ type FailureRow = RawRow<EndpointTurn & Pick<SubscriptionHealth, "inactiveReason
 };
 
 /**
- * Returns the SQL of common table expressions that make nodes notice the deactivation of those subscriptions in `changed` that match a
- * condition. They lock the projects of these subscriptions, in the order of their ids. Then they increment the routing versions of projects
- * with a subscription to the events of the whole project. For a subscription of one entity (customer or user), the end of the transaction
- * increments the version of the entity's shard. The statement must also read `allLocked`: PostgreSQL runs this kind of expression only as far
- * as something reads it, and would otherwise lock no project if all deactivated subscriptions are of entities.
+ * Returns SQL that makes nodes notice deactivated subscriptions. It locks the projects of those subscriptions in `changed` that meet the
+ * condition. Then it increments the projects' routing versions. The statement must also read `allLocked`.
  */
 const movedRouting = (condition: string) => {
+  // PostgreSQL runs these expressions only as far as something reads them: without `allLocked`, some projects would stay unlocked. For a
+  // subscription of one entity, a database trigger increments the version of the entity's shard.
   const projectIds = `select distinct project_id from changed where ${condition}`;
   const locked = `select id from projects where id = any(array(${projectIds})) order by id for no key update`;
   const isGeneral = `select from changed c where c.project_id = l.id and c.entity_id = '' and ${condition}`;
@@ -173,15 +172,12 @@ const movedRouting = (condition: string) => {
   return `locked_projects as materialized (${locked}), moved as (${moved})`;
 };
 
-/** SQL of one row whose value is not used. Reading it locks all projects of `movedRouting`. */
+/** SQL column that makes PostgreSQL lock all rows of `locked_projects`. Its value is not used. */
 const allLocked = "(select count(*) from locked_projects) as all_locked";
 
 /**
- * Sets the backoff (pause before the next attempt) of failing subscriptions. Deactivates subscriptions that have failed for too long, or
- * whose endpoint has answered 410 too often.
- * - The backoff doubles only for an attempt that began after the backoff was set. So several deliveries that fail together count once.
- * - Before a deactivation, the statement checks deliveries_subscription for a success that another node had in the meantime.
- * - A deactivation increments the project's routing version in the same commit, or that of the entity's shard (see `movedRouting`).
+ * Sets the backoff (pause before the next attempt) of failing subscriptions. Several deliveries that fail together double the backoff only
+ * once. Deactivates subscriptions that have failed for too long, or whose endpoint has answered 410 too often.
  */
 const recordFailures = compose(
   "record_failures",
@@ -198,6 +194,7 @@ const recordFailures = compose(
       goneMin: int4,
     }),
   },
+  // Before a deactivation, the statement looks for a success that another node had in the meantime.
   ({ reports, limits: { nowMs, ...limits } }) => query<FailureRow>`
   with input as materialized (
     select * from ${reports.from("i")}

@@ -71,13 +71,10 @@ type Compaction = {
 };
 
 /**
- * Removes dead rows that vacuum must keep because of an old snapshot. For this, it writes the live rows into a new file while the table is
- * locked.
- * - Result `done`: the dead rows are removed. `held`: another session, such as a dump, kept the table locked for longer than `lockMs`.
- *   `full`: the table has more than `rowsMax` live rows.
- * - Statements that wait for the lock read the new file, because a statement takes its snapshot after its locks.
- * - A transaction whose snapshot is older than the new file can find no rows in the table. This happens only if it has not read the table
- *   before.
+ * Writes the live rows of a locked task table into a new file, to remove dead rows that vacuum cannot remove.
+ * - `done`: the dead rows are removed.
+ * - `held`: another session kept the table locked for longer than `lockMs`.
+ * - `full`: the table has more than `rowsMax` live rows.
  */
 export async function compactTasks(db: Executor, compaction: Compaction): Promise<"done" | "held" | "full"> {
   const { table, rowsMax, lockMs } = compaction;
@@ -92,6 +89,8 @@ export async function compactTasks(db: Executor, compaction: Compaction): Promis
         `select count(*)::int4 as count, coalesce(json_agg(t), '[]')::text as rows from (select * from ${table} limit ${rowsMax + 1}) t`,
       );
       if (alive === undefined || alive.count > rowsMax) return "full";
+      // Statements that wait for the lock read the new file, because a statement takes its snapshot after its locks. Only a transaction
+      // with an older snapshot that has not read the table before can find it empty.
       await tx.sql.unsafe(`truncate ${table}`);
       await tx.sql.unsafe(`insert into ${table} select * from json_populate_recordset(null::${table}, $1::json)`, [
         alive.rows,

@@ -66,12 +66,10 @@ export async function readSealedPage(
 }
 
 /**
- * Replaces encrypted values by values that are encrypted with the new key. Returns the number of replaced rows. A value that has changed
- * since it was read is left unchanged. So is a row that another transaction has locked. Waiting for the lock could cause a deadlock.
+ * Replaces encrypted values by the same values encrypted with the new key. Returns the number of replaced rows. Leaves out values that have
+ * changed since they were read, and rows that another transaction has locked.
  *
- * Sets `svc.reseals` for the rest of the transaction: the database trigger of subscriptions then increments no version of a shard (group of
- * entities). Nodes need not read the subscriptions again, because the values are the same. And the trigger would lock shards of several
- * projects without the locks of the projects. So the transaction must change subscriptions in no other way.
+ * The transaction must change subscriptions in no other way, because nodes would not notice the change.
  */
 export async function writeResealed(
   db: Executor,
@@ -84,6 +82,8 @@ export async function writeResealed(
     bytesArrayLiteral(rows.map(({ row }) => row.values[index]?.sealed.subarray(0, headBytes) ?? null)),
     bytesArrayLiteral(rows.map(({ sealed }) => sealed[index] ?? null)),
   ]);
+  // The setting `svc.reseals` keeps a trigger from incrementing the versions of shards for the rest of the transaction. The trigger would
+  // lock shards of several projects without the locks of the projects. Waiting for locked rows could deadlock, too.
   const [counted] = await db.sql.unsafe<{ count: string }[]>(writeText(table), [...keys, ...values]);
   return Number(counted?.count ?? 0);
 }

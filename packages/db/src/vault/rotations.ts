@@ -145,7 +145,7 @@ export async function forgetVaultNodes(db: Executor, ended: NodeId | undefined, 
   await db.orm.delete(vaultNodes).where(ended === undefined ? isGone : or(eq(vaultNodes.nodeId, ended), isGone));
 }
 
-/** Returns the nodes that have reported since the time `since`. */
+/** Returns the nodes that run, by their last report. `since`: earliest time of this report, in epoch milliseconds. */
 export function listVaultNodes(db: Executor, since: number): Promise<VaultNode[]> {
   return db.orm
     .select()

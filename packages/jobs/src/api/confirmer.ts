@@ -37,7 +37,7 @@ type Plan = {
    * True if the program runs a skill (a program used as a tool) whose own `approval` rule demands that a person approves the program first.
    */
   readonly demandsApproval: boolean;
-  /** Path of a step in a skill (a program that is used as a tool) that asks for an approval while it runs, for example `skills/tidy`. */
+  /** The first skill of the program that can ask for an approval while it runs, for example `skills/tidy`. Undefined if there is none. */
   readonly skillGate?: string | undefined;
 };
 

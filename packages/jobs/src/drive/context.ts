@@ -85,10 +85,7 @@ export type EngineContext = {
   readonly sealer: Sealer;
   /** Applies the filters of subscriptions to the operational events about failed jobs. */
   readonly filters: OperationalFilters;
-  /**
-   * Limits how many pages of rows drivers (each runs one job's steps) read and commit at the same time, so that other statements do not
-   * wait for them.
-   */
+  /** Limits how many jobs read or commit pages of rows at the same time, so that other statements need not wait. */
   readonly rowStatements: ConcurrencyLimiter;
   /** Calls tools for jobs. */
   readonly calls: JobCalls;

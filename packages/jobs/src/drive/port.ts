@@ -44,16 +44,15 @@ export type UndoEntry = {
   readonly toolSlug: string;
   readonly entityId: string;
   readonly args: JsonObject;
-  /**
-   * The next undo action inside a child job. It is set if this undo entry (the stored way to undo one call) represents a child job whose
-   * calls are to be undone.
-   */
+  /** Set if this undo entry stands for a whole child job: the next action to undo that job. */
   readonly inner?: InnerUndo;
 };
 
 /**
- * The next action to undo a child job. `call`: make an undo call of the child job. `close`: the child job has a child job of its own, in
- * which nothing is left to undo, so its undo entry is closed. `over`: nothing is left to undo in the child job.
+ * The next action to undo a child job.
+ * - `call`: undo one of its calls.
+ * - `close`: end its undo entry for a child job of its own, in which nothing is left to undo.
+ * - `over`: nothing is left to undo.
  */
 export type InnerUndo =
   | { readonly kind: "call"; readonly jobId: Id<"job">; readonly entry: UndoEntry }

@@ -85,7 +85,7 @@ export type Instruction =
  */
 export type Flow = {
   readonly instructions: readonly Instruction[];
-  /** Index of each step in the flat list, by step id. */
+  /** Position of each step in `instructions`, by step id. */
   readonly indexOf: ReadonlyMap<string, number>;
 };
 
@@ -166,8 +166,8 @@ type LaidBlock = {
 };
 
 /**
- * Adds the inner steps of an `if` or `until` to the list. Returns the index where an `if` continues if its condition is false, and the
- * jumps to the end of the block. For a step of another kind, adds nothing and returns an empty result.
+ * Adds the inner steps of an `if` or `until` to the instructions. `otherwise`: where an `if` continues if its condition is false. `jumps`:
+ * the instructions that must lead to the end of the block.
  */
 function layBlock(step: Step, within: readonly EnclosingStep[], laying: FlowBuilder): LaidBlock {
   const { instructions } = laying;

@@ -85,7 +85,9 @@ function needsOf(template: ValueTemplate): ArgumentNeeds {
   return found;
 }
 
-/** Data from which the arguments of a call are filled in. `inputSchema`: the schema of the arguments; without it, every null is kept. */
+/**
+ * Data from which the arguments of a call are filled in. `inputSchema`: the schema by which optional arguments that are null are left out.
+ */
 type FillContext = {
   readonly scope: RunScope;
   readonly stepArgs: JobState["stepArgs"];

@@ -30,7 +30,7 @@ type TurnedPage =
   | { readonly kind: "fault"; readonly fault: PageFault }
   | { readonly kind: "repeated"; readonly fault: PageFault };
 
-/** A fetched page: the request and its answer. `page`: progress before this page; undefined for the first page. */
+/** A fetched page: its request and its answer. `page`: the progress from which the page was requested; undefined for the first page. */
 export type FetchedPage = {
   readonly paging: Paging;
   readonly action: Action;

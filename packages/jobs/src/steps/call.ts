@@ -204,7 +204,7 @@ const lostBefore: CallFault = {
   plain: "an earlier attempt of the job sent it, and it is not known if it was carried out",
 };
 
-/** Returns the change to the job that asks people about a write in doubt. svc does not know if the app executed this write. */
+/** Returns the change of a job that stops at a write in doubt. With this change, svc asks people if the write counts as done. */
 function doubt(step: MapCall, fault: CallFault, edits: readonly Edit[]): Change {
   const { code } = fault;
   const { message } = toldOf(step, fault);

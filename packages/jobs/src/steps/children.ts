@@ -159,8 +159,8 @@ export function countChild(stepId: string, { used, calls = noCalls }: Pick<Child
 }
 
 /**
- * Returns the changes that subtract the calls and used limits of an ended child job from its parent, because the child continues. When the
- * child ends again, its whole usage is added again.
+ * Returns the changes that take back what `countChild` has added to the parent job. Used when a child job is retried, because its use is
+ * counted again when it ends.
  */
 export function uncountChild(stepId: string, { used, calls = noCalls }: Child): Edit[] {
   return countChild(stepId, { used: negated(used), calls: negated(calls) });
@@ -183,10 +183,7 @@ export function undoOfChild(
   return { stepId, ordinal, toolSlug: name, entityId: "", args: { [undoneJob]: child.id } };
 }
 
-/**
- * Name of the argument by which an undo entry (the recorded way to undo a call) names a child job. Such an entry stands for all undo
- * entries of that child. The entry's slug is then the slug of a skill, which differs from the slugs of all tools.
- */
+/** Name of the argument that holds a child job's id. An undo entry with this argument stands for all undo entries of that child job. */
 export const undoneJob = "job_id";
 
 /** Returns the result of a child job that succeeded: its declared result, or an empty object if its program declares none. */

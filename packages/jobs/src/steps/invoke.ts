@@ -37,9 +37,8 @@ export type InvokeResult =
 export type UsedCalls = { toolCalls: number; writes: number };
 
 /**
- * Counts of the calls of one step action (part of a step's work), or of one of its rows. They are added to the job when the change of the
- * step action is applied. `used`: calls and writes that count against the job's limits. `all`: the sum of `used` over all rows that run at
- * the same time. `calls`: number of calls for each result.
+ * Counts of the calls that one action of a step, or one of its rows, has made. `used`: calls and writes that count against the job's
+ * limits. `all`: `used`, together with that of all rows that run at the same time. `calls`: number of calls for each result.
  */
 export type Tally = {
   readonly used: UsedCalls;

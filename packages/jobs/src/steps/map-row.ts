@@ -44,10 +44,7 @@ export type RowWork = {
   readonly children: Child[];
   /** Ways to undo the row's calls that have succeeded since the job's last commit. */
   readonly undo: UndoOf[];
-  /**
-   * Calls of the row that were not sent, because the job is a simulation run: each write, and each read that a person must confirm (with
-   * a count of 0 writes). Only those of the current step action (unit of a step's work) are included.
-   */
+  /** Calls that the row did not send in this action of the step, because the job is a simulation run. */
   readonly unsent: UnsentWrites[];
   /** Counts of the row's calls since the job's last commit: how many calls and writes there were, and how many ended with each result. */
   readonly tally: Tally;
@@ -55,8 +52,8 @@ export type RowWork = {
   state?: RowState;
   fault?: CallFault;
   /**
-   * Round of calls (a number) from which the row's idempotency key for the app was made. Set only for a row in doubt (its write may have
-   * been executed). If the write is repeated, the app gets the same key again.
+   * Number from which the idempotency key for the app was made. Set only if the row's write may have been executed, so that a repeated
+   * write gets the same key.
    */
   appGeneration?: number | undefined;
   /**
@@ -75,11 +72,7 @@ export type RowWork = {
  */
 const stoppedAt = "";
 
-/**
- * Returns the answers of a row's calls, if svc must store them because the row is to be continued later. Returns undefined if they are not
- * needed. If a write of the row may have been executed, the number for its idempotency key is added. If a child job of the row failed, its
- * id is added.
- */
+/** Returns the answers of the row's calls that svc must store to continue the row later. Returns undefined if they are not needed. */
 function keptOutputs({ state, doneCalls, outputs, appGeneration, childId }: RowWork): JsonObject | undefined {
   if (state === "unknown" && appGeneration !== undefined) return { ...outputs, [stoppedAt]: appGeneration };
   if (state === "failed" && childId !== undefined) return { ...outputs, [stoppedAt]: childId };

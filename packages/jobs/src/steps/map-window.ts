@@ -227,8 +227,8 @@ function retriesOf(works: readonly RowWork[]): Retries {
 const atOnce = { limit: 200, bytesMax: 1_048_576 };
 
 /**
- * True if the write of a row with unknown outcome needs an undo entry when people decide that it counts as done. This is so if the program
- * undoes its calls after a failure, and at least one call of the map step has an undo. False for a simulated job.
+ * True if a write in doubt gets an undo entry when people count the write as done. The program must undo its calls after a failure, and a
+ * call of the step must have an undo. False for a simulation run.
  */
 export function undoesDoubt({ isSimulated, loaded }: JobState, { calls }: MapAt["step"]): boolean {
   if (isSimulated || loaded.program.sagaOn.length === 0) return false;

@@ -18,8 +18,8 @@ import { pointQuestion } from "./questions.ts";
 import type { JobRetry, PartialCommit, RetriedAt, SettledQuestion, StepAt, StepKind } from "./step-kind.ts";
 
 /**
- * Step kind `map`: makes calls for each row of a set (the rows that an earlier step made). One action of the step runs as many rows as it
- * can. It stores their results in several commits, so that little is lost if the node dies.
+ * Step kind `map`: makes calls for each row of a set, the list of rows that an earlier step made. The results are stored in several
+ * commits, so that little is lost if the node dies.
  */
 export const mapKind: StepKind<"map"> = {
   needs: "commit",
@@ -31,9 +31,8 @@ export const mapKind: StepKind<"map"> = {
 };
 
 /**
- * Returns the progress with which a retry of the job continues the `map` step (which makes calls for each row). First the unfinished rows
- * continue, with the same keys of their calls. Then failed rows run again. Rows in doubt (rows whose write may have been executed) run
- * again only if the retry requests it.
+ * Returns the progress with which a retry of the job continues the `map` step. Unfinished rows continue first. Then failed rows run again,
+ * and rows in doubt only if the retry requests it.
  */
 function retriedMap({ progress }: RetriedAt<"map">, { generation, resendsUnknown }: JobRetry): ProgressOf<"map"> {
   const { askId: _ask, hasFailed: _hasFailed, resendsUnknown: _resends, ...kept } = progress;

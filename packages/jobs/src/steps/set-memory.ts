@@ -60,9 +60,8 @@ export class SetMemory {
   }
 
   /**
-   * Runs `act`, an action over a chunk of large rows, as soon as memory for the chunk is free. If the driver (the loop that runs one job's
-   * steps) must stop first, returns a change that commits `begun` (changes that begin the step). If no memory becomes free, the step tries
-   * again later.
+   * Runs `act` as soon as memory for a group of rows is free. If memory stays short, the step tries again later. `begun`: changes that are
+   * committed instead if the job must stop first.
    */
   static whilePassing(
     at: Pick<StepAt, "state" | "step">,

@@ -52,8 +52,8 @@ export class SharedLimits {
   }
 
   /**
-   * Subtracts the amounts that an ended child job has used. Called when a retry of the job lets this child continue: the child's new
-   * reservation already includes these amounts.
+   * Subtracts what an ended child job has used from this job's use. Called before a retry of that child, because the new reservation
+   * includes these amounts.
    */
   giveBack(used: ChildLimits): void {
     for (const name of limitNames) this.own[name] -= used[name];

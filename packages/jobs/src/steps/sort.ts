@@ -19,8 +19,8 @@ export const sortKind: StepKind<"sort"> = {
 };
 
 /**
- * A sorted set (list of rows) of at most this many rows is not stored a second time in its new order. A later step reads so few rows at
- * once, and so decrypts each storage block only once even if the rows lie scattered.
+ * Only a sorted set with more rows than this is stored again in its new order. Fewer rows are read all at once, so their order in storage
+ * does not matter.
  */
 const scatteredMin = 2_000;
 

@@ -58,9 +58,8 @@ export type StepKind<Kind extends Step["kind"]> = {
    */
   readonly beginsWith?: RowCounts;
   /**
-   * Returns the call with which the step's next action begins, or undefined if this call is not known before the action. The driver (the
-   * loop that runs one job's steps) then stores the beginning of the call together with its previous commit. Absent for kinds of steps
-   * whose calls are never known before.
+   * Returns the call with which the step's next action begins. Undefined if the call is not known yet. svc stores the beginning of the call
+   * together with the commit before the action.
    */
   readonly firstCall?: (
     at: StepAt<Kind>,
@@ -72,8 +71,8 @@ export type StepKind<Kind extends Step["kind"]> = {
    */
   advance(at: StepAt<Kind>, effects: StepEffects, keep: PartialCommit): Promise<Change> | Change;
   /**
-   * Returns the change at the end of a round, for a kind of step that repeats its inner steps (for example `until`). With this change, the
-   * next round begins or the step ends. In `at`, `progress` is undefined.
+   * Returns the change to the job at the end of a round, for a step that repeats its inner steps, such as `until`. The change begins the
+   * next round or ends the step.
    */
   readonly again?: (at: StepAt<Kind>, round: AgainInstruction, effects: StepEffects) => Promise<Change>;
   /**
@@ -97,8 +96,8 @@ export type RetriedAt<Kind extends Step["kind"] = Step["kind"]> = StepAt<Kind> &
 };
 
 /**
- * Data about a retry of an ended job. `generation`: number of the job's call generation before the retry (calls of a new generation are new
- * calls). `resendsUnknown`: true if writes are sent again of which svc does not know if they were executed.
+ * A retry of an ended job. `generation`: the job's generation of calls before the retry; later generations make their calls anew.
+ * `resendsUnknown`: true if writes in doubt are sent again.
  */
 export type JobRetry = { readonly generation: number; readonly resendsUnknown: boolean };
 

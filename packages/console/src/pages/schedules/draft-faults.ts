@@ -51,8 +51,8 @@ export function placeDefinitionFaults(
 }
 
 /**
- * Returns the form field for a JSON Pointer into the schedule's definition. This is the field that sets the value at the pointer, or a
- * larger value that contains that value. If there is no such field, returns the first field that sets a part of the value.
+ * Returns the form field whose value contains this place (a JSON Pointer) in the schedule's definition. Otherwise returns the first field
+ * inside the place.
  */
 function fieldOf(fields: readonly DraftField[], pointer: string): DraftField | undefined {
   if (pointer === "") return undefined;

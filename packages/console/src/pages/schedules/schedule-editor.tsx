@@ -103,10 +103,7 @@ export function ScheduleEditor({
   );
 }
 
-/**
- * Draws the fields that limit a schedule: which due times and events start a run, the input of each run, and the limits on runs. Empty
- * fields show their defaults.
- */
+/** Draws the fields for the limits on a schedule's runs, for their condition and for their input. */
 function LimitFields({ form: { draft, fieldOf } }: { form: DraftForm }) {
   const isMade = draft.policy !== "";
   return (

@@ -63,7 +63,7 @@ export function Chart(props: ChartProps) {
   );
 }
 
-/** Fraction of the time range that stays visible on each side of the selected step when the key `+` zooms in. */
+/** Fraction of the time range that the key `+` keeps visible on each side of the selected point in time. */
 const zoomShare = 1 / 8;
 
 function Picture({

@@ -15,7 +15,7 @@ export type Plot = {
   destroy: () => void;
 };
 
-/** Functions that the chart calls when the user presses a step or drags over a range. */
+/** Functions that the chart calls when the user points at a time step, clicks one, or drags over a range. */
 export type PlotActs = {
   onStep: (step: number | undefined) => void;
   onPress: (step: number) => void;

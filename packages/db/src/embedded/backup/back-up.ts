@@ -18,10 +18,7 @@ import { addSeal } from "./seal.ts";
 /** A folder or file of a cluster (PostgreSQL's data directory). `path` is relative to the cluster. */
 type ClusterPath = { readonly path: string; readonly isFolder: boolean };
 
-/**
- * Folders that a backup stores without their content: PostgreSQL creates the content again. The write-ahead log is among them, because the
- * backup copies it last.
- */
+/** Folders that the main pass of a backup leaves empty. PostgreSQL fills them again, except `pg_wal`, which the backup copies last. */
 const emptied = new Set([
   "pg_wal",
   "pg_replslot",
@@ -185,7 +182,7 @@ type BackupSession = {
    * with the copied files.
    */
   finish(): Promise<FinishedBackup>;
-  /** Closes the session. If `finish` was not called before, the backup is invalid. */
+  /** Ends the database session of the backup. Call `finish` first; otherwise the backup is invalid. */
   close(): Promise<void>;
 };
 

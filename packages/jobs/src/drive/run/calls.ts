@@ -11,13 +11,14 @@ import type { OnFaultPoint } from "../observer.ts";
 import type { Port } from "../port.ts";
 import type { ConfirmGate } from "./confirm-gate.ts";
 
-/** Tool calls for jobs. `call` makes a call at once. `ready` prepares a call that begins with a commit of the job. */
+/**
+ * Functions that call tools for jobs. `call` makes a call at once. `ready` prepares a call, and returns the function `send` that makes it.
+ */
 export type JobCalls = Pick<Port, "call" | "ready">;
 
 /**
- * Returns the functions that call tools for jobs. Each call is made at most once. Each attempt of a write has its own idempotency key, and
- * is recorded before it is sent. If a call is requested again, the recorded result is returned. `isFirst`: true if the job has made no call
- * yet, so that no earlier calls need to be looked up.
+ * Returns the functions that call tools for jobs. A write that was already sent is not sent again; its recorded result is returned.
+ * `isFirst`: true if the job has made no call yet, so that svc need not look for earlier calls.
  */
 export function createCalls(
   { caller, confirms }: { readonly caller: ToolCaller; readonly confirms: Pick<ConfirmGate, "confirmerOf"> },
@@ -109,13 +110,10 @@ type CallKeys = { readonly [Name in "idempotencyKey" | "formerKey" | "appKey"]: 
 const noKeys: CallKeys = { idempotencyKey: undefined, formerKey: undefined, appKey: undefined };
 
 /**
- * Returns the keys that make one attempt of a call recognizable.
- * - `idempotencyKey`: key in the ledger (the stored record of tool calls). With it, a call that is repeated after a crash finds its
- *   recorded result. It has 128 bits, because it is part of an index.
- * - `formerKey`: a longer form that older versions used. Calls of these versions are found by it.
- * - `appKey`: sent to the app, so that the app executes the call only once. It stays the same until the job decides to make the call anew.
- *   Its seed is the job's id. For a run of a standing program (a schedule), the seed is a value that is the same after a restore from a
- *   backup.
+ * Returns the keys that identify one attempt of a call.
+ * - `idempotencyKey`: finds the attempt in the ledger, so that a repetition gets the recorded result.
+ * - `formerKey`: finds attempts that older versions of svc recorded.
+ * - `appKey`: sent to the app, so that the app executes the call only once.
  */
 function keysOf(
   { id, callSeed }: JobState,
@@ -126,6 +124,8 @@ function keysOf(
   return {
     idempotencyKey: former.subarray(0, ledgerKeyBytes).toString("base64url"),
     formerKey: former.toString("hex"),
+    // This key stays the same until the job makes the call anew. `callSeed` is the job's id, or for a schedule's run a value that a restore
+    // from a backup does not change.
     appKey: digest("app", callSeed, place, [appGeneration]).toString("hex"),
   };
 }
@@ -143,10 +143,7 @@ function isEarlier(state: JobState, { generation }: Invocation): boolean {
   return generation !== state.generation;
 }
 
-/**
- * Result of a call that an earlier attempt of the job sent with different arguments than this attempt would. svc does not know if the app
- * executed that call.
- */
+/** Result of a call that an earlier attempt of the job sent with other arguments. svc does not know if the app executed it. */
 const inDoubt: AttemptResult = {
   kind: "answered",
   outcome: "outcome_unknown",

@@ -12,10 +12,7 @@ import type { Interrupts } from "../port.ts";
  */
 export type HeldTask = {
   readonly task: ClaimedJobTask;
-  /**
-   * True if the job is suspended when its node loses one more lease on it (the time in which only this node may work on the job). False if
-   * more leases may be lost.
-   */
+  /** True if earlier nodes failed while they ran this job. svc parks the job if one more node fails. */
   isSuspect: boolean;
   readonly interrupts: { -readonly [Name in keyof Interrupts]: Interrupts[Name] };
 };

@@ -75,10 +75,7 @@ export class Worker {
   /** The tasks that this worker is running. */
   readonly held: HeldTasks;
   readonly #handlers: TaskHandlers;
-  /**
-   * Due times, in epoch milliseconds, that come before the next regular claim. They belong to tasks that this node gave back and must claim
-   * in time.
-   */
+  /** Times, in epoch milliseconds, at which this node must look for due tasks before its next regular look. */
   readonly #dues = new Set<number>();
   readonly #stopped = new AbortController();
   #pause = new AbortController();
@@ -217,14 +214,12 @@ export class Worker {
   }
 
   /**
-   * Returns the tasks to run, with at most one suspect. A suspect is a job that is parked if one more node dies or hangs while it runs the
-   * job (loses its lease). Releases the other suspects.
-   *
-   * If a job crashes its node, all jobs of that node lose their leases. Because only one suspect runs at a time, only the job that causes
-   * the crashes is parked.
+   * Returns the tasks to run, with at most one suspect among them. A suspect is a job that will be parked if one more node fails while it
+   * runs the job. Releases the other suspects.
    */
   async #withoutSuspects(tasks: readonly ClaimedJobTask[]): Promise<readonly ClaimedJobTask[]> {
     const { db, clock, limits, observer } = this.context;
+    // If a job crashes its node, all jobs of the node lose their leases. With one suspect at a time, only the job that crashes is parked.
     const others = tasks.filter((task) => this.#isSuspect(task)).slice(this.held.hasSuspect() ? 0 : 1);
     if (others.length === 0) return tasks;
     try {

@@ -70,12 +70,9 @@ function confirmedWith(parent: JobState, { seal }: JobSeals): Buffer | null {
   return sealProgress({ ...noProgress, positions: [], plan }, seal);
 }
 
-/**
- * Returns the seed for the idempotency keys that the child job sends to apps. If the parent job's seed is not the parent's id, the child's
- * seed is derived from the parent's seed. The child then sends the same keys again after a backup is restored. Otherwise returns null, and
- * the child's own id is the seed.
- */
+/** Returns the value from which the child job's idempotency keys for apps are made. Null stands for the child's own id. */
 function callSeedOf({ id, callSeed }: Pick<JobState, "id" | "callSeed">, childKey: string): Buffer | null {
+  // A schedule's run has another seed than its id. Its child jobs then send the same keys again after a backup is restored.
   if (callSeed === id) return null;
   return createHash("sha256")
     .update(JSON.stringify([callSeed, childKey]))

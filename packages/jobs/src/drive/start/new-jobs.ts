@@ -81,10 +81,7 @@ export type StandingOrigin = {
   readonly programId: StandingProgramId;
   readonly runId: StandingRunId | null;
   readonly callSeed: Buffer | null;
-  /**
-   * End of the database backup from which the schedule's run was restored, in epoch milliseconds. Null if the run was not restored, which
-   * is usual.
-   */
+  /** Time of the backup from which the schedule's run was restored, in epoch milliseconds. Null if the run was not restored. */
   readonly restoredFrom: number | null;
 };
 

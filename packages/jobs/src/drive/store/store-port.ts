@@ -178,14 +178,12 @@ async function runInTurns<T>(parts: Iterator<Promise<void> | undefined, T>, work
   }
 }
 
-/**
- * Returns the state of the job's simulation run. Locks the row of the simulation run first. If the simulation ends at the same moment, its
- * end is committed after this function's transaction. The end then makes the job's task due, so that no end is missed.
- */
+/** Returns the state of the job's simulation run. If the simulation still runs, stores that this job waits for its end. */
 async function waitForTwin(db: Executor, work: JobWork, commit: Commits["commit"]): Promise<SimulationRun> {
   const id = await findSimulationRun(db, work.state.id);
   if (id === undefined) return { kind: "gone" };
   return withTransaction(db, async (tx) => {
+    // With this lock, an end of the simulation commits after this transaction. The end then makes this job's task due, and is not missed.
     const twin = await loadJob(tx, id, { lock: true });
     if (twin === undefined) return { kind: "gone" };
     if (twin.finishedAt === null) {

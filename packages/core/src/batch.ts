@@ -52,8 +52,7 @@ export class OverloadedError extends Error {
 type BatchEntry<Item, Result> = { item: Item; resolve(result: Result): void; reject(error: unknown): void };
 
 /**
- * Creates a batcher. If no batch is running, a new item starts one at once, or after the delay of `linger`. Otherwise the item waits for
- * the next batch.
+ * Creates a batcher. A new item waits while a batch is running. Otherwise the item starts a batch at once, or after the delay of `linger`.
  */
 export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result>): Batcher<Item, Result> {
   const { linger, besideMin = 1, waitingMax = Number.POSITIVE_INFINITY } = options;

@@ -89,8 +89,8 @@ export type AppsOptions = NodeParts & {
 };
 
 /**
- * Maximum time in milliseconds for running calls to end while the node stops, after the connections to apps were closed. It is longer than
- * any pause of a call before its second attempt.
+ * Maximum time in milliseconds for which a stopping node waits for its running tool calls. It is longer than the pause before a call's
+ * second attempt.
  */
 const closingMs = 6_000;
 

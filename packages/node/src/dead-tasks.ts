@@ -51,11 +51,8 @@ const heldPauseMs = { first: 5_000, max: 60_000 };
 const adoptEveryMs = 600_000;
 
 /**
- * Returns the sweep against dead rows in the tables of tasks. It runs every 5 seconds and removes dead rows that vacuum cannot remove
- * because a transaction holds a snapshot.
- * - A table with many dead rows is compacted into a new file.
- * - If the table cannot be locked for this, the tasks of deliveries move to a new epoch (a new part of the table's key).
- * - Without the sweep, every claim would read over all dead rows and become slower and slower.
+ * Returns the sweep that removes dead rows from the task tables every 5 seconds. Vacuum cannot remove them while a long transaction is
+ * open. Many dead rows would make each claim of a task slow.
  */
 export function deadTaskSweep(db: Executor, limits: DeadTaskLimits = defaults): Sweep {
   const compactDeliveries = createCompactor(db, "delivery_tasks", limits);

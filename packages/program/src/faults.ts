@@ -87,8 +87,7 @@ export function createFaultList<Code extends string = ProgramFaultCode>(document
   const pointers = new Set<string>();
   let omitted = 0;
   /**
-   * Faults that were found with rules that are newer than some stored programs. Such faults count only after a call of `takeYounger`, so
-   * that stored programs stay valid. After this call the list is undefined, because then these faults count like all faults.
+   * Faults against new rules that some stored programs break. They count only after `takeYounger` was called. Undefined after that call.
    */
   let younger: Parameters<FaultList<Code>["add"]>[] | undefined = [];
   const list: FaultList<Code> = {

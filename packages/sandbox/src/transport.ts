@@ -236,7 +236,7 @@ function refuseCredential(request: AppRequest, call: AppCall, acceptsToken: Acce
   }
 }
 
-/** Returns the headers and query parameters in which an authentication scheme of an app sends its key, or its two secrets. */
+/** Returns the headers and query parameters in which an authentication scheme sends its secrets. */
 function placesOf(scheme: AuthScheme | undefined): readonly SecretPlace[] {
   if (scheme?.type === "api_key") return [{ in: scheme.placement, name: scheme.name, value: scheme.value }];
   return scheme?.type === "basic" ? (scheme.place ?? []) : [];

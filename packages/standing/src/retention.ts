@@ -29,9 +29,8 @@ const everyMs = 600_000;
 const batchMax = 1_000;
 
 /**
- * Returns the sweep (regular deletion) of standing programs (which start jobs on a schedule or event). Every 10 minutes it deletes expired
- * runs, backfills, rates, keys and ended subscriptions, and deleted programs with their row ids. It also cancels backfills whose programs
- * are paused for too long.
+ * Returns the sweep (regular deletion) of old data of standing programs, every 10 minutes. It also cancels backfills whose programs were
+ * paused for too long.
  */
 export function standingSweep({ db, runRetentionMs }: StandingSweepOptions): Sweep {
   return {

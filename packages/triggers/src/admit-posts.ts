@@ -71,8 +71,8 @@ type AdmissionOptions = {
 };
 
 /**
- * Creates the checks before the body of a webhook post is read. `isKnown`: true if a post was admitted to a shared toolkit (an app of all
- * projects) whose definition and secrets are still the same.
+ * Creates the checks of a webhook post before its body is read. `isKnown`: true if the toolkit and the secrets of an admitted post have not
+ * changed since.
  */
 export function createAdmission(
   options: AdmissionOptions,

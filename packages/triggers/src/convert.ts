@@ -127,7 +127,7 @@ export function healthMessage(
 /** Typical answer time from which an endpoint counts as slow, in milliseconds. */
 const slowMs = 2_000;
 
-/** Returns the value that the fraction `part` of the sorted values does not exceed (0.5: the median). Returns 0 for an empty list. */
+/** Returns a quantile of sorted values, such as the median if `part` is 0.5. Returns 0 for an empty list. */
 function quantile(sorted: readonly number[], part: number): number {
   return Math.round(sorted[Math.ceil(sorted.length * part) - 1] ?? 0);
 }
@@ -192,10 +192,7 @@ export function deliveryMessage(
   });
 }
 
-/**
- * The moment for which the waiting deliveries are described. `isHeld`: true if the database was restored from a backup, and svc sends
- * nothing until an operator resumes the service.
- */
+/** Data that explains why a delivery waits. `isHeld`: true if svc sends nothing because its database was restored from a backup. */
 type Moment = { readonly nowMs: number; readonly isHeld: boolean };
 
 /** Returns why a pending delivery waits, and the earliest time of its next attempt. */

@@ -34,10 +34,7 @@ export type NormalizeResult =
   | { outcome: "challenge"; answer: HandshakeAnswer }
   | { outcome: "items"; items: readonly ItemResult[] };
 
-/**
- * Says which elements of the list in a webhook post are read, if each element is a post of its own. `each`: path of the list. `indexes`:
- * positions of the elements.
- */
+/** The events to read from a webhook post that contains a list of events. `each`: path of the list. `indexes`: positions in the list. */
 export type ItemChoice = { readonly each: string; readonly indexes: readonly number[] };
 
 type Receiving = Toolkit & { readonly webhook: Webhook };

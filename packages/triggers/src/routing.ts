@@ -184,8 +184,8 @@ export function createRouting(most = entitiesMax): Routing {
 /** The subscriptions of the entities (customers or users) that webhook posts named lately. */
 type EntityCache = {
   /**
-   * Returns the subscriptions of the receivers' entities (customers or users). Reads those that are not known, and those whose shard has
-   * changed since. Empty if none of the projects has subscriptions of entities.
+   * Returns the subscriptions of the entities (customers or users) that receive events. Reads those from the database that are unknown or
+   * have changed.
    */
   of(
     db: Executor,

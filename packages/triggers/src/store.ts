@@ -81,9 +81,8 @@ const staleMax = 3;
 const statementBytesMax = 1_048_576;
 
 /**
- * Stores a batch of webhook posts in one commit, as events of their projects with their deliveries. Leases new deliveries to this node
- * (reserves them for it) and passes them to the dispatcher, which sends them. With `lease: false`, this node leases no deliveries, because
- * inside a transaction nothing may be sent before the commit. Rejects if the database fails; then nothing is stored.
+ * Stores webhook posts in one commit, as events with their deliveries. Rejects if the database fails; then nothing is stored. `lease`: true
+ * to send the deliveries at once; false inside a transaction.
  */
 export async function storePosts(
   options: StoreOptions,
@@ -232,7 +231,7 @@ type Plan = {
   /** Returns one result for each webhook post. `duplicates`: the events that were already stored. */
   results(duplicates: ReadonlySet<string>): StoreOutcome[];
   firstSends(duplicates: ReadonlySet<string>, leaseUntilMs: number): OutgoingDelivery[];
-  /** Subscriptions that get deliveries from this batch, but without a lease (time-limited right to send) of this node. */
+  /** Subscriptions with new deliveries for which this node has no lease (time-limited right to send). */
   unleased: ReadonlySet<SubscriptionId>;
   /** Events that a subscription does not get because its filter could not be evaluated for them, for example because a field is absent. */
   faults: readonly { readonly event: NewEvent; readonly subscriptionId: SubscriptionId }[];
@@ -357,7 +356,7 @@ export function storableKey(key: string): string {
 }
 
 /**
- * Returns the webhook posts of a batch for which no receiver has room. The other posts are charged to their receivers and added to
+ * Returns the webhook posts that are refused because each receiving project is over a quota. The other posts are counted and added to
  * `admitted`.
  */
 function refusePosts(

@@ -6,13 +6,12 @@ import type { PrivateWebhook } from "./private-webhooks.ts";
 type ReadVariable = (name: string) => string | undefined;
 
 /**
- * Returns the secrets in a variable. The variable may contain several secrets, separated by white space. All of them are valid, so that a
- * secret can be replaced without an interruption. A text that the webhook's definition cannot read as a secret is left out. With basic
- * authentication, one unreadable text means that no secret is returned. The text is probably the rest of a password with a blank, and the
- * part before the blank must not count as the secret.
+ * Returns the secrets in the value of a variable, which are separated by white space. All of them are valid. A text that is not a secret is
+ * left out.
  */
 export function secretsOf(webhook: Webhook, value: string | undefined): readonly WebhookSecret[] {
   const read = wordsOf(value).map((text) => webhook.secretOf(text));
+  // With basic authentication, a text that is no secret is probably the end of a password with a blank. So nothing is returned.
   return "basic" in webhook.parameters && read.includes(undefined) ? [] : read.flatMap((secret) => secret ?? []);
 }
 

@@ -4,10 +4,7 @@ import type { OpenedRows, StepEffects } from "./effects.ts";
 import type { SetMemory } from "./set-memory.ts";
 import type { SetWriter } from "./set-writer.ts";
 
-/**
- * Approximate memory in bytes for decrypted rows while a set (list of rows) is stored again in its order. `openedMin` may always be used.
- * More, up to `openedMax`, is used only if the node has that memory free.
- */
+/** Approximate memory in bytes that decrypted rows may always use. `openedMax`: the maximum, if the node has that memory free. */
 const openedMin = 6_291_456;
 const openedMax = 50_331_648;
 /**

@@ -26,10 +26,7 @@ export type AcceptedProgram = {
    * approval. False if no skill needs it.
    */
   readonly demandsApproval: boolean;
-  /**
-   * The first skill in the program that asks people for an approval while it runs, written as a place, for example `skills/tidy`. Undefined
-   * if no skill asks for one.
-   */
+  /** The first skill of the program that asks people for an approval, such as `skills/tidy`. Undefined if no skill asks for one. */
   readonly skillGate: string | undefined;
   /**
    * Least use of every run of the program: how many calls, rows and questions it needs in every case. Calls for each row of a set are not

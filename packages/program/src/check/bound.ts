@@ -8,8 +8,7 @@ import type { AcceptedProgram } from "./accepted-program.ts";
 import { secretUsesOf } from "./secrets.ts";
 
 /**
- * The name under which the tool list of a scoped key (a key limited to some calls) allows HTTP requests. It allows the requests of programs
- * and of their skills.
+ * Name of a toolkit that stands for HTTP requests. If a scoped key may use this toolkit, its programs and skills may send HTTP requests.
  */
 const httpSlug = "http";
 

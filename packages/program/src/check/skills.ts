@@ -146,10 +146,7 @@ export function skillGateOf(skills: ReadonlyMap<string, CheckedSkill>): string |
   return found && `skills/${found[0]}`;
 }
 
-/**
- * Returns the tools with which svc may undo calls of skills. All undo tools of these skills are included, because a skill may have
- * succeeded before the program that runs it is undone.
- */
+/** Returns all tools that undo calls of these skills. */
 export function undoToolsOf(skills: ReadonlyMap<string, CheckedSkill>): readonly Action[] {
   return [...skills.values()].flatMap(({ accepted }) => accepted.undoTools);
 }

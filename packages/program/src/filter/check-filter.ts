@@ -181,10 +181,7 @@ function nameFault(source: string, types: readonly ValueType[]): string | undefi
   return undefined;
 }
 
-/**
- * Returns the names that a filter uses as values, each with its index. Names inside quoted texts, names of functions, variables of macros,
- * and fields after a point are left out.
- */
+/** Returns the names of values in a filter, each with its index. Of `event.payload.amount`, only the first name `event` is returned. */
 function namesIn(source: string): { readonly at: number; readonly root: string }[] {
   const macros = macroVariables(source);
   return [...source.matchAll(names)].flatMap(({ index, 1: root }) =>

@@ -31,11 +31,7 @@ function mayLack(type: ValueType, path: Path): boolean {
   return false;
 }
 
-/**
- * A template that is filled in with given values, which come from outside a program, such as the time that starts the program. An author
- * writes the names of these values at the start of paths, without `input.`. svc adds `input.` to the paths, so that it can evaluate the
- * values like the input of a program.
- */
+/** A template for values from outside a program, such as the time that starts the program. `scope`: the names that the template can use. */
 export type GivenTemplate = { readonly template: ValueTemplate; readonly scope: Scope };
 
 /**

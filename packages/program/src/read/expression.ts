@@ -18,7 +18,7 @@ export function readExpression(node: ShapeNode, reader: ShapeReader): Expression
 const root = String.raw`(?:row|rows|steps|input|params|calls|output)\s*\.`;
 /** Pattern for names that people often write for the current row. In a program, this name is `row`. */
 const rowAlias = String.raw`(?:item|it|this|record|each|element|entry)\s*\.`;
-/** Pattern for braces around a path that begins with a name of programs, such as `row`: `{…}`, `{{…}}` or `${…}`. */
+/** Pattern for braces around a value of the program, such as `{row.id}`, `{{row.id}}` or `${row.id}`. */
 const own = new RegExp(
   String.raw`\$?\{\{?\s*${root}[^{}]*\}\}?|\$?\{\{\s*${rowAlias}[^{}]*\}\}|\$\{\s*${rowAlias}[^{}]*\}`,
   "g",

@@ -27,8 +27,7 @@ export const referenceRoots: ReadonlySet<string> = new Set([
 const pathPattern = /^[^.[\]{}\s"]+(?:\.[^.[\]{}\s"]+|\[\d{1,6}\])*$/;
 
 /**
- * Returns the members of a path to the value with which an app returns the next page of a list, such as `data[-1].id`. The index -1 means
- * the last item of a list. Returns undefined if the text is not such a path.
+ * Returns the members of a path such as `data[-1].id`, where -1 means the last item of a list. Returns undefined if the text is not a path.
  */
 export function parseTokenPath(text: string): Path | undefined {
   const plain = text.replaceAll("[-1]", "[0]");

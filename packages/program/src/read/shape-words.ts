@@ -84,7 +84,10 @@ const synonyms: Readonly<Record<string, readonly string[]>> = {
 /** Pattern for a comparison or a test, such as `a == b`. A text that matches is an expression, not a message for people. */
 const condition = /[<>=!]=|[<>]|&&|\|\||\bhas\(|\bin\b|^!/;
 
-/** Returns the text of a step that ends the run in another workflow language (such as `throw`). Returns undefined for any other step. */
+/**
+ * Returns a hint for a step such as `throw`, with which other workflow languages end a run. The hint shows svc's own step for this. Returns
+ * undefined for any other step.
+ */
 export function failingStep(value: JsonObject): string | undefined {
   const name = Object.keys(value).find((key) => {
     return failing.test(key.slice(0, 40).toLowerCase()) && (typeof value[key] === "string" || value[key] === true);

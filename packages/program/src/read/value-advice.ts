@@ -51,8 +51,8 @@ function form(name: "$cel" | "$ref" | "$text", text: string): string {
 }
 
 /**
- * Returns the items of a list that is the argument of `Fn::Join` (a function of another language). There, the first item is a separator and
- * the second item is the list of texts. The result is the texts with the separator between them. Any other list is returned unchanged.
+ * Returns the texts that `Fn::Join` (a function of another language) joins, with its separator between them. Returns any other list
+ * unchanged.
  */
 function flat(items: readonly JsonValue[]): readonly JsonValue[] {
   const [first, second, ...rest] = items;
@@ -156,7 +156,7 @@ export function textForm(text: string): string | undefined {
   return form("$cel", terms.join(" + "));
 }
 
-/** Returns the `$cel` or `$ref` object that an author wrote between braces: as JSON, as JSON without quotes, or as a function call. */
+/** Reads the `$cel` or `$ref` that an author wrote inside braces, such as `{$ref: input.id}`. Returns an empty object if there is none. */
 function formIn(written: string): { readonly $cel?: string | undefined; readonly $ref?: string | undefined } {
   const bare = /^\$?(cel|ref)(?:\s*:\s*(.+)|\((.+)\))$/s.exec(written);
   if (bare !== null) return { [`$${bare[1]}`]: bare[2] ?? bare[3] };
@@ -200,7 +200,7 @@ const comparisons: Readonly<Record<string, string>> = {
   lt: "<",
 };
 
-/** Returns the form to write for a condition that is not a text. */
+/** Returns a hint for an author whose condition is not a text. The hint says what to write instead. */
 export function conditionForm(value: JsonValue | undefined): string {
   const meant = meantCondition(value);
   return meant === undefined

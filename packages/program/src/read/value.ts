@@ -27,10 +27,7 @@ export function readValue({ value, path }: ShapeNode, faults: FaultList): ValueT
   });
 }
 
-/**
- * Returns a hint that says what to write at a path. If the path is a text with references that must become one expression, the hint says
- * that the expression replaces the whole text.
- */
+/** Returns a hint that tells the author what to write. If `meant` replaces a whole `$text`, the hint says so. */
 function writeForm(at: Path, meant: string): string {
   const isWhole = at.at(-1) === "$text" && meant.startsWith('{"$cel"');
   return `${isWhole ? 'instead of the whole {"$text": …} ' : ""}write ${meant}`;

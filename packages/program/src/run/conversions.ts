@@ -60,10 +60,7 @@ function unreadable(kind: string): Error {
   return new Error(`cannot convert to ${kind}`);
 }
 
-/**
- * Returns the text of a double (a 64-bit number). If the number in the JSON had more digits than a double can hold, the text has all its
- * digits.
- */
+/** Returns the text of a number, with all digits that the number had in the JSON. */
 function textOf(double: number): string {
   const long = longNumberOf(double);
   if (long === "unclear") throw unreadable("string");
@@ -146,12 +143,9 @@ export function celTime(ms: number): CelInput {
 /** Seconds from 1970 to the end of the year 9999, the latest time that CEL allows. */
 const secondsMax = 253_402_300_799n;
 
-/**
- * Converts a number that stands for a time since 1970 to milliseconds. CEL reads such a number as seconds. The evaluator's own function and
- * version 0.1 of programs read it as milliseconds. So a number that is too large for a time in seconds is taken as milliseconds, which is
- * right for every time after January 1978.
- */
+/** Returns a time since 1970 in milliseconds. `since` is read as seconds, or as milliseconds if it is too large for seconds. */
 function msOf(since: bigint): number {
+  // The evaluator and version 0.1 of programs read every number as milliseconds. Milliseconds after January 1978 are too large for seconds.
   const isSeconds = since >= -secondsMax && since <= secondsMax;
   return Number(isSeconds ? since * 1_000n : since);
 }

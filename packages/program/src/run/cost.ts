@@ -22,11 +22,7 @@ type Scope = {
   /** The sizes of the values that the expression's paths lead to, in the order of the paths. */
   readonly reached: readonly PathExtent[];
   readonly locals: ReadonlyMap<string, Extent>;
-  /**
-   * True if the evaluator reads the fields of objects without copying them, as `fieldValue` does. Following a path then costs no steps, and
-   * all items of a list together count at most as much as the list. Default false: the evaluator converts each object on a path, which
-   * costs steps.
-   */
+  /** True if the evaluator reads fields of objects in place. Default false: it copies each object on a path, which costs steps. */
   readonly isReadInPlace?: boolean;
 };
 /** Returns the cost (evaluation steps and size of the result) of a part of an expression for given values. */
@@ -121,11 +117,7 @@ function costingOfPath(node: Expr | undefined, paths: Chain[]): CostFunction {
   };
 }
 
-/**
- * Returns a function that computes the cost of a macro such as `filter` or `map`. The input list counts twice, because its length is
- * checked before its items are read. The result list is built by joining one list for each item, so its nesting depth is its length. The
- * cost of reading the result includes this depth.
- */
+/** Returns a function that computes the cost of a macro such as `filter` or `map`. */
 function costingOfComprehension(node: Expr | undefined, paths: Chain[]): CostFunction {
   if (node?.exprKind.case !== "comprehensionExpr") return () => ({ steps: 0, extent: scalar });
   const { iterVar, accuVar, ...parts } = node.exprKind.value;
@@ -145,6 +137,7 @@ function costingOfComprehension(node: Expr | undefined, paths: Chain[]): CostFun
     });
     const first = accuInit(scope);
     const once = loopStep(within(first.extent)).extent;
+    // A result list is built by joining one list for each item, so its nesting depth is its length.
     // A loop may join a value to its result in each round (for example `a + b` for lists). Then the result grows with the number of rounds.
     // A result that is a boolean or a number does not grow.
     const made: Extent =
@@ -224,8 +217,8 @@ function extentOfCall(name: string, given: readonly Cost[], left: Extent, right:
 }
 
 /**
- * Returns a function that computes the evaluation steps (units of work) of a CEL function from the sizes of its first two arguments. The
- * steps of the arguments and of the call itself are not included.
+ * Returns a function that computes how many steps (units of work) a CEL function needs for its own work. It takes the sizes of the first
+ * two arguments.
  */
 function ownSteps(name: string, args: readonly Expr[]): (left: Extent, right: Extent) => number {
   switch (name) {

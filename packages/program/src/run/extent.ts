@@ -52,10 +52,7 @@ export type PathExtent = {
    * values, for example if it is the variable of a loop.
    */
   readonly extent: Extent;
-  /**
-   * Upper bound of the fields and items that are converted on the way along the path. Each value that the path passes after its first name
-   * adds a number. This number is the count of fields or items of the largest object or list in that value.
-   */
+  /** Maximum number of fields and items that the evaluator converts while it follows the path. */
   readonly items: number;
 };
 

@@ -76,8 +76,8 @@ export type StepWords = {
    */
   readonly value: string | undefined;
   /**
-   * The name of this kind of step in an error hint about sets (for example "a filter"). A set is the list of rows that a step makes for
-   * later steps. Undefined if steps of this kind never make a set.
+   * Words for this kind of step in hints about steps that make a set of rows (for example "a filter"). Undefined if steps of this kind make
+   * no set.
    */
   readonly set: string | undefined;
   /**

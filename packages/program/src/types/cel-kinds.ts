@@ -9,10 +9,7 @@ import type { CelKind, Signature } from "./cel-signature.ts";
  */
 export type CelResult = { readonly kind: CelKind; readonly signature?: Signature };
 
-/**
- * The reason why a call does not fit the signatures of its function. `isYounger`: true if version 0.1 accepted the call, although it fails
- * at run time.
- */
+/** Why a call does not fit the signatures of its function. `isYounger`: true if the rule is newer than version 0.1 of programs. */
 type KindFault = {
   readonly fault: string;
   readonly hint: string;

@@ -100,11 +100,7 @@ function examineReference(
   return withElse(examineType(examiner.typeOf(template), schema, path), template, schema, { examiner, path });
 }
 
-/**
- * Compares the replacement value (`else`) of a template with the schema, and returns its faults together with those in `found`. The
- * replacement value is used if the reference has no value. `found`: result of comparing the template itself. Returns `found` if the
- * template has no replacement value.
- */
+/** Compares a template's replacement value (`else`) with the schema, and adds its faults to those in `found`. */
 function withElse(
   found: Examination,
   { otherwise }: ValueTemplate & { readonly kind: "reference" | "text" },

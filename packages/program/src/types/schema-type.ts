@@ -233,8 +233,8 @@ const listed = new WeakMap<JsonSchema, Values>();
 const answers = new WeakMap<Action, JsonSchema>();
 
 /**
- * Returns the values that are known for a field of a tool's answer: those that the tool accepts for the argument with the same name.
- * Returns undefined if such values are not known.
+ * Returns the known values of a field in a tool's answer. They are the listed values of the tool's argument with the same name. `type`: the
+ * field's type from `answerTypeOf`.
  */
 export function valuesListed(type: ValueType): Values | undefined {
   return type === undefined ? undefined : listed.get(type);

@@ -15,7 +15,7 @@ export function withoutStates(set: RowSet | "any"): RowSet | "any" {
   return set === "any" ? "any" : { fields: set.fields, hasStates: false };
 }
 
-/** What a step leaves for later steps: its value and its set of rows, and if the step may have been skipped or may have failed. */
+/** What later steps know about a step: its value, its set of rows, and whether the step may have been skipped or may have failed. */
 export type StepOutcome = {
   /**
    * The type of `steps.<id>`: the value that the step leaves. The type is undefined if it is not known. "none" if the step leaves no value.
@@ -132,8 +132,8 @@ export function firstScope(
 }
 
 /**
- * Returns the names that can be used in steps that run only if a condition is true. If the condition tests that a step has an error or a
- * set of rows, these steps can use the error or the set without a further test.
+ * Returns the names that steps can use if they run only under a condition. They can also use each error and set of rows that the condition
+ * tests.
  */
 export function whereAsked(scope: Scope, { source }: Pick<Expression, "source">): Scope {
   const asked = [...source.matchAll(/\bsteps\.([A-Za-z0-9_]+)\.error\b/g)].map(([, id = ""]) => id);

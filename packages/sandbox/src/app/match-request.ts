@@ -208,11 +208,9 @@ function parseBody(body: string): unknown {
   }
 }
 
-/**
- * Returns undefined for an empty list if the tool's definition gives every item of the list a template of its own. The list is then empty
- * only because the call gave no argument for any item, so it counts as missing. Returns any other value unchanged.
- */
+/** Returns undefined (missing) for an empty list if its template is a list, too. Returns any other value unchanged. */
 function emptied(own: TemplateTree | undefined, value: unknown): unknown {
+  // Such a list is empty only because the call gave no argument for any of its items.
   return own?.kind === "list" && Array.isArray(value) && value.length === 0 ? undefined : value;
 }
 

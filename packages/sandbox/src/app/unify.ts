@@ -20,7 +20,7 @@ import { itemsOf, propertiesOf, readScalar } from "./refusal.ts";
  */
 export class Unifier {
   readonly faults: string[] = [];
-  /** Arguments of the call, by name. The list grows while the parts of the request are compared with the template. */
+  /** Arguments of the call that were found so far, by name. */
   readonly args: Record<string, unknown> = {};
   /** Names of arguments that arrived in JSON with their own type, so they did not have to be converted from text. */
   readonly exact = new Set<string>();
@@ -68,8 +68,7 @@ export class Unifier {
   }
 
   /**
-   * Reads the texts that a request contains for one query parameter or header, and compares them with its template. Each text is one value.
-   * Records a fault if the texts do not fit the template.
+   * Reads the texts of one query parameter or header. Records a fault if they do not fit `tree`, the template of the parameter or header.
    */
   texts(tree: TemplateTree, values: readonly string[], place: string): void {
     if (values.length === 0) this.#absent(tree, place);

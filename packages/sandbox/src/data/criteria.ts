@@ -14,10 +14,7 @@ const directionNames = new Set(["order", "sortdir", "sortdirection", "direction"
 /** An object in a list, as a filter of the sandbox reads it. Its functions return the values of its fields. */
 export type CriteriaRow = {
   readonly said: (name: string) => unknown;
-  /**
-   * Returns the texts of an object in a list that came from earlier calls to the sandbox (the apps that svc plays itself). Made-up texts
-   * are left out.
-   */
+  /** Returns the texts of the row that come from earlier calls to the sandbox. Made-up texts are left out. */
   readonly texts: () => readonly string[];
   readonly field: (field: Field) => unknown;
 };

@@ -64,10 +64,7 @@ export function layoutOf({ outputSchema, paging }: Pick<Action, "outputSchema" |
   return { entity: role.kind && findEntity(nodes, role.kind), list: isPaged ? findList(nodes, role) : undefined };
 }
 
-/**
- * Returns the inner list if the items of the given list contain nothing but another list (for example boards, each with a list of items).
- * The inner list is then the one that has pages. Otherwise returns the given list.
- */
+/** Returns the inner list if each item of the given list has only one field, and this field is a list. Otherwise returns the given list. */
 function innermost(list: Layout["list"], nodes: readonly Node[], role: ToolRole): Layout["list"] {
   const items = list && nodes.find(({ place }) => isSamePlace(place, [...list.place, "*"]));
   const [only, ...others] = items === undefined ? [] : propertiesOf(items.schema);

@@ -32,8 +32,8 @@ export type ResultPlan = {
   readonly entity: ShownObject | undefined;
   readonly items: readonly ShownObject[] | undefined;
   /**
-   * Returns the value of an answer's field that describes the page of a list, such as the total or the token of the next page. The value is
-   * in an object, and is undefined if the answer must not have the field. Returns `undefined` for a field that does not describe the page.
+   * Returns the value of a field about the page of a list, such as the total. Returns undefined for any other field. `value` is undefined
+   * if the answer must not have the field.
    */
   readonly page: (path: ResultPlace, schema: AnyObject) => { readonly value: unknown } | undefined;
 };

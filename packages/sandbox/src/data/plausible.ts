@@ -144,10 +144,7 @@ const dayMs = 24 * hourMs;
 /** Maximum age of made-up objects, in days. Half of the objects are younger than a quarter of this age. */
 const daysMax = 180;
 
-/**
- * Returns a made-up text, number or boolean that fits the field's name, its format and its owner. The same seed and position always give
- * the same value.
- */
+/** Returns a made-up text, number or boolean that fits the field and its object. The same seed and path always give the same value. */
 export function plausibleScalar(wanted: WantedValue): unknown {
   // The path without list indexes, so that an item of a list gets its value by the name of the list.
   const names = wanted.path.filter((step) => !/^\d+$/.test(step));

@@ -239,10 +239,7 @@ function isForeign(
   return subjects.length > 0 && kind.name !== noun.join("_") && !isInside(kind, noun, action);
 }
 
-/**
- * True if a word in a tool's path is the short name of a kind of object that is inside the object before it in the path. For example, the
- * members in `/lists/{list_id}/members` are objects of the kind `list_member`.
- */
+/** True if `noun` is short for the kind of object. For example, `members` in `/lists/{list_id}/members` is short for `list_member`. */
 function isInside({ words }: Kind, noun: readonly string[], action: Action): boolean {
   const holders = pathArguments(action).map((name) => wordsOf(name).slice(0, -1).join("_"));
   return holders.some((holder) => holder !== "" && `${holder}_${noun.join("_")}` === words.join("_"));

@@ -147,8 +147,8 @@ function fullPages(work: ListWork): Listing {
 }
 
 /**
- * Returns the name of the list tool from which a search takes its rows, so that both show the same objects. If the search has no required
- * arguments except its query, this is the tool that lists all objects of the kind.
+ * Returns the name of the tool whose made-up rows a list or search shows. A search over all objects shows the rows of the tool that lists
+ * them all.
  */
 function sharedName({ call: { toolkit, action }, role }: ListWork, bound: AnyObject): string {
   if (role.kind === undefined || Object.keys(bound).length > 0 || action.name.startsWith("list")) return action.name;

@@ -35,7 +35,7 @@ export type VerifyResult = {
 /** Dependencies of the verification of the audit log. */
 export type VerifyOptions = { readonly db: Executor; readonly sealer: Sealer };
 
-/** The start of a verification of the audit log: before the first row of the first project. */
+/** Position at which a verification of the audit log starts. */
 export const verifyStart: VerifyPosition = { projectId: deploymentProject, after: 0 };
 
 // Maximum number of rows that are verified without a pause. Verifying them takes up to 5 ms.

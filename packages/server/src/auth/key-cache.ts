@@ -61,8 +61,8 @@ export function projectPrincipalOf(key: CallerKey): ProjectPrincipal {
 export type KeyLookupWait = <Found>(lookup: Promise<Found>) => Promise<Found>;
 
 /**
- * Key of the Connect context under which the HTTP layer stores a call's KeyLookupWait. The gate, which checks the caller's key, takes this
- * function from the context and waits with it for the lookup of the key.
+ * Place in the Connect context for the KeyLookupWait of a call. The HTTP layer stores the function there, and the check of the API key
+ * calls it.
  */
 export const keyLookupContext: ContextKey<KeyLookupWait | undefined> = createContextKey<KeyLookupWait | undefined>(
   undefined,

@@ -16,10 +16,7 @@ const [containerBytes, valueBytes] = [120, 24];
  * budget. So a sender without other running requests is never refused.
  */
 const chargeMax = 20 * 1024 * 1024;
-/**
- * Estimated memory of a parsed body, in bytes, for each character code of its text. An opening bracket begins a list or object. A comma
- * comes before another value.
- */
+/** Estimated memory in bytes for each character of a parsed body, by character code. Only commas and opening brackets count. */
 const weights = new Uint8Array(256);
 for (const [character, bytes] of [
   [",", valueBytes],

@@ -32,7 +32,7 @@ export function createAssets(built: BuiltConsole): ServeAsset {
   };
 }
 
-/** True if a path names a file. A path outside the asset folders is always a page, because the slug of a tool may also contain a dot. */
+/** True if a path names a file. A path under `p/` or `admin/` always names a page, even if it contains a dot. */
 function isFileName(name: string): boolean {
   return name.startsWith("assets/") || (name.includes(".") && !/^(?:p|admin)\//.test(name));
 }

@@ -1,10 +1,7 @@
 import { type Clock, createMinuteCount, Fault, LeastRecentlyUsed } from "@svc/core";
 import { consoleFaults } from "./errors.ts";
 
-/**
- * Limits of actions that no project's quota covers: attempts to use a secret whose owner is not known yet, and actions through links, such
- * as links to questions.
- */
+/** Limits for sign-in attempts and for actions through links, such as answers to questions. These belong to no project's quota. */
 export type SignInLimit = {
   /**
    * Runs `work`, in which an address tries to use a secret, and returns its result. Rejects with SIGN_INS_EXCEEDED, without running `work`,
@@ -13,8 +10,8 @@ export type SignInLimit = {
    */
   attempt<Result>(address: string, secret: string, work: () => Promise<Result>): Promise<Result>;
   /**
-   * Throws SIGN_INS_EXCEEDED if a link has performed too many actions. The number is limited because the audit log keeps each action
-   * forever.
+   * Counts an action through a link, such as an answer to a question. Throws SIGN_INS_EXCEEDED if the link was used for too many actions
+   * within a minute.
    */
   act(link: string): void;
 };

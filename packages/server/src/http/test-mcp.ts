@@ -40,7 +40,7 @@ export const bearers = {
   away: "away",
 };
 
-/** Arguments with which a test calls call_tool: for a tool that reads, and for a destructive tool. */
+/** Arguments of call_tool for a tool that reads. `deleteEvent`: arguments for a destructive tool. */
 export const listEvents = { slug: "calendar.list_events", arguments: { calendar_id: "primary" }, entity_id: "ada" };
 export const deleteEvent = {
   slug: "calendar.delete_event",

@@ -48,8 +48,8 @@ export type Connections = {
   /** Returns the address under which a request's sender is counted: see `addressGroup`. */
   addressOf(req: IncomingMessage): string;
   /**
-   * Closes idle connections of a stopping server: those without a running request for 250 ms, and those without a key whose request has
-   * been incomplete for 2 s. Otherwise any client could delay each stop.
+   * Closes connections that would only delay a stopping server. These are idle connections, and connections without a key whose request
+   * stays incomplete.
    */
   endUnasked(): void;
   stats(): ConnectionStats;

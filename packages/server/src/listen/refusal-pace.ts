@@ -28,11 +28,11 @@ const ofNode: Bounds = { atOnce: 200, perSecond: 1_000, waitMaxMs: 1_000 };
 const addressesMax = 10_000;
 
 /**
- * Creates the limits of a node. Sending a refusal costs half a millisecond, so a client that immediately sends its next request could
- * occupy the whole event loop. A delayed refusal only keeps its connection open. Requests with a valid key are never delayed here, and the
- * limit of one address does not affect other addresses.
+ * Creates the limits of how many refusals a node sends per second: in total, and to each address. A refusal is the answer to a request
+ * without a valid key.
  */
 export function createRefusalPace(nowMs: () => number): RefusalPace {
+  // Sending a refusal takes half a millisecond. Without a limit, a client that repeats its request at once could occupy the event loop.
   const addresses = new LeastRecentlyUsed<string, number>(addressesMax);
   let nodeMs = Number.NEGATIVE_INFINITY;
   return {

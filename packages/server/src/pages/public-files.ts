@@ -11,7 +11,7 @@ import { answerFailure, answerFile, etagOf, type FailureLog, type StaticFile } f
 /** Makes the page handler of a public file. `read` returns the file for a request. */
 export type PublicFile = (read: (req: IncomingMessage) => StaticFile | Promise<StaticFile>) => PageHandler;
 
-/** Headers that let pages of any origin read a public file and ask if it has changed. Clients of MCP send the third request header. */
+/** Headers that let pages of any origin read a public file. */
 const anyOrigin = {
   "access-control-allow-origin": "*",
   "access-control-allow-methods": "GET",
@@ -37,7 +37,7 @@ export function createPublicFile(log: FailureLog): PublicFile {
   };
 }
 
-/** Returns a public file with a JSON text, or with its bytes. `more`: its headers Cache-Control and Vary, if they differ from the defaults. */
+/** Returns a public file with the content `text`. `more`: its cache headers and its compressed content. */
 export function jsonFile(
   type: string,
   text: string | Buffer,

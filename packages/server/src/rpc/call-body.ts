@@ -58,7 +58,7 @@ export class CallBody {
     this.#bytesMax = bodyBytesMax;
   }
 
-  /** Maximum size of the body, in bytes. A call whose caller is unknown needs no key and has a smaller maximum. */
+  /** Maximum size of the body, in bytes. It is smaller for a call that needs no key. */
   get bytesMax(): number {
     return this.#call.principal === undefined ? keylessBodyBytesMax : this.#bytesMax;
   }

@@ -168,10 +168,7 @@ class UnaryContext implements HandlerContext {
   readonly values: ContextValues;
   readonly requestMethod = "POST";
   readonly protocolName = "connect";
-  /**
-   * Returns the milliseconds until the timeout of the call, or undefined if the call has no timeout. It is an arrow function, so that it
-   * also works if a method calls it without the object.
-   */
+  /** Returns how many milliseconds are left until the call's timeout. Returns undefined if the call has no timeout. */
   readonly timeoutMs: () => number | undefined;
   readonly #arrived: ArrivedCall;
   #requestHeader: Headers | undefined;
@@ -185,6 +182,7 @@ class UnaryContext implements HandlerContext {
     this.values = createContextValues().set(callContext, arrived.call);
     this.#arrived = arrived;
     const beganMs = performance.now();
+    // An arrow function also works if a method calls it without the object.
     this.timeoutMs = () => (timeoutMs === undefined ? undefined : beganMs + timeoutMs - performance.now());
   }
 

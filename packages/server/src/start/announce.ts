@@ -19,9 +19,8 @@ export type StartResult = ListenerUrls &
   ({ readonly nodeId: NodeId } | { readonly processes: number });
 
 /**
- * Shows the listening address. Then shows the first key, unless an earlier start has shown it: the key itself on a terminal, otherwise the
- * path of its file. Then shows the console: a link that opens it on a terminal, otherwise only its address, because other people read the
- * log.
+ * Shows the address of the server, a new first key, and a link to the console. Without a terminal, secrets are left out, because other
+ * people read the log.
  */
 export async function announce(
   { firstKey, consoleUrl, createConsoleLink, ...started }: StartResult,

@@ -23,9 +23,8 @@ export function audienceFault(): ConfigError {
 }
 
 /**
- * Returns the audience (which projects receive webhook events) that an earlier start had set, if this start sets none. Without this, a
- * forgotten variable would send every project's events to all projects. Returns undefined if this start sets an audience, or if the earlier
- * setting was not `accounts`.
+ * Returns `accounts` if this start sets no audience and an earlier start had set `accounts`. Otherwise returns undefined. The audience says
+ * which projects receive webhook events.
  */
 export async function forgottenAudience(config: Config, db: Database, logger: Logger): Promise<Audience | undefined> {
   if (isAudienceDeclared(config) || (await readAudience(db)) !== "accounts") return undefined;

@@ -2,9 +2,7 @@ import type { Config } from "../config/config.ts";
 import type { Environment } from "../config/environment.ts";
 import type { Logger } from "../logger.ts";
 
-/**
- * Reads SVC_ENV_FILE again, if it is set. Logs the changes and the variables without effect, or the reason why the file could not be read.
- */
+/** Reads the file SVC_ENV_FILE again and logs what changed. If the file cannot be read, logs an error and keeps the earlier values. */
 export function reloadEnvironment({ environment, tls }: Config, logger: Logger): void {
   try {
     const reload = environment.reload();

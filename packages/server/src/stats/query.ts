@@ -44,10 +44,7 @@ export function bucketOf(ms: number): number {
 
 const logOfStep = Math.log(1.6);
 
-/**
- * Returns the latency in milliseconds that the fraction `share` of all values did not exceed (0.5: the median). The result is interpolated
- * inside its bucket. Returns 0 if there are no values.
- */
+/** Returns a percentile of the latencies in milliseconds, such as the median if `share` is 0.5. Returns 0 if there are no values. */
 function percentileOf(buckets: readonly number[], share: number): number {
   const total = buckets.reduce((sum, count) => sum + count, 0);
   const wanted = share * total;
@@ -75,8 +72,8 @@ const names: readonly (readonly [Series, ActivitySeries])[] = [
 const minuteMs = 60_000;
 const hourMs = 3_600_000;
 /**
- * Age in milliseconds up to which charts use the counts per minute. Older parts of a chart use the counts per hour. Counts per minute are
- * deleted after 48 hours. The limit is one hour lower, because the deletion may have begun with a part of the last hour.
+ * Maximum age in milliseconds for which charts use counts per minute. For older times they use counts per hour. svc deletes counts per
+ * minute after 48 hours.
  */
 const minutesKeptMs = 47 * hourMs;
 const stepsMax = 1_500;

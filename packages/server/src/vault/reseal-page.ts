@@ -12,9 +12,8 @@ const timeSliceMs = 4;
 const pauseMsMax = 100;
 
 /**
- * Encrypts the next batch of rows with the new vault key, and commits the rows together with the position that the rotation has reached. A
- * pass reads all tables from start to end. Returns `done` if a whole pass found no row to encrypt. There is a pause between two passes.
- * After the pause, no node still writes back a value that it read before the last pass.
+ * Encrypts the next batch of rows with the new vault key, and stores the position of the rotation. Returns `done` if a whole pass over all
+ * tables found no row to encrypt.
  */
 export async function resealPage(context: VaultContext, rotation: VaultRotation): Promise<"more" | "done"> {
   const { db, clock, limits, onFaultPoint } = context;
@@ -45,6 +44,7 @@ export async function resealPage(context: VaultContext, rotation: VaultRotation)
       resealedInPass: isPassOver ? 0 : passFound,
       seen: isPassOver ? 0 : rotation.seen + page.seen,
       pass: rotation.pass + (isPassOver ? 1 : 0),
+      // After this pause, no node writes back a value that it read before the pass.
       notBefore: isPassOver ? clock.now() + limits.graceMs : null,
       ...(problem !== undefined && { problem }),
     });

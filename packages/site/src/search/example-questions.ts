@@ -5,7 +5,7 @@ export type Similarity = ReadonlyMap<number, number>;
 
 type Example = { readonly section: number; readonly terms: readonly string[]; readonly worth: number };
 
-/** A word of an example question, the asked word that it matches best, and how well they match (0 to 1). */
+/** A word of an example question, the best matching word of the visitor's question, and how well they match (0 to 1). */
 type Match = { readonly term: string; readonly asked: string; readonly share: number };
 
 /**

@@ -224,10 +224,7 @@ type BackfillStep = {
  * events if a run starts.
  */
 const stepMs = 1_000;
-/**
- * Pause in milliseconds before a backfill continues. It is used if the schedule has too many waiting runs, or if svc has not yet decided
- * about a new event of the same range.
- */
+/** Pause in milliseconds before svc tries again to continue a backfill, for example because the schedule has too many waiting runs. */
 const waitMs = 2_000;
 
 /**

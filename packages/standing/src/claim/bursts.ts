@@ -28,8 +28,8 @@ export class Bursts {
   }
 
   /**
-   * Records the due tasks that this node took. If many more tasks of a project are due (a burst), its jobs start with a delay, so that all
-   * its runs are started first. Returns the delay in milliseconds for each such project.
+   * Returns how long new jobs wait before they begin, in milliseconds, by project. The map has only projects with very many due tasks.
+   * Remembers their tasks for the next call.
    */
   delaysOf(tasks: readonly Pick<ClaimedDueTask, "projectId" | "dueOfProject">[], atMs: number): Map<ProjectId, number> {
     const delayMs = new Map<ProjectId, number>();

@@ -337,12 +337,7 @@ function reportPoll(
 /** Maximum number of runs whose failed start one transaction records. */
 const unstartedMax = 10;
 
-/**
- * Returns how a batch is decided again after some of its runs could not be started.
- * - If it is known which runs failed, these runs keep waiting.
- * - If any of several waiting runs may have failed, at most one waiting run is started in the next attempt.
- * - Returns undefined if a next attempt cannot help.
- */
+/** Returns the batch for the next attempt after some of its runs could not be started. Returns undefined if another attempt cannot help. */
 function batchAfter(batch: DecisionBatch, error: unknown): DecisionBatch | undefined {
   if (!(error instanceof StartsError)) return undefined;
   const { tasks, polls, calls, arrivals, startsMax, unstarted = new Map() } = batch;
@@ -351,6 +346,7 @@ function batchAfter(batch: DecisionBatch, error: unknown): DecisionBatch | undef
   const isOther = calls.length + arrivals.length > 0 || tasks.some(({ kind }) => kind === "fire");
   if (isOther || new Set(error.runs.map(({ programId }) => programId)).size !== 1) return undefined;
   const isAdmit = polls.length === 0 && tasks.every(({ kind }) => kind === "admit");
+  // Any of these waiting runs may have failed. The next attempt starts only one, so that svc finds the run that fails.
   if (isAdmit && error.runs.length > 1) return startsMax === 1 ? undefined : { ...batch, startsMax: 1 };
   const names = error.runs.map(({ sourceKey }) => sourceKey);
   if (names.every((name) => unstarted.has(name))) return undefined;

@@ -10,17 +10,14 @@ import type { DecisionBatch, PreparedDecision, SourceDue } from "../sources/sour
 import type { LoadedVersion, VersionName } from "../versions.ts";
 import type { ClosingWindow, DueCandidate } from "./occurrence.ts";
 
-/** A locked program, and everything about it for which one transaction must decide. */
+/** A locked standing program, and everything that is due for it in one transaction. */
 export type LockedProgram = {
   readonly program: StandingProgramRecord;
   /** The current version of the program. */
   readonly version: LoadedVersion;
   /** Runs that ended. This transaction adds their results to the program's counts. */
   readonly counted: readonly RunToCount[];
-  /**
-   * True if this transaction also decides about the waiting runs of the schedule, because its task for this (kind `admit`) is due. False if
-   * it decides only about new due times, events or rows.
-   */
+  /** True if this transaction may also start waiting runs. False if it handles only new due times, events or rows. */
   readonly isAdmitted: boolean;
   /** Windows (times in which events are collected for one run) that must close now. */
   readonly closing: readonly ClosingWindow[];

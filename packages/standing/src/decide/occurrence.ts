@@ -56,7 +56,7 @@ export function isWanted({ when }: DueCandidate): boolean {
   return "error" in when || when.isDue;
 }
 
-/** A window (time in which events are collected for one run) that must close now, with the template values of its events. */
+/** A collect window that must close now: its run, and the values of its events (`given`). */
 export type ClosingWindow = {
   readonly run: StandingRunRecord;
   readonly version: LoadedVersion;

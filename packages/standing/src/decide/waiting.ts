@@ -167,10 +167,7 @@ function lanesWithRoom(
   return { taken, left };
 }
 
-/**
- * True if a due event is added to a window of `collect` (time in which events are collected for one run), so that svc decides when the
- * window closes. False if svc decides about the occurrence at once.
- */
+/** True if a due event is added to a collect window. False if svc decides about it at once. */
 function isCollected({ kind, event }: Occurrence, { definition }: Pick<LoadedVersion, "definition">): boolean {
   return kind !== "hand" && definition.collect !== undefined && event !== undefined;
 }

@@ -270,9 +270,8 @@ function checkInput(
 }
 
 /**
- * Returns a suggestion for the field `input` of a definition that has all required fields of the program's inputSchema. `given`: the type
- * of the values that templates can use. A field takes the value of the same name. If there is none, it gets a path that the author must
- * complete.
+ * Returns a suggested text for the field `input` of a schedule's definition. The text has every required field of the program's input.
+ * `given`: schema of the values that templates can use.
  */
 function suggestedInput(inputSchema: JsonSchema, given: JsonSchema): string {
   const required = Array.isArray(inputSchema.required) ? (inputSchema.required as string[]) : [];

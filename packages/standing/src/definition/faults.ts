@@ -60,8 +60,7 @@ export function createDefinitionFaults(document: unknown): {
 }
 
 /**
- * Returns the error code of schedules for an error that a shared reader reported with an error code of programs. The code depends on the
- * part of the schedule's definition in which the error is: the first two parts of its path.
+ * Translates an error code of programs into an error code of schedules. The result also depends on the first two parts of the error's path.
  */
 function wordOf(code: ProgramFault["code"], [first, second]: readonly (string | number)[]): DefinitionFaultCode {
   if (first === "source" && second === "poll") return "POLL_INVALID";

@@ -83,8 +83,7 @@ const definitionCharactersMax = 327_680;
 export type DefinitionReading = {
   readonly faults: StandingFaults;
   /**
-   * The same list of faults as `faults`, for readers and checks that definitions share with programs. These report fault codes of programs.
-   * The list translates each code and adds the fault to `faults`.
+   * List for faults that carry error codes of programs. It translates the codes into those of schedules, and adds the faults to `faults`.
    */
   readonly shared: FaultList;
   /** The schedule that was read from the JSON text. Undefined if the text is not an object, or has no valid source or program. */

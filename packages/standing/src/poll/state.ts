@@ -22,10 +22,7 @@ export type OpenWalk = {
    * this value. Null if no row has such a value.
    */
   readonly highest: number | null;
-  /**
-   * Rows read so far that may be among the last rows of the list. Used only if the first walk (reading of the whole list) must find only
-   * the last rows.
-   */
+  /** The last rows of the list among those read so far. Used only in the first reading of the list, if only its last rows count as new. */
   readonly candidates: readonly LastRow[];
 };
 

@@ -17,8 +17,8 @@ export function jitterOf(programId: StandingProgramId, occurrenceMs: number, jit
 }
 
 /**
- * Returns a function that finds the next due time of a schedule. For a trigger or a poll, the function always returns undefined, because
- * only a schedule knows its times in advance.
+ * Returns a function that finds the next due time of a program with a schedule. For a program with a trigger or a poll, the function
+ * returns undefined.
  */
 export function nextOfSource(source: ProgramSource): NextOccurrence {
   return source.kind === "schedule" ? occurrencesOf(source.schedule) : async () => undefined;

@@ -78,10 +78,7 @@ export function assertCron(expression: string): void {
  * Number of years that one step of the search for a schedule's due time covers. Each step checks every day and takes up to 2 ms per year.
  */
 const yearsAtOnce = 2;
-/**
- * Maximum number of years that a search covers. Every 40 years contain all combinations of year length and first weekday, so a longer
- * search would find nothing more.
- */
+/** Number of years in which svc searches the next due time of a schedule. A longer search would find nothing more. */
 const yearsMax = 80;
 /** First and last calendar year in which svc looks for the next time of a cron expression. */
 const years = { first: 2, last: 2_999 };
@@ -128,6 +125,7 @@ export function nextOfCron(expression: string, timeZone: string): NextOccurrence
   const search: NextOccurrence = async (afterMs, work) => {
     const after = dateOf(afterMs);
     const first = Math.max(yearBefore(afterMs), years.first);
+    // Every 40 years contain all combinations of year length and first weekday.
     const last = Math.min(first + yearsMax, years.last);
     for (let year = first; year <= last; year += yearsAtOnce) {
       const found = work.run(() => cronOf(expression, timeZone, year).nextRun(after)?.getTime());

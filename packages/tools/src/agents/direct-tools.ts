@@ -48,9 +48,8 @@ export function findDirect(view: CatalogView, asking: DirectRequest, name: strin
 }
 
 /**
- * Returns the tools that the address lists, each with its own schema, ordered by slug. Returns an error instead if the address names
- * something unknown, a tool that cannot be called, or more than 200 tools. `given`: other tools of svc that the address names; they are
- * listed too.
+ * Returns the tools that the MCP address names, ordered by slug. Returns an error if the address is wrong or names more than 200 tools.
+ * `given`: further tools of svc to list.
  */
 export function listDirect(
   view: CatalogView,

@@ -95,10 +95,7 @@ function namesSkills({ address: { toolkits, tools } }: McpContext): boolean {
   return toolkits.includes(skillsToolkitSlug) || tools.some((slug) => slug.startsWith(`${skillsToolkitSlug}.`));
 }
 
-/**
- * Cache of skills, in the form for MCP clients, by the tool from which each skill was made. The value is undefined if the name of the tool
- * cannot be the name of a skill.
- */
+/** Cache of the skills that svc offers to MCP clients, by promoted program. Undefined if the program's name cannot be a skill's name. */
 const made = new WeakMap<CodeTool, AgentSkill | undefined>();
 
 /**

@@ -15,8 +15,8 @@ import type { ExecuteContext } from "./send/execute.ts";
 export type ToolCaller = {
   call(request: CallRequest): Promise<CallReply>;
   /**
-   * Prepares a call and records nothing. The caller then commits the start and the end of the call together with its own changes. Resolves
-   * to undefined if the caller must use `call` instead, because the call ends before anything is sent or its idempotency key is taken.
+   * Prepares a call and records nothing, so that the caller can store the call with its own changes. Resolves to undefined if the caller
+   * must use `call` instead.
    */
   ready(request: CallRequest): Promise<ReadyCall | undefined>;
 };

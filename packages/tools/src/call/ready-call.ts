@@ -10,10 +10,7 @@ import { type ExecuteContext, type ExecuteOptions, executeCall } from "./send/ex
 
 /** Result of an executed tool call that is not stored yet. The caller of the function stores it together with its own changes. */
 export type UnrecordedEnd = {
-  /**
-   * Complete row of the call for the ledger (record of tool calls). The row does not contain the answer for a repeated call. This answer is
-   * not needed: the caller commits the row together with its own result, and so never repeats the call.
-   */
+  /** Complete row of the call for the ledger (record of tool calls). The caller stores this row with its own changes. */
   readonly record: CallRecord;
   /**
    * True if the ledger (the record of every tool call) already has a row of this call, written at its start. Only the data about the call's

@@ -32,9 +32,6 @@ export type EmbeddingsObserver = {
   called(call: EmbeddingsCall): void;
   /** Called for each search that may compare the meaning of the query (by vectors), and not only its words. */
   searched(outcome: SearchOutcome): void;
-  /**
-   * Called when requests to the endpoint pause after a failure. A failed request for a search pauses the searches of its project, which
-   * then use words only. A failed request for tools delays the vectors of further tools. For searches, called at most every 5 s.
-   */
+  /** Called when svc pauses its requests to the embeddings endpoint after a failure. For searches, called at most every 5 seconds. */
   failed(what: EmbeddingsPurpose, error: Error): void;
 };

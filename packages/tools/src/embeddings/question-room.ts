@@ -100,8 +100,8 @@ const projectsMax = 10_000;
 type Trouble = { failures: number; pausedUntilMs: number; isProbed: boolean };
 
 /**
- * Projects whose searches may not send questions to the endpoint for some time after a failure. Each project has its own pause, because the
- * texts of the project itself may cause the failure.
+ * Projects whose searches do not use the embeddings endpoint for some time, because a request failed. A project's own texts may be the
+ * cause, so each project has its own pause.
  */
 export class ProjectPauses {
   readonly #troubles = new LeastRecentlyUsed<ProjectId, Trouble>(projectsMax);

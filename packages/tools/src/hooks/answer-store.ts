@@ -30,10 +30,7 @@ export type HookAnswerFacts = Pick<GivenAnswer, "answer" | "askedAt" | "duration
  * again.
  */
 export type AnswerStore = {
-  /**
-   * Returns the earlier answers of hooks (endpoints that check tool calls) about this call, by hook. For a call that only the caller's
-   * idempotency key identifies, returns them only as long as the key is valid.
-   */
+  /** Returns what hooks (endpoints that check tool calls) answered earlier about this call, by hook. */
   find(entry: LedgerEntry): Promise<ReadonlyMap<string, HookAnswerFacts>>;
   /**
    * Stores the answers of hooks (endpoints that svc asks about tool calls) to a call, and returns true. Returns false if another node

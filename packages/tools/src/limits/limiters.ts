@@ -65,8 +65,8 @@ export class Bookings {
   }
 
   /**
-   * Returns the time since which a job has waited for this limiter, in epoch milliseconds. Only the first call of the job that uses this
-   * function gets the time. Returns undefined for further calls of the job, and if no try is planned for the job.
+   * Returns the time since which a job has waited for this limiter, in epoch milliseconds. Returns undefined if the job has no planned try,
+   * or if it already claimed the try.
    */
   claim(jobId: string): number | undefined {
     const booking = this.#bookings.get(jobId);

@@ -52,9 +52,7 @@ const renewMs = leaseMs / 3;
 const failurePauseMs = 1_000;
 
 /**
- * Starts calls in order of arrival, as far as their limits allow, counted over all nodes. The nodes share one database row for each limiter
- * key. In each round, a node reads the rows it needs with one statement and writes them with another. A row is written only if its revision
- * is unchanged. If another node has changed it, the next round reads it again.
+ * Starts tool calls in order of arrival, as soon as their call limits allow. All nodes count together, in one database row for each limit.
  */
 export class Pacer {
   readonly #db: Database;
@@ -91,7 +89,7 @@ export class Pacer {
     );
   }
 
-  /** Stops accepting calls. Writes the released slots to the database if it is available. */
+  /** Stops accepting calls. Writes changes of the limits to the database, if it is available. */
   async close(): Promise<void> {
     this.#isClosed = true;
     if (this.#changed.size > 0) this.#wake();
@@ -274,8 +272,8 @@ export class Pacer {
   }
 
   /**
-   * Reports to waiting calls if they may start now, after one round of reading and writing call limits. If another node changed a limit's
-   * state during the round, the calls that this limit had admitted keep waiting.
+   * Tells waiting calls that they may start, or that they are refused. A call keeps waiting if another node changed one of its limits
+   * meanwhile.
    */
   #settle(round: {
     readonly ready: readonly Waiter[];

@@ -130,8 +130,8 @@ function statusOf(code: number): number {
 }
 
 /**
- * Returns the answer to a POST of a client that uses the MCP revision 2026-07-28. With each request, such a client declares its version and
- * the questions that it accepts.
+ * Returns the answer to a POST of an MCP client with the revision 2026-07-28. Such a client sends its version and capabilities with each
+ * request.
  */
 async function answer({ messages, isBatch }: McpMessages, exchange: McpExchange): Promise<McpAnswer> {
   const [message] = messages;

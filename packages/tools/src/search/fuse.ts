@@ -22,9 +22,8 @@ const meaningShare = 0.35;
 // 91.0 % and 78.4 % with a share of 0.3, 85.4 % and 66.7 % with a share of 0.5, and 64.8 % and 43.1 % with reciprocal ranks.
 
 /**
- * Returns the tools found by words and the tools found by meaning as one list. Each score is taken relative to the best score of its kind.
- * A tool without a vector has only its score by words. If no words matched, returns only tools that are more similar to the query than all
- * texts without meaning. Usually there are none.
+ * Joins the tools found by words and the tools found by meaning into one list. If words found nothing, the list contains tools only if one
+ * is clearly similar to the query.
  */
 export function fuse(
   view: ViewIndex,

@@ -4,7 +4,7 @@ type Idiom = { readonly parts: readonly string[]; readonly meaning: readonly str
 /** Idioms by their first word. Longer idioms come first; among equally long ones, those without `*` come first. */
 export type Idioms = ReadonlyMap<string, readonly Idiom[]>;
 
-/** A word of a query. If an idiom was replaced: the idiom's meaning in `word`, and the idiom's first word in `origin`. */
+/** A word of a query. If the word replaces an idiom, `word` is the idiom's meaning and `origin` is the idiom's first word. */
 export type ReadWord = { readonly word: string; readonly origin: string | undefined };
 
 const gap = "*";

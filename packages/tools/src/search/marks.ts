@@ -34,8 +34,8 @@ const asking: ReadonlySet<string> = new Set(vocabulary.asking);
 const verbs: ReadonlySet<string> = new Set(Object.values(vocabulary.verbClasses).flat());
 
 /**
- * Returns the meaning of a word in the query. If the query names a channel or a person, a verb of writing is returned unchanged. For
- * example, `drop … into #launch` sends a message, so `drop` does not get its other meaning `add`.
+ * Returns the meaning of a word in the query. If the query names a channel or a person, a verb such as `drop` is not replaced, because it
+ * sends a message.
  */
 export function saidWord({ word, origin }: ReadWord, { hasChannel, hasPerson }: Marks): string {
   return origin !== undefined && (hasChannel || hasPerson) && writing.has(origin) ? origin : word;
@@ -86,12 +86,10 @@ function hasOwnObject(after: readonly string[]): boolean {
   return after.slice(0, end < 0 ? undefined : end).some((word) => isTelling(word) && !telling.has(word));
 }
 
-/**
- * True if the words after a verb are only a message and its destination, as in `hello to general`. They end with a preposition and one word
- * without an article, which is the destination. The words before the preposition are the message. They must not name an object of an app,
- * unless they form a sentence with a verb such as `is`.
- */
+/** True if the words after a verb are only a message and its destination, as in `hello to general`. */
 function isBare(after: readonly string[]): boolean {
+  // The last word is the destination. The words before the preposition are the message.
+  // They must not name an object of an app, unless they form a sentence with a verb such as `is`.
   const [name = "", preposition = "", ...before] = after.toReversed();
   return (
     towards.has(preposition) && isTelling(name) && (!before.some(isTelling) || before.some((word) => finite.has(word)))

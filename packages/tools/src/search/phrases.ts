@@ -3,7 +3,7 @@ import { termsOf } from "./words.ts";
 
 /** An example request for a tool, as the search index stores it: its words, and alternatives to some of them. */
 export type Phrase = {
-  /** Position of each term in the phrase. Terms with the same position are alternatives, of which a query has only one. */
+  /** Position of each term in the phrase. Terms with the same position are alternatives: a query needs only one of them. */
   readonly places: ReadonlyMap<string, number>;
   /**
    * Number of words that a query must contain to match the whole phrase, at least 1. Words that are alternatives count as one. Words that

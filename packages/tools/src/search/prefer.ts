@@ -42,8 +42,7 @@ function namedBy(tool: SearchedTool): NamedTool {
 }
 
 /**
- * Maximum gain of a tool by an example phrase, as a share of the tool's score. A tool gains this much if the phrase has the same words as
- * the query.
+ * Maximum increase of a tool's score by an example phrase: 1.5 times the score. It applies if the phrase has the same words as the query.
  */
 const phraseShare = 1.5;
 

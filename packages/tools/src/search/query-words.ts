@@ -36,10 +36,7 @@ export type QueryWord = {
   readonly isForeign: boolean;
   /** True if the word is data for a tool (for example an id, a time or quoted text). Definitions are not expected to contain it. */
   readonly isData: boolean;
-  /**
-   * True if the word can describe anything (`old`, `best`) or is data. A tool does not fit only because it contains such a word. False for
-   * words that describe the request.
-   */
+  /** True if the word is data or can describe anything, such as `old` or `best`. Such a word alone is not a sign that a tool fits. */
   readonly isVague: boolean;
 };
 

@@ -53,8 +53,8 @@ export type Filters = {
    */
   readsReceipt(filter: string): boolean;
   /**
-   * Begins to apply filters to several events. The returned function applies different filters to one event. It reads the payload once, and
-   * lets other work run between its parts. `line`: name of the queue in which this work waits for its turn.
+   * Returns a function that applies filters to one event and returns the outcome of each filter. `line`: name of the queue in which this
+   * work waits for its turn.
    */
   begin(line: string): (event: FilterableEvent, filters: Iterable<string>) => Promise<FilterOutcomes>;
   /**

@@ -100,8 +100,8 @@ export type AcceptedCounts = {
 const nilUuid = "00000000-0000-0000-0000-000000000000";
 
 /**
- * Counts the deliveries that a replay would make, from the event `fromId` on. Applies the filters of subscriptions. Reads as many events as
- * one statement may read. If a subscription has a filter, the deliveries are read in pages and the filter is evaluated for each.
+ * Counts the deliveries that a replay would make, by subscription. Starts at the event `fromId`. `next`: event at which the next call
+ * continues.
  */
 export async function countAccepted(
   context: FilteringContext,

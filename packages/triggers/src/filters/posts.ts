@@ -31,8 +31,8 @@ export type FilteredPosts = {
 export type KnownOutcomes = Map<FilterablePost, Map<ProjectId, Map<string, FilterOutcome["outcome"]>>>;
 
 /**
- * Maximum time in milliseconds for evaluating filters that read an event's id or time of receipt. After this time, these filters are no
- * longer evaluated and their events are delivered. The reason is that an event must not be stored long after its time of receipt.
+ * Maximum time in milliseconds for evaluating filters that read an event's id or time of receipt. After this time, svc delivers the events
+ * without these filters.
  */
 const receiptMsMax = 1_000;
 

@@ -33,7 +33,7 @@ type EventPoll = {
   readonly onHeld?: (() => void) | undefined;
 };
 
-/** Events, oldest first, and the position after them. */
+/** Events, oldest first, and the position after them in the event stream. */
 type PolledEvents = {
   readonly events: readonly Event[];
   readonly position: EventPosition;

@@ -31,10 +31,7 @@ export type EventPosition = {
   readonly known: readonly string[];
 };
 
-/**
- * Milliseconds after its receipt within which an event is committed. An event that is not committed by then never will be. It is twice the
- * longest duration of a statement.
- */
+/** Maximum time in milliseconds from the receipt of an event to its commit. It is twice the longest duration of a database statement. */
 export const settledMs = 60_000;
 
 /** The events for which a cursor is valid. */

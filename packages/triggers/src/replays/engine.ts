@@ -87,8 +87,8 @@ export function createReplayEngine(options: ReplayEngineOptions): ReplayEngine {
 type NextStep = NonNullable<SteppedReplay["next"]>;
 
 /**
- * Queues the next part of a replay's deliveries. Returns when the next part is due, while this node holds the replay's task. Returns
- * undefined if this was the last part for now, or if an error occurred.
+ * Queues the next deliveries of a replay. Returns the next step and its time. Returns undefined if this turn has no further step, or after
+ * an error.
  */
 async function step(options: ReplayEngineOptions, turn: ReplayTurn): Promise<NextStep | undefined> {
   const { dispatcher, observer } = options;

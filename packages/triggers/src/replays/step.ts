@@ -27,10 +27,7 @@ type StepPlan = { readonly queue: readonly EventMatch[]; readonly hindrance: Hin
 /** Maximum time until an endpoint in backoff is checked again, in milliseconds. */
 const backoffWaitMs = 30_000;
 
-/**
- * Limit on a replay's pending deliveries for one subscription, in seconds. The limit is the number of deliveries that the replay queues in
- * this time at its rate.
- */
+/** A replay may have as many pending deliveries for one subscription as it queues in this number of seconds. */
 const pendingSeconds = 10;
 
 /**
@@ -70,8 +67,8 @@ export type ReplayContext = {
  */
 const walksMax = 10;
 /**
- * Number of events that a step of a replay first reads for each delivery that it may queue. The step reads at least `walkMin` events. If
- * they are not enough, each further read is `walkGrowth` times as long as the read before.
+ * Number of events that a replay's step first reads for each delivery that the step may queue. `walkMin`: minimum for the first read.
+ * `walkGrowth`: factor for each further read.
  */
 const walkFactor = 2;
 const walkMin = 100;
@@ -92,10 +89,7 @@ const inactiveWaitMs = 5_000;
  */
 export type ReplayTurn = { readonly task: ClaimedReplay; readonly untilMs?: number };
 
-/**
- * A completed step of a replay. `next`: the next step in the same turn (the time in which this node holds the replay's task), and the time
- * of that step.
- */
+/** A completed step of a replay. `next`: turn and time of the next step. Undefined if the turn has no further step. */
 export type SteppedReplay = { readonly step: ReplayStep; readonly next?: { readonly turn: ReplayTurn; atMs: number } };
 
 /**

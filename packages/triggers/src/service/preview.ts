@@ -25,10 +25,7 @@ import { subscribedSlugs } from "./subscriptions.ts";
 
 type Methods = Pick<ServiceImpl<typeof TriggersService>, "previewSubscription">;
 
-/**
- * Limits of the stored events that a preview of a subscription scans: their number, their total size in bytes, and the number in one read.
- * `requestsMax`: number of requests that the preview shows.
- */
+/** Limits for reading stored events in a preview: the number of events, their total size in bytes, and the number of events in one read. */
 const scanned = { events: 1_000, bytes: 33_554_432, page: 25 };
 /** Maximum time in milliseconds for which a preview in the portal reads events. */
 const portalScanMs = 2_000;
@@ -108,8 +105,8 @@ async function preview(context: TriggersContext, caller: ProjectPrincipal, view:
 }
 
 /**
- * Reads the latest events of the toolkit (app) or trigger (event type) of a selection, newest first. In the portal, it reads only those of
- * the entity (customer or user), which are among the latest 20,000, and stops after 2 seconds.
+ * Reads the latest events of the selected toolkit or trigger, newest first. In the portal, reads only events of the customer, for at most 2
+ * seconds.
  */
 async function* latestEvents(
   context: TriggersContext,

@@ -8,8 +8,8 @@ import type { TriggersContext } from "./context.ts";
 import { subscriptionsOf } from "./portal-scope.ts";
 
 /**
- * Returns the slug of a trigger that is unique in the catalog; callers may give the slug with or without the toolkit (app). An empty slug
- * stays empty. Throws TRIGGER_WITHOUT_TOOLKIT if the slug has no toolkit and none is given.
+ * Returns the full slug of a trigger: `toolkit.trigger`. An empty slug stays empty. Throws TRIGGER_WITHOUT_TOOLKIT if neither argument
+ * names the toolkit.
  */
 export function triggerSlugOf(toolkitSlug: string, triggerSlug: string): string {
   // For a project's own events, the slug of the toolkit decides, because the name of an event type may contain dots.

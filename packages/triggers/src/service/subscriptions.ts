@@ -183,11 +183,11 @@ const portalFields = {
 };
 
 /**
- * Throws PORTAL_FIELD_REFUSED if a customer deactivates a subscription, or activates one that the project deactivated. Throws
- * SUBSCRIPTION_PAUSED_BY_PROJECT if a customer resumes one that it did not pause itself; earlier versions did not store who paused. A customer may activate a subscription that it paused
- * itself, and that svc then deactivated because the pause lasted too long.
+ * Throws if a customer may not make this change in the portal. A customer cannot deactivate a subscription, and cannot restart one that the
+ * project stopped.
  */
 function requirePortalActivity({ id, inactiveReason, pausedBy }: Subscription, { active, paused }: Activity): void {
+  // Earlier versions did not store who paused. Such a pause counts as made by the project.
   const isResumed = active === true || paused === false;
   if (isResumed && inactiveReason === "paused" && pausedBy !== "portal")
     throw triggerFaults.SUBSCRIPTION_PAUSED_BY_PROJECT(active === true ? "active" : "paused", id);

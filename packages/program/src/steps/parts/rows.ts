@@ -14,8 +14,7 @@ export type ItemRows = {
   /** The field that identifies a row. Undefined if the position of the row identifies it. */
   readonly key: string | undefined;
   /**
-   * Fields of a list item that the row made from it keeps, including the key. If an item is not an object, its row has the single field
-   * `value`.
+   * Names of the fields that a row keeps from its list item, including the key. If an item is not an object, its row has the field `value`.
    */
   readonly keep: readonly string[];
 };
@@ -28,7 +27,7 @@ export type RowsSpec = ItemRows & {
 };
 
 const fieldPattern = String.raw`^[^.\[\]{}\s"]+$`;
-/** The allowed form of a field's name, for the fields of a list's items that become rows. */
+/** Rules for the name of a field: its maximum length, its pattern, and the hint for a wrong name. */
 export const fieldName = {
   max: 200,
   pattern: new RegExp(fieldPattern),

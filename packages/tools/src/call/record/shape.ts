@@ -104,9 +104,8 @@ function shorten(value: unknown, { size, bytesMax }: { size: number; bytesMax: n
 const soughtMax = 32_768;
 
 /**
- * Returns the longest text that `candidate` makes for a length between `low` and `high` and that has at most `bytesMax` bytes. Returns
- * undefined if even the shortest is too long. The search doubles its step until a text does not fit, and then halves the step. So it never
- * builds a text much longer than the best one. For large results it stops within a sixteenth of the best length.
+ * Returns a text of `candidate` that is as long as possible and has at most `bytesMax` bytes. Returns undefined if even the shortest text
+ * is too long.
  */
 function longest(
   { low, high, bytesMax }: { low: number; high: number; bytesMax: number },
@@ -114,10 +113,12 @@ function longest(
 ): string | undefined {
   if (low > high) return undefined;
   const fits = (text: string) => Buffer.byteLength(text) <= bytesMax;
+  // For large results, a text within a sixteenth of the maximum is enough.
   const enough = bytesMax < soughtMax ? bytesMax : bytesMax - bytesMax / 16;
   let best = candidate(low);
   if (!fits(best)) return undefined;
   let [from, to] = [low + 1, high];
+  // The step doubles until a text does not fit, so that no text becomes much longer than the result. Then the range is halved.
   for (let step = 1, isDoubling = true; from <= to; ) {
     const length = isDoubling ? Math.min(from + step - 1, to) : (from + to) >>> 1;
     const text = candidate(length);

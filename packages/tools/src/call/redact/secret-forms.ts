@@ -110,6 +110,7 @@ const reachMax = 65_536;
 function makeHidden(text: string): SecretForms {
   const bytes = Buffer.from(text, "utf8");
   const encoded = bytes.length < encodedMin ? [] : [...hexOf(bytes), ...base64Of(bytes)];
+  // A text that contains no core contains no form of the secret. An empty core is in every text.
   // The encoded form may be part of a URL, which escapes all characters except letters and digits. So its core consists only of letters and
   // digits.
   const cores = [longest(text, sameRuns), ...encoded.map((form) => longest(form, /[A-Za-z0-9]+/g))];
@@ -118,11 +119,7 @@ function makeHidden(text: string): SecretForms {
   return { text, encoded, cores: [...new Set(cores.map((core) => core.slice(0, coreMax)))], reach };
 }
 
-/**
- * Matches sequences of characters that JSON, URLs, forms and HTML never escape. A secret's longest such sequence is called its core. A text
- * without the core contains no escaped form of the secret, so it need not be searched further. The base64 form has cores of its own. If a
- * secret has no such sequence, its core is the empty text. Every text contains the empty text, so every text is searched.
- */
+/** Pattern for parts of a secret that JSON, URLs, forms and HTML never escape. */
 const sameRuns = /[\w.-]+/g;
 
 function longest(text: string, runs: RegExp): string {

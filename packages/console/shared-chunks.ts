@@ -19,13 +19,12 @@ const portalFiles = [source("portal/main.tsx"), source("portal/pages.tsx")];
 const entries = [consoleEntry, ...linkEntries, ...portalFiles];
 
 /**
- * Returns a function that names the file (chunk) into which the bundler puts a shared module. It returns null for modules whose file the
- * bundler chooses itself. Without this function, the bundler would make one file for each shared module. A page would then need about a
- * hundred requests; the browser makes six at a time, so most of them would wait.
- * - `base`: modules that both the console and the pages of links load at start.
- * - `both`: further modules that the console loads at start and the portal at start or with a page.
- * - `first`: all further modules that the console loads at start.
- * - `pages`: modules that at least two fifths of the console's pages need.
+ * Returns a function that says into which file (chunk) the bundler puts a module. The function returns null if the bundler chooses the
+ * file. With few files, a page needs few requests.
+ * - `base`: modules that the console and the pages of links both load at start.
+ * - `both`: other modules that the console and the portal both load.
+ * - `first`: other modules that the console loads at start.
+ * - `pages`: other modules that at least two fifths of the console's pages need.
  */
 export function createChunkNames(): (id: string, modules: Modules) => string | null {
   let reach: Reach | undefined;

@@ -194,11 +194,8 @@ export class EndpointQueues {
   }
 
   /**
-   * Returns, for each subscription whose number differs from the default, the maximum number of deliveries that the node may claim. Removes
-   * unused queues first.
-   * - Subscriptions of `fullProjects` are left out.
-   * - A subscription whose endpoint fails and that has no waiting deliveries is left out. For such a subscription, the database allows one
-   *   test delivery.
+   * Returns how many deliveries the node may claim for each subscription. Subscriptions that get the default number are left out. So are
+   * the subscriptions of `fullProjects`.
    */
   claimRooms(fullProjects: ReadonlySet<ProjectId>, behind = false): Map<SubscriptionId, number> {
     const nowMs = this.#clock.now();

@@ -102,10 +102,9 @@ function nextText({ state, nextAttemptAt, lastError }: Delivery, subscription: S
   return `svc gave it up${lastError === "" ? "" : ` after ${lastError}`}. When the endpoint works again, retry_delivery sends it again.`;
 }
 
-/**
- * Maximum number of events in one answer of the tool that finds events. `deliveriesMax`: maximum number of deliveries shown for each event.
- */
+/** Maximum number of events in one answer of the tool that finds events. */
 const eventsMax = 10;
+/** Maximum number of deliveries that this answer shows for each event. */
 const deliveriesMax = 20;
 
 type Arguments = { readonly event_id?: string; readonly toolkit?: string; readonly contains?: string };

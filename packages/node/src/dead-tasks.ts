@@ -17,8 +17,8 @@ export type DeadTaskLimits = {
   /** For each task table: number of dead rows above which svc compacts the table (rewrites it without the dead rows). */
   readonly compactFrom: Readonly<Record<TaskTable, number>>;
   /**
-   * Number of dead rows above which the rows of delivery_tasks get a new value of the key column `epoch`, if the table cannot be compacted.
-   * The live rows then are in another part of the index. So queries no longer read the dead rows of the old part.
+   * Number of dead rows of delivery_tasks above which the table gets a new `epoch`, if it cannot be compacted. Queries then read a new part
+   * of the index without dead rows.
    */
   readonly advanceFrom: number;
 };

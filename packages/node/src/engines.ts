@@ -79,7 +79,7 @@ type Engines = {
   readonly apps: Apps;
   readonly jobs: Jobs;
   readonly standing: StandingParts;
-  /** Applies the filters of subscriptions to the events that sweeps publish. */
+  /** Applies the filters of subscriptions to the warnings that a background task publishes as events. */
   readonly filters: Filters;
 };
 

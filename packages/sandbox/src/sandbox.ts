@@ -17,9 +17,10 @@ type AuthorizeOptions = {
   readonly nameOf: (toolkitSlug: string) => string;
 };
 
-/** Lifetime of a consent page of the sandbox and of its address, in milliseconds. `codeMs`: lifetime of an authorization code. */
+/** Lifetime of a consent page of the sandbox, in milliseconds. */
 const consentMs = 10 * 60_000;
 
+/** Lifetime of an authorization code of the sandbox, in milliseconds. */
 const codeMs = 60_000;
 
 /** Dependencies of the sandbox's authorization server. */

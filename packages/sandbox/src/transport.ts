@@ -37,9 +37,8 @@ const countedMax = 10_000;
 const forgottenAfterMs = 10 * 60_000;
 
 /**
- * Counts the calls that an emulated app has answered according to a scenario (a chosen behavior, such as an error) with a limited number of
- * calls. If a tool is not called for ten minutes, its count restarts. The scenario then applies again, so a program can be tried a second
- * time.
+ * Counts calls for scenarios (chosen behaviors, such as an error) that end after some calls. If a tool is not called for ten minutes, its
+ * count restarts.
  */
 class ScenarioCounts {
   readonly #clock: Clock;

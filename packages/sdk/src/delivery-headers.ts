@@ -17,8 +17,8 @@ export type ClaimedDelivery = {
 };
 
 /**
- * Reads the headers of a webhook delivery. Throws a DeliveryVerificationError if no signature is complete, or if the headers `webhook-id`
- * and `x-svc-delivery-id` differ.
+ * Returns the delivery id and the signatures from the headers of a webhook delivery. Throws a DeliveryVerificationError if they are
+ * missing, or if two headers have different delivery ids.
  */
 export function readDeliveryHeaders(headers: DeliveryHeaders): ClaimedDelivery {
   const read = headerReader(headers);

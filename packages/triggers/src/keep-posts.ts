@@ -73,8 +73,8 @@ export function createKeeper(options: KeeperOptions): Keeper {
 }
 
 /**
- * Counts a webhook post that becomes no event for the quotas of the project that defined the private toolkit (app). Returns the refusal if
- * the project is over a quota. Without this check, such posts could fill the quarantine (posts kept for inspection).
+ * Counts a quarantined webhook post against the quotas of the project that owns the private toolkit. Returns the refusal if the project is
+ * over a quota.
  */
 async function chargeQuarantined(
   { db, routing, quotas }: { readonly db: Executor; readonly routing: Routing; readonly quotas: PostQuotas },

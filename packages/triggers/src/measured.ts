@@ -9,14 +9,11 @@ export type MeasuredFigure = {
   hasReached(most: number): boolean;
   /** Returns the last value that was read from the database, or 0 before the first read. */
   latest(): number;
-  /**
-   * Records that this node has increased the number in the database by `count`. If the number may now be close to its limit, it is read
-   * from the database earlier than planned.
-   */
+  /** Records that this node has increased the measured number by `count`. Near its limit, the number is then read again earlier. */
   add(count: number): void;
 };
 
-/** Pauses between reads of a number that has a limit, in milliseconds. Close to the limit, the number is read more often. */
+/** Pauses between two reads of the same measured number, in milliseconds. The number is read more often if it is close to its limit. */
 export type MeasuredTimes = {
   /** Milliseconds between two reads of a value from the database while the value may be close to its limit. */
   readonly nearMs: number;
@@ -31,10 +28,7 @@ export type MeasuredTimes = {
 
 /** Pause after a read, as a multiple of the read's duration. So reads use at most about 1/20 of the database's time. */
 const pausePerRead = 20;
-/**
- * Maximum age of a read that found the number at its limit; an older read no longer counts. The age is a multiple of `nearMs`, the pause
- * between reads near the limit.
- */
+/** Maximum age of a reading that is at the limit, as a multiple of `nearMs`. An older reading no longer counts. */
 const staleAfter = 3;
 
 /**

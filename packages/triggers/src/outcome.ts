@@ -20,8 +20,8 @@ export type InboundPost = {
 /** Result of receiving a webhook post. The HTTP layer maps each result to an HTTP answer in one exhaustive switch. */
 export type IngestOutcome =
   /**
-   * Answer 202 `{"accepted": 1}`: the webhook post was committed for `events` projects, or it repeats a post that was committed before.
-   * `items`: if the post is a list, the number of its elements that were accepted; the answer then has this number.
+   * Answer 202 `{"accepted": 1}`: the webhook post is stored for `events` projects, or it was stored before. `items`: number of accepted
+   * elements, if the post is a list. The answer then has this number instead of 1.
    */
   | { outcome: "accepted"; events: number; items?: number }
   /** Answer 202 `{"accepted": 0}`: the webhook post is a handshake or a notice that the definition of the app's toolkit ignores. */

@@ -64,8 +64,8 @@ export type RoutingView = {
    */
   subscribers(receiver: ReceivingProject, post: RoutedPost, atMs: number): readonly RoutedSubscription[];
   /**
-   * Returns the filters of the subscriptions of a receiver that may match a webhook post, each once. Subscriptions of other entities
-   * (customers or users) are left out. Empty if no subscription has a filter, which is the usual case.
+   * Returns the filters of the project's subscriptions that may receive this webhook post, without duplicates. Usually none has a filter,
+   * and the list is empty.
    */
   filters(receiver: ReceivingProject, post: RoutedPost): readonly string[];
   /**
@@ -76,9 +76,8 @@ export type RoutingView = {
   /** Returns the quotas that are set for a project that receives webhook posts. Quotas that are not set are absent. */
   quotasOf(projectId: ProjectId): Quotas;
   /**
-   * Returns the version numbers of the routing (which subscriptions receive an event) that was used for these projects: one of the
-   * deployment, one for each project, and one for each shard (group of customers) whose subscriptions were used. If a version has changed
-   * in the database, results of this object may be outdated.
+   * Returns the versions of the routing data that were used for these projects. If a version has changed in the database, the routing data
+   * may be outdated.
    */
   seen(projects: Iterable<ProjectId>): RoutingSnapshot;
 };

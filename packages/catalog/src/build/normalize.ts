@@ -158,10 +158,7 @@ function splitPointer(pointer: string, payloadTree: TemplateTree): { declared: s
   return { declared: steps.slice(0, length), inside: steps.slice(length) };
 }
 
-/**
- * True if the payload contains the property that the error names. The schema then does not allow this property, and its name may come from
- * the webhook post. False if the property is missing or the error names none.
- */
+/** Returns true if the object at `pointer` in the payload has this property. False if `property` is undefined. */
 function isGiven(payload: unknown, pointer: string, property: string | undefined): boolean {
   if (property === undefined) return false;
   let value = payload;

@@ -10,9 +10,8 @@ import { safeText, wordsOf } from "./texts.ts";
 export type SchemaLimits = { readonly depth: number; readonly nodes: number };
 
 /**
- * Conversion of a document's schemas. `part`: `input` for arguments, which need descriptions and have no read-only fields; `output` for
- * results, which need types and have no write-only fields. `onCut`: called with the reason when a part of a schema is left out.
- * `patterns`: steps that the regular expressions of the whole toolkit (the tools of one app) may still have.
+ * How the JSON schemas of a document are converted. `part`: the schemas describe arguments (`input`) or results (`output`). `onCut`: called
+ * with the reason when a part of a schema is left out. `patterns`: the size that the toolkit's regular expressions may still have together.
  */
 export type SchemaConversion = {
   readonly root: DocumentNode;

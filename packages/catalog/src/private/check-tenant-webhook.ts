@@ -49,8 +49,8 @@ export function checkTenantWebhook(file: DefinitionFile, webhook: unknown): void
 }
 
 /**
- * Checks that the signed text of a webhook contains the body only once, and its time only one placeholder. svc reads these before the
- * sender is verified, so they must not cost much time.
+ * Checks two templates of a webhook. `signed` may contain the body once, and `timestamp` may contain one placeholder. svc fills in both
+ * before it knows the sender, so they must not cost much time.
  */
 function checkSigned(file: DefinitionFile, { signed, timestamp }: { readonly [key: string]: unknown }): void {
   const bodies = placesIn(signed).filter(({ root }) => root === "body" || root === "form");

@@ -188,7 +188,10 @@ function catalogOf(toolkits: readonly Toolkit[]): Catalog {
   };
 }
 
-/** Returns a view of the catalog that shows all its toolkits (apps) and tools, together with their API messages. */
+/**
+ * Returns a view of a catalog: its toolkits, tools and triggers. `hidden`: triggers that stay in the view even if their toolkit is not in
+ * the catalog.
+ */
 function viewOf(catalog: Catalog, hidden: CatalogView["triggers"] = new Map()): CatalogView {
   const own = [...catalog.toolkits.values()].flatMap(({ triggers }) => triggers);
   const triggers = bySlug([...hidden, ...own.map((trigger) => [trigger.slug, trigger] as const)]);

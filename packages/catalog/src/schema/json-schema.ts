@@ -27,16 +27,13 @@ const [errors, errorCount] = [new Name("vErrors"), new Name("errors")];
 
 const keyword = "x-error-limit";
 
-/**
- * Adds a keyword that limits the number of errors to the JSON schema compiler. At this keyword, the compiled validator stops if there are
- * too many errors. It then throws the list of errors. Inside a choice such as `anyOf`, it throws `tooManyTried`. The compiler itself has no
- * such limit, and each error is an object in memory.
- */
+/** Adds a keyword to the JSON schema compiler. At this keyword, a validator stops and throws if there are too many errors. */
 function addErrorLimit(ajv: Ajv2020): void {
   ajv.addKeyword({
     keyword,
     schemaType: "boolean",
     code({ gen, it }) {
+      // Inside a choice such as `anyOf`, the validator throws `tooManyTried`. Elsewhere, it throws the list of errors.
       const isTried = it.compositeRule === true;
       gen.if(_`${errorCount} > ${isTried ? triedErrorsMax : errorsMax}`, () => {
         gen.throw(isTried ? _`${tooManyTried}` : errors);

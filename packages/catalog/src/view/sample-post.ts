@@ -36,10 +36,7 @@ export function samplePost(trigger: TriggerDocument, nowMs: number, each?: reado
   return { ...sample, body: placed(sample.body, each.slice(1), [item ?? {}]) };
 }
 
-/**
- * A sample webhook post that is not complete yet. Its list element (`item`) is kept separately, and is not yet part of the list in the
- * body.
- */
+/** A sample webhook post that is not complete yet. `item`: an element that is added to the list in the body later. */
 type UnlistedPost = SamplePost & { item: unknown };
 
 function placeMatch(post: UnlistedPost, match: MatchDocument): void {

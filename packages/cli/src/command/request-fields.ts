@@ -45,7 +45,10 @@ export type CommandParts<Field extends string> = {
   readonly hasConfirm?: true;
 };
 
-/** Returns the argument, as an object of the library commander, for a declaration. */
+/**
+ * Returns a command-line argument as an object of the library commander. `shown`: how the help writes the argument. `given`: its
+ * declaration.
+ */
 export function argumentOf(shown: string, given: ArgumentDeclarations<string>[string], input?: DescMessage): Argument {
   const [help, reading = {}] = typeof given === "string" ? [given] : given;
   const argument = new Argument(shown, help);

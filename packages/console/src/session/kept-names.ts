@@ -8,7 +8,7 @@ export const keptNames = {
   input: "svc-last-input",
 } as const;
 
-/** Deletes the data under these names from the browser's storage. An open page keeps the data in its memory until the page is closed. */
+/** Deletes the data under all `keptNames` from the browser's storage. An open page still has the data in its memory. */
 export function forgetKept(): void {
   try {
     for (const name of Object.values(keptNames)) localStorage.removeItem(name);

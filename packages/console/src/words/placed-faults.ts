@@ -23,7 +23,10 @@ export function locatePointer(text: string, pointer: string): TextRange {
   return range;
 }
 
-/** Returns the member or item with this name in the object or list that starts at the offset `at`. Returns undefined if there is none. */
+/**
+ * Finds the member or item `name` of the object or list that starts at the offset `at`. Returns its range in the text, and the offset of
+ * its value.
+ */
 function memberOf(text: string, at: number, name: string): { range: TextRange; value: number } | undefined {
   const isObject = text[at] === "{";
   if (!isObject && text[at] !== "[") return undefined;

@@ -6,7 +6,7 @@ export type HmacKey = {
   readonly inner: Uint8Array;
   /** The key with the outer padding of HMAC, and after it free bytes into which the inner digest is written. */
   readonly outer: Buffer;
-  /** The key for Node's own HMAC function. It is used for messages that are too long to be copied. */
+  /** The key for Node's own HMAC function, which is used for long messages. */
   readonly whole: KeyObject;
 };
 

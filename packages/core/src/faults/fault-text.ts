@@ -7,10 +7,7 @@ export type PartKind = keyof typeof partNumbers;
  */
 const partNumbers = { call: 1, field: 2, wait: 3, count: 4 } as const;
 
-/**
- * A named part of a text, in the form in which an error message sends it to the client. The part begins at `start` and has `length` UTF-16
- * code units.
- */
+/** A part of an error text, as it is sent to the client. The part begins at `start` and has `length` UTF-16 code units. */
 type WirePart<Kind> = { readonly kind: Kind; readonly start: number; readonly length: number };
 
 /** A named part of a text: it begins at `start` and has `length` UTF-16 code units. */
@@ -38,10 +35,7 @@ export class PartedText {
 /** A text of a fault: a plain string, or the result of `text`. */
 export type FaultText = string | PartedText;
 
-/**
- * A tag for template strings that returns an error text with marked parts. The marked parts are the values made by `call`, `field`, `wait`
- * and `count`. They stay marked if the value is inside another text.
- */
+/** A template tag that returns an error text. Values made by `call`, `field`, `wait` and `count` become marked parts of this text. */
 export function text(strings: TemplateStringsArray, ...values: readonly (FaultText | number)[]): PartedText {
   let written = strings[0] ?? "";
   const parts: TextPart[] = [];

@@ -62,8 +62,8 @@ function parseKeepingNumbers(text: string): unknown {
 }
 
 /**
- * True if a number must stay raw (keep its JSON text), because a double would change it. Also true for -0, and for numbers beyond 2^53 - 1
- * that are written without an exponent. False if a double holds it exactly.
+ * True if svc must keep the JSON text of a number, because a double would change the number. Also true for -0, and for numbers above
+ * `Number.MAX_SAFE_INTEGER` without an exponent.
  */
 export function isRaw(value: number, source: string): boolean {
   if (Object.is(value, -0) || !isExactDouble(source, value)) return true;

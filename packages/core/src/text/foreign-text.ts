@@ -18,10 +18,7 @@ export function readForeignText(bytes: Uint8Array, contentType?: string): Foreig
   return decode(bytes, declared);
 }
 
-/**
- * Returns the bytes of a form in a charset in which ASCII characters are single bytes. `read`: returns the text of a field's bytes, after
- * the escapes are replaced. A form in UTF-16 or UTF-32 is converted to UTF-8.
- */
+/** Returns the bytes of a posted form, with each ASCII character as one byte. `read`: converts the bytes of one field to text. */
 export function asciiForm(
   bytes: Buffer,
   contentType?: string,

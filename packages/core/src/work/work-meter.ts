@@ -175,8 +175,8 @@ type LoopMonitor = Pick<WorkMeter, "start" | "stop"> & {
 const noOwner: WorkOwner = { projectId: "" };
 
 /**
- * Minimum share of CPU time in a time in which the event loop was blocked. If this thread used less CPU, the blocking is not reported. On a
- * busy machine the thread may only have waited for the CPU.
+ * Share of the blocked time in which this thread must have used the CPU. With less, the blocking is not reported, because the thread may
+ * only have waited for the CPU.
  */
 const cpuShare = 0.5;
 
@@ -201,12 +201,11 @@ function createWatch(
   let checkedMs = 0;
   let checkedCpuMs = 0;
   let read = { atMs: Number.NEGATIVE_INFINITY, cpuMs: 0 };
-  /**
-   * Owner (for example a project) of the work that runs now; the work has run since the time `sinceMs`. `longest`: owner of the longest
-   * piece of work since the last check.
-   */
+  /** Owner (for example a project) of the work that runs now. */
   let current = noOwner;
+  /** Time at which the work of `current` began, in milliseconds. */
   let sinceMs = performance.now();
+  /** Owner and duration of the longest piece of work since the last check. */
   let longest = { owner: noOwner, ms: 0 };
   let isReported = false;
   const turnTo = (owner: WorkOwner): number => {

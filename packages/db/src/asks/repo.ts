@@ -126,10 +126,7 @@ function newestOfOne(
   return { where: and(eq(jobAsks.jobId, jobId), isOwn, also), orderBy: [desc(jobAsks.jobId), desc(jobAsks.id)] };
 }
 
-/**
- * Returns the condition that an ask (a job's question to a person) belongs to a project. PostgreSQL cannot use an index for this condition.
- * So it finds the asks by their job, even if its statistics about the project are wrong.
- */
+/** Returns the condition that an ask (a job's question to a person) belongs to a project. PostgreSQL uses no index for this condition. */
 function isOfProject(projectId: ProjectId): SQL {
   return filterColumn(jobAsks.projectId, projectId);
 }

@@ -175,10 +175,7 @@ export function connectedAccountsForProject(db: Executor, projectId: ProjectId):
   };
 }
 
-/**
- * Sorts by id without an index. Only few accounts have expired. In the order of the id's index, PostgreSQL would read all other accounts
- * first.
- */
+/** Orders accounts by id without an index. With the index of ids, PostgreSQL would read all accounts to find the few expired ones. */
 const unindexed = sql`${connectedAccounts.id}::text desc`;
 
 /**

@@ -55,7 +55,7 @@ const endpointColumnNames = [
 ] as const;
 /** Columns of the endpoint to which a claimed delivery goes. The SQL reads them from the row `c` of the statement. */
 export const endpointColumns = selectList(subscriptions, endpointColumnNames, "c");
-/** Returns the SQL list of the endpoint's columns. `alias`: the name of the row in the statement. */
+/** Returns the columns of the endpoint as SQL text. Each name begins with the alias, for example `c.endpoint_url`. */
 export const endpointOf = (alias: string) =>
   ["endpoint_url", "signing_secret", "mcp_id", "cursor", "former_secret", "former_until", "settings", "credentials"]
     .map((name) => `${alias}.${name}`)

@@ -103,12 +103,11 @@ export const taskKeyFields = {
 };
 
 /**
- * Returns an SQL condition by which a node changes only delivery tasks that it still holds. `t` is a row of delivery_tasks, `i` a row with
- * the key of a task. The condition is true if `t` is that task and `owner` still has the same lease (time-limited right) of it. `epoch`:
- * SQL of the task's epoch (the first column of the queue's key). For many tasks, pass a column as `epoch`. With a constant, PostgreSQL may
- * read all tasks of that epoch.
+ * Returns the SQL condition that `owner` still holds a delivery task. In this SQL, `t` is a row of delivery_tasks. `i` is the row with the
+ * task's key and its lease (time-limited right).
  */
 export function isHeldBy(owner: string, epoch = epochOf("i.behind")): string {
+  // `epoch` must be a column if there are many tasks. With a constant, PostgreSQL may read all tasks of that epoch.
   return `t.epoch = ${epoch} and t.subscription_id = i.subscription_id and t.due_at = i.queued_for_ms and t.delivery_id = i.id
       and t.lease_owner = ${owner} and t.lease_until = i.lease_until_ms`;
 }

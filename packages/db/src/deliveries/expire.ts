@@ -76,10 +76,7 @@ const unpark = statement<{ delivery_id: string }>(
   returning t.delivery_id`,
 );
 
-/**
- * Returns up to `limit` parked deliveries (stored as waiting, without a task) of a subscription to its queue. Returns the number of these
- * deliveries.
- */
+/** Puts up to `limit` parked deliveries of a subscription back into its queue. Returns how many deliveries it put back. */
 export async function unparkDeliveries(
   db: Executor,
   id: SubscriptionId,

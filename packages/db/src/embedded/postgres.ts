@@ -35,7 +35,7 @@ type ServerArguments = {
   readonly settings: ServerSettings | undefined;
 };
 
-/** Returns the command line of a server for `cluster`. The server accepts connections only from this machine. */
+/** Returns the command-line arguments for starting PostgreSQL. The server accepts connections only from this machine. */
 function serverArguments(server: ServerArguments): string[] {
   const { cluster, port, durability, socketFolder = "", settings: given } = server;
   const own = { port: String(port), unix_socket_directories: socketFolder };

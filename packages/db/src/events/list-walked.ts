@@ -79,8 +79,8 @@ async function findWalkEnd(db: Executor, place: readonly string[], triggerSlug: 
 }
 
 /**
- * Yields the matching events among the newest 20,000 events of a project or trigger (event type), newest first, at most `limit` at a time.
- * The pages together scan each of these events once, so that the caller pays the same however few events match.
+ * Yields the matching events in pages, newest first. Looks only at the newest 20,000 events of the project or trigger. `limit`: maximum
+ * number of events on a page.
  */
 export async function* walkNewestEvents(
   db: Executor,

@@ -63,7 +63,7 @@ export type OperationalFilters = {
     event: NewEvent,
     filters: Iterable<string>,
   ) => Promise<ReadonlyMap<string, { readonly outcome: "match" | "no_match" | "unevaluated" | "fault" }>>;
-  /** Adds to the stored counts of events for which the filter of a subscription could not be evaluated. Does not wait for the database. */
+  /** Adds to each subscription's stored count the number of events for which its filter failed. Does not wait for the database. */
   countFaults(counts: ReadonlyMap<SubscriptionId, number>): void;
 };
 
@@ -113,9 +113,8 @@ type ReceiverRow = FilteredRow & {
 };
 
 /**
- * Finds the subscriptions and standing programs (schedules) of several projects that receive operational events (events that svc makes
- * about a project). Uses the indexes subscriptions_operational and standing_listeners_trigger. Most projects have no entries in these
- * indexes. Of subscriptions with an entity (customer or user), it only finds if there is one, because a project may have 100,000 of them.
+ * Finds the subscriptions and schedules of several projects that receive operational events. `has_entities`: true if subscriptions of
+ * entities may receive them too. Those are not listed, because a project may have 100,000 of them.
  */
 const selectReceivers = compose(
   "find_operational_receivers",

@@ -121,8 +121,8 @@ export async function leaseIdleRunTask(tx: Executor, run: RunToLease): Promise<n
 }
 
 /**
- * Takes a job's run task (the task that runs the job's steps) from its holder as `takeRunTask` does, and leases it to `owner`. Only `owner`
- * may then work on it for a limited time. `owner` commits a change of the job in the same transaction. Returns the lease's token.
+ * Leases the run task of a job to `owner`, even if another node holds the task. Only `owner` may then run the job, for a limited time.
+ * Returns the token of the lease.
  */
 export async function leaseRunTask(tx: Executor, run: RunToLease): Promise<number> {
   const [row] = await takeRun(tx, [

@@ -145,13 +145,10 @@ type StoredRow = RawRow<LogRow> & {
   readonly programHash: string | null;
 };
 
-/**
- * Reads a page of a job's log. Uses primary keys. The statement runs for every read of a log, and so after every commit of a watched job.
- * It reads the row before the page, because this row may contain the page's first entries. `offset 0` makes PostgreSQL look the program up
- * by its key.
- */
+/** Reads a page of a job's log. One stored row can contain several entries, so the page may begin in the middle of a row. */
 const selectLog = statement<StoredRow>(
   "read_job_log",
+  // With `offset 0`, PostgreSQL looks up the program by its key.
   `select ${columns.text}, to_json(j.principal_chain)::text as "jobChain", j.key_id as "jobKey",
      case when e.type = '${submittedType}' then (
        select p.program_hash from job_programs p where p.project_id = j.project_id and p.digest = j.program_digest offset 0)

@@ -160,11 +160,9 @@ type JobPage = {
   readonly limit: number;
 };
 
-/**
- * Returns the query for the newest jobs of one kind, for each of some statuses. It compares whole rows in the order of the intended index,
- * so that PostgreSQL cannot use another index.
- */
+/** Returns the query for the newest jobs of one kind in each of these statuses. */
 function newestOf(condition: string, statuses: string): string {
+  // The conditions compare all columns of the intended index, so that PostgreSQL uses no other index.
   return `select j.id from unnest(${statuses}::text[]) as s(status) cross join lateral (
     select id from jobs
     where ${condition} and (project_id, status, id) >= ($1::uuid, s.status, $7::uuid)
@@ -172,14 +170,10 @@ function newestOf(condition: string, statuses: string): string {
     order by project_id desc, status desc, id desc limit $3::int4) j`;
 }
 
-/**
- * Reads a page of a project's jobs, newest first. Uses the indexes jobs_status, jobs_simulations and jobs_twins, with one backward scan for
- * each status and each kind of job. Merges the results, each at most as long as the page, and reads the jobs of the page by primary keys.
- * An index of a project's jobs by time would be faster to read. But each job would need two more index entries: one when it begins and one
- * when it ends.
- */
+/** Reads a page of a project's jobs, newest first. It merges the newest jobs of each kind and status. */
 const selectPage = statement<ListedRow>(
   "list_jobs",
+  // An index of a project's jobs by time would be faster to read. But each job would need two more index entries.
   `with found as (
     ${newestOf("mode = 'live' and parent_job_id is null", "$4")}
     union all ${newestOf("mode = 'simulate' and parent_job_id is null and simulated_from is null", "$5")}

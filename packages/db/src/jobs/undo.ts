@@ -38,12 +38,10 @@ export type ListedUndoEntry = Row<
   "entry" | "stepId" | "ordinal" | "toolSlug" | "entityId" | "state"
 >;
 
-/**
- * Lists the undo entries of a job in order. Reads a range of the primary key. With a condition on the job alone and without statistics,
- * PostgreSQL would read and sort all entries of the job.
- */
+/** Lists the undo entries of a job in the order of the primary key. */
 const selectListed = statement<RawRow<ListedUndoEntry>>(
   "list_job_undo_entries",
+  // The conditions form a range of the primary key. Otherwise, PostgreSQL might read and sort all entries of the job.
   `select ${listed.text} from job_undo_entries
    where (job_id, entry) > ($1::uuid, $2::int4) and (job_id, entry) <= ($1::uuid, 2147483647)
    order by job_id, entry limit $3::int4`,

@@ -48,15 +48,12 @@ export async function readPlanRules(db: Executor, projectId: ProjectId, keyIds: 
   return { planApproval, rules: confirmRulesOf(confirm, ...byKeys) ?? [] };
 }
 
-/** Returns which plans of a project need approval, by its current policy. Requests that arrive together share a statement. */
+/** Returns which plans of a project need approval, by its current policy. */
 export async function readPlanApproval(db: Executor, projectId: ProjectId): Promise<StoredPlanApproval> {
   return (await readPolicy(db, { projectId, keyIds: [] })).planApproval;
 }
 
-/**
- * Returns the rules that say which calls of a project's keys a person must confirm now. The rule of the project's policy comes first, then
- * the rules of the keys. Concurrent calls of this function and of `readPlanApproval` share one statement.
- */
+/** Returns the rules that say which calls a person must confirm. The project's rule comes first, then the rules of the keys. */
 export async function readConfirmRules(
   db: Executor,
   projectId: ProjectId,

@@ -68,9 +68,7 @@ const countJobs = statement<{ count: string }>(
   `select count(*) as count from (select from ${unfinishedJobs("$1::uuid")} limit $2::int8) c`,
 );
 
-/**
- * Counts the subscriptions of a project without an entity (customer or user); endpoints that only receive questions to people do not count.
- */
+/** Counts a project's subscriptions to events that are not limited to an entity (customer or user). */
 const countSubscriptions = statement<{ count: string }>(
   "count_project_subscriptions",
   "select count(*) as count from subscriptions where project_id = $1::uuid and entity_id = '' and kind = 'events'",

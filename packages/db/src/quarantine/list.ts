@@ -179,7 +179,7 @@ const selectOfToolkit = pageStatement("list_quarantined_posts_of_toolkit", {
 });
 
 /**
- * Returns a page of the quarantined posts (refused webhook posts kept for inspection) of one project. Reads the posts by the indexes
+ * Returns a page of one project's quarantined posts: verified webhook posts that could not become events. Uses the indexes
  * quarantined_posts_project_held and quarantined_posts_project_released.
  */
 const selectOfProject = pageStatement("list_quarantined_posts_of_project", {

@@ -77,7 +77,7 @@ export type ReplayStart =
    * of them delivers to all subscriptions and the project started the unfinished one.
    */
   | { readonly outcome: "running"; readonly id: ReplayId }
-  /** The customer (an entity) that starts the replay in its portal has the unfinished replay `id`, to another of its subscriptions. */
+  /** The customer already has the unfinished replay `id`. That replay is for another subscription of the customer. */
   | { readonly outcome: "customer_running"; readonly id: ReplayId }
   /** The project, or its customers together, already have the maximum number of unfinished replays. */
   | { readonly outcome: "too_many" };
@@ -162,7 +162,7 @@ export function replaysForProject(db: Executor, projectId: ProjectId): ReplayRep
 /** Columns of an unfinished replay that decide if another one may start. */
 type UnfinishedReplay = Pick<ReplayRecord, "id" | "subscriptionId" | "origin" | "state" | "reason">;
 
-/** Returns the reason why a replay must not start. Undefined if it may. Call it under the lock of the project's starts. */
+/** Returns the reason why a replay must not start, or undefined if it may start. Call `lockStarts` first. */
 async function findRefusal(
   tx: Executor,
   projectId: ProjectId,

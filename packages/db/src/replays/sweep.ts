@@ -15,9 +15,8 @@ export async function sweepReplays(db: Executor, beforeMs: number, limit: number
 }
 
 /**
- * Cancels replays that are too old: those paused for too long, and those to a portal endpoint that began too long ago. For the latter, only
- * the age counts, because a customer could otherwise keep such a replay unfinished forever. Uses the index replays_unfinished, which
- * contains only the few unfinished replays.
+ * Cancels replays that were paused before $1. Also cancels replays to endpoints of the portal that began before $1. Without this, a
+ * customer could keep such a replay unfinished forever.
  */
 const expirePaused = statement<{ id: string }>(
   "expire_paused_replays",

@@ -143,7 +143,7 @@ export const callPaces = pgTable(
     pace: document(callPaceDocument)("pace").notNull(),
     /** A text that is different after every write of the row. A node uses it to notice that another node has changed the row. */
     revision: text("revision").notNull(),
-    /** The `revision` that the last write replaced; empty if the last write created the row. */
+    /** The value of `revision` before the last write of the row. Empty if that write created the row. */
     madeFrom: text("made_from").notNull(),
     expiresAt: time("expires_at").notNull(),
   },

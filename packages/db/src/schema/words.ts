@@ -410,7 +410,10 @@ export const dataKeyUses = ["seal", "digest"] as const;
  */
 export const vaultRotationStates = ["announced", "distributing", "resealing", "done"] as const;
 
-/** Kind of a token of a grant (a person's permission for an agent). `access`: makes calls. `refresh`: gets the next two tokens, once. */
+/**
+ * Kind of a token of a grant (a person's permission for an agent). `access`: for calls. `refresh`: can be exchanged once for a new token of
+ * each kind.
+ */
 export const grantTokenKinds = ["access", "refresh"] as const;
 
 /** Actor of an audit entry: the administrator, a key, a job, a person with a link, or svc itself. */

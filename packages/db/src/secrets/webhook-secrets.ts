@@ -114,12 +114,10 @@ export function webhookSecretsForProject(db: Executor, projectId: ProjectId): We
   };
 }
 
-/**
- * Deletes the secrets of some projects that have ended. Reads all secrets of each project by the index webhook_secrets_toolkit. A project
- * has few secrets, so there is no index by the time at which a secret ends.
- */
+/** Deletes webhook secrets whose end time has passed, for the given projects. */
 const sweepSecrets = statement<{ id: string }>(
   "sweep_webhook_secrets",
+  // A project has few secrets. So all of them are read, and there is no index by the time at which a secret ends.
   `delete from webhook_secrets where id = any(array(
      select w.id from unnest($1::uuid[]) as p(id) cross join lateral (
        select id from webhook_secrets where project_id = p.id and ends_at <= $2::timestamptz offset 0) w))

@@ -92,7 +92,7 @@ function missing(name: string): never {
 /** SQL types whose values, written as text, never need quotes in an array. */
 const plainTypes: ReadonlySet<string> = new Set(["uuid", "timestamptz", "int2", "int4", "int8", "bool"]);
 
-/** Codec of a point in time, which code has in epoch milliseconds. */
+/** Codec of a point in time. In TypeScript, the time is a number of milliseconds since 1970. */
 export const timestamptz: Codec<number> = scalar("timestamptz", timeText);
 /** Codec of a 64-bit integer. Code has it as a number, exact up to 2^53. */
 export const int8: Codec<number> = scalar("int8");

@@ -70,7 +70,7 @@ export function valuesIn(table: string, name: string, { key, column, condition, 
 /** Options of `pageStatement`. `Read` is a decoded row. */
 type PageOptions<Read extends object> = {
   readonly table: string;
-  /** Columns of a row. Their SQL names the row by its alias `as`. */
+  /** Columns of a row. In their SQL, the row has the alias that the field `as` contains. */
   readonly columns: SelectList<Read>;
   readonly as: string;
   /** Query whose column `id` has the ids of all matching rows. The statement returns the newest of these rows. */

@@ -150,13 +150,13 @@ export type StatementPart<Value, Names> = {
   /** Number of SQL parameters in this part (group of parameters). */
   readonly size: number;
   /**
-   * Returns the names of the part's parameters, as they appear in the SQL text. The first parameter is `$first`. `isLone`: true if the part
-   * stands for exactly one row.
+   * Returns the names of the SQL parameters in this part of a statement. `first`: number of the first parameter, such as 3 for `$3`.
+   * `isLone`: true if this part has exactly one row of values.
    */
   names(first: number, isLone?: boolean): Names;
   /**
-   * Encodes the values of this part's parameters. Appends them to `into`, the list that already contains the values of the statement's
-   * earlier parts.
+   * Encodes the values of the SQL parameters in this part of a statement, and appends them to `into`. `isLone`: true if this part has
+   * exactly one row of values.
    */
   encode(value: Value, into: StatementParameter[], isLone?: boolean): void;
   /** Returns the number of rows that a parameter of the statement contains; 1 for single parameters. */

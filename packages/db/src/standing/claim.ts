@@ -42,17 +42,13 @@ const claimed = selectList(
 );
 
 /**
- * Claims due tasks (only this node may work on them for a limited time). Every project gets its first task before any project gets a
+ * Claims due tasks: only this node may then work on them, for a limited time. Every project gets its first task before any project gets a
  * second.
- * - First, the index due_tasks_due shows which projects have due tasks, however many tasks one project has (10,000 take 2 ms). If nothing
- *   is due, this reads one page.
- * - Then due_tasks_project gives the oldest tasks of each project. All projects share one maximum number.
- * - Each task is looked up by its key. `is true` prevents PostgreSQL from using the due time for this lookup.
- * - With SKIP LOCKED, nodes never wait for each other.
- * - No index has a column of the lease (the node and its time limit). So the update is HOT (PostgreSQL changes no index).
  */
 const claimTasks = statement<RawRow<Omit<ClaimedDueTask, "dueOfProject">> & Pick<ClaimedDueTask, "dueOfProject">>(
   "claim_due_tasks",
+  // `is true` prevents PostgreSQL from using the index of due times, so that it looks each task up by its key. No index has a column of the
+  // lease. So the update changes no index (HOT).
   `with ahead as materialized (
     select project_id, due_at from due_tasks where due_at <= $1::timestamptz order by due_at, project_id limit ${aheadMax}
   ), owners as materialized (

@@ -62,8 +62,8 @@ const readUsages = compose(
 );
 
 /**
- * Returns the open runs (queued or running) of the given concurrency keys. Runs with the same key follow one another. The caller's
- * transaction must hold the locks on their programs. At most `most` queued runs of a key are counted.
+ * Returns for each concurrency key how many runs have started and how many are queued. `most`: queued runs are counted up to this number.
+ * The caller must have locked the programs.
  */
 export async function readConcurrencyKeyUsages(
   tx: Executor,

@@ -10,12 +10,12 @@ import { statement } from "../sql/statement.ts";
 const walkedMax = 1_000;
 
 /**
- * Counts those of a trigger's newest events that are about another entity (customer or user) than the schedule's, so that the schedule
- * ignores them. Uses the index events_trigger, newest event first. The two conditions compare all columns of this index together. With a
- * condition on the project alone, PostgreSQL could use the primary key instead.
+ * Counts events that a schedule ignores, because they are about another entity (customer or user). Looks only at the newest 1,000 events of
+ * the trigger.
  */
 const countOthers = statement<{ count: number }>(
   "count_passed_over_events",
+  // The conditions compare all columns of the index events_trigger, so that PostgreSQL does not use the primary key.
   `select count(*) filter (where e.kind = 'event' and e.entity_id <> $4::text)::int4 as count from (
      select kind, entity_id from events
      where (trigger_slug, project_id, id) >= ($1::text, $2::uuid, $3::uuid)

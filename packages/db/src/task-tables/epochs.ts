@@ -2,9 +2,7 @@ import { type Executor, withTransaction } from "../connect.ts";
 import { currentEpoch, lowPriorityEpoch } from "../deliveries/epoch.ts";
 import { statement } from "../sql/statement.ts";
 
-/**
- * Moves tasks of old epochs (parts of the queue) to the current epoch of the same priority. Uses the first column of delivery_tasks_lane.
- */
+/** Moves delivery tasks from older epochs to the current epoch of the same priority. An epoch is a part of the queue. */
 const adoptLeft = statement<Record<never, never>>(
   "adopt_delivery_tasks",
   `update delivery_tasks set epoch = sign(epoch)::int4 * ${currentEpoch}

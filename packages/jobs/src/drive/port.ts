@@ -110,8 +110,8 @@ export type Port = Omit<StepEffects, "mustPause" | "mustEnd"> & {
   readonly undoTries: number;
   readonly undoBackoffMs: number;
   /**
-   * Prepares the first call of a step action (one unit of a step's work). The call is then recorded in the commit before the action, and is
-   * sent without a further commit. Returns undefined if the call cannot be prepared. The action then makes the call with `call`.
+   * Prepares the first call of a step action (one unit of a step's work). The call is recorded in the commit before the action. Returns
+   * undefined if the action must make the call with `call` instead.
    */
   ready(state: JobState, invocation: Invocation, turn: CallTurn): Promise<ReadyAttempt | undefined>;
   /**

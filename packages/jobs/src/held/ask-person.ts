@@ -64,8 +64,8 @@ type PersonAskerContext = Pick<
 type AskResult = { readonly jobId: Id<"job"> } | { readonly refusal: Fault };
 
 /**
- * Maximum number of jobs in a row that ask a person about the same call, if the call has no idempotency key. Only jobs within the time that
- * a person has for an answer are counted.
+ * Maximum number of questions to a person about the same call in the time that a person has to answer. It applies to calls without an
+ * idempotency key.
  */
 const repeatsMax = 20;
 

@@ -9,7 +9,7 @@ type DriftContext = Pick<JobsContext, "db" | "views">;
 
 /** Compares the present tool definitions of a project with the pinned definitions (stored with a program when it was accepted). */
 export type DriftReader = {
-  /** Returns the differences between the present tools and the pinned definitions of one program. */
+  /** Returns how the present tools differ from the tool definitions that are stored with the program `digest`. */
   driftOf(projectId: ProjectId, digest: Buffer): Promise<readonly Drift[]>;
   /**
    * Reads the tool definitions that several programs were stored with, in one statement. Caches how the present tools differ from them. A

@@ -98,7 +98,7 @@ type ProgressFields = {
     readonly childId?: Id<"job">;
     /** The child job of the `run` step that was ended because the parent job ended. */
     readonly endedId?: Id<"job">;
-    /** The ended child job of the `run` step that a retry of the parent job continues where it stopped. */
+    /** Id of the ended child job that the `run` step continues, because the parent job is retried. */
     readonly retriesId?: Id<"job">;
     readonly resendsUnknown?: true;
   };

@@ -83,10 +83,7 @@ export function isTight(room: ChildLimits, most: ChildLimits): boolean {
   return limitNames.some((name) => room[name] < most[name]);
 }
 
-/**
- * Adds for each limit what the child job has used (`used`) to what is left (`room`). If a child job continues, its own earlier use must not
- * reduce its limits.
- */
+/** Returns the limits of a child job that continues: what is left (`room`) plus what the child job has already used (`used`). */
 export function withUsed(room: ChildLimits, used: ChildLimits): ChildLimits {
   const sum = (name: LimitName) => room[name] + used[name];
   return { toolCalls: sum("toolCalls"), writes: sum("writes"), rows: sum("rows"), asks: sum("asks") };

@@ -58,8 +58,8 @@ export function newTally(all?: UsedCalls): Tally {
 }
 
 /**
- * Values that `invoke` (makes a tool call) needs from its caller. `state`: the job. `tally`: the counts of the current step action (part of
- * the step's work). `attempts`: the number of earlier attempts of this call on all nodes.
+ * Values that `invoke` needs to make a tool call. `state`: the job. `tally`: counts of calls in the current step action (part of a step's
+ * work). `attempts`: number of earlier attempts of this call on all nodes.
  */
 export type CallerState = {
   readonly state: JobState;

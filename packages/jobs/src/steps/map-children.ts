@@ -43,7 +43,8 @@ export class RowChildren {
   readonly #open = new Map<string, Child>();
   readonly #begun = new Map<string, NewChild>();
   /**
-   * Ended child jobs that the current action of the `map` step retries, by row and call. `ended`: the child job as it was when it ended.
+   * Ended child jobs that the `map` step retries. Each key names the row and the call. `retried`: the child job's id and limits for the
+   * retry.
    */
   readonly #takenOn = new Map<string, { readonly ended: Child; readonly retried: RetriedChild }>();
   readonly #ended = new Map<string, Child>();
@@ -291,10 +292,7 @@ export class RowChildren {
     for (const name of limitNames) this.used[name] -= used[name];
   }
 
-  /**
-   * Returns how much the child jobs that this `map` step starts may still use of the job's limits. The use by the step's rows and the
-   * amounts reserved for running child jobs are already subtracted.
-   */
+  /** Returns what new child jobs of this `map` step may still use of each limit. */
   #room(): ChildLimits {
     const { shared } = this.#effects;
     if (shared !== undefined) return shared.room();

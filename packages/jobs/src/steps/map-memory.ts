@@ -43,7 +43,7 @@ export class MapMemory {
   #charging: Promise<boolean> | undefined;
   #changed = Promise.withResolvers<void>();
 
-  /** `isWanted`: returns true if the node must stop its work on the job, so that no further call may begin. */
+  /** `isWanted`: returns true if the job must stop for now, for example because other jobs wait for this node. */
   constructor(effects: StepEffects, isWanted: () => boolean) {
     this.#effects = effects;
     this.#isWanted = isWanted;

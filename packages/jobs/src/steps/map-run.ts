@@ -109,7 +109,7 @@ export class RowsRun {
     this.#parts = { effects, memory, takeRecord: this.#takeRecord, children, tools };
   }
 
-  /** Runs rows until no row is running. Then throws the error of a call, a read or a commit, if there was one. */
+  /** Starts rows, and waits until all started rows have stopped. Throws the error of a call, a read or a commit that failed. */
   async run(): Promise<RowsEnd> {
     await this.#read();
     while (this.#isUnderWay() || this.#isMuchLeft()) {

@@ -7,10 +7,7 @@ import type { SetWriter } from "./set-writer.ts";
 /** Approximate memory in bytes that decrypted rows may always use. `openedMax`: the maximum, if the node has that memory free. */
 const openedMin = 6_291_456;
 const openedMax = 50_331_648;
-/**
- * Fraction of the allowed memory that rows of average size fill when a part of the set is stored again. The rest is a reserve for larger
- * rows. Rows that still do not fit in the memory are decrypted with the next part instead.
- */
+/** Fraction of the allowed memory that is planned for the rows of one part. The rest is a reserve for larger rows. */
 const fill = 0.9;
 
 /** Numbers of the rows of a set (the list that a step made), in the order of the set. `bytes`: approximate memory of all these rows. */

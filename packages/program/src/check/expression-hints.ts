@@ -72,10 +72,7 @@ export function hintOfName(name: string, whole: string, scope: Scope): string {
 /** One side of a comparison. `node`: its part of the expression. `type`: the known type of its values, undefined if nothing is known. */
 type Side = { readonly node: Expr | undefined; readonly type: ValueType };
 
-/**
- * Reason why a comparison is never true. `isNote`: true if svc only adds a note and accepts the program. svc does so if it knows the
- * possible values only from a tool argument with the same name as the field. The app may then answer with other values as well.
- */
+/** Reason why the two sides of a comparison are never equal. `isNote`: true if the reason is only a note and the program is accepted. */
 type MemberFault = ConstantFault & { readonly isNote?: boolean };
 
 /** Maximum values of an enum that the hint in an error about a comparison lists. */

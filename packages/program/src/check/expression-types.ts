@@ -170,8 +170,8 @@ function isDate(typed: TypedPart | undefined): boolean {
 }
 
 /**
- * Returns the JSON type of a function's result, or undefined if it is unknown. For the function `string` the argument decides: from a point
- * in time, it makes the text of a point in time.
+ * Returns the JSON type of a function's result, or undefined if it is unknown. `first`: the value on which the function is called, or its
+ * first argument.
  */
 function typeOfResult(name: string, { signature }: CelResult, first: TypedPart | undefined): ValueType {
   if (name === "string" && first?.kind === "timestamp") return timestampType;

@@ -112,7 +112,7 @@ function withQuotes(source: string): string {
 /** A field of the payload that a filter reads: its path after `event`, and the index of the path in the filter. */
 type ReadField = { readonly at: number; readonly path: readonly string[] };
 
-/** Returns the paths after `event` that a filter reads, except inside texts. */
+/** Returns the fields of `event` that a filter reads, such as `payload.id` for `event.payload.id`. Quoted texts are skipped. */
 function readFields(source: string): ReadField[] {
   const paths = new RegExp(String.raw`${quotedText}|(?<![\w.])event((?:\.[A-Za-z_]\w*)+)(?!\w|\s*\()`, "g");
   return [...source.matchAll(paths)].flatMap(({ index, 1: path }) =>
@@ -137,9 +137,8 @@ function missingStep(path: readonly string[], payload: ValueType): Missing | und
 }
 
 /**
- * Compares how far a path exists in several event types, and returns the place that is furthest along the path. `steps`: for each type, the
- * first member of the path that the type does not have. `names` of the result: the fields of all types at that place. Returns undefined if
- * one type has the whole path.
+ * Combines the places at which a path leaves the schemas of several event types. Returns the last of these places along the path, with the
+ * fields that exist there. Returns undefined if one schema has the whole path.
  */
 function mostComplete(steps: readonly (Missing | undefined)[]): Missing | undefined {
   const missing = steps.filter((step) => step !== undefined);
@@ -230,10 +229,7 @@ const largestPayload: Extent = {
   total: filterPayloadBytes / 2,
   depth: 0,
 };
-/**
- * Assumed length in characters of the texts in an event that are not in its payload, such as the id of an entity (customer or user). Used
- * to estimate the cost of a filter.
- */
+/** Assumed length in characters of each text in an event, except the texts in its payload. Used to estimate the cost of a filter. */
 const otherText = 1_000;
 
 /** Returns the maximum cost of a filter expression, in evaluation steps (units of work). `payload`: the type of the event's payload. */

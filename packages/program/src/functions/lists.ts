@@ -55,10 +55,7 @@ function total(items: readonly CelValue[]): CelInput {
   return sum;
 }
 
-/**
- * Returns the maximum size (extent) of the result of a list function, for functions whose result is never larger than the list that they
- * get.
- */
+/** Returns the maximum size of a result that is never larger than the given list. */
 const noLarger = ([list = scalar]: readonly Extent[]): Extent => ({ ...list, depth: 0 });
 const walked = ([list = scalar]: readonly Extent[]) => list.total * stepsOf.value;
 /** Returns the cost of sorting a list, in evaluation steps (units of work). Each value is compared about 20 times. */

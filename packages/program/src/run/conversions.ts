@@ -129,7 +129,7 @@ function spanOf(text: string): CelInput {
   return made(spans, text);
 }
 
-/** Returns a CEL time from seconds and nanoseconds since 1970. Its text has the RFC 3339 form that the evaluator reads without changes. */
+/** Returns a CEL time from seconds and nanoseconds since 1970. */
 function celInstant(seconds: number, nanos: number): CelInput {
   return made(times, `${isoTime(seconds * 1000).slice(0, 19)}.${String(nanos).padStart(9, "0")}Z`);
 }

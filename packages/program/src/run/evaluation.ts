@@ -294,8 +294,8 @@ function sizeOf(value: unknown): number {
 }
 
 /**
- * Returns the kinds of the values that an operation does not accept, from the evaluator's message. Values are left out. Returns "" if the
- * kinds are unknown.
+ * Returns words for an error: an operation and the kinds of values that it does not accept. They come from the evaluator's message. Returns
+ * "" if the message does not name them.
  */
 function overloadWords(message: string): string {
   const [, name = "", applied] = /overload for '([^']+)' applied to '(.*)'/s.exec(message) ?? [];

@@ -63,8 +63,8 @@ export type Chain = { readonly root: string; readonly path: readonly (string | n
 export const nothingReached: PathExtent = { extent: scalar, items: 0 };
 
 /**
- * Returns the size of the value at each path, such as `row.amount`. For paths that start with `row`, the size is the largest of all rows.
- * The first name of any other path is looked up in `values`.
+ * Returns the size of the value at each path, such as `row.amount`. `rows`: the values for paths that start with `row`; the largest one
+ * counts. `values`: the values for all other paths, by their first name.
  */
 export function reachAll(
   chains: readonly Chain[],

@@ -10,7 +10,7 @@ import { entriesOf, type ValueTemplate } from "../template.ts";
  * applied to its program before each step.
  */
 export type AppliedOverrides = {
-  /** Inputs of the program that answers to questions have changed, by name. */
+  /** Changed inputs of the program, by name. */
   readonly params: JsonObject;
   /** Changed arguments, by the id of the step (or of a call in a map) and the argument's name. */
   readonly args: Readonly<Record<string, JsonObject>>;

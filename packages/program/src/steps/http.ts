@@ -180,10 +180,7 @@ function checkConfirm(fields: ShapeFields, method: HttpCall["method"], { faults 
   faults.add("PROGRAM_CONFIRM_MISSING", path, why, 'write "confirm": true next to http');
 }
 
-/**
- * Checks the field `rows` of an `http` step, and records faults. A HEAD request must have no `rows`, because its answer has no body. The
- * number of the first page may be in the URL's query or in `start`, but not in both.
- */
+/** Checks the field `rows` of an `http` step, and records faults. A HEAD request must have no `rows`, because its answer has no body. */
 function checkRowsOfRequest(
   fields: ShapeFields,
   rows: HttpStep["rows"],
@@ -198,6 +195,7 @@ function checkRowsOfRequest(
   }
   const query = entriesOf(request.args)?.find(([name]) => name === "query")?.[1];
   const given = { value: query && entriesOf(query), path: [...fields.at("http").path, "query"] };
+  // The number of the first page may be in the URL's query or in `start`, but not in both.
   checkStart(node, rows.page, given, reader);
 }
 

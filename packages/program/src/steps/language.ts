@@ -49,10 +49,7 @@ export type StepLanguage<S extends AnyStep, Inner extends AnyStep = never> = {
    * program needs: tool definitions to store with it, accounts, changeable arguments and approvals.
    */
   calls(step: S): readonly StepCall[];
-  /**
-   * Returns the skills (programs that are used as tools) that a step runs by itself. They have the names that the program gives them.
-   * Absent for a kind of step that runs no skills.
-   */
+  /** Returns the names of the skills that a step runs, without those of its inner steps. Absent if this kind of step runs no skills. */
   runs?(step: S): readonly string[];
   /** Returns the judgment points (questions to people) that this step may ask, for example if it fails. */
   asks(step: S): readonly StepPoint[];

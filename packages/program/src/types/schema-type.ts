@@ -241,8 +241,8 @@ export function valuesListed(type: ValueType): Values | undefined {
 }
 
 /**
- * Returns the type of a tool's answer. A field of the answer may have the name of an argument that allows only listed values.
- * `valuesListed` returns these values for the type of such a field.
+ * Returns the type of a tool's answer. If a field has the same name as an argument, the values listed for the argument are recorded for the
+ * field.
  */
 export function answerTypeOf(action: Action): JsonSchema {
   const known = answers.get(action);

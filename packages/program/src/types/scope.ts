@@ -68,15 +68,13 @@ export type Scope = {
   readonly input: ValueType;
   readonly params: ValueType;
   /**
-   * The program's params and the remaining budget, with which the check evaluates constant expressions. Undefined if a person's answer may
-   * change the params, or if the check must compute no values.
+   * Params of the program, and how much work the check may still do to evaluate constant expressions. Undefined if the check must not
+   * evaluate them.
    */
   readonly constants?: Constants | undefined;
   /** Steps that have certainly ended before this place of the program runs, by step id. Expressions at this place can use their results. */
   readonly ended: ReadonlyMap<string, StepOutcome>;
-  /**
-   * Ids of all steps of the program. A step that is in this set and not in `ended` may not have ended when this place of the program runs.
-   */
+  /** Ids of all steps of the program, including steps that run after this place. */
   readonly ids: ReadonlySet<string>;
   /**
    * Steps whose error exists at this place of the program, because a condition around the place requires it. Expressions here may use the

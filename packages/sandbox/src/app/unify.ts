@@ -33,7 +33,7 @@ export class Unifier {
     this.#required = new Set(Array.isArray(required) ? required.map(String) : []);
   }
 
-  /** Copies the arguments that another unifier has found in one part of the request to the arguments of this unifier. */
+  /** Takes over the arguments that `other` has found in the request. */
   adopt(other: Unifier): void {
     for (const [name, value] of Object.entries(other.args)) define(this.args, name, value);
   }
@@ -147,8 +147,8 @@ export class Unifier {
   }
 
   /**
-   * Adds a fault for a required field that a request lacks. A field of the request may be missing only if its template uses an argument
-   * that may be missing. An object that contains a constant is always required.
+   * Adds a fault for each required part of a missing value. Constants are required. A text is optional only if it uses an optional
+   * argument.
    */
   #absent(tree: TemplateTree, place: string): void {
     if (tree.kind === "object") {

@@ -201,9 +201,8 @@ function timeFields({ words, end }: Limit, fields: ObjectFields): readonly [stri
 }
 
 /**
- * Returns a time field, and the other time fields inside the same inner object. For example, `start.dateTime` and `start.date` are both
- * inside `start`. The field with the longest name comes first, which is the one with a point in time. Returns an empty list if `found` is
- * undefined.
+ * Returns the time field `found` and the other time fields of the same object, such as `start.dateTime` and `start.date`. The longest name
+ * comes first. Returns an empty list if `found` is undefined.
  */
 function alike(
   times: readonly [string, Field][],

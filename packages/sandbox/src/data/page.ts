@@ -102,8 +102,8 @@ export function isPageArgument(action: Action, name: string): boolean {
 }
 
 /**
- * The list of which a page is taken. `count`: returns the number of items. `pages`: the number of full pages. `startAfter`: returns the
- * index after the row with an id, among the first `total` rows.
+ * A list that is read in pages. `count`: returns the number of items. `pages`: number of full pages. `startAfter`: returns the index after
+ * the row `id`, and looks only at the first `total` rows.
  */
 type PageSource = {
   readonly count: (usual: number) => number;

@@ -100,8 +100,8 @@ function findReference(toolkit: Toolkit, owner: string, path: readonly string[])
 }
 
 /**
- * Returns the parts of a field's path: the words for the object that it refers to, and the field of this object. For example, `assignee.id`
- * and `assignee_id` are both the id of an assignee, and `assignee.name` is the assignee's name.
+ * Splits the path of a field that belongs to another object, for example `assignee.name`. `words`: the words for the object, such as
+ * `assignee`. `leaf`: the field of the object, such as `name`. `base`: the part of the path that refers to the object.
  */
 function splitPath(path: readonly string[]): { base: readonly string[]; words: readonly string[]; leaf: string } {
   const last = path.findLast((step) => !/^\d+$/.test(step)) ?? "";
@@ -198,8 +198,8 @@ function asTyped(id: string | number | undefined, schema: AnyObject): unknown {
 }
 
 /**
- * Returns the value of an object's field in the form in which the list tool for such objects returns it. If the field is a name and the
- * list has no such field, a different name field is used (for example `summary` for `name`). Returns undefined if no field is found.
+ * Returns the value of an object's field, as the list tool for these objects returns it. For a name, a similar field such as `summary` may
+ * be used. Returns undefined if no field is found.
  */
 function fieldOf(toolkit: Toolkit, list: Action, shown: ShownObject, leaf: string): unknown {
   const role = roleOf(toolkit, list);

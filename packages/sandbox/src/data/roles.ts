@@ -125,10 +125,7 @@ function withoutArgument(noun: readonly string[], args: readonly string[]): read
   return noun;
 }
 
-/**
- * Returns the argument that contains the object's id. Its name is the tool's noun, or the last words of the noun, followed by `id`. The
- * whole noun is tried first. For tools that read, the noun without `id` also counts.
- */
+/** Returns the argument that contains the id of the tool's object. For example, the tool `get_issue` may have the argument `issue_id`. */
 function findIdArgument(action: Action, { verb, noun }: Named): string | undefined {
   const byName = new Map(argumentsOf(action).map((name) => [plainName(name), name]));
   const phrases = noun.map((_word, index) => noun.slice(index).join(""));

@@ -65,8 +65,8 @@ function sentUuids(events: readonly AuditEvent[]): string[] {
 }
 
 /**
- * Returns a row of the audit log in the form in which it gets its place in the project's chain of rows. For a sent tool call, the digest of
- * its entity (customer or user) is computed here. The statements that record calls do not have the key for it.
+ * Returns a completed row of the audit log, ready to be added to the project's chain. For a sent tool call, this adds the digest of its
+ * entity (customer or user).
  */
 function finished(event: AuditEvent, entities: ReadonlyMap<string, string>, { sealer }: PlacingOptions) {
   const entity = event.action === sentAction ? entities.get(uuidOfId(event.id)) : undefined;

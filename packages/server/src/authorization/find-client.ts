@@ -178,8 +178,8 @@ const idCharactersMax = 1_024;
 const lookupsMax = 20;
 
 /**
- * Creates the lookup of clients. If the id is an address, the metadata document describes the client; otherwise the client must be
- * registered.
+ * Creates the function that finds an OAuth client by its id. If the id is a URL, the document at this URL describes the client. Otherwise,
+ * the client must be registered.
  */
 export function createFindClient({
   db,

@@ -85,10 +85,7 @@ function issuerMetadata({ issuer }: ServiceUrls): object {
   };
 }
 
-/**
- * Returns the handlers of the metadata, by path. Pages of any origin may read it (RFC 8414, RFC 9728). The metadata of the resource has two
- * paths: a plain one, and one that ends in the path of MCP (RFC 9728).
- */
+/** Returns the handlers of the OAuth metadata documents, by path. Web pages of any origin may read these documents. */
 export function metadataPages(publicFile: PublicFile, urlsOf: ServiceUrlsOf): ReadonlyMap<string, PageHandler> {
   const serve = (documentOf: (urls: ServiceUrls) => object) =>
     publicFile((req) => {
@@ -98,6 +95,7 @@ export function metadataPages(publicFile: PublicFile, urlsOf: ServiceUrlsOf): Re
   const resource = serve(resourceMetadata);
   return new Map([
     [resourceMetadataPath, resource],
+    // RFC 9728 puts the path of MCP at the end.
     [`${resourceMetadataPath}${mcpPath}`, resource],
     [issuerMetadataPath, serve(issuerMetadata)],
   ]);

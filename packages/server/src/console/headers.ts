@@ -1,4 +1,4 @@
-/** Path of the console, with or without its final slash. */
+/** Path of the console. */
 export const consolePath = "/console/";
 
 /** Path of the portal: pages on which a customer manages its own endpoints. The id of a project follows, and then the path of a page. */

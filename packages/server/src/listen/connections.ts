@@ -100,13 +100,8 @@ const heldAtOnce = 2;
 const orderMs = 1_000;
 
 /**
- * Creates the registry of the node's open connections. If a limit is reached, a new connection is accepted only if an open one can be
- * closed. Connections are closed in this order:
- * 1. connections without a request, after 250 ms, least recently used first;
- * 2. connections without a key that keep the node waiting, after 250 ms, least recently used first;
- * 3. connections without a key whose answer takes over a second;
- * 4. younger connections of the first two kinds.
- * If there are too many connections with a key, the one that has been idle the longest is closed.
+ * Creates the registry of the node's open connections. At a limit, a new connection is accepted only if an open one can be closed.
+ * Connections that showed no valid key are closed first.
  */
 export function createConnections(limits: ConnectionLimits): Connections {
   const { max, perAddressMax, addresses, nowMs: now = () => performance.now() } = limits;

@@ -93,8 +93,8 @@ const heldText =
 /** Data that a start read from the deployment's database or created in it. */
 export type PreparedStore = {
   /**
-   * The audience (rule that says which projects receive an event) that an earlier start of the server used. Undefined if the present
-   * configuration sets its own audience. Undefined if no earlier start used the audience `accounts` (see `forgottenAudience`).
+   * The audience (which projects receive webhook events) of an earlier start, if it was `accounts` and this start sets none. Undefined
+   * otherwise.
    */
   readonly audience: Audience | undefined;
   /** Key that this start created. It must be shown once. */

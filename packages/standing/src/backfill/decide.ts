@@ -263,7 +263,7 @@ class Step {
   readonly renamed: Pick<SourceRun, "id" | "sourceKey">[] = [];
   readonly counts: { started: number; skipped: number; passed: number };
   position: Pick<BackfillMove, "positionAt" | "positionEventId">;
-  /** Number of runs that this step made, including skipped and refused ones. */
+  /** Number of runs that this part of the backfill has made, including skipped and refused ones. */
   used = 0;
   readonly #decisions: DecisionContext;
   readonly #due: DueBackfill;
@@ -329,9 +329,8 @@ class Step {
   }
 
   /**
-   * True if svc may have deleted an earlier run for a time or event of this backfill, because it is due before `keptFrom` and after the
-   * creation of the program. False if all runs since then still exist. Always false if the backfill is to run times and events a second
-   * time (`again`).
+   * True if this time or event may already have had a run that svc has deleted. Always false if the backfill repeats earlier runs
+   * (`again`).
    */
   #mayHaveHadOne({ fireAt }: DueCandidate["occurrence"]): boolean {
     const { record, keptFrom } = this.#due;

@@ -134,10 +134,7 @@ function mayNotRun(version: LoadedVersion, { program }: Pick<ProgramDue, "progra
   return !version.record.needsApproval && permits.isHeldByPolicy(program, version);
 }
 
-/**
- * Decides about the waiting runs, each by its own version. Returns true if it stopped early, so that some runs that could start were not
- * decided. Returns false if all were decided.
- */
+/** Decides which waiting runs start now. Returns true if the waiting runs must soon be read again. */
 function decideWaiting(
   { sealer }: Pick<StandingContext, "sealer">,
   decisions: DecisionContext,

@@ -67,13 +67,14 @@ export class Windows {
   }
 
   /**
-   * Returns the earliest time at which svc must check if one of the windows to which this transaction added events can close. If a window's
-   * time is over but its events still arrive, the check follows `againMs` later. Without this pause, a burst of events would cause a check
-   * after every batch.
+   * Returns the earliest time at which svc must check if a collect window can close. Looks only at windows that got events in this
+   * transaction.
    */
   checkAt(nowMs: number, againMs: number): number | undefined {
     const times = [...this.#touched.values()].map(({ run: { state, notBefore } }) => {
       const at = notBefore ?? 0;
+      // If the time of the window is over but its events still arrive, the check follows later. Otherwise, a burst of events would cause a
+      // check after every batch.
       return state === "closing" || at > nowMs ? at : nowMs + againMs;
     });
     return times.length === 0 ? undefined : Math.min(...times);

@@ -32,10 +32,7 @@ export type StandingFaults = FaultList<DefinitionFaultCode>;
  */
 export function createDefinitionFaults(document: unknown): {
   readonly faults: StandingFaults;
-  /**
-   * List of faults for readers that definitions and programs share. These readers report fault codes of programs. Each code is translated
-   * into a code of definitions and added to `faults`.
-   */
+  /** List of faults for code that reads both programs and schedules. Each fault gets a code for schedules and is added to `faults`. */
   readonly shared: FaultList;
 } {
   const faults = createFaultList<DefinitionFaultCode>(document);

@@ -86,7 +86,10 @@ export type DefinitionReading = {
    * List for faults that carry error codes of programs. It translates the codes into those of schedules, and adds the faults to `faults`.
    */
   readonly shared: FaultList;
-  /** The schedule that was read from the JSON text. Undefined if the text is not an object, or has no valid source or program. */
+  /**
+   * The schedule that was read from the JSON text. Undefined if the text is not an object. Also undefined if the program, or what starts
+   * it, is not valid.
+   */
   readonly definition: Definition | undefined;
   /** The object that was parsed from the schedule's JSON text. Undefined if the text is not an object. */
   readonly document: JsonObject | undefined;

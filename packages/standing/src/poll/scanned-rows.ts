@@ -12,10 +12,7 @@ export type RowsFault = { readonly code: "POLL_ROWS_INVALID" | "POLL_ID_MISSING"
 /** The reason why a cursor cannot be used for the next poll. */
 type CursorFault = { readonly code: "POLL_BOUND_INVALID"; readonly message: string };
 
-/**
- * One row on a page of a polled list. `digest`: hash of the row's id. `content`: hash of the row's kept fields. Each hash has 16 bytes and
- * is written in hexadecimal.
- */
+/** One row on a page of a polled list. `digest`: hash of the row's id, 16 bytes in hexadecimal. */
 type PolledRow = {
   readonly digest: string;
   /**

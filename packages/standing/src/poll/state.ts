@@ -18,8 +18,8 @@ export type OpenWalk = {
   /** The next page to read. Null means that the first page is next. */
   readonly page: OpenPage | null;
   /**
-   * The greatest value at the cursor's path (such as a time of change) among the rows read so far. The next reading of the list begins at
-   * this value. Null if no row has such a value.
+   * The greatest value so far of the field by which the poll finds new rows, such as a time of change. The next reading of the list begins
+   * at this value. Null if no row has such a value.
    */
   readonly highest: number | null;
   /** The last rows of the list among those read so far. Used only in the first reading of the list, if only its last rows count as new. */

@@ -223,10 +223,7 @@ class Walker {
     return { fault: { code: "PAGE_LIMIT", message, isFinal: true } };
   }
 
-  /**
-   * Returns the result of a poll that stopped because it reached its limit of pages or rows. The next poll continues to read the list at
-   * that page.
-   */
+  /** Returns the result of a poll that reached its limit of pages or rows. The next poll continues at the page where this one stopped. */
   #cut(): PollResult {
     const walk = this.#open(this.#page);
     const state = { ...this.#asked.state, bound: this.#bound, walk };
@@ -319,8 +316,8 @@ function takesNumbers(action: Action, name: string): boolean {
 }
 
 /**
- * Returns the bound: the value from which the next poll reads the list. `highest`: the greatest value among the rows that were read. If the
- * cursor has no `from`, the bound is the time at which the present reading began.
+ * Returns the value from which the next poll reads the list. `highest`: the greatest value among the rows that were read. `startedAt`: when
+ * the present reading began.
  */
 function nextBound(
   cursor: PollCursor,

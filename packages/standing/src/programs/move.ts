@@ -126,10 +126,7 @@ function resume(
   });
 }
 
-/**
- * Reasons of a schedule's pause that concern the version that is running. If a newer version waits for approval, such a pause can still be
- * ended.
- */
+/** Reasons for a pause that can be ended even while a newer version of the schedule waits for approval. */
 const ofRunningVersion: ReadonlySet<StandingPauseReason> = new Set(["requested", "failures", "fail_step"]);
 
 /** Returns why a paused program cannot be resumed; undefined if it can. */

@@ -82,10 +82,7 @@ const yearsAtOnce = 2;
 const yearsMax = 80;
 /** First and last calendar year in which svc looks for the next time of a cron expression. */
 const years = { first: 2, last: 2_999 };
-/**
- * Cache of parsed expressions, by text, time zone and years. It saves memory, because one parsed expression takes 80 kB and many programs
- * use the same expression.
- */
+/** Cache of parsed cron expressions. It saves memory, because one takes 80 kB and many programs use the same expression. */
 const crons = new LeastRecentlyUsed<string, Cron>(256);
 
 function cronOf(expression: string, timeZone: string, year: number): Cron {

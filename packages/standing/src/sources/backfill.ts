@@ -10,11 +10,9 @@ import { testWhen } from "../prepare/when.ts";
 import type { LoadedVersion } from "../versions.ts";
 import { isRunnable, nothingPrepared, type Source, type SourceDue } from "./source.ts";
 
-/**
- * Maximum number of past times or events that one step of a backfill (runs for past times) reads and evaluates. `bytesMax`: maximum bytes
- * of their events.
- */
+/** Maximum number of past times or events that one step of a backfill reads. */
 const stepMax = 500;
+/** Maximum size in bytes of the events that one step of a backfill reads. */
 const bytesMax = 8_388_608;
 
 /** Finds the due items (past times or events) of the backfills whose next step is due. It runs before the programs are locked. */

@@ -76,8 +76,8 @@ type PreparedSource = {
    */
   readonly left?: readonly ClaimedInboxEvent[];
   /**
-   * Returns what is still due, by program: times, events or rows for which runs may start. The caller has locked the programs. Throws
-   * StaleBatchError if a program has changed since these were read without a lock.
+   * Returns by program the times, events or rows for which runs may start. The caller has locked the programs. Throws StaleBatchError if a
+   * program has changed since this batch was prepared.
    */
   due(tx: Executor, locked: LockedPrograms): Promise<ReadonlyMap<StandingProgramId, SourceDue>>;
   /**

@@ -126,10 +126,7 @@ function isSubscribed(
   return fromVersion <= routingVersion && (untilVersion === null || routingVersion < untilVersion);
 }
 
-/**
- * Returns the events whose leases (time-limited rights) this node still has, by program. Only locked programs that were subscribed are
- * included.
- */
+/** Returns, for each program, its due events whose lease (time-limited right) this node still has. */
 async function dueEventsOf(
   tx: Executor,
   events: readonly PreparedEvent[],

@@ -11,7 +11,7 @@ type ScheduleReport = {
   readonly name: ScheduleEventName;
   /** Reason for the event: a value of the program's pauseReason, `start_failed`, or empty for all other events. */
   readonly reason: string;
-  /** Details of the reason, as text for people. */
+  /** Details of `reason`, as text for people. */
   readonly detail: string;
   /** Number of runs or missed times that the operational event (an event that svc makes about a project) reports. */
   readonly count: number;

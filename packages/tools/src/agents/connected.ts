@@ -29,8 +29,8 @@ const entitiesMax = 5;
 const accountsMax = 20;
 
 /**
- * Returns an answer with the connected accounts of the tools' apps added. A scoped key or grant (a person's permission for an agent) sees
- * only the accounts that it may use.
+ * Returns the answer with the connected accounts of the toolkits in `slugs` added. A scoped key or a grant sees only the accounts that it
+ * may use.
  */
 export async function withConnected(
   store: { readonly db: Database; readonly clock: Clock },

@@ -124,7 +124,7 @@ function adviceOf(outcome: string): string {
   return "The same call would fail again.";
 }
 
-/** Maximum characters of a request body in the text: enough to judge the request. The structured content contains the whole body. */
+/** Maximum number of characters of a request's body in the text that shows the request. */
 const bodyTextMax = 2_000;
 
 function requestText({ method, url, headers, body }: RequestPreview): string {

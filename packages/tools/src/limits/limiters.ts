@@ -7,10 +7,7 @@ import type { PaceRules } from "./pace.ts";
  * now. A node easily handles tries at this interval.
  */
 const stepMinMs = 50;
-/**
- * Maximum time in milliseconds from now to the next planned try of a waiting job. A longer wait would be pointless, because an
- * administrator may remove the limit earlier. If very many jobs wait, their times are later, because tries are at least `stepMinMs` apart.
- */
+/** Usual maximum time in milliseconds until a waiting job tries again. If very many jobs wait, the time is longer. */
 const horizonMs = 60_000;
 
 /**

@@ -43,9 +43,8 @@ export function endOf({ latest, widthMs }: PaceWindow): number {
 }
 
 /**
- * Returns the counts of started calls, moved to the current time. The counts belong to time stretches of equal length. The newest stretch
- * contains `nowMs`. Together with the 20 stretches before it, it covers at least `perMs`. If `perMs` has changed, the counts begin again
- * with zero. A clock that is late does not remove counts.
+ * Returns the counts of started calls, moved to the current time. Each count is for a twentieth of `perMs`, and the newest comes first. The
+ * counts start again at zero if `perMs` has changed.
  */
 function moved(window: PaceWindow | undefined, { perMs }: RateRule, nowMs: number): PaceWindow {
   const widthMs = Math.ceil(perMs / stretches);

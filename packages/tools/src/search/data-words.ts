@@ -41,9 +41,8 @@ const tellingWordsMin = 2;
 const addressMax = 4;
 
 /**
- * Returns a search query, split into the request and the data for the tool (ids, numbers, times, and texts to write). If a query consists
- * only of data, the data is the request. `isAddressed`: true if the query is addressed to a marked name (such as `@petra`). Then a text to
- * write may follow directly after the verb.
+ * Splits a search query into the request and the data for the tool, such as ids, numbers and texts to write. `isAddressed`: true if the
+ * query contains a name such as `@petra` or `#sales`.
  */
 export function partText(text: string, isAddressed: boolean): SplitQuery {
   const data: string[] = [];

@@ -28,7 +28,7 @@ const placing: ReadonlySet<string> = new Set(vocabulary.placing);
 /** Words for places where messages are sent, such as chat and channel. */
 const places: ReadonlySet<string> = new Set(vocabulary.places);
 const towards: ReadonlySet<string> = new Set(["in", "to", "on", "into", "at"]);
-/** Verb forms that occur in sentences but not in names. They show that a text is a message. */
+/** Verbs that show that a text is a sentence and not a name. */
 const finite: ReadonlySet<string> = new Set(["is", "are", "was", "were", "will"]);
 const asking: ReadonlySet<string> = new Set(vocabulary.asking);
 const verbs: ReadonlySet<string> = new Set(Object.values(vocabulary.verbClasses).flat());

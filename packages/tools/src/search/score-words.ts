@@ -88,8 +88,8 @@ export function scoreByWords(view: ViewIndex, meanings: readonly Meaning[]): Wor
 }
 
 /**
- * Stores in `best`, for each tool that contains at least one of the given terms, the highest weight of such a term. Earlier higher values
- * stay. Returns the positions of tools whose value was 0 before.
+ * Raises the value of each tool in `best` to the highest weight that one of these terms has in the tool. Returns the positions of the tools
+ * that had no value before.
  */
 function raiseToBest({ best, raised }: Sheet, terms: readonly KnownTerm[]): Uint32Array {
   let count = 0;

@@ -100,7 +100,7 @@ export async function startTestCallback(): Promise<
   });
 }
 
-/** Connects an entity to the account that the posts of a test organization name. */
+/** Connects an entity to an account. `reference`: the id by which webhook posts name this account. */
 export function putEntity({ db, clock }: TestCluster, projectId: ProjectId, entityId: string, reference: string) {
   const accountId = createId("acc", clock.now());
   return putAccountReferences(db, [{ toolkitSlug: "code_host", reference, projectId, accountId, entityId }]);

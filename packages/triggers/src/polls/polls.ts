@@ -12,7 +12,7 @@ export type EventPollObservation = {
    * may be missing. `unheld`: the poll asked to wait for events, but this node already held the maximum number of waiting polls.
    */
   readonly outcome: "events" | "empty" | "truncated" | "unheld";
-  /** Number of events that svc scanned for the poll. */
+  /** Number of events that svc read to answer the poll for events. */
   readonly scanned: number;
 };
 
@@ -49,7 +49,10 @@ type PolledEvents = {
 export type EventPolls = {
   /** Returns the current position in the project's event stream. */
   now(scope: CursorScope): Promise<EventPosition>;
-  /** Returns the position from which svc can return events to a reader (see `servedPosition`). */
+  /**
+   * Returns the position from which svc returns events to a reader. It is later than `position` if events after `position` are too old or
+   * deleted.
+   */
   served(scope: CursorScope, position: EventPosition, maxAgeMs: number | undefined): Promise<ServedPosition>;
   /** Returns the newest events after a position in the event stream, at most `max`. */
   newest(scope: CursorScope, position: EventPosition, max: number): ReturnType<typeof newestAfter>;

@@ -219,8 +219,8 @@ async function countFurther(
 }
 
 /**
- * The next deliveries that a replay must queue. `matches`: pairs of an event and a subscription. `next`: the pair up to which all were
- * read; undefined if none is left.
+ * The next deliveries that a replay queues. `matches`: pairs of an event and a subscription. `next`: the pair at which the next search
+ * continues; undefined at the end of the replay.
  */
 type NextMatches = {
   readonly matches: readonly EventMatch[];
@@ -331,9 +331,8 @@ function stepOf({ replay, count }: MovedReplay): ReplayStep {
 }
 
 /**
- * Returns over how many steps a replay spreads the deliveries of one second: the pause between two steps, and the maximum number of
- * deliveries in a step. If all deliveries of a second were queued in one step, deliveries of new events would have to wait until all of
- * them were sent.
+ * Returns the pause between two steps of a replay, and the maximum number of deliveries in one step. With small steps, deliveries of new
+ * events can be sent in between.
  */
 function stepPaceOf({ perSecond }: Pick<ReplayRecord, "perSecond">): StepPace {
   const steps = Math.min(stepsMax, Math.ceil(perSecond / burst));

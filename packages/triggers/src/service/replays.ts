@@ -296,7 +296,10 @@ function boundsOf(
     (isPortal && (parts >= portalPartsMax || !takeScan(caller, countScan)));
 }
 
-/** Matches of a replay by subscription. `next`: the first event that is not counted. `parts`: number of statements that counted. */
+/**
+ * Number of deliveries of a replay (`counts`), by subscription. `next`: the first event that is not counted. `parts`: number of queries
+ * that counted.
+ */
 type CountedReplay = {
   readonly counts: ReadonlyMap<SubscriptionId, number>;
   readonly next: EventId | undefined;

@@ -75,8 +75,8 @@ const ofProject = {
 };
 
 /**
- * Draws the quarantined webhook posts, newest first, and the button that releases them: those of shared toolkits (apps of all projects) for
- * the administrator, or those of a project's private toolkits. A quarantined post is verified but could not become an event.
+ * Draws the page of quarantined webhook posts, newest first. It shows the posts to one project's private toolkits, or to all shared
+ * toolkits.
  */
 export default function QuarantinePage() {
   const { projectId } = useParams({ strict: false });

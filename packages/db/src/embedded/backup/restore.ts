@@ -69,10 +69,7 @@ async function assertEmpty(dataDir: string): Promise<void> {
 
 type BackupContent = { readonly isSealed: boolean; readonly bytes: AsyncIterable<Buffer> };
 
-/**
- * Opens the backup in a file and returns its content. Checks now that the file was made with a vault key, and checks all bytes while they
- * are read. Throws BackupError.
- */
+/** Opens a backup file and returns its content. Checks the seal of all bytes with the vault key of the backup. Throws BackupError. */
 async function openContent(
   file: FileHandle,
   { file: path, keys, allowsUnsealed = false }: RestoreOptions,

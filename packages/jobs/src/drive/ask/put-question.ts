@@ -59,9 +59,8 @@ export function requestPlanApproval(
 }
 
 /**
- * Returns the change that suspends a job until a contact (a person of the project) confirms it. `reason`: why the job asks now. It is
- * `simulated` if the simulation run has ended, or `retried` if a retry was requested. Undefined if the job was already suspended, until a
- * person approved its program.
+ * Returns the change that parks a job until the contact (a person of the project) confirms it. `reason`: the simulation run or the retry
+ * that led to this question, if any.
  */
 export function requestConfirmation(
   state: JobState,

@@ -80,10 +80,7 @@ async function commitBesideRead(begun: WorkingJob, { invocation, turn }: FirstCa
 
 type StepBeginning = { readonly begun: WorkingJob; readonly first: FirstCall | undefined };
 
-/**
- * Returns the job with the step marked as begun, and the first call of the step. The call is undefined if the step makes no call, or if its
- * call may be sent before the begun step is committed. Such a call itself records that the step has begun.
- */
+/** Returns the job with the step marked as begun. `first`: the step's first call, or undefined if that call is not prepared now. */
 async function firstOf(work: WorkingJob, step: Step, port: Port): Promise<StepBeginning> {
   const kind = kindOf(step);
   const rows = kind.beginsWith && { rows: kind.beginsWith };
@@ -95,8 +92,8 @@ async function firstOf(work: WorkingJob, step: Step, port: Port): Promise<StepBe
 }
 
 /**
- * Returns a new job that is to be stored as running at once. If its first step makes calls, that step has begun as well. `seen`: connected
- * accounts that were looked up when the job was submitted.
+ * Returns a new job with the status running, for the caller to store. If the first step makes calls, this step has begun too. `seen`:
+ * connected accounts that were read when the job was submitted.
  */
 export async function beginJob(work: WorkingJob, port: Port, seen?: SeenAccounts): Promise<PlannedBeginning> {
   const running = apply(work, [started], port.clock.now());

@@ -40,8 +40,8 @@ type StoppedBranches = {
 };
 
 /**
- * Ends the work on the branches of a `parallel` step, if no branch can run now. Returns the job and its next change. Returns undefined if
- * the job was parked (stored as waiting) because a question is open.
+ * Decides how a job continues when no branch of its `parallel` step can run. Returns undefined if the job was parked because of an open
+ * question.
  */
 export async function endBranches(stopped: StoppedBranches): Promise<BranchesEnd> {
   const { work, port, parallel, ending, dues } = stopped;

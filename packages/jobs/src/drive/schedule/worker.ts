@@ -22,7 +22,7 @@ import { type HeldTask, HeldTasks, Slots } from "./held-tasks.ts";
  */
 export type TaskHandler = (task: ClaimedJobTask) => Promise<void>;
 
-/** Handlers for the tasks that do not run a job, by task kind. */
+/** Handlers of tasks, for all task kinds except `run` and `deadline`. */
 export type TaskHandlers = Readonly<Record<Exclude<JobTaskKind, "run" | "deadline">, TaskHandler>>;
 
 /**

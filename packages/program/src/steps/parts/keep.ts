@@ -82,8 +82,8 @@ export function withKept(
 }
 
 /**
- * The fields that a step adds to the rows of a set (a list of rows). `row`: the set. `kept`: the added fields with their types. `path`:
- * place of their names in the program. `replaced`: a field that the step removes from the rows.
+ * The change of a step to the fields of its rows. `row`: the rows before the step. `kept`: the added fields. `path`: where the program
+ * names the added fields. `replaced`: the removed field.
  */
 export type KeptFields = {
   readonly row: RowSet;

@@ -244,11 +244,9 @@ function nearTools(slug: string, { faults, view: { tools, toolkits } }: Check): 
 }
 
 const nearMax = 8;
-/**
- * Maximum number of tools with which an unknown tool slug is compared to suggest a similar one. One comparison takes up to 10 µs.
- * `meantMax`: number of unknown slugs in a program after which svc suggests nothing more.
- */
+/** Maximum number of tools that svc compares with an unknown slug to suggest a similar one. One comparison takes up to 10 µs. */
 const comparedMax = 200;
+/** Number of faults in a program from which svc suggests no similar slug any more. */
 const meantMax = 5;
 
 /** Returns a word without its plural ending. */

@@ -68,8 +68,8 @@ const encodedMin = 8;
 export const coreMax = 32;
 
 /**
- * The forms of a secret that are searched for. `encoded`: parts of its hex and base64 forms that do not depend on neighboring bytes.
- * `cores`: short parts; a text without any of them contains no form of the secret. `reach`: maximum length of a form in a text.
+ * The forms of a secret that svc searches for in a text. `encoded`: its hexadecimal and base64 forms. `cores`: short texts; every form
+ * contains one of them. `reach`: maximum length of a form.
  */
 export type SecretForms = {
   readonly text: string;

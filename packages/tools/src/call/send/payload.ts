@@ -13,7 +13,7 @@ import type { CallResult } from "../../outcome.ts";
 import { sensitiveNames } from "../redact/mask.ts";
 import { atOnce } from "../redact/redact.ts";
 
-/** Maximum number of values in an app's answer, and in a text of the answer that contains JSON and is parsed. */
+/** Maximum number of values in a JSON text that an app's answer contains as a string. */
 const valuesMax = 200_000;
 
 /**
@@ -99,7 +99,7 @@ function trimText(schema: JsonSchema, text: string): unknown {
 }
 
 /**
- * The result of a tool that the body of an app's answer contains. `isWhollyInBody`: true if every text and name of the result occurs in the
+ * A tool's result, read from the body of an app's answer. `isWhollyInBody`: true if all texts and field names of the result are in that
  * body.
  */
 type Payload = Pick<CallResult, "value" | "warnings"> & { readonly isWhollyInBody: boolean };

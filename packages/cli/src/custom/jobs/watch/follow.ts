@@ -19,10 +19,7 @@ const finalCodes: ReadonlySet<Code> = new Set([
   Code.Unimplemented,
 ]);
 
-/**
- * Minimum duration in milliseconds after which a broken stream counts as one that had been connected. The count of failures then starts
- * again at 1. A proxy may close a connection that is idle for so long.
- */
+/** If a stream breaks after at least this many milliseconds, it was connected before. The count of failures then starts again. */
 const reachedMs = 30_000;
 
 /**

@@ -47,8 +47,8 @@ const claimed = selectList(
  */
 const claimTasks = statement<RawRow<Omit<ClaimedDueTask, "dueOfProject">> & Pick<ClaimedDueTask, "dueOfProject">>(
   "claim_due_tasks",
-  // `is true` prevents PostgreSQL from using the index of due times, so that it looks each task up by its key. No index has a column of the
-  // lease. So the update changes no index (HOT).
+  // `is true` prevents PostgreSQL from using the index of due times, so that it looks each task up by its key. The lease is in none of the
+  // indexes, so the update changes none of them (HOT).
   `with ahead as materialized (
     select project_id, due_at from due_tasks where due_at <= $1::timestamptz order by due_at, project_id limit ${aheadMax}
   ), owners as materialized (

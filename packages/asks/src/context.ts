@@ -27,7 +27,7 @@ export type AskContext = {
    * own task due instead, and the worker that claims this task lets the job continue.
    */
   readonly moveJob?: ((tx: Executor, jobId: Id<"job">) => Promise<void>) | undefined;
-  /** Returns the console's address with a trailing slash, or undefined if no console is served. */
+  /** Returns the console's address with a trailing slash. The property is undefined if svc serves no console. */
   readonly consoleUrl?: (() => string) | undefined;
   readonly observer?: AskObserver;
   /**

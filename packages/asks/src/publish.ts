@@ -102,11 +102,11 @@ export async function runWatch(context: AskContext, task: ClaimedJobTask, { askI
 }
 
 /**
- * Returns the milliseconds until `runWatch` reads an ask's deliveries again. `untilNextMs`: time until the next delivery attempt is due. If
- * that time has passed, the attempt is running or its endpoint fails; then the pause doubles with each read. `attempt`: number of reads so
- * far.
+ * Returns how many milliseconds svc waits before it reads a question's deliveries again. `untilNextMs`: time until the next delivery
+ * attempt. If this time has passed, the pause doubles with each read. `attempt`: number of reads so far.
  */
 function watchPauseMs(untilNextMs: number, attempt: number): number {
+  // If the time of the attempt has passed, the attempt is running or its endpoint fails.
   const pauseMs = untilNextMs > 0 ? untilNextMs + watchMinMs : watchMinMs * 2 ** Math.min(attempt, 6);
   return Math.min(Math.max(pauseMs, watchMinMs), watchMaxMs);
 }

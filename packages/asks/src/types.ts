@@ -14,7 +14,7 @@ export type AskInput = {
   readonly projectId: ProjectId;
   /** Id of the key that submitted the job whose program asks the question. */
   readonly keyId: KeyId;
-  /** Id of the step that asks the question. Empty if the question is about the whole plan. */
+  /** Id of the step that asks the question. Empty if the question is about the whole program. */
   readonly stepId: string;
   readonly pointId: string;
   readonly kind: AskKind;

@@ -6,8 +6,7 @@ import type { DefinitionError, FileFault } from "./read/definition-file.ts";
 const messageMax = 4000;
 
 /**
- * Returns the declaration of an error about an import. The code that refuses the import passes the error's text, its advice, and the wrong
- * field of the request. `usual`: the field if the code passes none.
+ * Returns the declaration of an error about an import. `code`: the error code. `usual`: the request field that the error names by default.
  */
 function ofImport<Code extends "invalid_argument" | "resource_exhausted">(code: Code, usual: string) {
   return {

@@ -150,7 +150,7 @@ export type Verifier = {
   readonly header: string;
   /** Text in the header before the signature or token, such as `sha256=`. It is not a part of the signature or token. */
   readonly prefix: string;
-  /** Encoding of the signature: `hex`, `base64` or `base64url`. Empty for tokens. */
+  /** Encoding of the signature: `hex`, `base64` or `base64url`. Empty if posts have a token in place of a signature. */
   readonly encoding: string;
   /** Query parameter that contains the token. Empty if the token is elsewhere. */
   readonly parameter: string;

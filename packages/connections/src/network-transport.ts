@@ -217,7 +217,7 @@ export function createAppTransport(options: {
   };
 }
 
-/** Maximum time in milliseconds to read the document at an address for `read`. */
+/** Maximum time in milliseconds to read a document from a URL. */
 const documentTimeoutMs = 30_000;
 const documentHeaders = { accept: "application/json, application/yaml;q=0.9, */*;q=0.5", "user-agent": "svc/0.1" };
 
@@ -314,10 +314,7 @@ function sendOnce(
   });
 }
 
-/**
- * Decodes the content coding of an answer (RFC 9110, 8.4), limited by the decoder. An answer that cannot be decoded is returned unchanged,
- * with the reason.
- */
+/** Decodes an app's answer according to its `content-encoding`. An answer that cannot be decoded is returned unchanged, with the reason. */
 async function decodeAnswer(decoder: BodyDecoder, answer: AppAnswer): Promise<AppAnswer> {
   if (answer.kind !== "answer") return answer;
   const { "content-encoding": coding, "content-length": _length, ...headers } = answer.headers;

@@ -50,7 +50,7 @@ export type ConnectionsOptions = {
    * be known only after the server has started.
    */
   readonly publicUrl: () => string;
-  /** Returns the console's address with a trailing slash, or undefined if no console is served. */
+  /** Returns the console's address with a trailing slash. The property is undefined if svc serves no console. */
   readonly consoleUrl?: (() => string) | undefined;
   /** True if requests go to the sandbox, in which svc plays the apps itself. Callers may then connect accounts without a credential. */
   readonly isSandbox: boolean;

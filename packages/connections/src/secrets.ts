@@ -36,10 +36,7 @@ export type SecretVault = {
   open(projectId: ProjectId, names: readonly string[]): Promise<ReadonlyMap<string, string>>;
 };
 
-/**
- * Creates the secret vault of a database. Secrets that are requested together, for example by the rows of a map, are read with one
- * statement.
- */
+/** Creates the secret vault of a database. Secrets that are requested at the same time are read with one statement. */
 export function createSecretVault({ db, sealer }: { db: Database; sealer: Sealer }): SecretVault {
   const values = createBatcher<SecretAddress, Buffer | undefined>({
     run: (places) => findSecrets(db, places),

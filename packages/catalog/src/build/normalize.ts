@@ -142,8 +142,8 @@ function describeFault({ pointer, message, property }: SchemaFault, tree: Templa
 }
 
 /**
- * Splits a JSON Pointer to a value in an event's payload into two lists of steps. `declared`: the steps through the payload as the
- * trigger's definition writes it. `inside`: the remaining steps, through a value that the definition copies from the webhook post.
+ * Splits the steps of a JSON Pointer into two lists. `declared`: the steps that the trigger's definition of the payload contains. `inside`:
+ * the remaining steps, inside a value of the webhook post.
  */
 function splitPointer(pointer: string, payloadTree: TemplateTree): { declared: string[]; inside: string[] } {
   const steps = stepsOf(pointer);

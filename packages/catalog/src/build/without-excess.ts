@@ -62,10 +62,7 @@ function keepProperties(schema: JsonSchema, object: JsonSchema, pointer: string,
 type ObjectBounds = {
   readonly properties: JsonSchema;
   readonly isOpen: boolean;
-  /**
-   * Properties of an object whose own schemas restrict their properties. The values of these properties are checked too. `step`: the
-   * property's name as a step of a JSON Pointer.
-   */
+  /** Properties whose values are checked too. `child`: the schema of the value. `step`: the property's name as a step of a JSON Pointer. */
   readonly below: readonly { readonly name: string; readonly step: string; readonly child: unknown }[];
 };
 

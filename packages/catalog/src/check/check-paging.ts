@@ -3,10 +3,6 @@ import type { DefinitionFile, FaultPath } from "../read/definition-file.ts";
 import type { ActionDocument, JsonSchema, PagingDocument } from "../read/documents.ts";
 import { faultOfOutputPath } from "./check-response.ts";
 
-/**
- * An error in the part `paging` of an action, which says how the next page of a list is requested: its path in the file, the reason, and
- * the correction.
- */
 type PagingFault = readonly [path: FaultPath, reason: string, cure: string];
 
 /** The parts of an action that its paging refers to. */
@@ -28,10 +24,7 @@ export function faultsOfPaging({ paging, input, output }: PagedAction): readonly
   return [...own, ...taken, ...(output === undefined ? [] : faultsOfPaths(paging, output))];
 }
 
-/**
- * Returns errors for invalid combinations of the fields of `paging`: `query` without `from`; none of `from`, `start` and `by`; and `start`,
- * `by` or `size` together with `from`.
- */
+/** Returns errors if a field of `paging` is missing, or if two of its fields must not be used together. */
 function faultsOfForm({ from, query, start, by, size }: PagingDocument): PagingFault[] {
   const faults: PagingFault[] = [];
   if (from === undefined) {

@@ -49,8 +49,8 @@ export function checkSchema(file: DefinitionFile, path: FaultPath, schema: JsonS
 }
 
 /**
- * Checks one schema. If another schema declares the properties of the value, and `node` is only a rule about this value, `declared`
- * contains the names of these properties. Undefined if `node` declares the properties itself.
+ * Checks the schema `node` and the schemas inside it. `declared`: property names that another schema declares for the same value. Undefined
+ * if `node` declares the properties itself.
  */
 function checkNode(check: Check, path: FaultPath, node: unknown, declared: ReadonlySet<string> | undefined): void {
   if (!isObject(node)) return;

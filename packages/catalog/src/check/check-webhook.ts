@@ -121,8 +121,8 @@ function checkTime(
 }
 
 /**
- * Checks a placeholder in the signed text or in the time of a webhook's signature. It must not name the header of the signature itself. It
- * may name a part of the signature header only if the toolkit's definition splits this header into parts.
+ * Checks a placeholder of a webhook's definition. The placeholder must not read the signature itself. It may read another part of the
+ * signature header only if the definition sets `split`.
  */
 function checkSource(file: DefinitionFile, path: FaultPath, place: Placeholder, webhook: HmacDocument): void {
   const { split, prefix = "" } = webhook;

@@ -3,7 +3,7 @@ import type { DefinitionFile, FaultPath } from "../read/definition-file.ts";
 import type { JsonSchema } from "../read/documents.ts";
 import { placeAt, type SchemaPlace, schemaPlace } from "./sensitivity.ts";
 
-/** Names that a schema declares at one position of its values. */
+/** The property names that a schema declares for a value, and for the values inside it. */
 export type KnownNames = {
   /**
    * Returns true if the schema declares a property with this name at this position of the value. Returns true for every name if the schema

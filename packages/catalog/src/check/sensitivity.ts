@@ -11,10 +11,7 @@ export type SchemaPlace = {
   readonly isUnknown: boolean;
 };
 
-/**
- * Returns the position at which a search for sensitive values starts. It is the value that `root` describes, or the value that `part`
- * describes if `part` is given. `part`: a schema inside `root`.
- */
+/** Returns the position of the value that the schema `part` describes. `part`: a schema inside `root`; by default `root` itself. */
 export function schemaPlace(root: JsonSchema, part: JsonSchema = root): SchemaPlace {
   return placeOf(root, [part]);
 }
@@ -71,10 +68,7 @@ export function referencedSchema(root: JsonSchema, reference: string): JsonSchem
   return reference.startsWith("#") && isObject(node) ? node : undefined;
 }
 
-/**
- * Returns a position in a value, made of the given schemas and of all schemas to which they refer. Each schema is read only once, so that
- * circular references end.
- */
+/** Returns the position of a value. `first`: schemas that describe this value. The result also contains all schemas to which they refer. */
 function placeOf(root: JsonSchema, first: readonly unknown[]): SchemaPlace {
   const schemas = new Set<JsonSchema>();
   let isUnknown = false;

@@ -8,8 +8,8 @@ import type { ImportSource } from "./import-toolkit.ts";
 const entriesMax = 1_000;
 
 /**
- * Returns the source and the options of an import request. Throws SOURCE_INVALID if it does not have exactly one source, or a list is too
- * long.
+ * Returns the source and the options of an import request. Throws SOURCE_INVALID if the request does not have exactly one source. Also
+ * throws it if `only`, `except` or `overrides` is too long.
  */
 export function importSource(request: ImportToolkitRequest): ImportSource {
   const { slug, category, openapi, mcp, only, except } = request;

@@ -184,9 +184,8 @@ export type PollCursorDocument = {
 };
 
 /**
- * How svc finds new rows of a list. `rows`: path of the rows in the output. `id`: path of the id in a row. The cursor defines how a poll
- * continues. `changed`: the cursor for changed rows, if it is different. `size`: for a list with only one page, the argument for the
- * maximum number of rows.
+ * How a poll finds new rows in a tool's output. `rows`: path of the rows. `id`: path of the id in each row. `size`: the argument for the
+ * maximum number of rows. `cursor`: how the next poll continues. `changed`: the same for changed rows, if it is different.
  */
 export type PollDocument = {
   readonly rows: string;
@@ -235,10 +234,7 @@ export type TriggerDocument = {
   readonly output: JsonSchema;
   readonly match: MatchDocument;
   readonly account?: string;
-  /**
-   * Template for the id of the entity (the customer or user) that the event concerns. Only in private toolkits (published by one project),
-   * whose triggers cannot set `account`.
-   */
+  /** Template for the id of the entity (the customer or user) that the event concerns. Only private toolkits may set this field. */
   readonly entity?: string;
   readonly dedupe?: string;
   readonly occurredAt?: string;

@@ -28,8 +28,8 @@ export async function loadCatalog(options: {
 }
 
 /**
- * Checks and compiles the given toolkit definitions (one per app), and returns them as a catalog. Throws DefinitionError if there are
- * errors in these definitions, or in one of the files of the option `others` (already parsed files, whose errors are reported together).
+ * Checks and compiles toolkit definitions, and returns them as a catalog. Throws one DefinitionError with all errors in these definitions.
+ * `others`: further files whose errors are added to it.
  */
 export function createCatalog(
   toolkits: readonly ToolkitFiles[],

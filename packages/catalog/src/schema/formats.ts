@@ -27,7 +27,7 @@ const textFormats: Readonly<Record<string, number>> = {
   "relative-json-pointer": 65_536,
 };
 
-/** Names of formats that are allowed in schemas and check nothing for texts. Some of them are formats of numbers. */
+/** Formats that a schema may name. Every text satisfies them. Some of them check numbers. */
 const plainFormats = ["int32", "int64", "float", "double", "password", "binary"] as const;
 
 /** Registers the formats that schemas may use with the schema compiler `ajv`. */

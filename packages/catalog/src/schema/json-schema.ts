@@ -8,10 +8,7 @@ import { isJudgedWithin, schemaSize, schemaSizeMax } from "./judging-cost.ts";
 import { createMeteredRegExps, type MeteredRegExps, PatternStepsError } from "./linear-reg-exp.ts";
 import { addMultipleOf, withExactNumbers } from "./multiple-of.ts";
 
-/**
- * Maximum number of errors that a validator collects for one value. Above it, the remaining list items and object values are skipped,
- * because only 100 errors are reported.
- */
+/** Maximum number of errors that a validator collects for one value. After that, it skips the remaining list items and object values. */
 const errorsMax = 1_000;
 /**
  * Maximum number of errors that are collected inside a choice (`anyOf`, `oneOf`) or a condition. It is higher than `errorsMax`, because

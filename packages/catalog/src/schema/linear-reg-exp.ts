@@ -85,9 +85,7 @@ export type MeteredRegExps = {
    * up.
    */
   readonly engine: RegExpEngine & ((pattern: string) => LinearRegExp);
-  /**
-   * Restores the full number of steps (units of matching work) for all patterns. Call this function before each value that is validated.
-   */
+  /** Sets the number of used steps (units of matching work) back to zero. Call this function before each value that is validated. */
   restart(): void;
 };
 

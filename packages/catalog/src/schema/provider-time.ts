@@ -64,7 +64,7 @@ const commentText = String.raw`(?:\s*(?:\([^()]*\)|\[[^[\]]*\]))?`;
 
 const months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
 
-/** Named zones of RFC 5322, 4.3. Other one-letter zones are unreliable and mean UTC. */
+/** Offset from UTC in hours, for each zone name of RFC 5322, 4.3. */
 const zones: Readonly<Record<string, number>> = {
   ...{ z: 0, ut: 0, utc: 0, gmt: 0 },
   ...{ edt: -4, est: -5, cdt: -5, cst: -6, mdt: -6, mst: -7, pdt: -7, pst: -8 },
@@ -105,6 +105,7 @@ function offsetOf(zone: string | undefined): number | undefined {
   if (zone === undefined) return 0;
   const [, sign, hours = "", minutes = "0"] = /([+-])(\d\d):?(\d\d)?$/.exec(zone) ?? [];
   if (sign === undefined) {
+    // One-letter zones other than `z` are unreliable, so they mean UTC (RFC 5322, 4.3).
     const named = zones[zone.toLowerCase()] ?? (zone.length === 1 ? 0 : undefined);
     return named === undefined ? undefined : named * 60;
   }

@@ -147,10 +147,7 @@ function toBase64(text: string): string {
   return `${text.slice(0, 43).replaceAll("-", "+").replaceAll("_", "/")}=`;
 }
 
-/**
- * Returns a webhook secret with its key. Undefined if the text is empty, or does not have the encoding or prefix that the webhook's
- * definition declares.
- */
+/** Returns a webhook secret and the HMAC key made of it. Undefined if the secret is empty or not in the given encoding. */
 function secretOf(text: string, { encoding = "utf8", prefix = "" }: NonNullable<HmacDocument["secret"]>) {
   const rest = text.startsWith(prefix) ? text.slice(prefix.length) : text;
   const key = keyBytes(rest, encoding);

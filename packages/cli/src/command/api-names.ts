@@ -98,8 +98,8 @@ export function commandOf(named: string, reason = ""): string {
 }
 
 /**
- * Returns the command for a call and its example request. Returns undefined if the call has no examples, or if the text after its name is
- * not an example.
+ * Returns the command for the API call `name` with the request `example` (JSON text). Undefined if there is none for this call, or if
+ * `example` is not valid.
  */
 function commandOfExample(name: string, example: string): string | undefined {
   try {

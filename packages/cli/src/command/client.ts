@@ -169,8 +169,8 @@ export async function ownProjectId({ identity }: SvcClient): Promise<string> {
 type SharedVariable = "SVC_DATA_DIR" | "SVC_VAULT_KEY" | "SVC_TOOLKITS" | "SVC_DEPLOYMENT";
 
 /**
- * Returns the folders of a local server's data and definitions, from the variables and defaults of the server. It reads only the named
- * variables, because the shell of a client may lack the server's other variables. Rejects with ConfigError.
+ * Returns those parts of a local server's configuration that a command needs. Reads only the environment variables `names`. Rejects with
+ * ConfigError.
  */
 export async function localConfig(
   { environment }: CommandContext,
@@ -178,6 +178,7 @@ export async function localConfig(
 ): Promise<Pick<Config, "dataDir" | "vaultKeys" | "toolkitFolders" | "deploymentFile">> {
   return loadConfig({
     ...environment,
+    // The shell of a client may lack the server's other variables.
     get: (name) => (names.some((known) => known === name) ? environment.get(name) : undefined),
   });
 }

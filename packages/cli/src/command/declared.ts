@@ -83,8 +83,8 @@ export type Run<Values> = {
 /** A function that adds a command with a given name to its parent command. */
 export type CommandMaker = ((parent: Command, context: CommandContext, name: string) => void) & {
   /**
-   * API methods that a message of the service may mention. svc prints this command instead of the method's name. `words`: the words that
-   * svc adds after the command's name (for example `--since`).
+   * API methods whose names svc replaces by this command in messages. `words`: options that svc writes after the command, for example
+   * `--since`.
    */
   readonly methods?: readonly NamedMethod[];
   /** The name of the command in error messages and advice. Default: the command's path (for example `svc jobs park`). */

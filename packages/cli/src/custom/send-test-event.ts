@@ -10,11 +10,9 @@ import { attemptTable } from "../topics/deliveries.ts";
 
 type TestOptions = { readonly wait: boolean; readonly id: string };
 
-/**
- * Maximum time to wait for the delivery attempt, in milliseconds. The attempt itself takes at most 15 s. `pollMs`: interval in milliseconds
- * at which the command reads the record of the delivery.
- */
+/** Maximum time to wait for the delivery attempt, in milliseconds. The attempt itself takes at most 15 s. */
 const waitMs = 20_000;
+/** Interval in milliseconds at which the command reads the delivery. */
 const pollMs = 250;
 
 /**

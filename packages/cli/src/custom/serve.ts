@@ -52,23 +52,17 @@ export async function compactHeap(): Promise<void> {
   }
 }
 
-/**
- * Sets how far V8's heap may grow between garbage collections, so that garbage collection needs little processor time. Also lets the young
- * generation grow beyond 64 MiB, because at 64 MiB tool calls need 12 % more processor time.
- * - The growth step says how much larger the old generation may become before the next collection. svc computes the step from the smallest
- *   heap size of recent time. The current heap size would be a wrong basis, because it is largest just before a collection.
- * - svc reduces the step if the heap is already large. By V8's own rule, the old generation may grow to four times the live data, and a
- *   burst of values then made it 600 MiB large.
- * - The maximum size is fixed, not a share of the size of the process. With a third of that size as the maximum, V8 collected garbage each
- *   time a loaded node kept 14 MiB for a moment.
- */
+/** Sets how far V8's heap may grow between garbage collections, so that garbage collection needs little processor time. */
 function followHeapGrowth(): void {
+  // Lets the young generation grow beyond 64 MiB. At 64 MiB, tool calls need 12 % more processor time.
   setFlagsFromString("--semi-space-growth-factor=2");
   let step = 0;
   let left = Number.POSITIVE_INFINITY;
   setInterval(() => {
     const { used_heap_size: used } = getHeapStatistics();
+    // The growth step depends on the smallest recent heap size. The current size would be wrong: it is largest just before a collection.
     left = Math.min(used, left * forgetting);
+    // By V8's own rule, a burst of values made the old generation 600 MiB large. So svc reduces the step of a large heap.
     const next = growthStep(used, left);
     if (next !== step) setFlagsFromString(`--heap-growing-percent=${next}`);
     step = next;
@@ -80,6 +74,8 @@ function followHeapGrowth(): void {
  * its size in bytes after a collection.
  */
 export function growthStep(used: number, left: number): number {
+  // Both sizes are fixed. With a third of the size of the process as the maximum, V8 collected garbage each time a loaded node kept 14 MiB
+  // for a moment.
   const factor = Math.min(grownBytes / left, floodedBytes / used);
   return Math.min(stepMax, Math.max(stepMin, Math.round((factor - 1) * 100)));
 }

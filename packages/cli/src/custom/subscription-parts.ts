@@ -156,18 +156,15 @@ export function matchOf({ triggers, filter }: Values): { triggerSlugs: string[];
   return { triggerSlugs: slugs.filter((slug) => slug !== ""), filter: String(filter ?? "") };
 }
 
-/**
- * Returns the request field `updateMask` of a command that changes or previews a subscription: the members of its parts that the user
- * named by an option. All other members of a part do not change. `--form` replaces the format as a whole, because only the form `custom`
- * has a body.
- */
+/** Returns the request field `updateMask`: the fields of a subscription that the options of a command change. */
 export function maskOf(values: Values): string[] {
   const named = Object.entries(membersOfOptions).filter(([option]) => values[option] !== undefined);
+  // `--form custom` without `--body` changes only the kind of the format. The stored body stays.
   const isBodyKept = values["form"] === "custom" && values["body"] === undefined;
   return [...named.flatMap(([, members]) => members), ...(isBodyKept ? ["format.kind"] : [])];
 }
 
-/** The members of a subscription's parts that an option of the command line sets. */
+/** The subscription fields that each option of the command line changes. */
 const membersOfOptions: Readonly<Record<string, readonly string[]>> = {
   triggers: ["match.triggerSlugs"],
   filter: ["match.filter"],

@@ -125,7 +125,7 @@ export function freshRows<Row>(
   return known === -1 ? { rows: page, gap: page.length > 0 } : { rows: page.slice(0, known), gap: false };
 }
 
-/** Returns the rows of a list. A row that a newly read first page also has is replaced by the version of that page. */
+/** Returns the rows `shown`. A row that is also in `page` is replaced by its newer version from `page`. */
 export function renewedRows<Row>(
   page: readonly Row[],
   shown: readonly Row[],
@@ -136,10 +136,8 @@ export function renewedRows<Row>(
 }
 
 /**
- * Returns the page tokens with which the list rows from `first` to `last` can be read again. `pages`: the pages that the list has loaded.
- * The first `head.covers` rows of the list are on the newest page, which is read in any case and needs no token. `head.nextToken`: the
- * token of the page after the newest page. Since new rows push older rows to later pages, the last rows of the first loaded page are read
- * with this token.
+ * Returns the page tokens with which the list rows from `first` to `last` can be read again. `pages`: the loaded pages. `head.covers`:
+ * number of rows on the newest page; these rows need no token. `head.nextToken`: token of the page after the newest page.
  */
 export function tokensInView(
   pages: readonly { token: string; count: number }[],
@@ -151,6 +149,7 @@ export function tokensInView(
   for (const { token, count } of pages) {
     const from = Math.max(begin, head.covers);
     const isSeen = from < begin + count && from <= last && first < begin + count;
+    // New rows push the last rows of the first loaded page to the page after the newest page.
     if (isSeen) tokens.add(begin === 0 ? head.nextToken : token);
     begin += count;
   }

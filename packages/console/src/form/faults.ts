@@ -1,6 +1,6 @@
 import type { Shape } from "./read-schema.ts";
 
-/** Returns the JSON Pointer (RFC 6901) that `step` (a property or the index of an item) adds to `pointer`. */
+/** Returns `pointer`, a JSON Pointer (RFC 6901), with one more step. `step`: a property's name or an item's index. */
 export function pointerTo(pointer: string, step: string | number): string {
   return `${pointer}/${String(step).replaceAll("~", "~0").replaceAll("/", "~1")}`;
 }

@@ -106,7 +106,7 @@ export function pagesOf(projectId: string): readonly NavPage[] {
   return groupsOf(projectId).flatMap(({ pages }) => pages);
 }
 
-/** The page for each kind of id, by the prefix of the id. The palette uses it to open an id. */
+/** The page for each prefix of an id, for example the page of an event for `evt_`. */
 export const idPages: readonly { prefix: string; words: string; to: NavPage["to"]; param: string }[] = [
   { prefix: "evt_", words: "event", to: "/p/$projectId/events/$eventId", param: "eventId" },
   { prefix: "dlv_", words: "delivery", to: "/p/$projectId/deliveries/$deliveryId", param: "deliveryId" },

@@ -23,8 +23,8 @@ export const deceiving: RegExp =
   /(?!\u200c|\u200d|\p{Variation_Selector})[\p{Default_Ignorable_Code_Point}\p{Zl}\p{Zp}\ufff9-\ufffb]|[^\P{Cc}\t\n\r]/gu;
 
 /**
- * Returns an untrusted text in a form that cannot deceive the reader. Names replace invisible characters and characters that reverse text.
- * For example, `Pay 0001` between two reversing characters looks like `Pay 1000`, and a person might approve that.
+ * Returns an untrusted text in a form that cannot deceive the reader. Invisible characters and characters that reverse text are replaced by
+ * their codes, such as `⟨U+200B⟩`.
  */
 export function visible(text: string): string {
   return text.replace(deceiving, (character) => characterName(character.codePointAt(0) ?? 0));

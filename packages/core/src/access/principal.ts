@@ -30,9 +30,7 @@ export type ProjectPrincipal = {
   portal?: PortalAccess | undefined;
 };
 
-/**
- * Access of a portal link to the endpoints of one entity (customer or user). `isReadOnly`: true if the caller may change and send nothing.
- */
+/** Access of a portal link to the endpoints of one entity (customer or user). `isReadOnly`: true if the link permits only reading. */
 export type PortalAccess = { readonly entityId: string; readonly isReadOnly: boolean };
 
 /** The caller of a call: a project's key, or the administrator of the deployment. */

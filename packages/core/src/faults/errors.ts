@@ -28,10 +28,7 @@ export type FaultDetail = { readonly reason: string; readonly field: string; rea
 /** Input for one detail of an error. If `field` or `help` is absent, the detail's text for it is empty. */
 type DetailInput = { readonly reason: string; readonly field?: string; readonly help?: FaultText };
 
-/**
- * Error for a call that svc refuses. Service methods throw it; packages/server converts it for the wire. If the caller of a function
- * expects the refusal, the function returns data instead. `message` covers all details (usually one).
- */
+/** Error for a call that svc refuses. Service methods throw it, and packages/server sends it to the client. */
 export class Fault extends Error {
   override readonly name = "Fault";
   readonly code: FaultCode;

@@ -74,7 +74,7 @@ export function waitAs(phrase: string): PartedText {
   return whole("wait", phrase);
 }
 
-/** Returns the number of errors as a named part of a text. All errors count, even those that the response does not list. */
+/** Returns the total number of errors as text, in a part named `count`. */
 export function count(faults: number): PartedText {
   return whole("count", String(faults));
 }

@@ -51,10 +51,7 @@ export function withPlainNumbers(value: unknown): unknown {
   return replaceRawNumbers(value, nearestDouble);
 }
 
-/**
- * Maximum depth to which raw numbers are searched. A deeper search could overflow the stack, and such values are hardly ever written as
- * JSON.
- */
+/** Maximum depth, in levels, to which svc searches a value for raw numbers. A deeper search could overflow the stack. */
 const depthMax = 1_000;
 
 /**

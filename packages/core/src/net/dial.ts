@@ -56,7 +56,7 @@ export type GuardedAgentOptions = {
   bodyTimeoutMs: number;
   /** Time for which an idle connection stays open, unless the server requests another time. Default 4000. */
   keepAliveMs?: number;
-  /** Maximum time for which an idle connection stays open if the server requests a time. Default 600000. */
+  /** Longest time in milliseconds for which a server may ask svc to keep an idle connection open. Default 600000. */
   keepAliveMaxMs?: number;
   /** Maximum response body in bytes. A request with a larger response fails. Default: no limit. */
   responseBytesMax?: number;

@@ -32,9 +32,7 @@ export class TemplateSyntaxError extends Error {
   }
 }
 
-/**
- * Error for a value that does not fit its placeholder. Either the filter does not accept it, or it cannot be part of the surrounding text.
- */
+/** Error for a value that does not fit its placeholder in a template. */
 export class TemplateValueError extends Error {
   readonly placeholder: string;
   /** The error message without the wrong value. That value may be a secret. */

@@ -36,7 +36,7 @@ const passMs = 1;
 export function createSpareTime(monotonicMs: () => number = () => performance.now()): SpareTime {
   const waiting = new Lines<() => void>();
   /**
-   * Number of parts of low-priority work that were started in this pass of the event loop. Undefined before the first request of the pass.
+   * Number of parts of low-priority work that started without waiting in this round of the event loop. Undefined until a part is requested.
    */
   let given: number | undefined;
   let startedMs = 0;

@@ -40,7 +40,7 @@ export type Work = {
    * name the project whose work blocked it.
    */
   atWork(): void;
-  /** Opens an account for memory that this work keeps while other work runs. The memory counts for the project of the work. */
+  /** Returns a counter for memory that this piece of work keeps while other work runs. The memory counts for the project of the work. */
   hold(): MemoryHold;
 };
 

@@ -29,9 +29,8 @@ export type Plan = PlanOptions & { readonly names: readonly string[]; readonly r
 export const plans: Plan[] = [];
 
 /**
- * Declares that the query plans of the statements that `run` sends are recorded and checked. `names`: the names of these statements, each
- * with an optional remark after a comma. Queries of the query builder have no names. A name that belongs to no statement therefore stands
- * for all of them together.
+ * Declares statements whose query plans are recorded and checked. `run`: sends the statements. `names`: the names of the statements, each
+ * with an optional remark after a comma. Any other name stands for all unnamed queries that `run` sends.
  */
 export function plan(names: string | readonly string[], run: Run, options: PlanOptions = {}): void {
   plans.push({ names: [names].flat(), run, ...options });

@@ -30,7 +30,7 @@ export async function watchQueries(folder: string, files: readonly string[]): Pr
   };
 }
 
-/** Returns the lines of a source that send a query and that have not run in any loaded copy of the file. */
+/** Returns the line numbers in `source` of queries that never ran. `loaded`: the measurements of which code of this source ran. */
 function unrunOf(source: string, loaded: readonly Profiler.ScriptCoverage[]): number[] {
   const places = [...source.matchAll(queryPattern)].map(({ index }) => index);
   const unrun = places.filter((place) => !loaded.some((script) => countAt(script, place) > 0));

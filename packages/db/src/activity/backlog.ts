@@ -23,13 +23,10 @@ export type PendingOfSubscription = {
   readonly oldestAt: number;
 };
 
-/**
- * Counts the queued deliveries of a project by subscription and age. Finds the subscriptions with queued deliveries, then the tasks of each
- * subscription by the key of delivery_tasks, at most $2 tasks in all. The age of a delivery is in its id. `$3`: the lowest id of each age
- * group, youngest group first.
- */
+/** Counts the queued deliveries of a project for each subscription and age group. */
 const selectPending = statement<{ id: string; count: number; ages: number[]; oldest: string }>(
   "read_pending_backlog",
+  // $2: maximum number of deliveries in all. $3: the lowest delivery id of each age group, youngest group first. An id contains its time.
   `${queuedSubscriptions("$1::uuid")}
    select t.subscription_id as id, count(*)::int4 as count, min(t.delivery_id::text) as oldest,
      array[count(*) filter (where t.delivery_id >= ($3::uuid[])[1]),

@@ -132,7 +132,7 @@ const selectOpen = statement<ChangedRow>(
      cross join lateral (select * from job_asks where id = k.id offset 0) r`,
 );
 
-/** Returns the unfinished jobs and the unanswered questions of a project, however old they are: the newest 500 of each. */
+/** Returns the newest 500 unfinished jobs and the newest 500 unanswered questions of a project. */
 export async function readOpenOfProject(
   db: Executor,
   projectId: ProjectId,

@@ -33,8 +33,8 @@ const readIsOneHand = statement<{ is_one_hand: boolean }>(
 );
 
 /**
- * A job with a call that a person must confirm. `keyIds`: keys that caused the call and are not in the job's rows. An example is the key of
- * a person whose answer changed the call's arguments.
+ * A job with a call that a person must confirm. `keyIds`: further keys that caused the call, for example the key of a person who changed
+ * its arguments.
  */
 type JobCausers = { readonly jobId: Id<"job">; readonly keyIds: readonly KeyId[] };
 

@@ -10,10 +10,7 @@ import { selectList } from "../sql/select-list.ts";
 /** An entry of the audit log. */
 export type AuditEvent = typeof auditEvents.$inferSelect;
 
-/**
- * An audit entry to store before the action that it records begins. Its position in the project's audit chain (the sequence of linked
- * entries) is set later.
- */
+/** An audit entry that is stored before its action begins. Its position in the audit log is set later. */
 type NewAuditEvent = Omit<AuditEvent, "position" | "mac" | "hash" | "outcome"> & { readonly outcome?: string };
 
 /** Id that entries about the whole deployment have instead of a project's id. */

@@ -118,14 +118,12 @@ export async function sweepToolCalls(db: Executor, beforeMs: number, limit: numb
 }
 
 /**
- * Returns the SQL query for the newest tool calls. `$6`: maximum number of calls from each index scan. `$7`: the failures whose calls are
- * included.
- * - Successful and failed calls have separate indexes. A search for failed calls therefore does not read all successful calls, and the
- *   other way round.
- * - A common index for each kind of search would need two index entries per call.
- * - Running calls are in the index of successful calls, among the newest.
+ * Returns the SQL query for the newest tool calls. `key`: columns that select successful and running calls. `ofFailure`: columns that
+ * select failed calls.
  */
 function newestCalls(key: Readonly<Record<string, string>>, ofFailure = { ...key, failure: "f.failure" }): string {
+  // Successful and failed calls have separate indexes, so a search for one kind does not read the other. Running calls are in the index of
+  // successful calls.
   const well = newestIn("tool_calls", {
     key,
     condition: "failure is null",
@@ -134,6 +132,7 @@ function newestCalls(key: Readonly<Record<string, string>>, ofFailure = { ...key
     limit: "$6::int4",
   });
   const failed = newestIn("tool_calls", { key: ofFailure, condition: "failure is not null", from: "$4::uuid" });
+  // $6: maximum number of calls from each index scan. $7: the failures whose calls are included.
   return `select w.id from (${well}) w union all
     select c.id from unnest($7::text[]) as f(failure) cross join lateral (${failed}) c`;
 }

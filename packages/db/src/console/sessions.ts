@@ -126,7 +126,9 @@ export async function touchConsoleSession(db: Executor, id: SessionId, usedAt: n
 /** A console session that uses a key, as the list of the key's sessions shows it. */
 export type ListedConsoleSession = Pick<ConsoleSessionRow, "id" | "userAgent" | "createdAt" | "usedAt">;
 
-/** Returns the sessions that have a seat of a key, newest first, beginning after the id `after`. Uses the index console_seats_of_key. */
+/**
+ * Returns the console sessions that may use a key, newest first. Begins after the session id `after`. Uses the index console_seats_of_key.
+ */
 export async function listConsoleSessions(
   db: Executor,
   keyId: KeyId,

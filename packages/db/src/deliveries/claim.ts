@@ -63,17 +63,15 @@ export type DeliveryClaim = {
 const epoch = epochOf("$10::bool");
 
 /**
- * Claims due deliveries from the queues in $1, with a maximum share for each subscription.
- * - The statement reads each queue from its oldest task in delivery_tasks_lane, up to the queue's share. So 100,000 tasks of a dead
- *   endpoint cost no more than one task. A plain scan by due_at would read all of them each time.
- * - If a subscription's endpoint fails, only one delivery is claimed when the backoff has passed: the probe, which tests the endpoint. The
- *   part `probeable` locks the subscription's row, and so sees a backoff that another node has just moved. The part `probing` moves the end
- *   of the backoff beyond the lease of the probe. So two claims at the same moment send only one probe.
- * - SKIP LOCKED: nodes never wait for each other. A task with an expired lease is claimed like a free task. The old owner of the lease can
- *   no longer store the result of the task, because this needs the owner and the lease.
+ * Claims due deliveries from the queues in $1, with a maximum number for each subscription. If a subscription's endpoint fails, claims at
+ * most one delivery, which tests the endpoint.
  */
 const claim = statement<ClaimRow>(
   "claim_deliveries",
+  // Each queue is read from its oldest task, up to its share. So 100,000 tasks of a dead endpoint cost no more than one task.
+  // `probeable` locks the subscription's row. `probing` moves the end of its backoff. So two claims at the same moment send only one test.
+  // `skip locked`: nodes never wait for each other. A task with an expired lease is claimed like a free task. The old owner of the lease
+  // can no longer store a result, because this needs the owner and the lease.
   `with probeable as materialized (
     select s.id from subscriptions s
     where s.id = any($1::uuid[]) and s.active
@@ -143,8 +141,8 @@ export async function claimDeliveries(db: Executor, request: DeliveryClaimReques
 }
 
 /**
- * Claims deliveries from those of the given queues whose subscription has no pace (limit of deliveries per time or at the same time).
- * `isCut`: true if the claim returned as many deliveries as its limit allows, so that the queues may have further due deliveries.
+ * Claims deliveries of subscriptions that have no pace (limit on deliveries). `isCut`: true if the claim reached its limit, so that more
+ * deliveries may be due.
  */
 async function claimUnpaced(
   db: Executor,
@@ -186,9 +184,7 @@ function claimOf(db: Executor, queues: readonly string[], request: DeliveryClaim
   return claim(db, parametersOf(queues, request));
 }
 
-/**
- * Returns the parameters for the two statements that claim deliveries (with and without a pace). Both statements have the same parameters.
- */
+/** Returns the parameters of the SQL statements that claim deliveries. */
 function parametersOf(queues: readonly string[], request: DeliveryClaimRequest): readonly StatementParameter[] {
   return [
     arrayLiteral(queues),

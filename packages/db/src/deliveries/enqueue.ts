@@ -90,10 +90,7 @@ export type DeliveryTaskKey = {
   behind: boolean;
 };
 
-/**
- * Fields of a task's key (the delivery and its lease, the time in which only one node works on it), each with the SQL type of its
- * parameter.
- */
+/** Fields that identify a delivery task and its lease (one node's right to work on the task), each with its SQL type. */
 export const taskKeyFields = {
   id: idOf("dlv"),
   subscriptionId: idOf("sub"),

@@ -20,9 +20,8 @@ export const liveEpochs = `(array[0, ${currentEpoch}, ${lowPriorityEpoch}])`;
 export const readyEpochs = `(array[${currentEpoch}, ${lowPriorityEpoch}])`;
 
 /**
- * SQL for the due time that a claimed task gets if its subscription has a pace (limit of deliveries per time or at the same time). It is
- * the year 1970, before all other tasks. So svc can count the claimed tasks of a subscription without reading its other tasks. The row of
- * the delivery keeps the real due time.
+ * SQL for the due time of a claimed task whose subscription has a pace (limit on deliveries). The time is 1970, so these tasks come first
+ * in the queue. The row of the delivery keeps the real due time.
  */
 export const pacedFront = "to_timestamp(0)";
 

@@ -4,17 +4,16 @@ import { statement } from "../sql/statement.ts";
 import { currentEpoch, liveEpochs, pacedFront } from "./epoch.ts";
 
 /**
- * Makes tasks of an active subscription due at $2: the task of one delivery, or up to $4 tasks of its queue in order of due time. Uses the
- * index delivery_tasks_lane.
- * - A single delivery goes to the front of the queue, so that it becomes the probe (the test delivery) of a failing endpoint.
- * - Leased tasks do not change. SKIP LOCKED omits tasks that another node is taking.
- * - If a retry becomes due earlier, one attempt is subtracted from the task's count of planned attempts. So the early attempt replaces the
- *   planned one. If it fails, the next waiting time is the same again.
- * - If the delivery has $5 attempts or more, nothing is subtracted, because the row's attempt log is limited.
- * - The same commit ends a pause that svc makes because the endpoint fails.
+ * Makes tasks of an active subscription due now ($2): the task of one delivery, or at most $4 tasks of its queue. Tasks that a node is
+ * working on do not change. Uses the index delivery_tasks_lane.
  */
 const tryNow = statement<{ count: number }>(
   "try_deliveries_now",
+  // A single delivery goes to the front of the queue, so that it becomes the test of a failing endpoint.
+  // An early attempt replaces the planned one: the task's count of planned attempts is reduced by one. If the attempt fails, the next
+  // waiting time is the same again.
+  // From $5 attempts on, the count stays, because the delivery's row stores each attempt.
+  // The statement also ends a pause that svc makes because the endpoint fails.
   `with open as materialized (
     select s.id from subscriptions s where s.id = $1::uuid and s.active
   ), picked as materialized (
@@ -49,8 +48,8 @@ const tryNow = statement<{ count: number }>(
 const triedMax = 20_000;
 
 /**
- * Number of a delivery's attempts from which a manual attempt counts as one of the retry schedule. The limit exists because the row stores
- * each attempt, with up to 1 KiB of the response.
+ * Manual attempts do not count for the retry schedule until a delivery has this many attempts. svc stores every attempt, so their number
+ * must have a limit.
  */
 const freeAttemptsMax = 50;
 

@@ -4,7 +4,7 @@ import { type PackedFields, packedDocument } from "./packed.ts";
 
 /** An entry of `deliveries.attempt_log`: one attempt of one delivery. */
 export type AttemptEntry = {
-  /** Number of the attempt, from 1. As stored, it counts attempts of the retry schedule only. When read, it counts all attempts. */
+  /** Number of the attempt, from 1. The stored number leaves out manual attempts. When svc reads the entry, it counts all attempts. */
   readonly number: number;
   /** Start of the attempt, in epoch milliseconds. */
   readonly startedAt: number;
@@ -44,10 +44,7 @@ export const attemptLogDocument = documentList(attemptDocument);
 
 /** Calls of one node that count for a limiter key (counter of a call limit). Times are in epoch milliseconds. */
 export type PaceShare = {
-  /**
-   * Number of running calls under the call limit that the node reported. The number is valid until `heldUntil`. If the node dies, these
-   * calls no longer count from that time on.
-   */
+  /** Number of running calls that the node reported for a call limit. After `heldUntil`, these calls no longer count. */
   readonly held: number;
   readonly heldUntil: number;
   /** Number of calls that wait on the node. `waitsSince`: the start of their wait. `saidAt`: when the node last reported these values. */

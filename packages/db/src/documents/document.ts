@@ -25,11 +25,8 @@ export function asWritten<T>(stored: Readonly<Record<string, unknown>>): T {
 }
 
 /**
- * Returns a document type, which reads and writes one kind of stored JSON document. `readers` are the readers of versions 1, 2 and so on.
- * Documents are written in the last of these versions.
- * - From version 2 on, a document contains its version as `v`.
- * - `stored` returns the form in which a document is stored, an object or a text. For a text, svc stores the version followed by the text.
- *   The reader gets the text as the field `p`. A JSON object with two fields would take 24 more bytes.
+ * Returns a document type, which reads and writes one kind of stored JSON document. `readers`: one reader for each version, from version 1.
+ * Documents are written in the last version. `stored`: returns the object or text to store.
  */
 export function documentType<T extends object>(
   name: string,
@@ -39,6 +36,7 @@ export function documentType<T extends object>(
   return {
     name,
     read(stored) {
+      // A text is stored after its version number. The reader gets the text as the field `p`. A JSON object would take 24 bytes more.
       if (typeof stored === "string" && isVersionedText(stored)) {
         const version = Number.parseInt(stored, 10);
         const reader = readers[version - 1];
@@ -46,6 +44,7 @@ export function documentType<T extends object>(
         return reader({ p: stored.slice(String(version).length) });
       }
       if (!isObject(stored)) throw new Error(`${name} holds ${typeNameOf(stored)}, not an object`);
+      // From version 2 on, a document contains its version as `v`.
       if (stored["v"] === undefined) return readers[0](stored);
       const { v: version, ...document } = stored;
       const reader = typeof version === "number" ? readers[version - 1] : undefined;
@@ -82,8 +81,8 @@ export function documentList<T>(entry: DocumentType<T>): DocumentType<readonly T
 }
 
 /**
- * Returns the document type of a JSON object whose property names users or apps choose. The stored object has no version property `v`,
- * because a user's property could have this name.
+ * Returns a document type for JSON objects with any property names. The stored object has no version property `v`, because a user's
+ * property could have this name.
  */
 export function plainDocument<T extends object = JsonObject>(name: string): DocumentType<T> {
   return {

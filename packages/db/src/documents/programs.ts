@@ -95,8 +95,8 @@ export const paramsDocument = plainDocument("jobs.params");
 export const stepArgsDocument = plainDocument<Readonly<Record<string, JsonObject>>>("jobs.step_args");
 
 /**
- * Content of `jobs.saga`: the state of undoing a job's calls, and numbers of undo entries (stored ways to undo one call). `cause`: the
- * job's final result after its calls are undone.
+ * Content of `jobs.saga`: how far svc has undone a job's calls. `entries`, `done`, `failed`: counts of undo entries (ways to undo one
+ * call). `cause`: the job's final result after its calls are undone.
  */
 export type SagaDocument = {
   readonly state: "none" | "armed" | "compensating" | "compensated" | "stuck";

@@ -36,8 +36,8 @@ function holderText(pid: number | undefined): string {
 }
 
 /**
- * Returns the text for an operator while svc waits, at most `waitMs` milliseconds, until another svc process that uses the same data folder
- * has ended.
+ * Returns a text for the operator: svc waits until another svc process with the same data folder has ended. `waitMs`: maximum waiting time
+ * in milliseconds.
  */
 export function waitText(dataDir: string, pid: number | undefined, waitMs: number): string {
   return (

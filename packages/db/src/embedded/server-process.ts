@@ -24,10 +24,7 @@ export type ServerProcessOptions = {
   readonly file: string;
   readonly args: readonly string[];
   readonly account: Account;
-  /**
-   * Process id that PostgreSQL must not take for a running server if its lock file contains this id. The id belongs to this service, or to
-   * a program that got the id of a server that has ended.
-   */
+  /** Process id that PostgreSQL ignores in an old lock file. The process with this id is not a PostgreSQL server. */
   readonly ignoredPid: number;
   readonly onLog: (line: string) => void;
 };

@@ -235,21 +235,18 @@ async function* rowsByWay(
   }
 }
 
-/**
- * Returns those rows of `found` that the export of an entity (customer or user) contains as rows of the present parent table. Two kinds of
- * rows are left out, because the export contains them elsewhere. So each row is exported only once.
- * - Rows that belong to the entity by a rule in code for their own table.
- * - Rows that the export finds through a parent row of another table. `before` lists these tables.
- */
+/** Returns `found` without the rows that another part of the entity's export contains. So each row is exported only once. */
 async function withoutOthers(
   { db, named }: EntityWalk,
   erased: ErasedTable,
   before: readonly RowOwnership[],
   found: readonly PagedRow[],
 ): Promise<PagedRow[]> {
+  // Rows that belong to the entity by a rule in code are exported with their own table.
   const isByRule = typeof erased.entity === "object" && "rule" in erased.entity;
   const own = isByRule ? await ownRows(db, named, erased, found.map(uuidIn)) : new Set<string>();
   let rows = found.filter((row) => !own.has(uuidIn(row)));
+  // `before` lists the parent tables through which the export has already found some rows.
   for (const [index, way] of before.entries()) {
     const parents = rows.flatMap((row) => row.parents[index] ?? []);
     const theirs = await rowsOfEntity(db, named, way.erased, [...new Set(parents)]);
@@ -258,16 +255,15 @@ async function withoutOthers(
   return rows;
 }
 
-/**
- * Yields all pages of a query. If the dependent rows of an owner (parent row) do not fit into one page, this owner is read alone, so that
- * each page begins where the last one ended.
- */
+/** Yields the rows of a query, page by page. */
 async function* pagesOf(
   { db, named: { projectId }, ...pages }: EntityWalk,
   query: Omit<PageQuery, "projectId" | "after" | "bytesMax">,
 ): AsyncGenerator<PagedRow[]> {
   let ids = query.owners?.ids ?? [];
   for (let after: RowKey | undefined; ; ) {
+    // If the rows of an owner (parent row) do not fit into one page, the next pages have only this owner. So each page begins where the
+    // last one ended.
     const owners = query.owners && { ...query.owners, ids: after === undefined ? ids : ids.slice(0, 1) };
     const { rows, isEnd } = await readRows(db, { ...query, ...pages, projectId, after, ...(owners && { owners }) });
     if (rows.length > 0) yield rows;

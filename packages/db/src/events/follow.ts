@@ -57,16 +57,11 @@ type LookRow = Omit<Look, "walkedTo"> & { readonly last: string | null };
 /** Database snapshot for the first read of new events. No transaction is visible in it, so every event counts as new. */
 export const emptySnapshot = "1:1:";
 
+// The SQL compares whole rows in the order of the index, so that PostgreSQL cannot use another index. `xmin` is the lower half of the id of
+// the transaction that inserted an event. The upper half comes from the next transaction id, because a visible row is older than that id.
 /**
- * Returns the SQL that reads a project's new events once. It scans a range of an index forward. It compares whole rows in the order of the
- * index, so that PostgreSQL cannot use another index.
- * - `xmin` is the id of the transaction that inserted an event. An event is new if this transaction was not visible in the previous
- *   snapshot.
- * - `xmin` has only the lower 32 bits of the id. The upper bits come from the next transaction id, because a visible row is older than that
- *   id.
- * - The scan reads no payloads.
- * - The returned name of the database has three parts: the server's identifier, the timeline of its log, and the number of restores. A
- *   server that takes over begins a new timeline.
+ * Returns the SQL that reads a project's new events once. An event is new if its transaction was not visible in the previous snapshot.
+ * `store` names the database, and changes after a restore or when another server takes over.
  */
 const lookOf = (key: string, values: string) => `with look as materialized (
     select coalesce($5::text, pg_current_snapshot()::text)::pg_snapshot as snapshot, $4::pg_snapshot as seen,
@@ -168,8 +163,8 @@ export type EventMatchFilter = {
 };
 
 /**
- * Returns the condition that a subscription may receive events of a trigger: if a customer created it in the portal, only events of types
- * that the project offers. Looks up the type by its primary key, and only for such subscriptions.
+ * Returns the SQL condition that a subscription may receive events of a trigger. Subscriptions that customers created in the portal receive
+ * only event types that the project offers.
  */
 export const isOfferedTo = (subscription: string, projectId: string, triggerSlug: string): string =>
   `(${subscription}.origin = '' or exists (select from event_types y where y.project_id = ${projectId}

@@ -52,10 +52,9 @@ export function occurrenceOf(id: Parameters<typeof uuidOfId>[0], ...parts: reado
  */
 export type OperationalFilters = {
   /**
-   * Returns a function that applies subscriptions' filters to one event of a project; the caller uses it for several events. `filters`: the
-   * texts of the filters. The result has an outcome for each text. `fault`: the filter could not be evaluated for this event.
-   * `unevaluated`: the filter was not evaluated, and the event counts as a match. `line`: name of the queue in which large work waits for
-   * its turn on the event loop.
+   * Returns a function that applies subscription filters to an event, with an outcome for each filter. `fault`: the filter could not be
+   * evaluated. `unevaluated`: svc did not evaluate the filter, and the event counts as a match. `line`: the queue in which large work
+   * waits.
    */
   begin(
     line: string,

@@ -55,9 +55,8 @@ export type NewEvent = {
 };
 
 /**
- * Version numbers of the routing (which subscriptions and projects receive an event) from which the caller computed the deliveries.
- * `version`: of the deployment. `shards`: of the shards (groups of entities) of those entities (customers or users) whose subscriptions the
- * caller has read; absent if it has read none. If a version has changed since then, nothing is stored.
+ * Versions of the routing (who receives an event) that the caller has read. `version`: of the deployment. `projects`: of each project.
+ * `shards`: of groups of entities (customers or users). If a version has changed since then, nothing is stored.
  */
 export type RoutingSnapshot = {
   version: number;
@@ -72,10 +71,8 @@ export type RoutingSnapshot = {
 export type ShardVersion = Row<typeof routingShards, "projectId" | "shard" | "version">;
 
 /**
- * Result of storing events. `stale` true: subscriptions, projects or accounts have changed, so nothing was stored and the caller must read
- * the routing (which receives what) again. `moved`: if only subscriptions of entities (customers or users) have changed, the present
- * versions of the shards (groups of entities) that have changed; the rest of the routing is current. Otherwise undefined. `stale` false: all
- * events are stored, except those whose ids are in `duplicates`.
+ * Result of storing events. `stale` true: the routing (who receives an event) has changed, so nothing was stored. `moved`: if only shards
+ * (groups of entities) have changed, their new versions. `stale` false: all events were stored, except `duplicates`.
  */
 export type RecordResult =
   | { stale: true; moved: readonly ShardVersion[] | undefined }

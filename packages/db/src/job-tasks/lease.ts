@@ -44,8 +44,8 @@ const renewLeases = compose(
 );
 
 /**
- * Extends leases (time-limited rights of one node to work on a task) in one statement. Returns the leases that still belong to this node,
- * and for each if its job must be cancelled or paused. A lease whose task is locked at the moment is returned but not extended.
+ * Extends leases (rights of one node to work on a task). Returns the leases that this node still has. `isRenewed`: false if the lease was
+ * not extended, because its task was locked. `isCancelled`, `isPaused`: true if the job must be cancelled or paused.
  */
 export async function renewJobLeases(
   db: Executor,

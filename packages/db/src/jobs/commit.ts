@@ -54,14 +54,7 @@ export type RunChange = JobChange & {
   readonly also: ((tx: Executor) => Promise<void>) | undefined;
 };
 
-/**
- * Commits a job's progress under the lease of its driver (the loop that runs the job's steps). Returns undefined and writes nothing if the
- * lease is lost.
- * - A change that writes no rows, set entries or other tables shares one statement and one commit with such changes of other jobs at the
- *   same time.
- * - A change that also stores a page of rows uses its own statement.
- * - Any other change uses its own transaction.
- */
+/** Commits a job's progress if this node still has the lease of the job. Otherwise writes nothing and returns undefined. */
 export function commitRun(
   db: Executor,
   lease: RunLease,
@@ -71,6 +64,7 @@ export function commitRun(
   const page = pageOf(change);
   if (page !== undefined) return commitJobPage(db, { lease, change, options }, page);
   const others = otherWrites(lease.jobId, change);
+  // A change without rows and other tables shares one statement and one commit with such changes of other jobs.
   if (others.length === 0) return commitTogether(db, { lease, change, options });
   return withTransaction(db, async (tx) => {
     // This statement is sent together with the statements that follow, without waiting for its result. They are sent in vain only if the

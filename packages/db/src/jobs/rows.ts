@@ -13,14 +13,11 @@ type JobRowBlock = { readonly number: number; readonly data: Buffer };
 /** Ranges of consecutive row numbers. `firsts`: first number of each range. `lasts`: last number of each range. */
 type RowRuns = { readonly firsts: readonly number[]; readonly lasts: readonly number[] };
 
-/**
- * Reads a job's stored rows, which are stored in blocks of consecutive rows. Uses the primary key. It needs one lookup for each requested
- * range of row numbers, and one for each block in the range. Each block is returned once. The first row of a range is in the last block
- * that starts at or before this row. The statement adds up the lengths of the blocks first, so that it does not read blocks beyond the
- * limit.
- */
+/** Reads the blocks that contain the requested rows of a job. A block is a stored group of consecutive rows. Uses the primary key. */
 const selectBlocks = statement<JobRowBlock>(
   "read_job_row_blocks",
+  // The first row of a range is in the last block that starts at or before this row.
+  // The lengths of the blocks are added up first, so that no blocks beyond $4 bytes are read.
   `with named as (
      select distinct k.row_number from unnest($2::int4[], $3::int4[]) as u (first, last) cross join lateral
        (select row_number from job_rows where job_id = $1::uuid and row_number <= u.last and row_number >=
@@ -92,8 +89,8 @@ export type JobSetRun = {
 };
 
 /**
- * The parameters for storing a page of rows. `rows`: the rows. `of`: where they are appended. It names the set (a job's list of rows), the
- * position of the first row in the set, and the numbers of the rows.
+ * The parameters for storing a page of rows. `rows`: the rows. `of`: the set (list of rows) to append to, the position of the first row in
+ * the set, and the number of each row in the job.
  */
 export const pageParts = {
   of: values({ setId: text, fromOrdinal: int4, rowNumbers: int4Array }),

@@ -131,9 +131,8 @@ type RawPositions = {
 };
 
 /**
- * Returns the query that lists the rows of a stored set (the list that a job processes): position, row number and state of each row. The
- * result is one database row with three lists, in the order of the subquery. A result row for each position would cost several times as
- * much.
+ * Returns the SQL query for rows of a set (a list that a job processes). Its result is one database row with three lists: positions, row
+ * numbers and states. `found`: a further SQL condition.
  */
 const positionsOf = (found: string) => `select array_to_string(array_agg(s.ordinal), ',') as ordinals,
     array_to_string(array_agg(s.row_number), ',') as row_numbers, array_to_string(array_agg(s.state), ',') as states

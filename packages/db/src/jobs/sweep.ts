@@ -119,9 +119,8 @@ type EndedJobBatch = {
 type SweepProgress = { readonly last: Id<"job"> | undefined };
 
 /**
- * Deletes ended jobs whose rows are already deleted, each completely in one transaction: receipt (report), attempts, steps, log and asks
- * (questions to people), and the same data of its simulation run. A job that has a task stays. Any number of nodes may do this at the same
- * time.
+ * Deletes ended jobs and their simulation runs, with receipts, steps, logs and asks. Jobs that still have rows or a task stay. Several
+ * nodes may do this at the same time.
  */
 export function sweepEndedJobs(db: Executor, batch: EndedJobBatch): Promise<SweepProgress> {
   const { beforeMs, after, limit, logEntriesMax } = batch;

@@ -37,8 +37,8 @@ const confirmOfProject = sql<ConfirmRule | null>`(
   select p.confirm from project_policies p where p.project_id = api_keys.project_id)`.mapWith(projectPolicies.confirm);
 
 /**
- * Returns the key with this digest, even if it is expired or revoked; undefined if there is none. Uses the unique index of digests, and
- * finds the policy by its project.
+ * Returns the key with this digest, even if the key is expired or revoked. Undefined if the digest is unknown. Uses the unique index of
+ * digests.
  */
 export function findCallerKey(db: Executor, digest: Buffer): Promise<CallerKey | undefined> {
   return findOneCallerKey(db, eq(apiKeys.digest, digest));

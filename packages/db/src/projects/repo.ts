@@ -158,20 +158,17 @@ export async function touchProjectRouting(tx: Executor, id: ProjectId): Promise<
 }
 
 /**
- * Makes nodes notice that subscriptions of a project have changed. Call it in every transaction that changes subscriptions, after the
- * transaction has locked those that exist. Two transactions could deadlock if one of them locked the project first. `entityIds`: for each changed subscription, the entity (customer or user) whose events it receives; empty if it receives
- * those of the whole project.
- * - If one of these ids is empty, the function increments the routing version of the project. Nodes then read all subscriptions of the
- *   whole project again.
- * - Otherwise it only locks the project's row. A database trigger increments the versions of the entities' shards (groups of entities) at
- *   the end of the transaction. So nodes read only the subscriptions of these shards again. Because of the lock, transactions that change
- *   several shards of a project run one after the other and cannot deadlock.
+ * Makes all nodes notice that subscriptions of a project have changed. Call this function in the transaction of the change, after locking
+ * the existing subscriptions. `entityIds`: the entity (customer or user) of each changed subscription; empty for the whole project.
  */
 export async function touchSubscriptionRouting(
   tx: Executor,
   id: ProjectId,
   entityIds: readonly string[],
 ): Promise<void> {
+  // An empty id: nodes read all subscriptions of the project again.
+  // Only other ids: a database trigger changes the versions of the entities' shards. Nodes then read only these shards again. The lock of
+  // the project's row prevents deadlocks between such transactions.
   if (entityIds.includes("")) await touchProjectRouting(tx, id);
   else if (entityIds.length > 0)
     await tx.orm.select({ id: projects.id }).from(projects).where(eq(projects.id, id)).for("no key update");

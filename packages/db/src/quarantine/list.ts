@@ -28,9 +28,8 @@ const ofDeployment = "project_id is null";
 const ofProject = "project_id is not null";
 
 /**
- * Returns the SQL query for the oldest webhook posts that are still in quarantine (kept, because svc could not turn them into events). It
- * scans an index once for each quarantine reason, and merges the results. With an index in order of age only, it might skip many posts of
- * other apps.
+ * Returns the SQL query for the oldest webhook posts in quarantine (posts that svc could not read exactly). Scans an index once for each
+ * quarantine reason, and merges the results.
  */
 function oldestHeld(columns: string, values: string, owned: string): string {
   return `select h.id from unnest($1::text[]) as r(reason) cross join lateral (
@@ -102,8 +101,8 @@ export async function listHeldQuarantinedPosts(
 }
 
 /**
- * Returns those of `ids` (ids of quarantined webhook posts) that exist and have this owner, released or not, oldest first. `matches`: true
- * if the post matches the filter.
+ * Returns the quarantined webhook posts of `ids` that belong to `filter.owner`, oldest first. Released posts are included. `matches`: true
+ * if the post also matches the rest of `filter`.
  */
 export async function findQuarantinedIds(
   db: Executor,

@@ -65,9 +65,8 @@ export function listQuarantineSeals(
 }
 
 /**
- * Removes the unencrypted headers and query of a quarantined webhook post (which svc could not turn into an event), and stores them
- * encrypted as `envelope`. Replaces the text with the reason for the quarantine if `detail` is given. Does nothing if the post already has
- * an envelope.
+ * Stores the headers and query of a quarantined webhook post as `envelope`, encrypted, and removes the unencrypted ones. `detail`: if
+ * given, the new reason for the quarantine. Does nothing if the post already has an envelope.
  */
 export async function sealQuarantinedPost(
   db: Executor,

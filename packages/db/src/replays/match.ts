@@ -27,6 +27,8 @@ const wantedColumns =
  * using an unsuitable index.
  */
 const isWanted = "s.project_id = $1::uuid and s.kind = 'events' and s.active and (s.id < $8::uuid) is true";
+// An event of svc about a project goes only to subscriptions that name the toolkit `svc`. An event about a subscription never goes to this
+// subscription. The dedupe key of such an event begins with the subscription's id.
 const isMatch = `(s.toolkit_slug = w.toolkit_slug or (s.toolkit_slug = '' and w.toolkit_slug <> 'svc'))
         and (s.trigger_slug = '' or s.trigger_slug = w.trigger_slug)
         and (s.trigger_slugs = '{}' or w.trigger_slug = any(s.trigger_slugs))
@@ -34,14 +36,8 @@ const isMatch = `(s.toolkit_slug = w.toolkit_slug or (s.toolkit_slug = '' and w.
       where w.kind = 'event' and ($4::text = '' or w.toolkit_slug = $4::text) and ($5::text = '' or w.trigger_slug = $5::text)`;
 
 /**
- * Pairs events of a project with the subscriptions that a replay delivers them to. Scans at most $9 events, from `$2` to before `$3`. Only
- * subscriptions that existed when the replay began are paired.
- * - An operational event (an event that svc makes about a project) goes only to subscriptions that name its toolkit. It never goes to the
- *   subscription that it is about, whose id begins its dedupe key.
- * - Events that match no subscription count for $9, because the scan reads all events between its bounds.
- * - `compared`: subscriptions that are compared with each event: the subscription $6, or all without an entity (customer or user).
- * - `of_entities`: if $6 is null, the subscriptions of the entities of the scanned events. They are found by entity, because a project may
- *   have 100,000 of them.
+ * SQL that pairs events of a project with the subscriptions to which a replay delivers them. `compared`: subscriptions that are compared
+ * with every event. `of_entities`: subscriptions of the entities (customers or users) of the scanned events.
  */
 const walk = `compared as materialized (
     select ${wantedColumns} from subscriptions s where s.id = $6::uuid and ${isWanted}

@@ -63,7 +63,7 @@ export async function openPause(tx: Executor, paused: Paused, { nowMs, freshId, 
   return freshId;
 }
 
-/** Ends a pause: sets the end of its replay's range, and starts the replay. The subscription then receives the events that it missed. */
+/** Ends a subscription's pause. Starts the replay that delivers the events of the pause. */
 export async function closePause(tx: Executor, paused: Paused, nowMs: number): Promise<void> {
   const { projectId, pausedReplayId } = paused;
   if (pausedReplayId === null) return;

@@ -72,10 +72,7 @@ type ReplayLimits = { readonly ofProject: number; readonly ofCustomers: number }
 /** Result of `start`: the started replay, or the reason why no replay was started. */
 export type ReplayStart =
   | { readonly outcome: "started"; readonly replay: ReplayRecord }
-  /**
-   * The new replay was not started, because the unfinished replay `id` overlaps it. Both deliver to the same subscription, or at least one
-   * of them delivers to all subscriptions and the project started the unfinished one.
-   */
+  /** The new replay was not started, because the unfinished replay `id` may deliver to the same subscription. */
   | { readonly outcome: "running"; readonly id: ReplayId }
   /** The customer already has the unfinished replay `id`. That replay is for another subscription of the customer. */
   | { readonly outcome: "customer_running"; readonly id: ReplayId }
@@ -174,6 +171,7 @@ async function findRefusal(
     .select({ id, subscriptionId: replays.subscriptionId, origin: replays.origin, state, reason })
     .from(replays)
     .where(and(eq(replays.projectId, projectId), isNull(replays.endedAt), eq(replays.ofPause, false)));
+  // A customer's unfinished replay blocks only replays to the same subscription.
   const other = unfinished.find(
     (one) =>
       one.subscriptionId === subscriptionId ||

@@ -198,10 +198,7 @@ export const hookAnswers = pgTable(
       .references(() => projects.id),
     callId: idColumn("call")("call_id").notNull(),
     hookId: idColumn("hok")("hook_id").notNull(),
-    /**
-     * The entity (customer or user) of the tool call. `edit` (the changes that the hook, a URL of the project, made to the arguments) may
-     * contain data of this entity.
-     */
+    /** The entity (customer or user) of the tool call. */
     entityId: text("entity_id").notNull(),
     /**
      * Idempotency key of the tool call, if the decision of the hook (an endpoint that checks tool calls) also applies to later calls with

@@ -43,8 +43,8 @@ export type RowParent = {
    */
   readonly from?: SQL;
   /**
-   * Columns by which svc sorts the rows when it looks for the rows of a parent. Needed if the primary key of these rows does not begin with
-   * the column that refers to the parent. An index must have this order.
+   * Columns by which svc sorts the rows of one parent. An index must have this order. Needed only if the primary key does not begin with
+   * the reference to the parent.
    */
   readonly order?: readonly PgColumn[];
 };
@@ -321,8 +321,8 @@ function isCallOf({ projectId, entityId }: NamedEntity): SQL {
 }
 
 /**
- * Returns the SQL condition that a link to a console page is for an entity (a customer or user). Such a link connects an account of the
- * entity. Or it lets a contact (a person of the project) answer, who is reached through an account of the entity.
+ * Returns the SQL condition that a link to a console page belongs to an entity (customer or user). The link connects an account of the
+ * entity, or goes to a contact whom svc reaches through an account of the entity.
  */
 function linkOf({ projectId, entityId }: NamedEntity): SQL {
   return sql`(${t.consoleLinks.target} -> 'connect' ->> 'entityId' = ${entityId}

@@ -96,7 +96,9 @@ export const grantCodes = pgTable(
     /** SHA-256 of the client's verifier, base64url (RFC 7636). */
     challenge: text("challenge").notNull(),
     resource: text("resource").notNull(),
-    /** Access that a grant (access that a person gives an MCP client) allows: `entityId`, `accessClasses` and `toolkitSlugs`. */
+    /**
+     * The entity (customer or user) of the grant. `accessClasses`, `toolkitSlugs`: the access classes and toolkits that the grant allows.
+     */
     entityId: text("entity_id").notNull(),
     accessClasses: text("access_classes").array().$type<StoredAccessClass[]>().notNull(),
     toolkitSlugs: text("toolkit_slugs").array().notNull(),
@@ -154,7 +156,7 @@ export const consoleSessions = pgTable(
   ],
 );
 
-/** Seats: each is a key that a session may use for calls. */
+/** Keys that each console session may use for calls: one row for each session and key. */
 export const consoleSeats = pgTable(
   "console_seats",
   {

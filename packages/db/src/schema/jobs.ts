@@ -448,7 +448,7 @@ export const contacts = pgTable(
     principalId: text("principal_id").notNull(),
     name: text("name").notNull(),
     isApprover: boolean("is_approver").notNull(),
-    /** Contact channel of the person: tool, entity (customer or user) and argument template. Null if there is none. */
+    /** The tool call that sends questions to the contact. Null if the contact has none. */
     reach: document(contactChannelDocument)("reach"),
     createdAt: time("created_at").notNull(),
     /**
@@ -478,7 +478,7 @@ export const skills = pgTable(
      */
     inputSchema: text("input_schema"),
     createdAt: time("created_at").notNull(),
-    /** When the version was deleted. A deleted version keeps its row, so that its number is never reused. */
+    /** When this version of the skill was deleted. The row stays, so that the version number is never reused. */
     deletedAt: time("deleted_at"),
   },
   (table) => [primaryKey({ name: "skills_key", columns: [table.projectId, table.slug, table.version] })],

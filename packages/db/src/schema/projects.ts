@@ -67,7 +67,7 @@ export const projectPolicies = pgTable("project_policies", {
    * host.
    */
   httpHosts: text("http_hosts").array().notNull().default([]),
-  /** Rule that selects calls of the project's keys that a person must confirm. */
+  /** Rule that says which tool calls of the project's keys a person must confirm. */
   confirm: document(projectConfirmDocument)("confirm").notNull().default(noConfirmRule),
 });
 
@@ -270,7 +270,7 @@ export const restores = pgTable("restores", {
   restoredAt: time("restored_at").notNull(),
   /** When the operator resumed deliveries and jobs after the restore. Null while they wait. */
   resumedAt: time("resumed_at"),
-  /** True if the operator confirmed that the original database sent nothing after the end of the backup. */
+  /** This database was restored from a backup. True if the operator confirmed that the original database sent nothing after this backup. */
   isNothingSince: boolean("is_nothing_since").notNull().default(false),
 });
 
@@ -294,8 +294,8 @@ export const erasures = pgTable(
      */
     pass: integer("pass").notNull().default(1),
     /**
-     * Name of the table that the current pass over all tables has reached. `atKey`: key of the last scanned row as JSON text. Both are
-     * empty at the start.
+     * Name of the table that the erasure's current scan has reached. `atKey`: key of the last scanned row, as JSON text. Both are empty at
+     * the start.
      */
     atTable: text("at_table").notNull().default(""),
     atKey: text("at_key").notNull().default(""),

@@ -328,8 +328,7 @@ export const standingBackfills = pgTable(
      */
     positionEventId: idColumn("evt")("position_event_id"),
     /**
-     * The time up to which the backfill (runs for past times) has used its permitted rate. The time since then determines how many runs it
-     * may start now.
+     * The backfill (runs for past times) starts runs at a limited rate. The time since `pacedAt` determines how many runs it may start now.
      */
     pacedAt: time("paced_at").notNull(),
     callerKeyId: idColumn("key")("caller_key_id").notNull(),

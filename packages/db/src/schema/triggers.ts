@@ -75,9 +75,7 @@ export const subscriptions = pgTable(
      */
     backoffSetAt: time("backoff_set_at"),
     backoffMs: integer("backoff_ms").notNull().default(0),
-    /**
-     * Time of the first of the latest answers with HTTP status 410 (Gone), if the endpoint has given no other answer since. Null otherwise.
-     */
+    /** Time since which the endpoint has answered every request with HTTP status 410 (Gone). Null if its last answer was different. */
     goneSince: time("gone_since"),
     goneCount: integer("gone_count").notNull().default(0),
     /**
@@ -172,9 +170,8 @@ export const routingShards = pgTable(
 );
 
 /**
- * State of the pace of subscriptions (a limit of how fast a subscription receives deliveries): one row for each subscription with a pace.
- * Every claim of their deliveries locks and updates the row. So nodes that claim at the same time cannot exceed the pace together. Free
- * space in each page lets these updates change no index.
+ * State of the pace (limit on how fast svc sends deliveries) of each subscription that has one. Every claim of deliveries locks this row.
+ * So several nodes together cannot exceed the pace.
  */
 export const subscriptionPaces = pgTable("subscription_paces", {
   subscriptionId: idColumn("sub")("subscription_id").primaryKey(),
@@ -277,9 +274,8 @@ export const deliveryTasks = pgTable(
 );
 
 /**
- * The current epoch: a number at the start of the key of delivery_tasks, for tasks that do not wait for a retry. A new epoch lets scans
- * skip the dead rows of the old one. The table has one row. The epoch changes only in a transaction that has locked the table
- * delivery_tasks.
+ * The current epoch, in one row: the number with which the keys of current delivery tasks begin. Scans of a new epoch skip the dead rows of
+ * the old one. The epoch changes only under a lock of the table delivery_tasks.
  */
 export const deliveryEpoch = pgTable("delivery_epoch", {
   id: smallint("id").primaryKey(),
@@ -373,9 +369,8 @@ export const quarantinedPosts = pgTable(
 const count = (name: string) => bigint(name, { mode: "number" }).notNull().default(0);
 
 /**
- * Throttled replays: each delivers a range of events again, at a limited rate. A running replay has a task of kind `replay`. A transaction
- * that queues a replay's deliveries or changes the replay locks its row. It stores the replay's position together with the queued
- * deliveries, so no delivery is queued twice.
+ * Throttled replays: each delivers a range of events again, at a limited rate. A transaction locks a replay's row before it queues
+ * deliveries or changes the replay. So no delivery is queued twice.
  */
 export const replays = pgTable(
   "replays",
@@ -411,7 +406,7 @@ export const replays = pgTable(
      */
     ofPause: boolean("of_pause").notNull().default(false),
     perSecond: integer("per_second").notNull(),
-    /** Number of matching pairs of event and subscription counted up to now. */
+    /** Number of matching pairs of event and subscription that the replay has counted so far. */
     total: count("total"),
     /** The first event that is not counted yet. Null when all events are counted. */
     uncountedFromId: idColumn("evt")("uncounted_from_id"),

@@ -90,9 +90,7 @@ export function callsText(calls: StepReceipt["calls"]): string {
 export type Wait = { readonly fromMs: number; readonly toMs: number };
 
 /**
- * Returns how long a step worked, as text: the time from its first start to its last end, minus the time in which the job waited for a
- * person. This includes waits for a question of a later step, if the answer made the job run this step again. Returns undefined if the step
- * has not ended.
+ * Returns as text how long a step worked. Time in which the job waited for a person does not count. Undefined if the step has not ended.
  */
 export function tookText(
   { startedAt, finishedAt }: Pick<StepReceipt, "startedAt" | "finishedAt">,

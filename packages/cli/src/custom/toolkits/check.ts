@@ -138,8 +138,8 @@ async function load(folders: readonly string[], deploymentFile: string | undefin
 }
 
 /**
- * Returns the folders of private toolkits (apps that a project defines for itself), and the folders that are left. A folder of several
- * toolkits is replaced by those of its toolkits if one of them is private.
+ * Divides toolkit folders into two lists: `own` has the private toolkits, `others` has the rest. A folder that contains a private toolkit
+ * is replaced by the toolkits in it.
  */
 async function splitToolkits(folders: readonly string[], isPrivate: (folder: string) => Promise<boolean>) {
   const own: string[] = [];

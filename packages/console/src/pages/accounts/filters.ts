@@ -25,8 +25,8 @@ const search = listSearch(
 export type AccountsSearch = ReturnType<typeof search.read>;
 
 /**
- * The search parameters in the address of the accounts page. `connect` and `like` name a toolkit (an app with its tools) or an account to
- * connect. If one of them is set and no dialog is named, the dialog for connecting opens.
+ * Search parameters in the address of the accounts page. If `connect` or `like` is set and `dialog` is not, the dialog for connecting an
+ * account opens.
  */
 export const accountsSearch: typeof search = {
   ...search,

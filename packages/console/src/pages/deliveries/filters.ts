@@ -23,17 +23,14 @@ export const deliveriesSearch = listParams(
 /** Search parameters of the list of deliveries, as they were read. */
 export type DeliveriesSearch = ReturnType<typeof deliveriesSearch.read>;
 
-/**
- * True if the page can list the deliveries of every subscription. The service lists deliveries of all subscriptions only if the request
- * selects one state, or `failed`. A time range may be added to the state.
- */
+/** True if the page can list the deliveries of all subscriptions. The service allows this only if the request selects a state. */
 export function isOfAll({ state }: DeliveriesSearch): boolean {
   return state !== undefined;
 }
 
 /**
- * Returns the id of the subscription whose deliveries are shown. If the address names none, returns `first`, or an empty text if the
- * address has a state. An empty text means every subscription.
+ * Returns the id of the subscription whose deliveries the page shows. Empty if the page shows the deliveries of all subscriptions. `first`:
+ * the id to return if `search` sets neither a subscription nor a state.
  */
 export function subscriptionOf(search: DeliveriesSearch, first = ""): string {
   return search.subscription ?? (isOfAll(search) ? "" : first);

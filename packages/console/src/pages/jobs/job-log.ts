@@ -3,8 +3,8 @@ import { type JobEvent, JobsService } from "@svc/gen/jobs";
 import { inStreamPlace, pauseStream } from "../../calls/live-state.ts";
 
 /**
- * Time without messages, in milliseconds, after which a brief stream is closed. A stream is opened only briefly if all of the browser's
- * slots for streams are taken.
+ * Time without messages, in milliseconds, after which the page closes a stream. Used only if all of the browser's slots for streams are
+ * taken.
  */
 const silentMs = 500;
 

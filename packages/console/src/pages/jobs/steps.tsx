@@ -194,7 +194,7 @@ function StepList({
   );
 }
 
-/** Returns the name of a group of steps. For a branch of a condition that has run, adds if the job took the branch. */
+/** Returns the name of a group of steps. After a condition has run, the names of its branches also say `taken` or `not taken`. */
 function blockWords(name: string, kind: string, step: JobStep | undefined): string {
   if ((kind === "then" || kind === "else") && step !== undefined && step.branch !== "") {
     return step.branch === name ? `${name}, taken` : `${name}, not taken`;

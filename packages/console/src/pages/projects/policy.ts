@@ -64,7 +64,7 @@ export function typedPolicy(policy: ProjectPolicy | undefined): TypedPolicy {
   };
 }
 
-/** Returns the request that sets the whole typed policy. Throws an Error if a quota is not a whole number. */
+/** Returns the request that sets a project's policy as the user typed it. Throws an Error if a quota is not a whole number. */
 export function policyRequest(
   projectId: string,
   { planApproval, confirmPerson, confirmContact, elicitation, redirectUrls, hosts, quotas }: TypedPolicy,

@@ -10,7 +10,7 @@ import styles from "./page.module.css";
  */
 let headedPath: string | undefined;
 
-/** True while no heading has replaced one that was removed with the keyboard focus. */
+/** True if a removed heading had the keyboard focus. False again when the next heading is shown. */
 let isFocusLost = false;
 
 /** Name of the site, at the end of the title in the browser's tab. The portal has the name of its project. */

@@ -11,8 +11,8 @@ export type Pace = { readonly perSecond: number; readonly leftMs: number | undef
 /** Measures the speed of the current step in rows per second. */
 export type PaceMeter = {
   /**
-   * Records how many rows of a step are done at a time, and returns the step's speed. `atMs`: the time, in epoch milliseconds. `total`:
-   * undefined while the step still fetches rows. Returns undefined if there are too few samples.
+   * Records how many rows of a step were done at the time `atMs` (epoch milliseconds). Returns the step's speed; undefined if there are too
+   * few samples. `total`: undefined while the step still fetches rows.
    */
   measure(sample: { stepId: string; atMs: number; done: number; total: number | undefined }): Pace | undefined;
 };

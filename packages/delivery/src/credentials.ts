@@ -70,8 +70,8 @@ type Token = { readonly header: string; readonly untilMs: number };
 
 const tokensMax = 10_000;
 /**
- * Times in milliseconds. `marginMs`: a token is not used in this time before its end. `unknownMs`: lifetime of a token whose answer does
- * not name its end.
+ * Times in milliseconds. `marginMs`: svc stops using a token this long before the token expires. `unknownMs`: assumed lifetime of a token,
+ * if the token endpoint states none.
  */
 const lifetimes = { marginMs: 60_000, unknownMs: 300_000 };
 

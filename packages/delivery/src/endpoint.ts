@@ -58,8 +58,8 @@ type AgentEndpoint = {
   /** The id by which the receiver knows the subscription. */
   readonly id: string;
   /**
-   * Cursor (point in the event stream) before which no event is still to be delivered. svc sets it each time the agent renews its
-   * subscription. The agent may store it.
+   * Point in the event stream. The deliveries of all earlier events have ended. svc sets this point when the MCP client renews its
+   * subscription.
    */
   readonly cursor: string;
 };

@@ -16,9 +16,8 @@ import { type BodyRenderer, bodyFor, type DeliveredEvent, type OutgoingDelivery 
 import { type Attempt, abortedAttempt, bodilessAttempt, send, unauthorizedAttempt } from "./send.ts";
 
 /**
- * Returns the headers of one attempt as a flat list: name, value, name, value. For endpoints with the standard body of svc, these are
- * `signedHeaders`. For endpoints with a chosen format, and for agents, these are the headers of Standard Webhooks. An agent gets the id of
- * its subscription in a further header.
+ * Returns the headers of one attempt as a flat list: name, value, name, value. If the endpoint belongs to an agent or has a chosen body
+ * format, the list has the headers of Standard Webhooks. Otherwise it has the signature headers of svc.
  */
 function headersFor(
   { keys, former, agent, format }: Pick<Endpoint, "keys" | "former" | "agent" | "format">,

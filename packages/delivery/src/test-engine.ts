@@ -42,8 +42,8 @@ export type TestStore = AsyncDisposable & {
     options?: { count?: number; payload?: string; leased?: { owner: NodeId; untilMs: number } },
   ): Promise<DeliveryId[]>;
   /**
-   * Returns stored deliveries in the form in which a node passes its own new deliveries to its engine. The node has then already stored
-   * them, with its lease (reserved for itself).
+   * Returns stored deliveries in the form that `dispatcher.submit` takes. `leaseUntilMs`: time until which a node has reserved the
+   * deliveries, in epoch milliseconds.
    */
   firstSends(
     dispatcher: Dispatcher,

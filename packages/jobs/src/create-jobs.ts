@@ -290,10 +290,7 @@ async function callSkill(context: SkillContext, call: CodeCall): Promise<CodeAns
   return { outcome: "ok", value: { job_id: submitted.id } };
 }
 
-/**
- * Returns the outcome of a tool call that should start a job, after SubmitJob refused the job. The outcome contains the error of SubmitJob.
- * Nothing was begun.
- */
+/** Returns the outcome of a tool call whose job could not start. The outcome contains the error with which SubmitJob refused the job. */
 function refused({ tool }: CodeCall, { details, message }: Fault): CodeAnswer {
   const lacksAccounts = details.every(({ reason }) => reason === "PROGRAM_ACCOUNT_MISSING");
   const outcome = lacksAccounts ? "no_account" : "not_callable";

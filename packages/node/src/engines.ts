@@ -46,7 +46,10 @@ function erasureSweep({ db, times }: { db: Database; times?: Partial<ErasureTime
   };
 }
 
-/** Settings of the sweep that deletes expired activity counters. `eventRetentionMs`: how long hourly counters are kept, in milliseconds. */
+/**
+ * Settings of the sweep that deletes expired activity counters. `eventRetentionMs`: time for which events and hourly counters are kept, in
+ * milliseconds.
+ */
 type ActivitySweepOptions = { readonly db: Executor; readonly eventRetentionMs: number };
 
 /** Time in milliseconds for which activity counters per minute are kept. Activity counters per hour are kept as long as events. */

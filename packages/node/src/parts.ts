@@ -18,7 +18,7 @@ import type { NodeObserver } from "./observer.ts";
  */
 export type EngineName = "deliveries" | "jobs" | "shortJobs" | "standing" | "renewal" | "retention";
 
-/** Default list of background engines. A node that does all kinds of work itself runs them. */
+/** Names of the background engines that a node runs by default. */
 export const engineNames: readonly EngineName[] = ["deliveries", "jobs", "standing", "renewal", "retention"];
 
 /** Limits of a node's engines, times in milliseconds. */
@@ -54,10 +54,7 @@ export type RetentionTimes = {
    * webhook posts (which svc could not turn into events) are kept.
    */
   readonly eventsMs: number;
-  /**
-   * Time for which rows in the ledger (the record of tool calls) are kept. Even if this is shorter, they are kept for at least a day, as
-   * long as idempotency keys are valid.
-   */
+  /** Time for which rows of the ledger are kept, in milliseconds. A time below one day counts as one day. */
   readonly callsMs: number;
   /** Time for which the rows that a job has processed are kept, after the job has ended. */
   readonly jobRowsMs: number;
@@ -75,7 +72,7 @@ export type OpenRanges = {
   readonly apps: readonly string[];
 };
 
-/** The parts of a node. Required parts describe the deployment. An optional part that is absent is the same as in `svc serve`. */
+/** The parts of a node. If an optional part is absent, the node uses the same default as `svc serve`. */
 export type NodeParts = {
   readonly db: Database;
   /**
@@ -99,7 +96,7 @@ export type NodeParts = {
   readonly publicUrl: () => string;
   /** Returns the console's address with a trailing slash, or undefined if no console is served. */
   readonly consoleUrl?: (() => string) | undefined;
-  /** Returns the portal's address with a trailing slash, or undefined if no console is served, and so no portal. */
+  /** Returns the portal's address with a trailing slash. The function is absent if the console, and with it the portal, is not served. */
   readonly portalUrl?: (() => string) | undefined;
   /** Called when an API call to this node has ended keys. The server then refuses these keys at once. */
   readonly onKeysEnded?: ((ids: readonly KeyId[]) => void) | undefined;
@@ -111,8 +108,8 @@ export type NodeParts = {
   /** True if the sandbox answers in place of the apps. */
   readonly isSandbox: boolean;
   /**
-   * Returns the last restore of the database from a backup; undefined if there was none. The node calls this function again for each use.
-   * The reason is that after a restore the node waits until an operator lets it work, which changes the state of the restore.
+   * Returns the last restore of the database from a backup; undefined if the database was never restored. The node calls it at each use,
+   * because the restore changes when an operator resumes the service.
    */
   readonly restored?: (() => Restore | undefined) | undefined;
   /** The background engines that `Node.start` starts. Default: all of them. */

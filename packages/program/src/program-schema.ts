@@ -21,7 +21,7 @@ const valueDefinition: JsonSchema = {
   ],
 };
 
-/** The definition `schema` in the JSON Schema of programs: a schema that an author writes inside a program. */
+/** Describes a JSON Schema that an author writes inside a program. The schema of programs refers to this description as `schema`. */
 const schemaDefinition: JsonSchema = {
   description:
     "A JSON Schema of an object. Keywords: type, title, description, default, examples, enum, const, required, properties, additionalProperties (true or false), items, anyOf, oneOf, allOf, dependentRequired and the bounds of numbers, texts, lists and objects.",

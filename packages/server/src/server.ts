@@ -164,8 +164,8 @@ function closeParts({ openCalls, grants, keyUse, activity, node }: ServerParts, 
 }
 
 /**
- * Connects to the database that the supervisor (the parent process) has started. The result never reports a failure of the database. If the
- * database fails, the supervisor ends, and its channel to this process ends.
+ * Connects to the database that the parent process has started. If the database fails, the parent process ends. So the promise `failed`
+ * never settles.
  */
 async function joinHeldStore({ store }: ProcessShare, logger: Logger): Promise<Store> {
   return { ...(await joinStore(store, logger)), failed: new Promise<never>(() => {}) };

@@ -392,9 +392,10 @@ export const replayReasons = [
 export type ReplayReason = (typeof replayReasons)[number];
 
 /**
- * Purpose of a console link: what its holder may do. `sign_in`: open a session with the seat of the link's key. `answer`: answer one ask as
- * one contact. `connect`: connect one account. `confirm`: confirm one call. `portal`: open sessions of the portal with the seat of the
- * link's key, until the link expires.
+ * What the holder of a console link may do.
+ * - `sign_in`: sign in to the console with the link's key.
+ * - `portal`: open the portal with the link's key, until the link expires.
+ * - `answer`: answer one question as one contact. `connect`: connect one account. `confirm`: confirm one call.
  */
 export const linkPurposes = ["sign_in", "answer", "connect", "confirm", "portal"] as const;
 

@@ -15,7 +15,7 @@ export type Codec<Value> = {
   encode(value: Value): EncodedValue;
   /** Returns the text of a PostgreSQL array that has these encoded values as elements. */
   literal(encoded: readonly EncodedValue[]): string;
-  /** Returns the SQL for the value of an array element, for example `e.chain::text[]`. */
+  /** Returns the SQL that reads one element of an array. An element that contains a list is a text, so it is cast: `e.chain::text[]`. */
   element(reference: string): string;
 };
 
@@ -149,11 +149,7 @@ const bytea: Codec<Uint8Array | null | undefined> = {
   literal: bytesArrayLiteral as Codec<Uint8Array>["literal"],
 };
 
-/**
- * Codec (encoder) of a list of texts that is one parameter, and that is one of several such lists in the rows of a statement. SQL requires
- * equal lengths of all lists in a list of lists. So each list is sent as its text, and the statement casts the text to `text[]` where it
- * uses it.
- */
+/** Codec (encoder) of a list of texts. PostgreSQL allows only inner lists of equal length, so an array contains each list as one text. */
 const textArray: Codec<readonly string[] | null | undefined> = {
   ...orNull(scalar<readonly string[]>("text[]", arrayLiteral)),
   arrayType: "text[]",

@@ -39,9 +39,8 @@ export function query<Row extends object = Record<never, never>>(
 }
 
 /**
- * A shorter text of an SQL statement, used if some values are absent. `parts`: the groups of parameters that this text has. The text can be
- * used only if the rows of all other groups are empty. `isLone`: true if each group has exactly one row. Each column is then one plain
- * parameter, and not an array.
+ * A shorter SQL text of a statement, for values without some groups of parameters. `parts`: the groups that the text contains. `isLone`:
+ * true if each of these groups is exactly one row, so that parameters are single values and not arrays.
  */
 type Shape<Given extends Parts> = {
   readonly parts: readonly (keyof Given & string)[];
@@ -62,9 +61,8 @@ function sqlOf(texts: TemplateStringsArray, ...names: readonly string[]): string
 const textsMax = 8;
 
 /**
- * Makes a `statement` whose parameters are declared in groups (parts). It numbers the parameters in order. It casts and encodes each
- * parameter as its field declares. `shapes`: shorter versions of the SQL text that use only some groups, by the suffix of their name. A run
- * uses the first version that has all groups for its values. If no version has them, it uses the complete text.
+ * Returns a function that runs an SQL statement with groups of parameters (`parts`). `write`: returns the SQL text. `shapes`: shorter texts
+ * for values in which some groups are empty. A run uses the first text that fits its values, or else the complete text.
  */
 export function compose<Given extends Parts, Row extends object>(
   name: string,

@@ -10,10 +10,7 @@ export function filterBy(column: string, value: string): string {
   return `${column} is not distinct from ${value}`;
 }
 
-/**
- * Returns, for the query builder, the condition that a column has a value, in a form for which PostgreSQL uses no index. The value is
- * encoded for its column.
- */
+/** Returns the SQL condition that a column equals a value, which may be null. PostgreSQL uses no index for this condition. */
 export function filterColumn(column: PgColumn, value: unknown): SQL {
   return sql`${column} is not distinct from ${sql.param(value, column)}`;
 }

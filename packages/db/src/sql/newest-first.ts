@@ -5,16 +5,16 @@ import type { PgColumn } from "drizzle-orm/pg-core";
 type NewestFirst = { readonly where: SQL; readonly orderBy: readonly SQL[] };
 
 /**
- * Returns the condition and the order for a project's rows, newest first, without further filters. Whole rows are compared in the order of
- * an index of project and id, so that PostgreSQL uses this index. With `project_id = …`, PostgreSQL could also use the primary key: in a
- * database with few projects, a generic plan read all rows of large projects to list a small one. `before`: if given, returns only rows
- * below this UUID, for pages after the first.
+ * Returns the `where` and `orderBy` of a query for all rows of a project, newest first. `before`: for pages after the first, a UUID; only
+ * rows with lower ids are selected.
  */
 export function newestOfProject(
   table: { readonly projectId: PgColumn; readonly id: PgColumn },
   projectId: ProjectId,
   before: string = lastUuid,
 ): NewestFirst {
+  // Whole rows are compared, so that PostgreSQL uses the index of project and id. With `project_id = …`, a generic plan could use the
+  // primary key and read all rows of large projects.
   const row = sql`(${table.projectId}, ${table.id})`;
   const bound = (id: string) => sql`(${uuidOfId(projectId)}::uuid, ${id}::uuid)`;
   return {

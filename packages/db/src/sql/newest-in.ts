@@ -44,10 +44,7 @@ type ValuesOptions = {
   /** Name of the text column whose distinct values the query returns. The column must not contain the empty text. */
   readonly column: string;
   readonly condition?: string;
-  /**
-   * SQL of the only value that the caller requests, or of the empty text if the caller requests all values of the column. If it is not
-   * empty, the query returns only this value.
-   */
+  /** SQL expression of the only value that the query returns. If the expression is the empty text, the query returns all values. */
   readonly only: string;
 };
 

@@ -159,7 +159,7 @@ export type StatementPart<Value, Names> = {
    * exactly one row of values.
    */
   encode(value: Value, into: StatementParameter[], isLone?: boolean): void;
-  /** Returns the number of rows that a parameter of the statement contains; 1 for single parameters. */
+  /** Returns the number of rows that the value of this part contains. */
   count(value: Value): number;
 };
 

@@ -179,12 +179,12 @@ export async function renameSourceRuns(
 }
 
 /**
- * Reads the events that a backfill (runs for past events) considers. Uses the index events_trigger. The two row comparisons cover all
- * columns of this index, so that PostgreSQL chooses no different index. Events of other entities (customers or users) count towards the
- * limit. So the cost is limited even if few events match.
+ * Reads up to $6 events of one trigger and project for a backfill, in the order of their ids. `isOwn`: true if the backfill uses the event.
  */
 const walkEvents = statement<{ id: string; isOwn: boolean; receivedAt: number }>(
   "walk_backfill_events",
+  // The row comparisons cover all columns of the index events_trigger, so that PostgreSQL uses this index. Events of other entities count
+  // towards the limit, so that the cost is limited even if few events match.
   `select e.id::text as id, e.kind = 'event' and ($5::text is null or e.entity_id = $5::text) as "isOwn",
      (extract(epoch from e.received_at) * 1000)::float8 as "receivedAt"
    from events e where (e.trigger_slug, e.project_id, e.id) >= ($1::text, $2::uuid, $3::uuid)

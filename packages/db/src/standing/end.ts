@@ -53,7 +53,7 @@ const countStarted = statement<{ count: string }>(
      cross join lateral (select from jobs where id = r.job_id and status <> 'parked' offset 0) j limit $2::int8) c`,
 );
 
-/** Returns the number of a project's started runs whose jobs are not parked (stored, with no node working on it), counted up to `most`. */
+/** Counts the started runs of a project whose jobs are not parked. Returns at most `most`. */
 export async function countStartedStandingRuns(tx: Executor, projectId: ProjectId, most: number): Promise<number> {
   const [row] = await countStarted(tx, [uuidOfId(projectId), most]);
   return Number(row?.count ?? 0);

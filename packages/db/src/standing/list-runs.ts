@@ -35,11 +35,7 @@ const from = `(select least($5::uuid, (
     order by id limit 1)))`;
 const filter = "project_id = $4::uuid and decided_at >= $6::timestamptz and decided_at < $7::timestamptz";
 
-/**
- * Returns an SQL condition that is true if the list's filter includes started runs in the given state. A started run has an empty reason,
- * because reasons (such as why a run waits) are only stored for runs that have not started. So the filter's reasons must include the empty
- * text.
- */
+/** Returns the SQL condition that the list includes started or ended runs (`state`). The reason of these runs is the empty text. */
 const includesStarted = (state: StandingRunState) =>
   `(select where '${state}' = any($9::text[]) and '' = any($10::text[]))`;
 

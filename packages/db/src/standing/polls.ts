@@ -177,8 +177,7 @@ export async function forgetKnownIds(
 }
 
 /**
- * Deletes remembered row ids of earlier generations, which svc no longer counts as known. Finds them by the primary key, which begins with
- * the standing program (the schedule).
+ * Deletes row ids that a schedule's poll remembered with a generation below $2. The generation grows when the poll must forget all rows.
  */
 const removeStale = statement<{ gone: number }>(
   "remove_stale_standing_seen",

@@ -178,8 +178,8 @@ export type RepeatedSkip = {
 };
 
 /**
- * Records a skipped run of a schedule by a higher count in the schedule's newest run, if that run was skipped for the same reason. Returns
- * the positions in `skips` of the runs that were recorded in this way.
+ * Counts repeated skips. If the newest run of a schedule was skipped for the same reason, the count of this run grows by 1. Returns the
+ * positions in `skips` of the skips that were counted in this way.
  */
 export async function mergeSkippedStandingRuns(tx: Executor, skips: readonly RepeatedSkip[]): Promise<Set<number>> {
   if (skips.length === 0) return new Set();

@@ -12,10 +12,7 @@ import { statement } from "../sql/statement.ts";
 /** The subscription of a program's version to a trigger. It may be open or ended. */
 export type TriggerSubscription = Readonly<Row<typeof standingListeners>>;
 
-/**
- * A trigger of a project, and the version of the project's routing (a counter of changes to it) with which events of this trigger were
- * stored.
- */
+/** A trigger of a project, at one version of the project's routing. The version is a number that grows with each change of the routing. */
 export type SubscribedTrigger = {
   readonly projectId: ProjectId;
   readonly triggerSlug: string;

@@ -30,12 +30,10 @@ export async function raiseStandingTzVersion(db: Executor, version: string): Pro
   await raiseTzVersion(db, [version]);
 }
 
-/**
- * Lists active schedules in time zones that can change, by the primary key from one id to the next. `is true` prevents PostgreSQL from
- * using the index of next due times, which has a different order.
- */
+/** Lists up to $2 active schedules whose time zone is not UTC, in the order of their ids, after the id $1. */
 const listZoned = statement<{ id: string }>(
   "list_zoned_standing_programs",
+  // `is true` keeps PostgreSQL from using the index of next due times, which has a different order.
   `select id::text from standing_programs where id > $1::uuid and (state = 'active' and next_at is not null) is true
      and source_kind = 'schedule' and time_zone <> 'UTC' order by id limit $2::int4`,
 );

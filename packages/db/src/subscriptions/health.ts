@@ -107,10 +107,7 @@ export type SubscriptionFailures = {
   startedAtMs: number;
   /** Delay that the endpoint requested by Retry-After, milliseconds; 0 if it requested none. */
   retryAfterMs: number;
-  /**
-   * Number of failed attempts in the batch, if the endpoint answered each of them with status 410 (gone). 0 if at least one attempt failed
-   * in another way.
-   */
+  /** Number of failed attempts, if the endpoint answered all of them with status 410 (gone). Otherwise 0. */
   goneCount: number;
   /**
    * How long the endpoint must fail without a success until svc deactivates this subscription, in milliseconds. Null: svc never deactivates
@@ -132,9 +129,8 @@ export type HealthLimits = {
 };
 
 /**
- * Health of a subscription after an attempt was recorded. `outage`: set if this attempt turned the failures into an outage that svc reports
- * to the project. `failing`: set if the failures have lasted 10 minutes. `disabled`: set if svc has now deactivated the subscription
- * because of `inactiveReason`.
+ * Health of a subscription after failed attempts. `outage`: what svc now reports to the project. `failing`: the endpoint has failed for 10
+ * minutes. `disabled`: svc has deactivated the subscription.
  */
 export type SubscriptionHealth = EndpointTurn &
   Readonly<Row<typeof subscriptions, "inactiveReason">> & {

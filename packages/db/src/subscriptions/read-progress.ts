@@ -55,10 +55,7 @@ export type SubscriptionProgress = {
   readonly pacedUntil: number | undefined;
 };
 
-/**
- * Takes an advisory lock, which locks no row. Transactions that queue deliveries for a customer take it, so that they cannot exceed the
- * maximum of pending deliveries of a subscription together.
- */
+/** Locks the queue of a subscription, so that calls of `queueWithin` for this subscription run one after another. */
 const lockQueue = statement<{ locked: string }>(
   "lock_subscription_queue",
   "select pg_advisory_xact_lock(hashtextextended('svc.queue.' || $1::uuid, 0))::text as locked",

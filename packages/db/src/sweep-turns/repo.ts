@@ -3,13 +3,10 @@ import type { Executor } from "../connect.ts";
 import type { turnedSweeps } from "../schema/words.ts";
 import { statement } from "../sql/statement.ts";
 
-/** Name of a sweep (a regular pass over stored rows) of which one node of the deployment runs each turn. */
+/** Name of a sweep (regular background work). Only one node runs each turn of the sweep. */
 type TurnedSweep = (typeof turnedSweeps)[number];
 
-/**
- * Moves the next turn of a sweep (a regular pass over stored rows) forward, if it is due. If two nodes ask at the same moment, the second
- * one waits for the row of the first one, and then finds a turn that is not due. Uses the primary key.
- */
+/** If a sweep (regular background work) is due at time $2, sets its next time to $3 and returns its name. */
 const takeTurn = statement<{ sweep: string }>(
   "take_sweep_turn",
   `insert into sweep_turns as t (sweep, next_at) values ($1::text, $3::timestamptz)

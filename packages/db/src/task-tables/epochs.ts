@@ -152,12 +152,11 @@ export async function readDeliveryEpoch(db: Executor): Promise<number> {
 }
 
 /**
- * Begins a new epoch of delivery_tasks, and moves the tasks of the current epoch to it. The epoch is a number at the start of the table's
- * key. Scans then do not read the dead rows of the old epoch any more; these rows stay in the table's file.
- * - Use it if a long read prevents `compactTasks`. This function blocks only writers. A statement takes its snapshot after its locks, so
- *   after the move it never uses the old epoch.
- * - Returns false and changes nothing in three cases: `epoch` is not the current epoch, the epoch has more than `rowsMax` tasks, or the
- *   lock was not free within `lockMs`.
+ * Moves all rows of `delivery_tasks` to a new epoch, so that scans no longer read the dead rows of the old one. The epoch is the first
+ * column of the table's key.
+ * - Use it if a long read prevents `compactTasks`.
+ * - Returns false, without a change, if `epoch` is not the current one or has more than `rowsMax` tasks, or if the lock was not free
+ *   within `lockMs`.
  */
 export async function advanceDeliveryEpoch(
   db: Executor,
@@ -165,6 +164,7 @@ export async function advanceDeliveryEpoch(
 ): Promise<boolean> {
   try {
     return await withTransaction(db, async (tx) => {
+      // The lock blocks only writers. A statement takes its snapshot after its locks, so after the move it never uses the old epoch.
       await lockTasks(tx, "delivery_tasks", "exclusive", lockMs);
       const [alive] = await countAlive(tx, [epoch, rowsMax + 1]);
       if (alive === undefined || alive.count > rowsMax) return false;

@@ -87,10 +87,7 @@ export function askRequest(ask: AskRecord): Params {
   return { method: "elicitation/create", params: { mode: "form", message: question, requestedSchema } };
 }
 
-/**
- * Returns form fields for the values that a person may change when answering the question. It includes only values of plain types whose
- * names the form does not already use.
- */
+/** Returns form fields for the values that a person may change in an answer. Only texts, numbers and booleans have a form field. */
 function changeFields({ answerSchema, continuations }: AskRecord): Params {
   if (answerSchema === "" || !continuations.includes("retry-with")) return {};
   const schema = parseExactJson(answerSchema);

@@ -21,7 +21,7 @@ const tasksExtension = "io.modelcontextprotocol/tasks";
 /** MCP error code of the answer to a client that did not declare a capability that its request needs. */
 const missingCapabilityCode = -32_021;
 
-/** True if a client declares with its request that it supports tasks. */
+/** True if the client declares in its request that it supports tasks, an extension of MCP. */
 export function knowsTasks({ client }: Pick<McpContext, "client">): boolean {
   const extensions = client?.["extensions"];
   return isObject(extensions) && isObject(extensions[tasksExtension]);
@@ -70,7 +70,7 @@ function missingCapability() {
   return { code: missingCapabilityCode, message: "Missing required client capability", data };
 }
 
-/** Settles the question of a task with the user's answer. An answer to another question is ignored, as the protocol requires. */
+/** Answers the open question of a job with the response of the MCP client's user. Responses to other questions are ignored. */
 async function update(
   context: AgentJobsContext,
   job: ListedJob,

@@ -28,7 +28,7 @@ type CheckRequest = {
    * runs one of these is refused, because it would contain itself.
    */
   readonly within?: readonly string[];
-  /** True if the input comes from the caller that starts the program, not from the program itself. */
+  /** True if the input is given when the program starts. The program text then need not contain the complete input. Default false. */
   readonly isInputMade?: boolean;
   /** Collects the accounts that the check of a program looks up, so that later code need not look them up again. */
   readonly seen?: SeenAccounts;

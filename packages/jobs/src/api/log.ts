@@ -76,8 +76,8 @@ async function readLog({ db }: LogContext, { projectId, jobId, afterSeq, limit }
 }
 
 /**
- * Streams the log entries of a job, read from the database. A hint (a signal inside this node) only says when to read again. If the caller
- * or a shutdown ends the stream, the stream fails with the reason of the signal. A normal end would mean that the log has ended.
+ * Streams the log entries of a job, read from the database. The stream ends normally only at the end of the log. If the caller or a
+ * shutdown stops the stream, it fails.
  */
 async function* watch(
   context: LogContext,

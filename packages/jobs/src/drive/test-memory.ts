@@ -61,7 +61,7 @@ export type Memory = {
   cancel: JobState["cancel"];
   /** Set if a pause of the job was requested. */
   pause: JobState["pause"];
-  /** State of the task of running the job after the last commit. The task is due at a time, is being worked on, or has ended. */
+  /** The task that runs the job, as the last commit stored it. It is due at a time, is being worked on, or has ended. */
   task: CommitParts["task"];
   /** Returns the job in its state of the last commit. */
   reopen(): WorkingJob;

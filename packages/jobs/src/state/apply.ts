@@ -617,7 +617,7 @@ function wakeParent(draft: Draft): void {
   if (parent !== null) wake(draft, parent.jobId);
 }
 
-/** Makes the task that runs a job due with the next commit. Does nothing if the next commit already contains this. */
+/** Makes a job due, so that a node runs it. The next commit stores this. Does nothing if that commit already makes the job due. */
 function wake({ job: { projectId }, pending: { tasks }, nowMs }: Draft, jobId: JobState["id"]): void {
   const isWoken = tasks.some((task) => task.jobId === jobId && task.kind === "run");
   if (!isWoken) tasks.push({ jobId, kind: "run", subject: "", projectId, dueAt: nowMs });

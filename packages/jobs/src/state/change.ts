@@ -50,47 +50,19 @@ export type UndoOf = {
   readonly args: JsonObject | undefined;
 };
 
-/**
- * One change of a job. `apply` applies edits in the given order, and the job's log has the same order. A position is the place in the
- * program at which a job, or one parallel branch of it, is running. A receipt is the stored summary of what a step did. A set is the list
- * of rows that a step makes.
- * - `begin`: a step begins. If it begins again, its set, its value and its errors are empty again. `rows`: numbers of rows with which its
- *   receipt begins. `now`: the time that its expressions used. `sinceMs`: the start time, if the log gets it later.
- * - `receipt`, `calls`, `error`: change the step's receipt. Numbers of calls are added, and errors are counted by code.
- * - `unsent`: writes that a simulation did not send.
- * - `called`: the step made a call. The call's result is committed together with its effects on the job.
- * - `value`: sets the value of `steps.<id>`.
- * - `finish`: the step ends, and its position moves to the index `to`. `isCut`: true if the job's end interrupts the step.
- * - `reopen`: another attempt of the job continues the step. If a position is at this step, the edit has its `progress`.
- * - `skip`: the step is recorded as skipped without having begun.
- * - `forget`: the step's results are removed, so that it can run again.
- * - `fetched`: rows of an app's answer are added to the job and to the step's set.
- * - `chosen`: rows of another step's set are added to the step's set. `looked`: number of rows that were read to choose them.
- * - `made`: new rows are added to the step's set. They were made from `looked` rows of another set.
- * - `mapped`: states of the rows of a `map` step after their calls.
- * - `turned`: all rows of the set in the state `from` change to the state `to`.
- * - `go`: a position moves from one index to another. `fork`: one position becomes one for each branch. `join`: the positions of all
- *   branches become one.
- * - `progress`: progress of the step at a position. `block`: progress of a running block (a step that contains steps); undefined when it
- *   ends.
- * - `move`: changes the job's status. `park`: sets what the job waits for. `deadline`: stops, starts or resets the clock of the job's
- *   deadline.
- * - `use`: adds to the used part of the job's limits. `recorded`: rows of ended calls in the ledger (the record of every tool call).
- * - `generation`: later calls count as new calls, not as repetitions. For a step in a branch, this applies only to the calls of that
- *   branch.
- * - `logProgress`: logs a step's progress, at most once in 5 seconds. `logUndo`: logs the progress of undoing calls at the same rate, or
- *   always with `isAlways`.
- * - `asked`: a question to people that the next commit stores.
- * - `armUndo`: adds undo entries, which say how calls are undone.
- * - `child`: a child job that the next commit stores, to run a skill (a program called as a tool). `retryChild`: an ended child job that
- *   the next commit retries. `endChildUndo`: the result of undoing calls of a child job.
- */
+/** One change of a job. Edits are applied in the given order, and the job's log has the same order. */
 export type Edit =
   | {
+      /**
+       * Begins a step. If the step begins again, its set, its value and its errors are empty again. `rows`: row counts with which its
+       * receipt begins.
+       */
       readonly kind: "begin";
       readonly step: Step;
       readonly rows?: RowCounts;
+      /** Time that the step's expressions used, in epoch milliseconds. */
       readonly now?: number;
+      /** Start time of the step in epoch milliseconds. Default: the time at which the edit is applied. */
       readonly sinceMs?: number;
     }
   | {
@@ -102,77 +74,106 @@ export type Edit =
       readonly undo?: { readonly done: number; readonly failed: number };
       readonly isNewAttempt?: true;
     }
+  /** Adds numbers of calls to the step's receipt. */
   | { readonly kind: "calls"; readonly stepId: string; readonly calls: CallCounts }
   | {
+      /** Adds an error to the step's receipt, which counts errors by code. */
       readonly kind: "error";
       readonly stepId: string;
       readonly code: string;
       readonly ordinal: number;
       readonly message: string;
     }
+  /** The step made a call. The call's result is committed together with its effects on the job. */
   | { readonly kind: "called"; readonly end: UnrecordedEnd }
+  /** Adds writes that a simulation did not send. */
   | ({ readonly kind: "unsent"; readonly stepId: string } & UnsentWrites)
+  /** Sets the value of `steps.<id>`. */
   | { readonly kind: "value"; readonly stepId: string; readonly value: JsonValue }
   | {
+      /** Ends the step, and moves its position to the index `to`. `isCut`: true if the job's end interrupts the step. */
       readonly kind: "finish";
       readonly stepId: string;
       readonly state: Exclude<StepState, "">;
       readonly to: number;
       readonly isCut?: true;
     }
+  /** Continues the step in another attempt of the job. */
   | { readonly kind: "reopen"; readonly stepId: string; readonly progress?: StepProgress }
+  /** Records the step as skipped without having begun. */
   | { readonly kind: "skip"; readonly step: Step }
+  /** Removes the step's results, so that the step can run again. */
   | { readonly kind: "forget"; readonly stepId: string }
+  /** Adds rows of an app's answer to the job and to the step's set. */
   | { readonly kind: "fetched"; readonly setId: string; readonly rows: readonly JsonObject[] }
   | {
+      /** Adds rows of another step's set to the step's set. `looked`: number of rows that were read to choose them. */
       readonly kind: "chosen";
       readonly setId: string;
       readonly rowNumbers: readonly number[];
       readonly looked: number;
     }
   | {
+      /** Adds new rows to the step's set. They were made from `looked` rows of another set. */
       readonly kind: "made";
       readonly setId: string;
       readonly rows: readonly JsonObject[];
       readonly looked: number;
     }
+  /** Records the states of rows after their calls in a `map` step. */
   | { readonly kind: "mapped"; readonly setId: string; readonly rows: readonly MappedRow[] }
   | {
+      /** Changes the state of all rows of the set that have the state `from`. */
       readonly kind: "turned";
       readonly setId: string;
       readonly from: "failed" | "unknown";
       readonly to: "ok" | "skipped";
     }
+  /** Moves a position of the job from one index to another. */
   | { readonly kind: "go"; readonly from: number; readonly to: number }
+  /** Replaces one position by one position for each branch. */
   | { readonly kind: "fork"; readonly from: number; readonly to: readonly number[] }
+  /** Replaces the positions of all branches by one position. */
   | { readonly kind: "join"; readonly to: number }
   | { readonly kind: "progress"; readonly progress: StepProgress }
+  /** Sets the progress of a step that contains steps. `block`: undefined when the step ends. */
   | { readonly kind: "block"; readonly stepId: string; readonly block: BlockProgress | undefined }
   | { readonly kind: "plan"; readonly plan: PlanProgress | undefined }
   | { readonly kind: "undo"; readonly undo: UndoProgress | undefined }
+  /** Adds undo entries, which say how calls are undone. */
   | { readonly kind: "armUndo"; readonly entries: readonly UndoOf[] }
   | {
+      /** Records the result of undoing the calls of a child job. */
       readonly kind: "endChildUndo";
       readonly jobId: Id<"job">;
       readonly entry: number;
       readonly state: "done" | "failed";
     }
+  /** Stores a new child job with the next commit. */
   | { readonly kind: "child"; readonly child: NewChild }
+  /** Retries an ended child job with the next commit. */
   | { readonly kind: "retryChild"; readonly child: RetriedChild }
   | { readonly kind: "endUndo"; readonly stepId: string; readonly entry: number; readonly state: "done" | "failed" }
   | { readonly kind: "saga"; readonly saga: Partial<SagaDocument> }
   | { readonly kind: "move"; readonly to: JobStatus; readonly reason: string; readonly chain?: readonly string[] }
   | { readonly kind: "park"; readonly park: ParkDocument }
+  /** Stops, starts or resets the clock of the job's deadline. */
   | { readonly kind: "deadline"; readonly clock: "stops" | "runs" | "begins"; readonly sinceMs?: number }
+  /** Adds to the amounts that the job has used of its limits. */
   | { readonly kind: "use"; readonly used: Partial<UsedDocument> }
+  /** Stores ledger rows of ended calls with the next commit. */
   | { readonly kind: "recorded"; readonly records: readonly CallRecord[] }
   | { readonly kind: "params"; readonly params: JsonObject }
   | { readonly kind: "stepArgs"; readonly stepId: string; readonly args: JsonObject }
+  /** Lets later calls of the job count as new calls, not as repeats. `stepId`: if it is in a branch, only calls of this branch. */
   | { readonly kind: "generation"; readonly stepId?: string }
   | { readonly kind: "lastError"; readonly message: string }
   | { readonly kind: "note"; readonly note: LogNote }
+  /** Logs a step's progress, at most once in 5 seconds. */
   | { readonly kind: "logProgress"; readonly stepId: string; readonly counts?: Readonly<Record<string, unknown>> }
+  /** Logs the progress of undoing calls, at most once in 5 seconds. `isAlways`: true if it is logged in any case. */
   | { readonly kind: "logUndo"; readonly note: LogNote; readonly isAlways: boolean }
+  /** Stores a question to people with the next commit. */
   | { readonly kind: "asked"; readonly prepared: PreparedAsk; readonly isOfPlan: boolean }
   | { readonly kind: "withdrawn"; readonly events: PreparedAsk["events"] }
   | { readonly kind: "wakeJob"; readonly jobId: AskInput["jobId"] }

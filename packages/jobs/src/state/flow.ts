@@ -208,9 +208,8 @@ function layHandler(step: Step, inside: readonly EnclosingStep[], laying: FlowBu
 }
 
 /**
- * Returns the step at an index of the flat list of a program's steps. If the entry at the index is a jump, returns the step at the jump's
- * target. If the entry ends a round, a branch or an error handler, returns the step that contains it. Returns undefined at the end of the
- * program.
+ * Returns the step at an index of the program's instructions. For a jump, this is the step at its target. For the end of a branch, error
+ * handler or repetition, this is the step that contains it. Undefined at the end of the program.
  */
 export function stepAt(flow: Flow, index: number): StepInstruction | undefined {
   const instruction = flow.instructions[index];

@@ -71,9 +71,8 @@ export type JobFacts = {
 };
 
 /**
- * Position of a job in the flat list of its program's steps. `progress`: progress of the step at `index`; undefined if that step has not
- * begun. `generation`: only for a branch of a `parallel` step. It grows when calls of this branch are to be made again as new calls,
- * without an effect on calls of the rest of the branches.
+ * Place of a job in the list of its program's instructions (`index`). `progress`: progress of the step there; undefined if the step has not
+ * begun. `generation`: only for a branch of a `parallel` step. When this number grows, later calls of the branch count as new calls.
  */
 export type Position = {
   readonly index: number;
@@ -125,9 +124,8 @@ export type StoredState = JobFacts & {
    */
   readonly blocks: Blocks;
   /**
-   * Record of the approval of the job's program, and of what happened before it.
-   * - Present while the program is simulated, and while people are asked about it.
-   * - Stays present if a person has confirmed the job, or if answers of a key changed what the job sends.
+   * Progress of simulating and approving the job. Afterwards, it is present only if a person confirmed the job or a key changed what the
+   * job sends.
    */
   readonly plan: PlanProgress | undefined;
   /** Progress of undoing the job's calls. Undefined if the job is not being undone. */
@@ -145,7 +143,7 @@ export type StoredState = JobFacts & {
   readonly used: UsedDocument;
   /** Number of rows that steps of the job made from existing rows. Rows that calls returned are counted in `used`. */
   readonly rowsMade: number;
-  /** The first writes that a simulated job did not send, and their number, by step. */
+  /** Writes that a simulated job did not send, by step: the number of all, and the contents of the first. */
   readonly simulated: SimulatedCalls;
   readonly saga: SagaDocument;
   readonly park: ParkDocument | null;

@@ -14,12 +14,12 @@ type CallProgress = {
   readonly page?: { readonly token: JsonValue; readonly pages: number; readonly seen?: string };
   readonly retry?: RetryProgress;
   /**
-   * Number of the call round in which an earlier attempt of the job began the step's call. Calls of a new round count as new calls. Calls
-   * of the same round count as repetitions. Absent if no earlier attempt began the call.
+   * The job's `generation` (a number) when an earlier attempt of the job began the call. While the number is the same, the call counts as a
+   * repeat. Absent if earlier attempts did not begin the call.
    */
   readonly generation?: number;
   /**
-   * Number of the round of calls in the idempotency key that the app received. Present only if the call must be sent again with the same
+   * The `generation` (a number) in the idempotency key that the app received. Present only if the call must be sent again with the same
    * key.
    */
   readonly appGeneration?: number;
@@ -34,7 +34,7 @@ type CallProgress = {
 type ProgressFields = {
   readonly call: CallProgress;
   readonly http: CallProgress;
-  /** Position in the source set (the list of rows that the step reads) of the row at which the step continues. */
+  /** `next`: position of the row at which the step continues, in the list of rows that the step reads. */
   readonly filter: { readonly next?: number };
   readonly map: {
     /** Ordinal (number in the list of rows, the set) of the first row that has not ended. */
@@ -88,7 +88,7 @@ type ProgressFields = {
      */
     readonly totals?: Readonly<Record<string, Total>>;
   };
-  /** Ordinal (number in the list of rows, the set) of the source row at which the next action continues. */
+  /** `next`: position of the row at which the step continues, in the list of rows that the step reads. */
   readonly compute: { readonly next?: number };
   /** `next`: number of rows that the `take` step has taken so far. */
   readonly take: { readonly next?: number };
@@ -152,12 +152,11 @@ export type StepFailure = {
 };
 
 /**
- * Progress of a running block (a step that contains other steps).
+ * Progress of a running step that contains other steps.
  * - `until`: `rounds` is the number of rounds begun; `wakeAt` is the earliest time of the next round, in epoch milliseconds.
  * - `error`: the error of a step whose error handler runs. `failedIn` is the inner step that failed, if it was not the step itself.
  * - `parallel`: `begun` lists branches that have begun a call. `over` lists branches that ended early. `failed` is the first failure.
- * - `asked`: for a step in a branch that asks people a question. `park` is the reason why the job waits. It is used for the whole job when
- *   none of the branches can continue.
+ * - `asked`: a step in a branch asks people a question. `park` says what the job waits for if all branches must wait.
  */
 export type BlockProgress =
   | { readonly kind: "until"; readonly rounds: number; readonly wakeAt?: number }

@@ -33,8 +33,8 @@ export function showsMore(simulated: SimulatedCalls, stepId: string, callId: str
 }
 
 /**
- * Returns the record of write calls that a simulated job did not send, after it adds more such calls of a step. For each call of the step,
- * only the contents of the first writes are kept.
+ * Returns the record of writes that a simulation did not send, with more writes of a step added. All writes are counted. Only the contents
+ * of the first writes of each call are kept.
  */
 export function withWrites(simulated: SimulatedCalls, stepId: string, { count, calls }: UnsentWrites): SimulatedCalls {
   const { count: before = 0, first = [] } = simulated[stepId] ?? {};

@@ -147,7 +147,7 @@ export function newChild(
   return { name, skill, program: loaded.program, generation: state.generation, ...parts };
 }
 
-/** Returns the changes that add the calls and the used limits of an ended child job to its parent. */
+/** Returns the edits that add the calls and the usage of an ended child job to its parent job. */
 export function countChild(stepId: string, { used, calls = noCalls }: Pick<Child, "used" | "calls">): Edit[] {
   return [
     { kind: "use", used },

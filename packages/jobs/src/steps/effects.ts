@@ -128,9 +128,8 @@ export type RowRange = {
 };
 
 /**
- * Result of one attempt of a call. `busy`: the call may still run on a node that has stopped. `gone`: the tool no longer exists. `limited`:
- * nothing was sent because of a call limit; this job may try again after `waitMs`. `unsent`: a simulation does
- * not send this call, because a person must confirm it.
+ * Result of one attempt of a call. `busy`: the same call may still run on another node. `gone`: the tool no longer exists. `limited`:
+ * nothing was sent; the job may try again after `waitMs` milliseconds. `unsent`: a simulation does not send this call.
  */
 export type AttemptResult =
   | { readonly kind: "limited"; readonly waitMs: number }
@@ -241,7 +240,7 @@ export type StepEffects = {
   readonly patienceMs: number;
   /** Pause in milliseconds before svc checks again if a call that another node began has ended. That node may have died. */
   readonly busyPollMs: number;
-  /** Makes one attempt of a tool call. For a write, each attempt has its own key, which is committed before the write is sent. */
+  /** Makes one attempt of a tool call. Before a write is sent, the key of this attempt is committed. */
   call(state: JobState, invocation: Invocation, turn: CallTurn): Promise<AttemptResult>;
   /**
    * Stores the ledger rows (records of tool calls) of calls whose results could not be committed with the job. If a row cannot be stored

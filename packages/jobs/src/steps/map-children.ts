@@ -95,12 +95,12 @@ export class RowChildren {
     return this.#newSize > 0;
   }
 
-  /** Child jobs of the rows that were running when this action of the `map` step began. */
+  /** Child jobs that already ran when the current work on the `map` step began. */
   get open(): readonly Child[] {
     return [...this.#open.values()];
   }
 
-  /** Returns the current states of the running children. The map waits until one of these states changes. */
+  /** Returns the current states of the running child jobs. The `map` step waits until one of these states changes. */
   standings(): readonly ChildStanding[] {
     const begun = this.#newOnes().map(([, id]) => ({ id, standing: "under way" }));
     return [...this.open.map(awaited), ...begun];
@@ -236,7 +236,7 @@ export class RowChildren {
     return undefined;
   }
 
-  /** Returns how long a row must wait before the child job for its call can begin. Returns undefined if the child job can begin now. */
+  /** Returns undefined if a row can begin its child job now. Otherwise returns until when the row must wait. */
   #isFull(room: ChildLimits, most: ChildLimits): RowEnd {
     if (this.#open.size + this.#newSize >= this.#most) return whenOneEnds;
     if (!isTight(room, most)) return undefined;

@@ -66,9 +66,8 @@ export type RowWork = {
 };
 
 /**
- * Name of an extra entry among the stored answers of a row's calls, which says where the row stopped. The name is the empty text, because a
- * call never has it as its id. If the outcome of the last call is unknown, the entry is the number `appGeneration`. If the row's child job
- * failed, the entry is the text `childId`.
+ * Name of an extra entry in the stored answers of a row's calls. The entry is the row's `appGeneration` or `childId`. A call never has the
+ * empty text as its name.
  */
 const stoppedAt = "";
 

@@ -214,7 +214,7 @@ export class RowsRun {
     this.#failure ??= { error };
   }
 
-  /** Reads more rows of the set (the step's list of rows) while earlier rows run, so that they can begin. */
+  /** Reads more rows while earlier rows run, and then starts the new rows. */
   async #read(): Promise<void> {
     this.#isReading = true;
     const { memory } = this.#context;

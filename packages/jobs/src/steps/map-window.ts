@@ -121,8 +121,8 @@ export class RowWindow {
   }
 
   /**
-   * Returns the planned retries (retries of a row's call that wait for their time) that this action of the step did not change. Returns
-   * undefined if no retry was planned, or if the rows of all planned retries have ended.
+   * Returns the planned retries of calls that the current work on the step did not change. `next`: position of the first row that has not
+   * ended. Returns undefined if nothing was planned, or if all planned rows have ended.
    */
   #retriesKept(next: number): Retries | undefined {
     const { retries: before, next: from = 0 } = this.#at.progress;
@@ -136,10 +136,7 @@ export class RowWindow {
     return Object.fromEntries(before.filter(([call]) => Number.parseInt(call, 10) >= this.#nextOrdinal));
   }
 
-  /**
-   * True if more rows are to be read now. This is the case if few of the read rows have not begun yet, and if memory and the progress
-   * record have room for more rows.
-   */
+  /** True if more rows should be read: few rows wait to begin, and memory has room for more. */
   mayRead({ ended, waiting }: LeftRows): boolean {
     const isWanted = this.#queue.length < pageRows && this.#readCount - ended + pageRows <= openMax;
     // If a row waits for a retry, no more rows are read. Rows that were already read still begin. So an app that refuses requests does not

@@ -136,8 +136,8 @@ type RanRows = {
 };
 
 /**
- * Returns the change that ends a part of work of a map step whose calls run skills (programs that are called as tools). Each such call is a
- * child job. The change stores new child jobs together with the progress of the rows. While child jobs run, the map waits for them.
+ * Returns the change after work on a `map` step whose rows run child jobs. The change stores the new child jobs and the progress of the
+ * rows. While child jobs run, the step waits for them.
  */
 function withChildren(at: MapAt, { children, end, now, mustPause }: RanRows, effects: StepEffects): Change {
   const { edits, rows } = partEdits(at, now, end.part);

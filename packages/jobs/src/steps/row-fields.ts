@@ -178,8 +178,9 @@ function rankOf(value: Present): number {
   return typeof value === "string" ? 1 : 0;
 }
 
-/** Number of rows that are sorted at once, without a pause. `movesAtOnce`: number of rows that are merged between two pauses. */
+/** Number of rows that are sorted at once, without a pause. */
 const runRows = 128;
+/** Number of rows that are merged between two pauses. */
 const movesAtOnce = 1_000;
 
 /** Sorts a list in place; equal items keep their order. It pauses repeatedly, so that other work can run. */

@@ -11,10 +11,7 @@ import type { StepAt } from "./step-kind.ts";
 const firstBytes = 65_536;
 const mostBytes = 4_194_304;
 
-/**
- * Maximum bytes of a chunk (group of consecutive rows) that uses no part of the node's counted memory, if its rows are only read and passed
- * on. Only chunks with very large rows exceed this size.
- */
+/** Up to this size in bytes, a chunk of rows can be read and passed on without reserved memory. A chunk is a group of consecutive rows. */
 export const passingBytesMax = 1_048_576;
 
 /** Interval in milliseconds at which work that waits for memory checks if the job must end or pause. */
@@ -43,9 +40,7 @@ export class SetMemory {
     this.#hold = effects.holdMemory();
   }
 
-  /**
-   * Runs `act` (the work of a step up to its next commit) with an account for the memory that it uses, and releases the memory at the end.
-   */
+  /** Runs `act` with a new `SetMemory`, which counts the memory that `act` uses. Releases this memory at the end. */
   static async during<T>(
     at: Pick<StepAt, "state" | "step">,
     effects: StepEffects,
@@ -114,12 +109,12 @@ export class SetMemory {
   }
 
   /**
-   * Requests memory for the step action (one part of a step's work), and waits until it is granted. `held`: bytes for rows that stay in
-   * memory. It also requests memory for rows that are only read and then dropped, but less if the action's limit would be exceeded. Returns
-   * false if the action must end first.
+   * Requests memory for rows, and waits until it is granted. `held`: bytes of the rows that stay in memory. Returns false if the step must
+   * stop its current work instead.
    */
   async #grow(held: number): Promise<boolean> {
     const { bytesMax } = this.#hold;
+    // Memory for passing rows (rows that are read and not kept) is added only up to `bytesMax`.
     const needed = Math.max(held, Math.min(held + this.#passingBytes, bytesMax));
     while (this.#hold.bytes < needed) {
       const growth = Math.min(mostBytes, Math.max(firstBytes, this.#hold.bytes), bytesMax - this.#hold.bytes);

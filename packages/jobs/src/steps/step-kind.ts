@@ -36,11 +36,7 @@ export type SettledQuestion = {
 /** Commits changes of the job while its step continues. Such commits are made one after another. Returns the job after the commit. */
 export type PartialCommit = (edits: readonly Edit[]) => Promise<JobState>;
 
-/**
- * Code that runs one kind of step. A step itself is only data (a part of the program). A step action (one part of the work on a step) gets
- * the job and functions for reads and calls, and returns the changes of the job. If a kind makes calls, the beginning of the step is
- * committed before the first call.
- */
+/** Code that runs steps of one kind, such as `call` or `map`. Its functions get the job and return changes of the job. */
 export type StepKind<Kind extends Step["kind"]> = {
   /**
    * Says which changes of the job must be committed before an action of this kind of step. `nothing`: none. `rows`: only new rows, because

@@ -74,8 +74,8 @@ function continuationPath(point: Point, continuation: Continuation): Path {
 }
 
 /**
- * Reports a judgment point (question to people) in a branch of a `parallel` step whose answer may change params: other branches run at the
- * same time and read the same params.
+ * Reports a judgment point in a branch of a `parallel` step if its answer may change params. Other branches read the same params at the
+ * same time.
  */
 function checkBranch({ program, point, use: { step } }: AskedPoint, { faults }: Check): void {
   if (point.overrides?.target.kind !== "params") return;

@@ -24,7 +24,7 @@ export function hostsOf({ steps }: Program): readonly string[] {
   return [...new Set(callsOf(steps).flatMap(({ http }) => http?.host ?? []))];
 }
 
-/** Maximum allowed hosts that a hint lists. */
+/** Maximum number of allowed hosts that a hint names. */
 const namedMax = 10;
 
 /** Reads which hosts the project allows, and records a fault for each HTTP request of the program to a host that is not allowed. */

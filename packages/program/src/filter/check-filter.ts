@@ -222,7 +222,7 @@ function meantSource(source: string): string | undefined {
   return meant === source || "fault" in parseExpression(meant) ? undefined : meant;
 }
 
-/** Size limits of the largest payload that fits in `filterPayloadBytes` bytes. Each value takes at least two bytes of JSON. */
+/** Upper limits of the sizes inside a payload of `filterPayloadBytes` bytes. Each value takes at least two bytes of JSON. */
 const largestPayload: Extent = {
   items: filterPayloadBytes / 2,
   text: filterPayloadBytes,

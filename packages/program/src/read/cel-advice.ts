@@ -38,8 +38,8 @@ const dayOfNow = "string(now).substring(0, 10)";
 const wordOperators = "(?:and|or|is|in|not|like|between)";
 
 /**
- * Notations of other languages that CEL does not have: the pattern of each, its replacement in CEL, and the words of a mistake, which say
- * what is wrong. Without `by`, the notation is only reported. Without `why`, it is only replaced. All are replaced in this order.
+ * Notations of other languages that CEL does not have, in the order in which svc replaces them. `by`: the replacement in CEL; undefined if
+ * svc does not replace the notation. `why`: what the author did wrong; undefined if svc does not report the notation.
  */
 export const notations: readonly (readonly [pattern: RegExp, by: string | undefined, why?: string])[] = [
   [/;/, undefined, "an expression has no semicolon"],

@@ -18,8 +18,8 @@ const aliases: Readonly<Record<string, string>> = {
 const placesMax = 3;
 
 /**
- * Returns a function that takes a field's name and returns a hint that says where in the document this field belongs. The places come from
- * the document's JSON Schema. `outside`: name of a field that belongs outside the document, next to it.
+ * Returns a function that takes a field's name and returns a hint where in the document this field belongs. The places come from the
+ * document's JSON Schema. `outside`: the field next to which the hint shows a field of the top level.
  */
 export function placesOf(schema: JsonSchema, outside: string): FieldPlaces {
   const places = new Map<string, string[]>();

@@ -28,8 +28,8 @@ const overridesForm: ObjectForm = {
 };
 
 /**
- * Reads the field `overrides` of a judgment point (question to people). It says which params or arguments an answer to the question may
- * change. Returns undefined if `target` is not valid.
+ * Reads the field `overrides` of a judgment point: which params or arguments an answer may change. Returns undefined if its field `target`
+ * is not valid.
  */
 function readOverrides(node: ShapeNode, reader: ShapeReader): Overrides | undefined {
   const fields = reader.fields(node, overridesForm);

@@ -195,10 +195,7 @@ function parseElse(
   return "faulty";
 }
 
-/**
- * Returns the value that `else` stands for. Usually this is the content of `else` itself. If the content is an object with only the field
- * `$literal`, the content of `$literal` is returned instead. In this way, the value can contain names that start with `$`.
- */
+/** Returns the value of the field `else` in a reference. An object with only the field `$literal` stands for the content of `$literal`. */
 function meant(value: JsonValue): JsonValue {
   if (!isObject(value) || !Object.hasOwn(value, "$literal") || Object.keys(value).length > 1) return value;
   return value.$literal ?? null;

@@ -122,8 +122,8 @@ function templateFault(faults: FaultList, path: Path, message: string, text: str
 }
 
 /**
- * Records a syntax fault of a `$ref` or `$text`. `found`: the text that the author wrote in it. The hint shows the correct form of this
- * text. Undefined if the hint cannot be made from it.
+ * Records a syntax fault of a `$ref` or `$text`. `found`: what the author wrote there. If possible, the hint shows the correct form of this
+ * text.
  */
 function syntaxFault(faults: FaultList, path: Path, message: string, found: JsonValue | undefined): void {
   if (path.at(-1) === "$ref" && typeof found === "string") {

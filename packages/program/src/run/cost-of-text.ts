@@ -29,7 +29,7 @@ export const stepsOf = {
   made: 4,
   /** Steps (units of about 10 ns) for one text that is read as a time or a duration. */
   time: 1_000,
-  /** Steps (units of about 10 ns) for reading a part of a time in a named time zone, or for writing one number in a format. */
+  /** Steps (units of about 10 ns) for one look into a named time zone. Formatting one number costs the same. */
   zone: 20_000,
   /** Steps (units of about 10 ns) for one digest (hash), in addition to the steps for its characters. */
   digest: 1_000,

@@ -1,6 +1,4 @@
-/**
- * Sizes of a value and of everything inside it, as upper bounds. For example, the size of a list is at least the size of its largest item.
- */
+/** Upper limits of the sizes of a value and of everything inside it. */
 export type Extent = {
   /** Number of items of the longest list, or of fields of the largest object, in the value. */
   readonly items: number;

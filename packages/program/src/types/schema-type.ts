@@ -201,10 +201,7 @@ function withDefaults(template: ValueTemplate, schema: unknown): ValueTemplate {
   return objectOf([...filled]);
 }
 
-/**
- * Returns a template without the null values that mean "no value". If a reference has `else: null`, the `else` is removed too. The argument
- * is then left out if the reference has no value.
- */
+/** Returns a template without the fields whose null means that the field is left out. In such a field, `else: null` is removed too. */
 function withoutNulls(template: ValueTemplate, place: NullPlace): ValueTemplate {
   if (template.kind === "list") {
     return { kind: "list", items: template.items.map((item, index) => withoutNulls(item, nullPlaceAt(place, index))) };

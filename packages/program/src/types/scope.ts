@@ -179,9 +179,8 @@ export function resolveType(
 }
 
 /**
- * Returns the set (list of rows) that a name means at a place in the program. If the name means no set, returns a fault and a hint that
- * lists the existing sets. `lostWith`: id of the step whose failure would mean that the set does not exist. Undefined if a condition around
- * the place already excludes this.
+ * Returns the set (list of rows) with this name at a place in the program. If it does not exist, returns a fault and a hint. `lostWith`: id
+ * of the step that makes the set, if that step may have failed before this place; otherwise undefined.
  */
 export function findSet(
   scope: Scope,

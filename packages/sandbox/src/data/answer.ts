@@ -32,7 +32,7 @@ type Work = {
   readonly baseMs: number;
 };
 
-/** Data of the sandbox from which the answer to a call is made, together with the call itself: stored objects and the time. */
+/** Data from which the sandbox makes the answer to a call: its stored objects and the time. */
 export type Sources = Pick<Work, "store" | "seen" | "nowMs" | "baseMs"> & {
   /**
    * Number of full pages that a list has, in the scenario with many pages. Undefined in other scenarios: the list then has only one page,

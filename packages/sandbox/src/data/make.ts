@@ -221,8 +221,8 @@ export function madeUp(
 }
 
 /**
- * True if an earlier call set the object around this field, but not the field itself. The sandbox then leaves the field out. For example, a
- * call creates an all-day event whose start has a day but no hour.
+ * True if the sandbox must leave a field out, because an earlier call set the object around it without this field. For example, the start
+ * of an all-day event has a day but no hour.
  */
 function isLeftOut({ facts }: ShownObject, path: readonly string[]): boolean {
   const holder = path.slice(0, -1).map(plainName).join("");

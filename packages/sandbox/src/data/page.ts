@@ -57,7 +57,7 @@ const pageCountFields = ["numpages", "nbpages", "totalpages", "pagecount"];
 
 /** Number of items in a list if the call does not ask for a number of items. */
 const itemsUsual = 3;
-/** Page size in the scenario with many pages, if the call does not set a size and the tool's definition has no default. */
+/** Number of items on a page in the sandbox scenario `pages` (long lists). It applies if neither the call nor the tool sets a page size. */
 const pageSizeUsual = 250;
 /** Maximum number of items that the sandbox (apps that svc plays itself) returns on one page of a list. */
 const pageSizeMax = 2500;
@@ -112,9 +112,8 @@ type PageSource = {
 };
 
 /**
- * Returns the part of a list that a call asks for. `count`: function that returns the number of items in the list. Its argument is the
- * usual number: three, or fewer if the call asks for fewer. `pages`: number of full pages, in the scenario with many pages. For a tool
- * without an argument for the next page, the list has only one page.
+ * Returns which part of a list a call asks for. `count`: returns the number of items; its argument is the number that the sandbox usually
+ * makes. `pages`: number of full pages; undefined for a short list.
  */
 export function pageOf(
   toolkit: Toolkit,
@@ -160,7 +159,7 @@ function allowsText(action: Action, name: string): boolean {
 const continuing = new WeakMap<Toolkit, boolean>();
 
 /**
- * True if a token can ask for the next page. The token may be an argument of this tool, or of another tool of the app that continues lists.
+ * True if a token can request the next page of this tool's list. The token may be an argument of this tool or of another tool of the app.
  */
 function takesToken(toolkit: Toolkit, action: Action): boolean {
   if (pageArgumentsOf(action).token !== undefined) return true;

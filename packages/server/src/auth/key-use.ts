@@ -7,7 +7,7 @@ import { startLoop } from "../loop.ts";
 export type KeyUse = {
   /** Records that a key was used. This costs one map lookup. A key is written at most once a minute, and one statement writes many keys. */
   note(id: KeyId): void;
-  /** Writes to the database the last use times of keys that are not stored yet. Then ends the recording. */
+  /** Stops the recording. Uses of keys that are not in the database yet are written to it. */
   stop(): Promise<void>;
 };
 

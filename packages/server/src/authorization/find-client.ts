@@ -38,8 +38,9 @@ export class ClientDocumentError extends Error {
 const bytesMax = 16_384;
 const depthMax = 8;
 const timeoutDefaultMs = 5_000;
-/** Maximum number of metadata documents that are read at the same time. `keptMax`: maximum number of clients that are cached. */
+/** Maximum number of metadata documents that are read at the same time. */
 const underWayMax = 16;
+/** Maximum number of clients that are cached. */
 const keptMax = 500;
 /**
  * Milliseconds for which a client's metadata document is cached. `minMs` and `maxMs`: limits. `defaultMs`: used if the server of the

@@ -30,10 +30,7 @@ export type GrantCache = {
    * The node that ends a key or a grant calls this function, so that the end takes effect at once.
    */
   forget(id: KeyId): void;
-  /**
-   * Removes the grants (people's permissions for agents) of a project from the cache. The node that changes the quotas of the project calls
-   * this function.
-   */
+  /** Removes the grants of a project from the cache. The node that changes the project calls this function. */
   forgetProject(id: ProjectId): void;
 };
 

@@ -41,7 +41,8 @@ function createAuthorization(options: AuthorizationOptions): ReadonlyMap<string,
 }
 
 /**
- * Maximum number of accounts, newest first, whose entities (customers or users) the page suggests. The person can type any other entity.
+ * Maximum number of accounts, newest first, whose entities are suggested to a person who grants access. The person can type any other
+ * entity.
  */
 const accountsMax = 200;
 

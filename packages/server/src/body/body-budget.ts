@@ -98,11 +98,8 @@ type Share = { readonly name: BodyShare; bytes: number; readonly holders: Map<st
 type ArrivingRequest = { readonly sinceMs: number; readonly giveWay: () => void };
 
 /**
- * Creates the memory budget for request bodies. No bytes are reserved in advance, so a single sender may use a whole share of the budget
- * (for example the share of a project).
- * - A holder is one sender address in one share. If new bytes do not fit, the largest holder loses its oldest incomplete body.
- * - If the node is full, the largest holder of all shares loses a body. If only the share is full, the largest holder of this share does.
- * - If the sender itself is the largest holder, its new body is refused, unless one of its bodies arrives slowly and can be discarded.
+ * Creates the node's memory budget for request bodies. If a new body does not fit, a sender that uses more memory loses its oldest
+ * incomplete body. Otherwise the new body is usually refused.
  */
 export function createBodyBudget(options: BodyBudgetOptions): BodyBudget {
   const budget = new Budget(options);

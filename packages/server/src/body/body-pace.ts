@@ -21,10 +21,11 @@ const atOnce = 2;
 const discardMs = 5;
 
 /**
- * Reading schedules of this process, one for bodies that are kept and one for bodies that are discarded. Without them, one turn of the
- * event loop would read up to 2 MiB of every connection; 300 connections delayed all others by a second.
+ * Paces at which this process reads request bodies: one for bodies that it keeps, one for bodies that it discards. Without them, large
+ * bodies would delay all other connections.
  */
 export const bodyPaces: { readonly kept: BodyPace; readonly discarded: BodyPace } = {
+  // Without a pace, one turn of the event loop read up to 2 MiB of every connection. 300 connections then delayed all others by a second.
   kept: createPace((turn) => void setImmediate(turn)),
   discarded: createPace((turn) => void setTimeout(turn, discardMs).unref()),
 };
@@ -42,10 +43,7 @@ function createPace(schedule: (turn: () => void) => void): BodyPace {
     }
     if (waiting.size > 0) schedule(turn);
   };
-  /**
-   * Pauses the connections from `fresh` a second time. Node undoes the pause of `yield` at the end of the turn of the event loop in which
-   * `yield` was called.
-   */
+  /** Pauses the new connections again. Node undoes the first pause at the end of the event loop turn in which it was made. */
   const pauseAgain = () => {
     for (const socket of fresh) if (waiting.has(socket)) socket.pause();
     fresh = [];

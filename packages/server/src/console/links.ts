@@ -34,8 +34,8 @@ export type LinkOptions = {
 };
 
 /**
- * Runs `work`, in which the sender of a request tries a secret. The attempts are limited as in `SignInLimit.attempt`. The secret is
- * identified by its digest.
+ * Runs `attempt`, in which the sender of a request tries a secret, and returns its result. Rejects with SIGN_INS_EXCEEDED after too many
+ * attempts.
  */
 export function withinLimit<Result>(
   { limit, addressOf }: Pick<LinkOptions, "limit" | "addressOf">,

@@ -89,7 +89,7 @@ async function requireSession(
   return { session: await sessions.open(proof), half: proof.half };
 }
 
-/** A portal session that is already open in the browser that now opens a portal link, and the key of that session's link. */
+/** A portal session that the browser already has when it opens a portal link. `key`: the key of that earlier session. */
 type FormerSession = { readonly session: ConsoleSession; readonly key: CallerKey };
 
 /**

@@ -18,11 +18,13 @@ export type SessionProof = {
    * header. Undefined if the request has no such header.
    */
   readonly half: string | undefined;
-  /** Key of the session with which the browser makes the call: the id of the key, or `admin` for the administrator. */
+  /**
+   * Which key of the session the call uses: the id of the key, or `admin` for the administrator. Undefined if the request does not say it.
+   */
   readonly seat: string | undefined;
   /** Reason why the request does not come from the console; undefined if it does. */
   readonly originFault: Fault | undefined;
-  /** True if the session was opened by a portal link. Such a session has only the seat of the link's key. */
+  /** True if the session was opened by a portal link. Such a session has only the key of this link. */
   readonly isPortal: boolean;
 };
 

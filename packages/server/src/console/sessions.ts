@@ -19,9 +19,8 @@ export type Sessions = {
    */
   open(proof: SessionProof, wait?: KeyLookupWait): Promise<ConsoleSession>;
   /**
-   * Returns the principal (the session's API key, or the administrator) as which a browser session makes a call. Rejects with
-   * SESSION_INVALID or ORIGIN_REFUSED, if the database is unavailable, or with the error of `wait`. Rejects with SESSION_INVALID if the
-   * session's key no longer exists.
+   * Returns the principal of a call from the console: an API key of the session, or the administrator. Rejects with SESSION_INVALID or
+   * ORIGIN_REFUSED if the request proves no valid session. Also rejects if the database is unavailable, or if `wait` rejects.
    */
   authenticate(proof: SessionProof, wait?: KeyLookupWait): Promise<Principal>;
   /**

@@ -63,8 +63,8 @@ export type WebhookOptions = {
 export type WebhookHandler = (path: string, query: string, req: IncomingMessage, res: ServerResponse) => void;
 
 /**
- * Prefix of the paths of webhook posts. The toolkit's slug follows the prefix, for a private toolkit (defined by one project) after the id
- * of its project.
+ * Prefix of the paths to which apps post webhooks: `/webhooks/<toolkit>`. The path of a private toolkit is `/webhooks/<project
+ * id>/<toolkit>`.
  */
 export const webhookPrefix = "/webhooks/";
 

@@ -89,8 +89,8 @@ const openPaths: ReadonlySet<string> = new Set(["/oauth/start", "/oauth/callback
 const openPrefixes = ["/schemas/", "/.well-known/oauth-"];
 
 /**
- * True if pages of any origin may send requests to a path. Two of these paths are opened by the browser when an app redirects a person, and
- * their data is encrypted. The others are public: schemas, the description of the calls, the card of the MCP server, and the OAuth metadata.
+ * True if pages of any origin may send requests to this path. These are the paths of public documents, and two OAuth paths that browsers
+ * open.
  */
 function comesFromAnyPage(path: string): boolean {
   return openPaths.has(path) || openPrefixes.some((prefix) => path.startsWith(prefix));

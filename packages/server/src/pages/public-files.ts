@@ -65,9 +65,8 @@ export function createOpenapi(publicFile: PublicFile): ReadonlyMap<string, PageH
 }
 
 /**
- * Creates the handlers of the JSON Schemas for callers' documents, for editors and agents: `/schemas/program.v1.json` and
- * `/schemas/standing.v1.json`. Clients keep them for an hour: an editor then does not request a schema at every key press, and a new
- * version appears on the same day.
+ * Returns the handlers of the JSON Schemas of programs and schedules, by path. Editors and agents read these schemas, and may cache them
+ * for an hour.
  */
 export function createSchemas(
   publicFile: PublicFile,

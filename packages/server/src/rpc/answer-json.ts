@@ -185,7 +185,7 @@ function isSharedPart(part: Message | undefined): boolean {
   return part !== undefined && isShared(part);
 }
 
-/** Returns a copy of a message in which some fields have other values. */
+/** Returns a copy of a message in which `fields` replace the fields of the same names. The value undefined removes a field. */
 function without(message: Message, fields: Readonly<Record<string, unknown>>): Message {
   return Object.assign(Object.create(Object.getPrototypeOf(message)), message, fields) as Message;
 }

@@ -96,7 +96,10 @@ function malformed(message: string): Fault {
   });
 }
 
-/** Returns the message type with a name: the type of the request, or of a message inside it. Undefined if there is none. */
+/**
+ * Returns the message type named `typeName`: `desc` itself, or the type of a field inside it. Returns undefined if `desc` does not contain
+ * the type.
+ */
 function findMessage(desc: DescMessage, typeName: string, seen = new Set<DescMessage>()): DescMessage | undefined {
   if (desc.typeName === typeName) return desc;
   seen.add(desc);

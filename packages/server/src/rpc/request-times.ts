@@ -49,7 +49,7 @@ function isFaultyTime({ message }: DescField, given: JsonValue): boolean {
 /** A value in the JSON of a request: its field, and its place such as `filter.items[2]`. */
 type PlacedValue = { readonly field: DescField; readonly place: string; readonly given: JsonValue };
 
-/** Returns the first value of a request's JSON, also inside its messages, that `isSought` accepts. Undefined if there is none. */
+/** Returns the first value in a request's JSON, at any depth, that `isSought` accepts. Returns undefined if there is none. */
 export function findValue(
   desc: DescMessage,
   value: JsonValue,

@@ -26,7 +26,10 @@ export type RpcOptions = {
   /** Timeout of a unary call whose caller requests none, in milliseconds. Default 60 s. */
   defaultTimeoutMs?: number;
   createRequestId: () => string;
-  /** Returns the console session proof of a request without a key. Default: none. */
+  /**
+   * Returns the proof that a request without a key belongs to a console session: its cookie and its header. Default: such proofs are not
+   * read.
+   */
   proofOf?: ConsoleOrigin["proofOf"] | undefined;
   /** Measures the event loop time that calls use, and gives their work its turns on the event loop. */
   meter: WorkMeter;

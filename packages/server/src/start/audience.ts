@@ -13,8 +13,8 @@ export function isAudienceDeclared({ deploymentFile, webhookAudience }: Config):
 }
 
 /**
- * Returns the error for a start with SVC_BOOTSTRAP_KEY that would create project `default` next to other projects. Without an audience
- * (rule of which projects receive events), each project would receive all events.
+ * Returns the error for a start without SVC_WEBHOOK_AUDIENCE that would add the project `default` to other projects. Without this variable,
+ * all projects would receive all events.
  */
 export function audienceFault(): ConfigError {
   const message =

@@ -61,8 +61,8 @@ function ownNote(endsAt: number | undefined): RestoreNote | undefined {
 }
 
 /**
- * Finds out if the database was restored from a backup. If it was, and no operator has resumed the service yet, the returned `released` is
- * pending. A loop then checks every second if an operator has resumed the service.
+ * Finds out if the database was restored from a backup. If svc waits for an operator after a restore, `released` is a promise. It resolves
+ * when an operator resumes the service.
  */
 export async function openRestored({ db, clock }: JoinedStore, logger: Logger): Promise<RestoredStore> {
   let last = await findRestore(db);
@@ -122,8 +122,8 @@ export async function prepareDeployment(
 }
 
 /**
- * Returns the configuration with the audience of an earlier start (the rule of which projects receive webhook events). If `audience` is
- * undefined, returns the configuration unchanged.
+ * Returns the configuration with the given audience, which an earlier start had set. An audience says which projects receive webhook
+ * events. If it is undefined, the configuration is unchanged.
  */
 export function withAudience(config: Config, audience: Audience | undefined): Config {
   return audience === undefined ? config : { ...config, webhookAudience: audience };

@@ -115,12 +115,10 @@ class BranchesRun {
     woken.abort();
   }
 
-  /**
-   * Returns the result of a call, and notes in `#isPostponed` if the call was not sent because a person must confirm it first.
-   * `createCalls` returns `limited` with a wait of 0 milliseconds only in this case.
-   */
+  /** Returns the result of a call. Sets `#isPostponed` if the call was not sent because a person must confirm it first. */
   async #noticeUnconfirmed(attempt: Promise<AttemptResult>): Promise<AttemptResult> {
     const result = await attempt;
+    // `createCalls` returns `limited` with a wait of 0 milliseconds only if a person must confirm the call.
     this.#isPostponed ||= result.kind === "limited" && result.waitMs === 0;
     return result;
   }
@@ -138,7 +136,7 @@ class BranchesRun {
     return this.#isFree(branch);
   }
 
-  /** Returns the times for which the unfinished branches wait, the earliest first. */
+  /** Returns the branches that wait, sorted by the times for which they wait. */
   #listBlocked(): BlockedBranch[] {
     const blocked = [...this.#blocked].filter(([branch]) => !this.#acting.has(branch) && !this.#isOver(branch));
     return blocked.map(([, due]) => due).sort((a, b) => a.atMs - b.atMs);

@@ -74,8 +74,8 @@ export type JobSubmission = {
 };
 
 /**
- * The standing program (a program that starts jobs on a schedule or event) that started a job, and its run. The run is absent for an
- * approval dry run. `callSeed`: the value, in place of the job's id, from which the idempotency keys sent to apps are made.
+ * The schedule that started a job, and the run of this schedule. `runId`: null for an approval dry run. `callSeed`: if set, the idempotency
+ * keys for apps are made from it and not from the job's id.
  */
 export type StandingOrigin = {
   readonly programId: StandingProgramId;

@@ -183,8 +183,8 @@ async function changeOf(
 }
 
 /**
- * Returns the keys whose answers or retries changed what the job sends, including the key that requests this retry. Returns an empty object
- * if the retry has no new parameters, because the stored keys then stay as they are.
+ * Returns the API keys that changed what the job sends, with the key of this retry added. Returns an empty object if the retry changes no
+ * params.
  */
 function changedBy({ plan }: JobState, { keyId, params }: RetryOfJob): Pick<PlanProgress, "changedBy"> {
   if (Object.keys(params).length === 0) return {};

@@ -20,7 +20,7 @@ import { createStorePort } from "./store-port.ts";
  */
 export type OpenJob = { readonly work: WorkingJob; readonly port: Port };
 
-/** A new job that has run in memory up to its first commit: the result, and the values with which it is stored as running. */
+/** A new job that has run in memory up to its first commit. `change`: the values with which svc then stores the job as running. */
 export type PlannedJob = {
   readonly port: Port;
   readonly beginning: PlannedBeginning;

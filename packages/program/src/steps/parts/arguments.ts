@@ -103,8 +103,8 @@ function checkConfirm(args: ValueTemplate, { slug }: Action, path: Path, { fault
 }
 
 /**
- * Adds the required arguments that svc itself sets at run time to the arguments in the program. Their values are placeholders of any type,
- * so that the check does not report these arguments as missing.
+ * Returns the arguments with a placeholder for each required argument that svc itself sets at run time. So the check does not report these
+ * arguments as missing.
  */
 function withGiven(args: ValueTemplate, names: readonly string[], { required }: JsonSchema): ValueTemplate {
   const entries = entriesOf(args) ?? [];

@@ -148,8 +148,8 @@ export function readPage(node: ShapeNode, reader: ShapeReader): PageSpec | undef
 }
 
 /**
- * Returns the reason why the fields of `page` other than `max` do not say how to request the next page. Returns undefined if the fields say
- * it, even if one of them has a fault of its own that is reported elsewhere.
+ * Returns what is wrong or missing in the fields of `page` that say how to request the next page. Returns undefined if these fields are
+ * sufficient.
  */
 function whyUnclear(fields: ShapeFields): string | undefined {
   const by = fields.at("by").value;

@@ -24,7 +24,7 @@ export type Reduction =
       /** Template of the text that each row adds (for example `{row.title}`). */
       readonly of: TextTemplate;
       readonly separator: string;
-      /** Maximum number of rows of which the text is made. Further rows are not in the text; `more` can state their number. */
+      /** Maximum number of rows whose parts the text contains. Further rows are left out. */
       readonly max: number;
       /**
        * Text that is added if the set (list of rows) has more rows than `max`. The two entries are the parts before and after the number of

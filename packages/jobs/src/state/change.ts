@@ -53,10 +53,7 @@ export type UndoOf = {
 /** One change of a job. Edits are applied in the given order, and the job's log has the same order. */
 export type Edit =
   | {
-      /**
-       * Begins a step. If the step begins again, its set, its value and its errors are empty again. `rows`: row counts with which its
-       * receipt begins.
-       */
+      /** Begins a step, without rows, value and errors of an earlier attempt. `rows`: row counts with which its receipt begins. */
       readonly kind: "begin";
       readonly step: Step;
       readonly rows?: RowCounts;
@@ -104,17 +101,17 @@ export type Edit =
   | { readonly kind: "skip"; readonly step: Step }
   /** Removes the step's results, so that the step can run again. */
   | { readonly kind: "forget"; readonly stepId: string }
-  /** Adds rows of an app's answer to the job and to the step's set. */
+  /** Adds rows of an app's answer to the job and to the step's set of rows. */
   | { readonly kind: "fetched"; readonly setId: string; readonly rows: readonly JsonObject[] }
   | {
-      /** Adds rows of another step's set to the step's set. `looked`: number of rows that were read to choose them. */
+      /** Adds rows of another step to the step's set of rows. `looked`: number of rows that were read to choose them. */
       readonly kind: "chosen";
       readonly setId: string;
       readonly rowNumbers: readonly number[];
       readonly looked: number;
     }
   | {
-      /** Adds new rows to the step's set. They were made from `looked` rows of another set. */
+      /** Adds new rows to the step's set of rows. They were made from `looked` rows of another step. */
       readonly kind: "made";
       readonly setId: string;
       readonly rows: readonly JsonObject[];
@@ -123,17 +120,17 @@ export type Edit =
   /** Records the states of rows after their calls in a `map` step. */
   | { readonly kind: "mapped"; readonly setId: string; readonly rows: readonly MappedRow[] }
   | {
-      /** Changes the state of all rows of the set that have the state `from`. */
+      /** Changes the state of rows from `from` to `to`, for all rows of the set. */
       readonly kind: "turned";
       readonly setId: string;
       readonly from: "failed" | "unknown";
       readonly to: "ok" | "skipped";
     }
-  /** Moves a position of the job from one index to another. */
+  /** Moves the job, or one of its branches, from one index of the program to another. */
   | { readonly kind: "go"; readonly from: number; readonly to: number }
-  /** Replaces one position by one position for each branch. */
+  /** Replaces the job's position by one position for each branch. */
   | { readonly kind: "fork"; readonly from: number; readonly to: readonly number[] }
-  /** Replaces the positions of all branches by one position. */
+  /** Replaces the positions of all branches by one position of the job. */
   | { readonly kind: "join"; readonly to: number }
   | { readonly kind: "progress"; readonly progress: StepProgress }
   /** Sets the progress of a step that contains steps. `block`: undefined when the step ends. */

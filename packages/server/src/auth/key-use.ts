@@ -7,7 +7,7 @@ import { startLoop } from "../loop.ts";
 export type KeyUse = {
   /** Records that a key was used. This costs one map lookup. A key is written at most once a minute, and one statement writes many keys. */
   note(id: KeyId): void;
-  /** Stops the recording. Uses of keys that are not in the database yet are written to it. */
+  /** Stops the recording, and writes the recorded uses to the database. */
   stop(): Promise<void>;
 };
 

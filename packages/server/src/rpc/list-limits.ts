@@ -27,8 +27,8 @@ export function sayListLimits<Implementation extends object>(
 }
 
 /**
- * Returns by which limits of a scoped key a list call hides rows, such as its toolkits. Empty if the call never hides rows. Throws an Error
- * if the call's option `list_limits` is missing or wrong.
+ * Returns which limits of a scoped key hide rows in a list call, for example its toolkits. Empty if the call never hides rows. Throws an
+ * Error if the call's option `list_limits` is missing or wrong.
  */
 export function readListLimits(desc: DescMethod): ReadonlySet<ListLimit> {
   const declared = new Set(getOption(desc, list_limits));

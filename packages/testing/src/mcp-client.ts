@@ -12,7 +12,7 @@ export type TestMcpClient = {
 export type TestMcpClientOptions = {
   readonly url: string;
   readonly key: string;
-  /** Query of the client's address, without the question mark. Default: none. */
+  /** Query string of the URL that the client calls, without the question mark. Default: empty. */
   readonly query?: string | undefined;
   /** MCP capabilities that the client declares. Default: none. */
   readonly capabilities?: object | undefined;

@@ -25,7 +25,10 @@ export const batchBytesMax = 1_048_576;
  */
 const secretNames = /^(cookie|(proxy-)?authorization)$|(^|-)(api-?key|secret|password|signature)$/;
 
-/** Dependencies of keeping webhook posts that become no event. `turnOf`: returns the function that waits for a turn of a toolkit's work. */
+/**
+ * Dependencies of the object that puts webhook posts into quarantine. `turnOf`: returns a function that waits until work for this toolkit
+ * may continue.
+ */
 type KeeperOptions = {
   readonly db: Executor;
   readonly clock: Clock;

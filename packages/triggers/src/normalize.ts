@@ -57,7 +57,7 @@ export function turnGroup({ slug, ownerProjectId }: Toolkit): string {
 const largeBytes = 65_536;
 
 /**
- * Returns a promise for a turn, in which other work has run, if the body is large. Returns undefined if it is small, so that the caller
+ * For a large body, returns a promise that resolves after other work has run. Returns undefined for a small body, so that the caller
  * continues at once.
  */
 export function turnOfLarge(body: Buffer, turn: () => Promise<void>): Promise<void> | undefined {
@@ -136,7 +136,10 @@ const tooMuch = quarantined(
   "The payloads of the post's other elements have the size that a post may have.",
 );
 
-/** Returns the path of the list in a webhook post as the definitions of apps (toolkits) write it, such as `body.items`. */
+/**
+ * Returns the path of a list in a webhook post, as definitions of toolkits write it, such as `body.items`. `each`: the field names of the
+ * path.
+ */
 export function eachPath(each: readonly string[]): string {
   return ["body", ...each].join(".");
 }

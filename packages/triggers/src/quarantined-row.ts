@@ -19,7 +19,7 @@ type PostPlace = Pick<QuarantinedPost, "id" | "projectId">;
  */
 export type PostEnvelope = Pick<QuarantinedPost, "headers" | "query"> & { readonly items?: ItemChoice };
 
-/** An element of a list that becomes no event. `index`: its place in the list, from 0. */
+/** An element of a list in a webhook post, from which svc made no event. `index`: its place in the list, from 0. */
 export type KeptItem = Pick<QuarantinedPost, "reason" | "detail"> & { readonly index: number };
 
 /**

@@ -247,7 +247,7 @@ function entityKey({ projectId, entityId }: ReceivingProject): string {
 }
 
 /**
- * Returns the versions of the shards of these entities (customers or users). If two entities of a shard were read at different versions,
+ * Returns the version of each group of entities (shard) that contains one of the given entities. If a group was read at two versions,
  * returns the older one.
  */
 function shardsOf(entities: Entities): ShardVersion[] {

@@ -36,18 +36,15 @@ export type NormalizedEvent = RoutedPost & {
   dedupe: string;
   occurredAtMs: number;
   receivedAtMs: number;
-  /**
-   * For an element of a list in a webhook post: the projects whose quotas have room for the whole list. If one of these projects receives
-   * the element, the element is not refused.
-   */
+  /** Projects for which svc has accepted an element of the same list in a webhook post. svc then accepts their other elements too. */
   roomy?: Set<ProjectId>;
 };
 
 /**
  * Result of storing a webhook post.
- * - `stored`: the post's event is stored for `events` projects. For `fresh` of them it was not stored before. `eventId`: id of the event
- *   that this batch stored for the first receiver, from this post or an equal one.
- * - `no_project`: no project receives the post.
+ * - `stored`: `events` projects have the post's event, `fresh` of them for the first time. `eventId`: id of the first project's event,
+ *   undefined if this event was already stored.
+ * - `no_project`: the post belongs to none of the projects.
  * - `over_quota`: every project that would receive the post is over a quota.
  */
 export type StoreOutcome =
@@ -328,10 +325,7 @@ function planEvents(
   };
 }
 
-/**
- * The event of a webhook post for one receiver. `isOwn`: false if an equal webhook post came earlier in the batch, and `event` was made
- * from that post.
- */
+/** The event that a webhook post becomes for one project. `isOwn`: false if svc made the event from an equal post. */
 type PlannedEvent = { readonly event: NewEvent; readonly isOwn: boolean };
 type FirstSend = { event: NewEvent; delivery: NewDelivery; endpoint: Endpoint };
 

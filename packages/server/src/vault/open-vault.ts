@@ -46,9 +46,8 @@ async function ensureDataKeys(
 }
 
 /**
- * Starts a rotation: it replaces the current vault key by the first vault key of this process. Returns the rotation, or the running one if
- * there is one already. If svc keeps its keys in a file, it first creates a new key there. Throws VAULT_KEY_UNCHANGED, VAULT_KEY_RETIRED
- * and VAULT_KEY_MISSING.
+ * Starts a rotation: svc encrypts its stored secrets again with the first key in the list of vault keys. If a rotation is already in
+ * progress, returns that one. Throws VAULT_KEY_UNCHANGED, VAULT_KEY_RETIRED and VAULT_KEY_MISSING.
  */
 async function beginRotation(context: VaultContext): Promise<VaultRotation> {
   const { db, clock, state } = context;

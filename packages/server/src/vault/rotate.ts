@@ -23,8 +23,8 @@ import { move } from "./move.ts";
 import { resealPage } from "./reseal-page.ts";
 
 /**
- * Uses of keys that svc derives from the vault key, for which the keys of the old vault key are still needed after a rotation. With them,
- * svc recognizes digests of earlier tool calls, until the stored records of these calls are deleted.
+ * Purposes of keys that svc keeps after the vault key was replaced. With the kept keys, svc still recognizes tool calls that it recorded
+ * before.
  */
 const lastingPurposes = ["tool-call-digest"];
 

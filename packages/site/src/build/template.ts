@@ -15,8 +15,8 @@ export type PageParts = {
   readonly navigation: readonly NavigationEntry[];
   readonly files: ClientFiles;
   /**
-   * The page's file in the repository, and the URL to edit that file, undefined if there is none. Undefined if the page exists only in the
-   * site.
+   * The repository file of the page, and the URL to edit this file. `source` is undefined for a page without a file. `editUrl` is undefined
+   * for a file without such a URL.
    */
   readonly source: { readonly file: string; readonly editUrl: string | undefined } | undefined;
   readonly before: { readonly path: string; readonly label: string } | undefined;

@@ -89,10 +89,8 @@ export function allowanceOfBackfill(
 }
 
 /**
- * Returns the source key (which identifies the time or event that caused a run) with the id of a backfill as its prefix.
- * - A backfill with the option `again` stores its runs under this key.
- * - Without `again`, the key of an earlier skipped run is changed to this key. The new run for the same time or event can then use the
- *   original key.
+ * Returns a source key with the id of a backfill in front. A source key names the time or event that caused a run. With the longer key, svc
+ * can store two runs for the same time or event.
  */
 export function againKey(id: BackfillRecord["id"], sourceKey: string): string {
   return `b:${id}/${sourceKey}`;

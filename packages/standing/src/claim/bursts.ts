@@ -1,10 +1,7 @@
 import type { ProjectId } from "@svc/core";
 import type { ClaimedDueTask } from "@svc/db/standing/claim";
 
-/**
- * Maximum delay of jobs during a burst, in milliseconds. If more programs are due than can start in this time, their jobs begin before all
- * programs have started.
- */
+/** Maximum time in milliseconds for which svc delays new jobs while very many programs are due. */
 const delayMaxMs = 5_000;
 /** Number of programs that are assumed to start per millisecond, on all nodes together, until svc has measured this pace. */
 const usualPace = 2;

@@ -334,7 +334,7 @@ function reportPoll(
   observer.polled({ programId, projectId, version, outcome, code, pages, rows, found, failuresInRow, durationMs });
 }
 
-/** Maximum number of runs whose failed start one transaction records. */
+/** Maximum number of failed starts of runs that svc records in one transaction. */
 const unstartedMax = 10;
 
 /** Returns the batch for the next attempt after some of its runs could not be started. Returns undefined if another attempt cannot help. */

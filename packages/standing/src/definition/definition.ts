@@ -43,8 +43,8 @@ export type Dedupe = { readonly key: GivenTemplate; readonly windowMs: number };
 /** How several events with the same key are combined into one run. */
 export type Collect = {
   /**
-   * A window is the time in which events are collected for one run. It closes if no new event arrives for this time, in milliseconds. If
-   * undefined, a pause between events does not close the window.
+   * Pause without new events after which svc stops collecting events for a run, in milliseconds. If undefined, a pause does not end the
+   * collecting.
    */
   readonly quietMs: number | undefined;
   /** Maximum time in milliseconds for which events are collected into one run, counted from the first event. */

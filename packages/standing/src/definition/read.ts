@@ -164,8 +164,8 @@ export async function readDefinition(
 }
 
 /**
- * Returns the JSON Schema of what a source gives to runs: the payload of a trigger, or a row of a poll. Returns undefined for a schedule,
- * or if the schema is not known.
+ * Returns the JSON Schema of the data that starts a run: the payload of an event, or a row of a poll. Returns undefined if runs start at
+ * set times, or if the schema is not known.
  */
 export function knownOf(source: ProgramSource, payloadOf: PayloadTypes, rowOf: RowTypes): JsonSchema | undefined {
   switch (source.kind) {

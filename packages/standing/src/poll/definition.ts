@@ -9,14 +9,13 @@ import { answerTypeOf, type JsonObject, type Paging, type Path, pagingOf, parseP
 export type PollFirst = "skip" | "all" | { readonly last: number };
 
 /**
- * The way in which a poll (a regular read of a tool's list) finds new rows. `from` is a path to a value in a row or in an answer.
- * - `seen`: every poll reads all pages. Rows whose ids svc does not know yet are new.
- * - `after`: every poll asks only for rows above a lower limit. It sends the limit in the argument `arg` (for example `updated_after`). The
- *   limit is the greatest value at `from` in all rows so far. If that is a time, `overlapMs` is subtracted; if it is a number, `step` is
- *   added. Without `from`, the limit is the time of the last poll.
- * - `newest`: with the arguments `args`, the app returns the newest rows first. A poll ends at the first page on which every id is known.
- * - `token`: the app itself remembers the position. The poll sends the value at `from` of the previous answer in the argument `arg`. It ends
- *   when the app has no more rows.
+ * How a poll finds new rows. A poll is a regular call of a tool that lists rows. `from` is a path to a value in a row or in an answer.
+ * - `seen`: every poll reads all pages. A row is new if svc does not know its id.
+ * - `after`: a poll sends a lower limit in the argument `arg`, and the app returns only rows above it. The limit is the greatest value at
+ *   `from` so far. Without `from`, it is the time of the last poll. A time is lowered by `overlapMs`; a number is raised by `step`.
+ * - `newest`: with the arguments `args`, the app returns the newest rows first. A poll ends at the first page on which svc knows every id.
+ * - `token`: the app remembers the position. A poll sends the value at `from` of the previous answer in the argument `arg`. It ends when
+ *   the app has no more rows.
  */
 export type PollCursor =
   | { readonly kind: "seen" }

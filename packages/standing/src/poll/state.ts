@@ -121,10 +121,7 @@ function malformed(what: string): Error {
   return new Error(`the stored state of a poll does not have the form of its version: ${what}`);
 }
 
-/**
- * One day in milliseconds. At most once a day, svc updates two stored values of a poll. One is the time when a row id was last found. The
- * other is the list of polls that read the whole list.
- */
+/** One day in milliseconds. */
 export const dayMs = 86_400_000;
 /**
  * Time for which svc remembers the id of a row that has disappeared from the polled list, in milliseconds (7 days). The time counts from

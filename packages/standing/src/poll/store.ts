@@ -48,10 +48,7 @@ export type FinishedPoll = {
   readonly hold: { readonly reason: "key_revoked" | "drift"; readonly detail: string } | undefined;
 };
 
-/**
- * Maximum number of remembered row ids that one poll deletes. svc deletes ids that are too old or too many. It also deletes ids of the list
- * that the program polled before its definition named another list.
- */
+/** Maximum number of remembered row ids that svc deletes at once after a poll. */
 const goneMax = 10_000;
 /**
  * Number of row ids that remain stored after a cleanup, for a program whose polls never read the list to the end. If `goneMax` more ids

@@ -208,8 +208,8 @@ class Walker {
   }
 
   /**
-   * Returns the end of the reading of a polled list that has only one page. If the page is full, the list may have more rows. Returns an
-   * error if no later poll would read these rows.
+   * Returns how a poll ends after it has read the only page that the tool can return. Returns an error if the page is full and later polls
+   * would not find the further rows.
    */
   #afterOnlyPage(args: JsonObject, count: number, unknown: number): PageEnd | { readonly fault: ReadFault } {
     const { spec, action, state } = this.#asked;

@@ -28,7 +28,7 @@ type SubscriberName = { readonly id: StandingProgramId; readonly projectId: Proj
 const subscribersMax = 200;
 
 /**
- * Subscribes an active program to the trigger of its version. Does nothing if the source is not a trigger. Throws
+ * Subscribes an active program to its trigger, if the program starts on events. Does nothing for other programs. Throws
  * STANDING_PROGRAMS_TOO_MANY.
  */
 async function subscribe(

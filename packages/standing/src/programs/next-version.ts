@@ -277,9 +277,8 @@ async function storeRehearsal(tx: Executor, jobs: readonly NewJob[], nowMs: numb
 }
 
 /**
- * Returns an example of the input that the schedule's runs will get. The schedule's definition makes this input for the next time of its
- * schedule (`firstAt`), or for the newest event of its trigger. Returns undefined if the schedule's definition makes no input, or if no
- * example can be made.
+ * Returns an example of the input that runs of a schedule get. The example is for the next due time (`firstAt`) or for the newest event of
+ * the trigger. Returns undefined if runs get no input or if an example cannot be made.
  */
 async function sampleInput(
   db: Executor,

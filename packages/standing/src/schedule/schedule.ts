@@ -62,10 +62,7 @@ function nextOf(timing: Schedule["timing"], timeZone: string, startAt = 0): Next
   }
 }
 
-/**
- * Options of the cron parser. Authors write expressions with five fields. For the search, svc adds a field for seconds and a field for
- * years.
- */
+/** Options for the cron parser, which reads the expressions of schedules. */
 const reading = { fixedTimeRule: "no-wildcard", paused: true } as const;
 
 /** Throws an Error with the reason if a text is not an expression of five fields. */

@@ -67,8 +67,8 @@ async function preparePoll(
 }
 
 /**
- * Returns an occurrence (a reason to start a run) for rows that a poll found. If the result of the poll could not be stored, the poll is
- * repeated. Its occurrences then have the same source keys (names of their causes), so that no run starts twice.
+ * Returns the occurrence that starts a run with rows of a poll. A repeated poll makes occurrences with the same keys, so that no run starts
+ * twice.
  */
 function occurrenceOf(
   { record, atMs }: FinishedPoll,

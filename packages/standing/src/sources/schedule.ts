@@ -46,10 +46,7 @@ type PreparedSchedule = {
   readonly candidates: readonly DueCandidate[];
 };
 
-/**
- * Finds the due times of schedules whose task to start runs by time (kind `fire`) is due. Each due time can start a run of the schedule's
- * program.
- */
+/** Finds the due times of programs that run at set times. Each due time can start a run. */
 export const schedules: Source = async (context, { tasks, isRefused }, { workOf, drifts }) => {
   const { db, versions, clock, meter } = context;
   const ids = tasks.filter(({ kind }) => kind === "fire").map(({ ownerId }) => ownerId);

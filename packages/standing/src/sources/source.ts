@@ -68,7 +68,7 @@ export type Source = (
 
 /** Due times or events of one kind of source (schedule, trigger, poll or backfill), prepared before the schedules are locked. */
 type PreparedSource = {
-  /** Programs that must be locked for the decision, in addition to the programs of the claimed tasks and calls. */
+  /** Further programs that svc must lock before it decides which runs start. */
   readonly programIds?: readonly StandingProgramId[];
   /**
    * Events that did not fit into this batch of due work. Their leases (this node's time-limited rights) are released, so that a later batch
@@ -81,8 +81,8 @@ type PreparedSource = {
    */
   due(tx: Executor, locked: LockedPrograms): Promise<ReadonlyMap<StandingProgramId, SourceDue>>;
   /**
-   * Completes the work that the source claimed (for example removes the events from the inbox after the decision about them). Called in the
-   * transaction after svc decided about all schedules of the batch.
+   * Marks the work of this source as done, for example removes its events from the inbox. Called after svc has decided which runs start, in
+   * the same transaction.
    */
   end?(tx: Executor): Promise<void>;
 };
@@ -109,7 +109,7 @@ export type SourceDue = {
   decide(decisions: DecisionContext, hold: ProgramHold | undefined): SourceOutcome | undefined;
 };
 
-/** Changes to store after svc has decided which runs start for one source (a schedule, trigger, poll or backfill). */
+/** Changes to store after svc has decided which runs start. They belong to one cause of runs: times, events, polls or a backfill. */
 export type SourceOutcome = {
   /**
    * Kind of the task by which svc checks for due work of a schedule: `fire` for times and events, `poll` for new rows of a list, `backfill`

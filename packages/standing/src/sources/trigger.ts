@@ -99,8 +99,8 @@ async function prepareEvents(
 }
 
 /**
- * Returns the index of the first event that was not read, because the events before it already have the maximum number of bytes. A missing
- * event that was deleted does not count. If all events were read, returns their number.
+ * Returns the index of the first event that was left unread because of the limit of bytes. Returns the number of events if the limit was
+ * not reached.
  */
 function firstUnread(wanted: readonly ClaimedInboxEvent[], read: ReadonlyMap<EventId, InboxEvent>): number {
   const last = wanted.findLastIndex(({ eventId }) => read.has(eventId));

@@ -9,7 +9,10 @@ type ScheduleEventName = "schedule_paused" | "schedule_missed" | "schedule_start
 /** A report for people about a program, from which an operational event is made. */
 type ScheduleReport = {
   readonly name: ScheduleEventName;
-  /** Reason for the event: a value of the program's pauseReason, `start_failed`, or empty for all other events. */
+  /**
+   * Reason for the event. For a paused schedule, this is its `pauseReason`. For failed starts, it is `start_failed`; for other events, it
+   * is empty.
+   */
   readonly reason: string;
   /** Details of `reason`, as text for people. */
   readonly detail: string;

@@ -43,10 +43,7 @@ import { publishScheduleEvents } from "./publish-events.ts";
 const quotaRetryMs = 10_000;
 /** If other runs prevent waiting runs from starting, svc checks the waiting runs again after this pause, in milliseconds. */
 const recheckMs = 5_000;
-/**
- * Pause in milliseconds before svc checks again if a run that collects events can start. Used if its time has ended, but svc has not yet
- * decided about some of the events.
- */
+/** If a collect window has ended but lacks some of its events, svc checks the window again after this pause, in milliseconds. */
 const windowRecheckMs = 500;
 
 /**
@@ -212,8 +209,8 @@ function makeJob(
 }
 
 /**
- * Returns the end time of the restored backup (epoch milliseconds) if the lost part of the original database may already contain this run.
- * The job of the run then takes care not to repeat writes. Returns null if that is not possible.
+ * Returns the time at which the restored backup ends (epoch milliseconds), if the original database may have started this run already.
+ * Returns null otherwise.
  */
 function doubtedFrom(restore: Restore | undefined, { fireAt }: StartedRun["run"]): number | null {
   if (restore === undefined || restore.isNothingSince || restore.resumedAt === null) return null;

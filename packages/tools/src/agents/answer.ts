@@ -15,13 +15,11 @@ type AskedUser = {
 
 const key = "confirm";
 
-/**
- * Returns true if an MCP client can show a form to its user. The client must declare the capability elicitation (questions to the user),
- * either with `form` or without details. Returns false otherwise.
- */
+/** Returns true if an MCP client declares that it can show a form to its user. Returns false otherwise. */
 export function canAskUser({ client }: Pick<McpContext, "client">): boolean {
   const elicitation = client?.["elicitation"];
   if (!isObject(elicitation)) return false;
+  // A client that gives no details can show forms.
   return Object.keys(elicitation).length === 0 || isObject(elicitation["form"]);
 }
 

@@ -129,10 +129,7 @@ function unknownTool({ agentTools }: AgentTools, name: string, known: Parameters
   return `${text}. svc has this tool, but this connection does not include it: name it in the address, /mcp?tools=…,${name}, or give it to the key or grant`;
 }
 
-/**
- * Returns the user's answer if the client can ask its user; otherwise undefined. If the user said no, svc does not ask again for the same
- * request.
- */
+/** Returns what the client's user said about the call: confirmed it, declined it, or neither. */
 async function personOf(tools: AgentTools, params: Params, { principal }: McpContext) {
   const said = await readUserAnswer(tools, principal, params);
   return { confirmed: said.kind === "confirmed" ? said.name : undefined, isDeclined: said.kind === "declined" };

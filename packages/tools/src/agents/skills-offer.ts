@@ -15,7 +15,9 @@ export type AgentGuide = {
   readonly name: string;
   readonly description: string;
   readonly text: string;
-  /** Group of svc's own tools that the guide explains. Only callers that may use the group get the guide. Default: every caller. */
+  /**
+   * Group of svc's own tools that a guide for agents explains. Only callers that may use the group get the guide. Default: every caller.
+   */
   readonly group?: AgentToolGroup | undefined;
 };
 
@@ -87,10 +89,7 @@ export function createSkillsOffer(options: SkillsOfferOptions): McpOffer {
   };
 }
 
-/**
- * True if the address, which lists tools directly, names all of the project's skills or one of them. False if the address names only other
- * tools.
- */
+/** True if the client's MCP address (URL) names all skills of the project, or single ones. False otherwise. */
 function namesSkills({ address: { toolkits, tools } }: McpContext): boolean {
   return toolkits.includes(skillsToolkitSlug) || tools.some((slug) => slug.startsWith(`${skillsToolkitSlug}.`));
 }

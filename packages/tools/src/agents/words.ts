@@ -99,8 +99,8 @@ export function answerRefusal(refusal: Fault): ToolAnswer {
 }
 
 /**
- * Returns for an agent the help text of the detail with number `index` in a fault. In this text, the names of API calls are replaced by the
- * names of the agent's tools. The time to wait before a retry is included.
+ * Returns the help text with number `index` of an error, written for an agent. The text names the agent's tools instead of API calls. The
+ * text includes the time to wait before a retry.
  */
 function spokenHelp(refusal: Fault, index: number): string {
   const help = refusal.advice[index] ?? partedOf("");

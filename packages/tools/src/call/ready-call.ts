@@ -8,7 +8,7 @@ import type { MadeCall, PreparedCall } from "./prepare/prepared-call.ts";
 import type { Ledger, LedgerEntry } from "./record/ledger.ts";
 import { type ExecuteContext, type ExecuteOptions, executeCall } from "./send/execute.ts";
 
-/** Result of an executed tool call that is not stored yet. The caller of the function stores it together with its own changes. */
+/** Result of a tool call that was executed but is not stored yet. The code that made the call stores it together with its own changes. */
 export type UnrecordedEnd = {
   /** Complete row of the call for the ledger (record of tool calls). The caller stores this row with its own changes. */
   readonly record: CallRecord;

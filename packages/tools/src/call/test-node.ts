@@ -67,7 +67,7 @@ function createTestAccounts(): TestAccounts {
   return made;
 }
 
-/** A node for tests of tool calls. The test scripts the app's answers, the accounts are in memory, and no engine runs. */
+/** A node for tests of tool calls. The test sets the app's answers. Accounts are in memory, and engines do not run. */
 export type TestNode = {
   readonly db: Database;
   readonly clock: TestClock;

@@ -40,7 +40,7 @@ export function answer(status: number, body: unknown = "", headers: Record<strin
   return { kind: "answer", status, headers, body: Buffer.from(text) };
 }
 
-/** Answers of the test transport in which no answer of the app arrives. In `cut`, the connection breaks after the request was sent. */
+/** Result of a request whose connection breaks after the request was sent, before the app answers. */
 export const cut: AppAnswer = { kind: "broken", sent: true, message: "the connection was closed" };
 export const cutBefore: AppAnswer = { kind: "broken", sent: false, message: "the connection was closed" };
 export const timedOut: AppAnswer = { kind: "timeout", sent: true, message: "no answer in time" };

@@ -16,8 +16,8 @@ import { likenessesOf, type Vector } from "./vectors.ts";
 /** Finds the tools of a project's view by words. If the deployment has an embeddings endpoint, also finds them by meaning. */
 export type ToolFinder = {
   /**
-   * Returns the tools of a project's view that match the query, best first. If there is an embeddings endpoint, the search waits at most
-   * 300 ms for its answer. This request counts for the project. Without an answer in time, the search compares only words. Never rejects.
+   * Returns the tools of a project's view that match the query, best first. The search compares words, and also meanings if an embeddings
+   * endpoint answers within 300 ms. Never rejects.
    */
   find(projectId: ProjectId, view: Catalog, query: ToolQuery): Promise<FoundTools>;
   /**

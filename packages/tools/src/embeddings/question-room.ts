@@ -123,8 +123,8 @@ export class ProjectPauses {
   }
 
   /**
-   * Call this if the test search after a pause has ended without asking the embeddings endpoint, so that nothing is known about the
-   * endpoint. The next search of the project then becomes the test.
+   * After a failed request and a pause, one search of the project tests the embeddings endpoint. Call this function if that search did not
+   * ask the endpoint after all. The next search then becomes the test.
    */
   withdrew(projectId: ProjectId): void {
     const trouble = this.#troubles.get(projectId);

@@ -26,8 +26,7 @@ export type ToolText = {
 const charactersMax = 2_000;
 
 /**
- * Returns the texts of the tools of a toolkit (app). Skills are left out: their texts were written by people of a project for each other,
- * and are not sent to the endpoint.
+ * Returns the texts of a toolkit's tools, from which search vectors are made. Skills are left out, because their texts must not leave svc.
  */
 function toolTextsOf(toolkit: Toolkit, at: EmbeddingsTarget): ToolText[] {
   return indexOf(toolkit).tools.flatMap((tool, place) => {

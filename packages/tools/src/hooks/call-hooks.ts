@@ -187,8 +187,8 @@ async function askAbout(
 }
 
 /**
- * Returns the question to a hook (an endpoint that checks tool calls), which contains only the call. Sensitive values, and values under
- * unknown names, are masked.
+ * Returns what svc asks a hook before a tool call. The question describes the call. Arguments that are sensitive or unknown to the tool are
+ * masked.
  */
 async function questionOf(context: CallHooksContext, call: HookedCall, args: Values): Promise<Question> {
   const { entry, action, isDryRun } = call;

@@ -36,10 +36,7 @@ export const httpToolkit: Toolkit = {
  */
 export type HttpEffect = { readonly access: AccessClass; readonly keyHeader: string | undefined };
 
-/**
- * Maximum number of tool definitions for HTTP requests that this node keeps in memory. There is one definition for each access class and
- * header name; most requests of programs share a few of them.
- */
+/** Maximum number of tool definitions for HTTP requests of programs that this node keeps in memory. */
 const keptMax = 200;
 const kept = new LeastRecentlyUsed<string, Action>(keptMax);
 

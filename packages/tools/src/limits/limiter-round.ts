@@ -57,7 +57,7 @@ export function fullUntil({ rules, known }: Limiter, nowMs: number): number {
   return Math.max(nowMs + pollMs, rate === undefined ? 0 : freeAgainAt(known?.pace?.window, rate, nowMs));
 }
 
-/** Returns the earliest time at which every one of the given call limits has room for a call again. */
+/** Returns the time in epoch milliseconds from which each of the given call limits may have room. This is the latest of their times. */
 export function latestOf(limiters: readonly Limiter[]): number {
   return limiters.reduce((latest, { fullUntilMs }) => Math.max(latest, fullUntilMs), 0);
 }

@@ -27,12 +27,12 @@ type BookingTimes = {
  */
 type Booking = { readonly atMs: number; readonly sinceMs: number; claimed: boolean };
 
-/** Milliseconds after its planned next try for which a job is still counted among the jobs that wait for the limit. */
+/** Milliseconds by which a job may miss its planned try. After that, the job no longer counts as waiting. */
 const graceMs = 5_000;
 
 /**
- * Times at which the jobs that wait for one limiter try their calls again. The times are about as far apart as slots become free. So many
- * waiting jobs do not try all the time, and other callers also get slots. Each node plans only its own jobs.
+ * Plans when the jobs that wait for one call limit try their calls again. Each job gets its own time, so that not all try at once. Each
+ * node plans only its own jobs.
  */
 export class Bookings {
   /**
@@ -77,7 +77,7 @@ export class Bookings {
     this.#bookings.delete(jobId);
   }
 
-  /** Returns the number of jobs with a planned next try. Jobs that missed their planned try by more than 5 seconds are removed first. */
+  /** Returns the number of jobs that wait for the call limit. Jobs that are 5 seconds late for their planned try are removed first. */
   count(nowMs: number): number {
     for (const [jobId, { atMs }] of this.#bookings) {
       if (atMs + graceMs > nowMs) break;

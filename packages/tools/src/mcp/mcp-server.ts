@@ -9,11 +9,11 @@ import { joinOffers, type RevisionCarrier, type ServedProtocol, type ServerInfo,
 import { isNewerVersion, isOlderVersion, spokenVersions } from "./versions.ts";
 
 /**
- * True if the newer MCP revision must handle a POST, false if an older one must. The first of these rules that applies decides:
- * - A message names a protocol version: the revision of this version handles the POST.
- * - A message is a handshake (`initialize`): the older revision handles the POST.
- * - The header names a protocol version: the revision of this version handles the POST.
- * - No version is named: the older revision handles the POST.
+ * True if the newer MCP revision must handle a POST, false for an older one. The first rule that applies decides:
+ * - A message names a protocol version: this version decides.
+ * - A message is the handshake `initialize`: false.
+ * - The header names a protocol version: this version decides.
+ * - Otherwise: false.
  */
 function isNewer(read: McpMessages | NoMessages, { version }: McpHeaders): boolean {
   const messages = "error" in read ? [] : read.messages;

@@ -14,7 +14,7 @@ export type McpOffer = {
   readonly capabilities: Params;
   /** Methods by their names in the protocol. */
   readonly methods: Readonly<Record<string, McpMethod>>;
-  /** Protocol revisions in which clients get these features. Default: all. */
+  /** MCP revisions for which svc offers the methods of this object. Default: all. */
   readonly revisions?: readonly Revision[] | undefined;
   /** Returns the general instructions for an agent, for the given address. */
   readonly instructions?: ((address: McpAddress) => string) | undefined;
@@ -50,7 +50,7 @@ export type McpContext = {
   readonly isAlone: boolean;
   /** Executes an action of the caller, such as cancelling a job. Records the action and its outcome in the audit log. */
   readonly enter: EnterAction;
-  /** Returns the OAuth scopes that a client must request, so that this caller may use a tool with the given needs. */
+  /** Returns the OAuth scopes that a client needs to use a tool. The argument says which access the tool requires. */
   readonly scopesOf: McpRequest["scopesOf"];
   /** Token that the client chose for progress reports of this request. Undefined if it wants none. */
   readonly progressToken: unknown;

@@ -33,8 +33,8 @@ export type ServedProtocol = {
 };
 
 /**
- * An HTTP POST of an MCP client that is being answered. If the client's MCP address is wrong, `address` contains the error, and all
- * requests of the POST get it as the answer.
+ * An HTTP POST of an MCP client that svc is answering. `address`: the parsed MCP URL. If the URL is wrong, this is the error with which svc
+ * answers every request of the POST.
  */
 export type McpExchange = Omit<McpRequest, "body" | "onLabel" | "query"> & {
   readonly served: ServedProtocol;

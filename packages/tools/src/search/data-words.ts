@@ -71,7 +71,7 @@ function partDictated(text: string, least: number): { readonly request: string; 
   return { request: `${request} ${rest.slice(name.length)}`, dictated: name };
 }
 
-/** True if a word names a time or an amount of money. False for any other word. */
+/** True if a word is in the list `times`. The list has words for times and for currencies. */
 export function isTime(word: string): boolean {
   return times.has(word);
 }

@@ -6,11 +6,9 @@ import type { IndexedTool, ViewIndex } from "./view-index.ts";
 export type Nearness = {
   /** Returns the similarity in meaning between a tool and the query, from -1 to 1. Undefined if the tool has no vector. */
   of(found: IndexedTool): number | undefined;
-  /**
-   * Average, over several texts without meaning, of the similarity between the text and its nearest tool. `floor`: a tool counts as similar
-   * to the query only above this similarity. It is at least 0.05 higher than the highest similarity that one of those texts reaches.
-   */
+  /** Similarity that a meaningless text has to its nearest tool, on average. */
   readonly usual: number;
+  /** A tool counts as similar to the query only above this similarity. */
   readonly floor: number;
 };
 

@@ -50,9 +50,8 @@ export function readMarks(text: string): MarkedText {
 }
 
 /**
- * Returns the words for the action of a query that asks for a message, for example `send` and `message`. Such a query says or writes a
- * text, or is addressed to a name with a sign (such as `#general`). Returns undefined for all other queries. `isNamed`: returns true for a
- * word that occurs in names of tools. Such a word is the thing that is sent (for example `photo` in `post a photo in #general`).
+ * Returns the action of a query that asks for a message, in words such as `send` and `message`. Returns undefined for all other queries.
+ * `isNamed`: returns true for a word that occurs in names of tools.
  */
 export function readSpoken(
   words: readonly string[],

@@ -12,9 +12,8 @@ export type ScoredTool = IndexedTool & { readonly score: number };
 type ScoredTools = { readonly found: readonly ScoredTool[]; readonly share: number };
 
 /**
- * Returns the `count` best tools that pass the filter, and further tools with the same score as the last of them (at most `count`). They
- * are in the order of all tools. The score is BM25 (a ranking formula), summed over the tool's fields. It is reduced for each word of the
- * query that the tool does not contain. It is reduced if the tool's action is not the requested one.
+ * Returns the `count` best tools for a query, not sorted. If several tools share the last place, up to `count` of them are returned. Score:
+ * BM25 (a ranking formula), reduced for missing words and for another action.
  */
 export function scoreTools(
   view: ViewIndex,

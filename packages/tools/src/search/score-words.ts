@@ -22,7 +22,7 @@ export type WordScores = { readonly scores: Float64Array; readonly shown: Float6
 type Sheet = WordScores & {
   readonly covered: Float64Array;
   readonly best: Float64Array;
-  /** Indexes of the tools that matched the current word of the query. Their elements of `best` are set back to 0 before the next word. */
+  /** Indexes of the tools that match the current word of the query. */
   readonly raised: Uint32Array;
 };
 

@@ -23,7 +23,7 @@ type Language = {
   readonly joints: readonly string[];
   /** Words of a language that belong to a verb but follow it at the end of a clause (particles), such as `an` in the German `lege … an`. */
   readonly particles: ReadonlySet<string>;
-  /** Pattern for the letters between a particle and its verb, as in `angelegt` and `anzulegen`. Undefined if the language has none. */
+  /** Pattern for `ge` or `zu` in a German verb, as in `angelegt` or `anzulegen`. Undefined for other languages. */
   readonly inserted: RegExp | undefined;
 };
 
@@ -54,8 +54,8 @@ const known: readonly Language[] = Object.values(languages).map((language) => {
 });
 
 /**
- * English words before which a clause may end. A particle is a word that belongs to a verb, such as `an` in `lege … an`. If a particle
- * precedes one of these English words, the particle belongs to the verb of the clause that ends there.
+ * English words that can begin the next clause. The second part of a German verb, such as `an` in `lege … an`, can stand before such a
+ * word.
  */
 const betweenClauses: ReadonlySet<string> = new Set("and for with without from in at by about that please".split(" "));
 

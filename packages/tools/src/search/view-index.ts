@@ -93,7 +93,10 @@ function joinPostings(term: string, indexes: readonly ToolkitIndex[], toolCount:
   return { worth: worthOf(held, toolCount), postings };
 }
 
-/** Returns the weight of a search term that occurs in `held` tools. The weight is higher for a term that few tools contain. */
+/**
+ * Returns the weight of a search term. A term weighs more if fewer tools contain it. `held`: number of tools that contain the term;
+ * `toolCount`: number of all tools.
+ */
 function worthOf(held: number, toolCount: number): number {
   return Math.log(1 + (toolCount - held + 0.5) / (held + 0.5)) ** rarityExponent;
 }

@@ -44,7 +44,7 @@ export async function parsePayload(json: string, turn: NextTurn): Promise<unknow
   return isLong(json) ? parseJsonInTurns(json, { bounds: boundsOf(json), turn }) : parseExactJson(json);
 }
 
-/** True if a text is so long (16,384 characters or more) that it is read in turns. The bodies of webhook posts have the same limit. */
+/** True if a payload has more than 16,384 characters. svc parses such a payload in parts, so that other work can run between them. */
 function isLong(json: string): boolean {
   return json.length > 16_384;
 }

@@ -19,7 +19,7 @@ const projectsMax = 100;
 const dayMs = 86_400_000;
 /** Used share of a quota (0.8 is 80 %) from which svc warns the project. */
 const nearShare = 0.8;
-/** Time before the end of a webhook secret from which a project is warned, in milliseconds. */
+/** svc warns a project this long before its webhook secret expires, in milliseconds. */
 const secretNoticeMs = 3 * dayMs;
 
 type Warning = OperationalEvent<"quota_near" | "secret_expiring">;

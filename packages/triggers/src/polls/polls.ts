@@ -59,14 +59,16 @@ export type EventPolls = {
   poll(scope: CursorScope, poll: EventPoll): Promise<PolledEvents>;
 };
 
-/** Longest time for which a poll waits, in milliseconds. It is well below the maximum duration of an HTTP request. */
+/**
+ * Maximum time in milliseconds for which a client's request for events waits. It is shorter than the maximum duration of an HTTP request.
+ */
 export const heldMsMax = 25_000;
 /** Pause in milliseconds between two searches for new events while a poll waits. */
 const lookMs = 1_000;
 /** Maximum number of client requests that wait for events on one node. Other requests are answered at once, even without events. */
 const heldMax = 200;
 
-/** Creates the object that answers polls on a node. All polls share the limit of waiting polls. */
+/** Creates the object that answers polls: requests of clients for new events. All polls that wait share one limit. */
 export function createEventPolls(
   following: Following & { readonly onPolled?: ((poll: EventPollObservation) => void) | undefined },
 ): EventPolls {
@@ -225,9 +227,8 @@ function nextAfter(look: Look, wanted: readonly string[], rows: readonly Event[]
 }
 
 /**
- * Returns the position from which the next poll of events continues, after this poll has read all events up to now. Transactions that are
- * still running may later store events with ids below those already read. So the next search must begin at an earlier id (`fromUuid`).
- * `fromUuid` moves forward to the time of a search when all transactions that ran during that search have ended.
+ * Returns the position from which the next poll of events continues, after all events up to now were read. The next search begins somewhat
+ * earlier (`fromUuid`). Transactions that are still running may store events with lower ids.
  */
 function afterLook(
   { store, seen, fromUuid, earlier }: EventPosition,
@@ -288,8 +289,8 @@ async function servedPosition(
 const looksMax = 50;
 
 /**
- * Returns the UUIDs of the newest `max` events after a position, oldest first. `isCut`: true if older events were left out, or if newer
- * ones were left out because there are too many.
+ * Returns the UUIDs of the newest events after a position, at most `max`, oldest first. `isCut`: true if other events after the position
+ * were left out.
  */
 async function newestAfter(
   following: Following,

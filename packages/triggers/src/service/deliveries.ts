@@ -271,7 +271,7 @@ export async function replayEvent(
   return (await queue(context, principal, await findMatches(context, projectId, filter))).newest;
 }
 
-/** Returns the pairs of event and subscription that match, with the filters of subscriptions. Throws REPLAY_TOO_LARGE if they are too many. */
+/** Returns the pairs of an event and a subscription whose filter accepts the event. Throws REPLAY_TOO_LARGE if there are too many pairs. */
 async function findMatches(
   context: TriggersContext,
   projectId: ProjectId,

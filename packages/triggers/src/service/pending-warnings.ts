@@ -33,9 +33,8 @@ const comparedMax = 10_000;
 const pendingMax = 1_000;
 
 /**
- * Returns a warning if a replay would send events again that are still pending (not delivered yet). `matches`: number of deliveries in the
- * replay's range; undefined if not all were counted. For a large range, the warning contains the number of all pending deliveries of the
- * project; a caller from the portal does not get it.
+ * Returns a warning if the replay sends events again whose delivery is still pending. `matches`: number of deliveries in the replay, or
+ * undefined if they were not all counted.
  */
 export async function replayWarnings(
   { db }: Pick<TriggersContext, "db">,

@@ -23,8 +23,8 @@ export function createScanCount(clock: Clock): MinuteCount {
 }
 
 /**
- * Charges one statement that reads past events to the portal of the caller's entity (customer or user). Returns false if the portal has
- * used up its statements of this minute. Always true for a caller outside the portal.
+ * Counts one read of past events for the caller's portal. Returns false if the portal has reached its limit for this minute. Returns true
+ * for a caller outside the portal.
  */
 export function takeScan(caller: ProjectPrincipal, countScan: MinuteCount): boolean {
   return waitForScan(caller, countScan) === undefined;

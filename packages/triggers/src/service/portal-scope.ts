@@ -47,8 +47,8 @@ export async function isReachable(db: Executor, caller: ProjectPrincipal, id: Su
 }
 
 /**
- * Returns an event that a caller may read; undefined if there is none. In the portal, these are the events that were delivered to the
- * portal's subscriptions of the entity (customer or user): test events, and events of types that the project offers now.
+ * Returns the event with this id if the caller may read it; otherwise undefined. In the portal, a caller reads only events that svc
+ * delivered to its subscriptions. Their type must still be offered, except for test events.
  */
 export async function findReadableEvent(
   context: Pick<TriggersContext, "db" | "views">,

@@ -224,10 +224,8 @@ function requireChangeable(
 }
 
 /**
- * Returns the change that the fields `active` and `paused` of a request make to a subscription, in this order. If a pause begins or ends,
- * the replay that later delivers the missed events is created or changed first. If the project pauses a subscription that a customer has
- * paused, the pause becomes the project's. The transaction holds the lock on the subscription. Throws SUBSCRIPTION_INACTIVE if an inactive
- * subscription would be paused.
+ * Returns the change of a subscription for a request that sets `active` or `paused`. Also begins or ends the replay with which svc later
+ * delivers the missed events. Throws SUBSCRIPTION_INACTIVE for the pause of an inactive subscription.
  */
 async function activityAfter(
   tx: Executor,
@@ -235,6 +233,7 @@ async function activityAfter(
   { active, paused }: Activity,
   { nowMs, isCustomer }: ActivityChange,
 ): Promise<SubscriptionChange> {
+  // The transaction holds the lock on the subscription.
   const isPaused = known.inactiveReason === "paused";
   if (paused === true) {
     const isTakenOver = known.pausedBy !== "project" && !isCustomer;

@@ -8,7 +8,10 @@ import { type BoundRefusal, refusalOfTool } from "./bind.ts";
 /** Objects that `findTool` needs to find the called tool: the catalogs of projects, and a function that finds tools not listed there. */
 export type FindContext = Pick<CodeContext, "findCode"> & { readonly views: CatalogViews };
 
-/** Returns the called tool: the pinned tool, or the tool with the given slug in the project's current view. */
+/**
+ * Returns the tool to call. This is the stored tool definition `pinned` if the request has one, otherwise the project's tool with this
+ * slug. Returns a refusal if the tool is unknown or not permitted.
+ */
 export async function findTool(
   { views, findCode }: FindContext,
   { caller, toolSlug, pinned }: CallRequest,

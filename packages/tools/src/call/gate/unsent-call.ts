@@ -16,10 +16,7 @@ export type PersonalCall = {
   readonly action: Action;
   readonly args: Readonly<Record<string, unknown>>;
   readonly entityId: string;
-  /**
-   * The account that the call uses. It is fixed now, because the entity (customer or user) may have another account when the person
-   * answers.
-   */
+  /** The account that the call will use, even if the entity connects another account before the call is made. */
   readonly accountId: AccountId;
   /**
    * Name that identifies the call. Calls with the same key, tool, account, arguments and idempotency key have the same name, and share one

@@ -42,7 +42,7 @@ export async function fillSecrets(
   return { args: filled as Params, values: [...hidden] };
 }
 
-/** Returns the name and the password that a base64 value (HTTP Basic) contains. They must be masked too, because the host can read both. */
+/** Returns the decoded text (`name:password`) of an HTTP Basic value, and the password alone. Both must be masked. */
 function partsOfBasic(value: string): readonly string[] {
   const pair = Buffer.from(value, "base64").toString("utf8");
   return [pair, pair.slice(pair.indexOf(":") + 1)];

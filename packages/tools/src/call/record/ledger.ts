@@ -94,10 +94,7 @@ export type Ledger = {
    * `bound`.
    */
   put(ended: CallRecord): Promise<void>;
-  /**
-   * True if a stored digest of a tool call belongs to this call. False if it belongs to a different call, so that an idempotency key is
-   * used for two calls.
-   */
+  /** True if a stored digest of a tool call matches this call. False means that one idempotency key was used for two different calls. */
   isSameCall(entry: LedgerEntry, digest: Buffer): boolean;
   openReplay(id: Id<"call">, projectId: ProjectId, sealed: Uint8Array): Replay;
   openText(

@@ -98,8 +98,8 @@ function shorten(value: unknown, { size, bytesMax }: { size: number; bytesMax: n
 }
 
 /**
- * Maximum size in bytes of a tool result that is shortened as little as possible. For a larger result, the search for the best length stops
- * earlier.
+ * If a tool result must fit into fewer bytes than this, svc shortens it as little as possible. For a higher limit, svc may shorten it by up
+ * to a sixteenth more.
  */
 const soughtMax = 32_768;
 

@@ -54,8 +54,8 @@ export function readingsOf(text: string, budget: EscapeBudget): Reading[] | unde
 }
 
 /**
- * Returns a text with one kind of escape decoded. Returns undefined if the text has no such escape, or if the permitted number of escapes
- * in this answer is used up.
+ * Returns a text in which the escapes of one kind, such as `%41`, are decoded. Returns undefined if the text has none. Also returns
+ * undefined if the allowed number of escapes (`budget`) is used up.
  */
 function unescaped({ text, rangeOf }: Reading, { pattern, plain }: Escapes, budget: EscapeBudget): Reading | undefined {
   const parts: string[] = [];

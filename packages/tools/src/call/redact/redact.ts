@@ -73,10 +73,7 @@ export function atOnce<T>(parts: Generator<undefined, T>): T {
  * JSON within JSON.
  */
 const escapedCore = /\\u00(?:2[de]|3\d|[46][1-9a-f]|5[\dacf]|7[\da])/i;
-/**
- * Number of characters of a JSON text that are searched in one piece. The search looks for cores (parts of a secret by which the secret is
- * found). Each piece overlaps the next one by the length of a core, so that no core is cut.
- */
+/** Number of characters of a JSON text that `isSpared` searches at a time. */
 const sparedMax = 65_536;
 
 /**

@@ -98,13 +98,11 @@ export function secretFormsOf(text: string): SecretForms {
   return hidden;
 }
 
-/**
- * Upper limits for the length of a secret in an app's answer. `escapedMax`: maximum number of characters that one character of the secret
- * takes after it was escaped twice. `escapedCodeMax`: the same for one character of the secret's hexadecimal or base64 form. `reachMax`:
- * limit for the length of the whole secret, even if the computed length is greater.
- */
+/** Maximum number of characters in an app's answer for one character of a secret, after it was escaped twice. */
 const escapedMax = 24;
+/** Maximum number of characters in an app's answer for one character of a secret's hexadecimal or base64 form. */
 const escapedCodeMax = 3;
+/** Upper limit for the number of characters that a secret may take in an app's answer. */
 const reachMax = 65_536;
 
 function makeHidden(text: string): SecretForms {

@@ -19,7 +19,7 @@ const projectsMax = 100;
 const dayMs = 86_400_000;
 /** Used share of a quota (0.8 is 80 %) from which svc warns the project. */
 const nearShare = 0.8;
-/** svc warns a project this long before its webhook secret expires, in milliseconds. */
+/** Number of milliseconds before a webhook secret expires at which svc warns the project. */
 const secretNoticeMs = 3 * dayMs;
 
 type Warning = OperationalEvent<"quota_near" | "secret_expiring">;

@@ -4,9 +4,8 @@ import type { AccountDefinition, ConnectedAccount } from "@svc/db/connections/ac
 import type { CallableAccountRow } from "@svc/db/connections/find-callable";
 
 /**
- * Returns the properties by which svc finds the accounts that a toolkit (the tools of one app) can use: the toolkit's slug, and if the
- * toolkit is private, and if calls go to the sandbox (apps that svc plays itself). A private toolkit never uses the accounts of a shared
- * toolkit with the same slug. Accounts of the sandbox are used only in the sandbox, and real accounts only outside of it.
+ * Returns the values by which svc finds the accounts that a toolkit can use. An account fits only if all three values are equal. So a
+ * private toolkit never uses accounts of a shared toolkit with the same slug.
  */
 export function definitionOf(toolkit: Toolkit, isSandbox: boolean): AccountDefinition {
   return { toolkitSlug: toolkit.slug, isPrivate: toolkit.ownerProjectId !== "", isSandbox };

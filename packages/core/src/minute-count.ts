@@ -8,7 +8,7 @@ import { LeastRecentlyUsed } from "./lru.ts";
 export type MinuteCount = (name: string) => number | undefined;
 
 const windowMs = 60_000;
-/** Maximum number of names whose counts are kept in memory. If there are more, the least recently used name is removed. */
+/** Maximum number of counted names in memory, for example addresses. A further name replaces the least recently used one. */
 const namesMax = 10_000;
 
 /**

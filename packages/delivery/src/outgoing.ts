@@ -116,7 +116,10 @@ export type OutgoingDelivery = {
   /** True if the delivery is a probe: it tests an endpoint that is in backoff. False for an ordinary delivery. */
   probe: boolean;
   endpoint: Endpoint;
-  /** The id by which the receiver recognizes a repeated message: the delivery's id in svc's own form, the event's id otherwise. */
+  /**
+   * Id by which the receiver recognizes a repeated message. With svc's own payload format: the delivery's id. With any other payload
+   * format: the event's id.
+   */
   messageId: string;
   body: Buffer;
   /**

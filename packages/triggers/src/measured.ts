@@ -19,10 +19,7 @@ export type MeasuredTimes = {
   readonly nearMs: number;
   /** Milliseconds between two reads of a value from the database while the value is far below its limit. */
   readonly farMs: number;
-  /**
-   * Shortest pause between two reads of the measured number from the database, in milliseconds. The pause applies even if this node has
-   * stored many rows since the last read, so that the number may have reached its limit.
-   */
+  /** Shortest pause between two database reads of a number that has a limit, in milliseconds. */
   readonly pauseMs: number;
 };
 

@@ -48,7 +48,7 @@ export function addFormats(ajv: Ajv2020): void {
   ajv.addFormat("byte", (text: string) => text.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(text));
 }
 
-/** Returns true if JSON Schemas of toolkit (one app's tools and webhooks) definitions may use this value of the keyword `format`. */
+/** Returns true if a toolkit's JSON Schemas may use this value of the keyword `format`. */
 export function isKnownFormat(format: string): boolean {
   return (
     Object.hasOwn(textFormats, format) ||

@@ -55,7 +55,9 @@ export type Keyring = Sealer & {
   has(scope: KeyScope): boolean;
   /** Returns the numbers of the loaded data keys. */
   numbers(): ReadonlySet<number>;
-  /** Returns the secret of a new data key, encrypted ("wrapped") with the first vault key for this scope and use. */
+  /**
+   * Returns a new data key's secret, encrypted ("wrapped") with the first vault key. `unwrap` decrypts it only for the same scope and use.
+   */
   wrap(scope: KeyScope, use: DataKeyUse, secret: Buffer): Buffer;
   /** Returns a value encrypted with the same vault key that encrypts the data keys. */
   sealDirectly(plaintext: Uint8Array, context: string): Buffer;

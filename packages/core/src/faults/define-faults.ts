@@ -28,8 +28,7 @@ type FaultRow<Args extends readonly unknown[]> = {
   /** Time in milliseconds after which the same request may succeed. Default: undefined, because waiting does not help. */
   readonly retryAfterMs?: ValueOrMaker<number | undefined, Args>;
   /**
-   * Returns the errors of a request that can have several, each with its field and help text. If it is set, `field` and `help` are not
-   * used.
+   * For a request with several errors: returns the field and help text of each error. The properties `field` and `help` are then ignored.
    */
   readonly each?: (...args: Args) => readonly FaultPart[];
 };

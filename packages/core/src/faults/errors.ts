@@ -25,7 +25,7 @@ export type FaultCode =
  */
 export type FaultDetail = { readonly reason: string; readonly field: string; readonly help: string };
 
-/** Input for one detail of an error. If `field` or `help` is absent, the detail's text for it is empty. */
+/** Input for one detail of an error. An absent `field` or `help` becomes an empty text. */
 type DetailInput = { readonly reason: string; readonly field?: string; readonly help?: FaultText };
 
 /** Error for a call that svc refuses. Service methods throw it, and packages/server sends it to the client. */

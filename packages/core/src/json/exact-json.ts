@@ -32,13 +32,16 @@ export type ExactJsonOptions = {
 };
 
 /**
- * Parses JSON without losing digits. Numbers that a double cannot hold exactly, numbers beyond 2^53 - 1, and -0 become raw JSON values,
- * which JSON.stringify writes unchanged. Some apps use 64-bit ids and amounts with more digits than a double holds. Throws SyntaxError,
- * also if the nesting is too deep, or RepeatedNameError. Throws JsonTooLargeError if there are too many values. With unlimited depth, tens of thousands of levels
- * may overflow the stack (RangeError).
+ * Parses JSON without losing digits. Numbers that JSON.parse could change, such as 64-bit ids, become raw JSON values. JSON.stringify
+ * writes these unchanged.
+ * Throws:
+ * - SyntaxError: the text is not JSON, or its nesting is too deep.
+ * - JsonTooLargeError: there are too many values.
+ * - RepeatedNameError: an object repeats a name, and `hasUniqueNames` is set.
  */
 export function parseExactJson(text: string, options: ExactJsonOptions = {}): unknown {
   const { valuesMax = Number.POSITIVE_INFINITY, depthMax = jsonDepthMax } = options;
+  // With unlimited depth, tens of thousands of levels may overflow the stack (RangeError).
   // JSON.parse accepts any depth of nesting, so the depth is measured before JSON.parse is called. Later code reads the value recursively
   // and cannot handle a very deep one.
   if (valuesMax !== Number.POSITIVE_INFINITY || depthMax !== Number.POSITIVE_INFINITY) {

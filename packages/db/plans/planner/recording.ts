@@ -41,8 +41,8 @@ function factsOf({ access, isSorted }: TableReads): string[] {
 }
 
 /**
- * Returns the planner modes and table statistics with which PostgreSQL's plan has a property (`fact`), as text. Returns an empty text if
- * the plan has it with all of them.
+ * Returns in words when PostgreSQL's plan has the property `fact`: the planner modes and the table statistics. Returns "" if every plan has
+ * it.
  */
 function whenOf(planned: readonly PlannedReads[], fact: string): string {
   const holding = planned.filter(({ reads }) => factsOf(reads).includes(fact));

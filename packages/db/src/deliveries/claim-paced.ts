@@ -12,9 +12,8 @@ type PacedRow = ClaimRow & {
 };
 
 /**
- * Lateness of a claim, in microseconds, that does not make a subscription slower than its pace (its limit of deliveries per time). A claim
- * can come later than the pace allows the next delivery. If it is late by no more than this value, the delivery after it may start earlier
- * by the same time. So in any period, a subscription can get more deliveries than its pace allows, by those of this value.
+ * Maximum delay of a claim, in microseconds, that later deliveries may make up by starting earlier. The subscription can then briefly
+ * exceed its limit of deliveries per time.
  */
 const lateMaxUs = 50_000;
 
@@ -23,18 +22,16 @@ const nowUs = "(extract(epoch from $5::timestamptz) * 1000000)::int8";
 const pace = (field: string) => `(s.settings -> 'pace' ->> '${field}')::int8`;
 
 /**
- * Claims due deliveries like `claim_deliveries`, from the queues in $1 that have a pace (a limit on attempts per time or at the same time).
- * Takes only as many deliveries as the pace lets start now.
- * - Rate: the generic cell rate algorithm (GCRA). `at` in subscription_paces is the time from which the next delivery may start. Each
- *   claimed delivery moves it by `step`, the time between two deliveries.
- * - Concurrency: claimed tasks move to the front of the queue (due in 1970). So the statement counts the running attempts without reading
- *   the other tasks.
- * - Nodes never wait for each other: the part `locked` locks the rows of subscription_paces, and skips rows that another claim has locked.
- * - Every claim changes the rows of its queues. The part `fresh` compares each row with its locked version. If they differ, another claim
- *   was committed after this statement began, and this statement cannot see the tasks of that claim yet. It then leaves the queue to the
- *   next claim. So the limits hold over all nodes.
+ * Claims due deliveries like `claim_deliveries`, from the queues in $1 that have a pace (limit on attempts). Takes only as many deliveries
+ * as the pace lets start now.
  */
 const claim = statement<PacedRow>(
+  // Rate: the generic cell rate algorithm (GCRA). `at` in subscription_paces is the time from which the next delivery may start. Each
+  // claimed delivery moves `at` forward by `step`, the time between two deliveries.
+  // Concurrency: claimed tasks move to the front of the queue, so that the statement counts running attempts without reading other tasks.
+  // Nodes never wait for each other: `locked` locks the rows of subscription_paces, and skips rows that another claim has locked.
+  // Every claim changes the rows that it uses. If `fresh` finds a row changed after this statement began, another claim was committed, and
+  // this statement cannot see the tasks of that claim. The statement then skips the queue. So the limits hold over all nodes.
   "claim_paced_deliveries",
   `with locked as materialized (
     select p.subscription_id, p.at, p.ctid as version from subscription_paces p

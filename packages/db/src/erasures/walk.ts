@@ -28,10 +28,7 @@ export type SearchedRows = {
   readonly next: string | undefined;
 };
 
-/**
- * Position after which a page of rows begins. `uuid`: the id of the last row of the page before. `place`: that row's value of the index
- * column before the id (for example its state).
- */
+/** The last row of the previous page. Rows are sorted by `place`, such as the id of their schedule, and then by `uuid`, their own id. */
 type WalkStart = { readonly place: string; readonly uuid: string };
 
 type ProjectWalk = (project: SQL, from: WalkStart, limit: SQL) => SQL;

@@ -181,9 +181,8 @@ const compared = `with compared as materialized (
   )`;
 
 /**
- * Pairs events with subscriptions. Subscriptions with an entity (customer or user) are found by the event's entity, because a project may
- * have 100,000 of them. `offset 0` makes PostgreSQL look up the deliveries of each pair. Without it, PostgreSQL loaded all deliveries into
- * one hash table.
+ * Pairs events with matching subscriptions. Leaves out pairs that have a delivery in one of the states $7. `offset 0` makes PostgreSQL look
+ * up these deliveries for each pair, instead of loading all deliveries.
  */
 const matches = `from events e cross join lateral (
     select * from compared

@@ -65,8 +65,8 @@ export type RoutingSnapshot = {
 };
 
 /**
- * The version of a shard, which is a group of a project's entities (customers or users). 0 if no subscription of the shard has ever
- * existed.
+ * The version of the subscriptions in a shard (group of entities). It grows with every change of such a subscription. Version 0: the shard
+ * never had a subscription.
  */
 export type ShardVersion = Row<typeof routingShards, "projectId" | "shard" | "version">;
 

@@ -6,8 +6,8 @@ export type JobFilter = TimeRange & {
   /** Statuses of the jobs that the list contains. Undefined: jobs of every status. */
   statuses: readonly JobStatus[] | undefined;
   /**
-   * Only jobs in this mode. If undefined, the list has every mode except `rehearse` (approval dry runs), which only the list of the jobs of
-   * one standing program (a schedule) includes. A simulation run that svc made before a live job is listed only with `simulate`.
+   * Only jobs in this mode. Undefined: all modes, without approval dry runs and without simulation runs that svc made before live jobs. The
+   * list of one standing program includes its approval dry runs.
    */
   mode: JobMode | undefined;
   skillSlug: string | undefined;

@@ -19,16 +19,16 @@ export function unfinishedJobs(projectId: string): string {
 }
 
 /**
- * Returns the SQL of common table expressions, which precede a query. The last, `queued`, has the ids of those subscriptions of a project
- * that may have queued deliveries: all without an entity (customer or user), and those with an entity that have some.
- * - A project may have 100,000 of the latter, and the queue may have as many subscriptions of other projects. So `met` goes through both in
- *   the order of their ids: from a subscription of the project to the next one in the queue, and from there to the next one of the project.
- *   It makes two index lookups for each step, and no more steps than the smaller of the two numbers.
- * - A project without subscriptions of entities pays one lookup.
- * - Uses delivery_tasks_lane, subscriptions_project and subscriptions_general. Compares whole rows in the order of the index, so that
- *   PostgreSQL cannot use another index.
+ * Returns the SQL of common table expressions, which precede a query. The last, `queued`, has the ids of the project's subscriptions that
+ * may have queued deliveries.
  */
 export function queuedSubscriptions(projectId: string): string {
+  // `queued` has all subscriptions without an entity, and those subscriptions with an entity that have queued deliveries.
+  // A project may have 100,000 subscriptions with an entity, and the queue may hold as many of other projects. So `met` goes through both
+  // in the order of their ids: from one of the project to the next in the queue, and from there to the next of the project. Each step
+  // makes two index lookups. The number of steps is at most the smaller of the two numbers.
+  // Whole rows are compared in the order of the index, so that PostgreSQL cannot use another index. The indexes are delivery_tasks_lane,
+  // subscriptions_project and subscriptions_general.
   const own = (comparison: ">" | ">=", id: string) => `(select s.id from subscriptions s
       where (s.project_id, s.id) ${comparison} (${projectId}, ${id}) and (s.project_id, s.id) <= (${projectId}, '${lastUuid}'::uuid) and s.entity_id <> ''
       order by s.project_id, s.id limit 1)`;
@@ -123,7 +123,7 @@ export type ProjectUsage = {
   countDeliveries(most?: number): Promise<number>;
   /** Returns the number of unfinished jobs, including parked ones (that wait for a person or a time) and simulation runs. */
   countJobs(most?: number): Promise<number>;
-  /** Returns the number of subscriptions to events of every entity (customer or user), active and inactive. */
+  /** Returns how many subscriptions receive the events of all entities. Inactive subscriptions count too. */
   countSubscriptions(): Promise<number>;
   /** Returns the number of subscriptions to events of one entity (customer or user), active and inactive. */
   countEntitySubscriptions(): Promise<number>;

@@ -152,7 +152,7 @@ export const toolVectors = pgTable(
      */
     vector: bytes("vector"),
     claimedUntil: time("claimed_until").notNull(),
-    /** When a node last read the vector, accurate to about a day. */
+    /** Time at which a node last read this embedding vector, accurate to about a day. */
     usedAt: time("used_at").notNull(),
   },
   (table) => [

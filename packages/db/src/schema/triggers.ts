@@ -106,7 +106,7 @@ export const subscriptions = pgTable(
      */
     formerSecret: bytes("former_secret"),
     formerUntil: time("former_until"),
-    /** Headers and authentication of deliveries, sealed for `<project>/subscriptions/<id>/credentials`. Null for an endpoint without them. */
+    /** Headers and authentication of deliveries, encrypted. Null for an endpoint without them. */
     credentials: bytes("credentials"),
     /** Optional parts of the subscription. Null if it has none. */
     settings: document(subscriptionSettingsDocument)("settings"),

@@ -10,7 +10,7 @@ import { arrayLiteral, statement } from "../sql/statement.ts";
 /** Maximum number of pending deliveries of a subscription that are scanned to find the oldest event. */
 const scannedTasksMax = 20_000;
 
-/** Finds the pending deliveries of a subscription by the primary key of delivery_tasks, in each of its epochs (parts of the queue). */
+/** Finds the oldest event among at most 20,000 pending deliveries of a subscription. `is_whole`: true if it has fewer than 20,000. */
 const selectOldest = statement<{ event_id: string | null; is_whole: boolean }>(
   "find_oldest_pending_event",
   `with looked as materialized (

@@ -132,8 +132,8 @@ type BegunJob = {
 };
 
 /**
- * Returns a job's progress as bytes for the column `jobs.progress`; null if nothing is in progress and nothing must be kept. `seal`:
- * encrypts a value of the job for the column. `begun`: given if the job may have begun a step, so that the short form can be stored.
+ * Returns a job's progress, encrypted with `seal`, for the column `jobs.progress`. Returns null if there is nothing to store. `begun`: if
+ * given, a step that has only begun is stored in a shorter form.
  */
 export function sealProgress(
   underway: StoredPosition,

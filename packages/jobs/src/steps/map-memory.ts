@@ -88,8 +88,8 @@ export class MapMemory {
   }
 
   /**
-   * Waits until the memory is charged to the project, up to the maximum for one step action (unit of a step's work), and returns true.
-   * Returns false if the work on the job must stop first.
+   * Counts the memory of the rows towards the project's memory limit. Returns true when there is room, and false if the work on the job
+   * must stop first.
    */
   charge(): Promise<boolean> {
     this.isWatched = true;

@@ -167,7 +167,7 @@ export class RowWindow {
     this.#nextOrdinal = (rows.at(-1)?.ordinal ?? this.#nextOrdinal - 1) + 1;
   }
 
-  /** Returns a page of rows. `leftOf`: by ordinal, what earlier step actions (parts of the step's work) stored for unfinished rows. */
+  /** Returns a page of rows. `leftOf` maps the ordinal of an unfinished row to what was stored for this row before. */
   async #readPage(): Promise<SetPage & { readonly leftOf: ReadonlyMap<number, SetRow> }> {
     const { state, step, progress } = this.#at;
     const { again, retries, next: from = 0 } = progress;

@@ -44,10 +44,7 @@ export type StepKind<Kind extends Step["kind"]> = {
    * steps) also begins the step.
    */
   readonly needs: "nothing" | "rows" | "commit";
-  /**
-   * Name of the row count in the step's receipt (the report of a finished step), for example `ok`, that equals the number of rows in the
-   * step's result. Undefined if the step makes no rows.
-   */
+  /** Number of rows that the step makes. `in`: as many as it took. `ok`: as many as succeeded. Undefined if the step does not make rows. */
   readonly set: SetSize;
   /**
    * Row counts that are stored in the step's receipt (its summary) when the step begins. Undefined if the receipt begins without counts.

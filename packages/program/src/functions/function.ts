@@ -16,9 +16,8 @@ import { type Extent, literal, scalar } from "../run/extent.ts";
 import type { CelKind, Signature } from "../types/cel-signature.ts";
 
 /**
- * A function that expressions can call although CEL itself does not have it. Its name is the name in CEL's extension libraries (for example
- * `math.abs`). A function that accepts different numbers of arguments has one such object for each number. If the function is called on a
- * value (the receiver), this value comes first in the parameters `of` and `values`.
+ * A function that expressions can call in addition to CEL's own functions. Each possible number of arguments has its own object. For
+ * `text.trim()`, `values[0]` is `text`, and `of[0]` is the size of `text`.
  */
 export type CelFunction = {
   /** The name with its namespace, such as `math.abs`. */

@@ -35,8 +35,8 @@ function mayLack(type: ValueType, path: Path): boolean {
 export type GivenTemplate = { readonly template: ValueTemplate; readonly scope: Scope };
 
 /**
- * Reads a template for given values of an object type. Records faults. Returns undefined only if the template is absent. `asksElse`: true
- * if a value that may be absent needs a replacement (`else`). Default false.
+ * Reads a template whose values come from outside a program. `type`: the object type of these values. `asksElse`: true if a value that may
+ * be absent needs a replacement (`else`). Returns undefined only if the template is absent.
  */
 export function readGiven(
   { value, path }: ShapeNode,

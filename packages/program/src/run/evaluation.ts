@@ -132,7 +132,7 @@ export type CelFailure = { readonly error: string; readonly isTooExpensive?: boo
 export type ComputedText = { readonly text: string } | CelFailure;
 
 /**
- * Maximum evaluation steps (units of work) of one evaluation. So many steps usually take some tens of milliseconds, and at worst half a
+ * Maximum evaluation steps (units of work) of one evaluation. This number of steps usually takes tens of milliseconds, at worst half a
  * second.
  */
 const evaluationStepsMax = 50_000_000;

@@ -11,10 +11,8 @@ export type RepeatedSteps =
   | { readonly fault: "unknown" | "later" | "branch" | "block" };
 
 /**
- * Returns the steps that run again if the answer to the question of a `judge` step sends the job back. They are all steps from `from` to
- * the `judge` step, both included, with the steps in branches between them. `from` must come before the `judge` step in the same list. If
- * the `judge` step is in a branch of an `if`, `from` may be in the list that contains the `if`. The job never leaves a round of an `until`
- * step, because that would mix the states of two rounds.
+ * Returns the steps from `from` to the `judge` step, both included. They run again if an answer at the `judge` step sends the job back.
+ * Returns a fault if the job cannot go back to `from`.
  */
 export function rerunOf(program: Program, from: string, judge: string): RepeatedSteps {
   const all = [...stepsOf(program.steps)];

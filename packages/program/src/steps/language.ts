@@ -68,8 +68,7 @@ export type StepRefusal = { readonly message: string; readonly hint: string };
 /** Words for hints about this kind of step, such as "a filter". A word is undefined if the hint never applies to this kind. */
 export type StepWords = {
   /**
-   * Words for this kind of step in hints about steps that have a value (for example "a reduce"). Undefined if steps of this kind have no
-   * value in `steps.<id>`.
+   * The plural name of this kind of step for hints, such as `reduces`. Undefined if steps of this kind do not have a value in `steps.<id>`.
    */
   readonly value: string | undefined;
   /**

@@ -167,8 +167,8 @@ const partsOfTime = [
 ];
 
 /**
- * Returns a hint for an expression that computes a point in time where the schema requires another text. The hint says how to compute a
- * part of the time (such as its date) that fits the schema. Returns "" if no part fits.
+ * Returns a hint for an expression whose point in time does not fit the schema. The hint says how to get a part that fits, such as the
+ * date. Returns "" if there is no such part.
  */
 function cureOf(source: string, schema: JsonSchema, examiner: Examiner): string {
   const takes = examiner.validator(schema);

@@ -5,8 +5,7 @@ import type { ListenAddress } from "../config/listen.ts";
 import { adminListenFault, type SharedPorts } from "../listen/listeners.ts";
 
 /**
- * Returns the ports that several processes will share. Each port is first opened exclusively for a moment, because only then the system
- * reports that another service already uses the port. Rejects with the error for the main address, or with ConfigError for
+ * Returns the ports that several processes will share. Rejects if a port cannot be opened, with ConfigError if it is the port of
  * SVC_ADMIN_LISTEN.
  */
 export async function findPorts({
@@ -15,6 +14,7 @@ export async function findPorts({
   adminListen,
 }: Pick<Config, "host" | "port" | "adminListen">): Promise<SharedPorts> {
   await using taken = new AsyncDisposableStack();
+  // Each port is first opened exclusively for a moment. Only then the system reports that another service already uses the port.
   const take = async (address: ListenAddress): Promise<number> => {
     const server = taken.adopt(createServer(), close);
     server.listen({ host: address.host, port: address.port });

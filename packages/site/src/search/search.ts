@@ -62,10 +62,7 @@ const weights: readonly (readonly [start: string, weight: number])[] = [
 ];
 /** Weight of a found synonym (a word that means the same as a word of the question). The word itself has the weight 1. */
 const sameWeight = 0.5;
-/**
- * If a page contains a synonym of a word in the question, but not the word itself, the word counts as found by this share. A word that the
- * page contains counts 1.
- */
+/** How much a word of the question counts if a page contains only a synonym of it. A word that the page contains counts 1. */
 const sameShare = 0.8;
 /** Number of sections of a page in which the words of the search are counted, to rank the page. The page's best sections are used. */
 const sectionsRead = 4;

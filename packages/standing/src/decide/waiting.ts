@@ -36,9 +36,7 @@ export type ProgramDue = LockedProgram & {
 /** Maximum number of waiting runs of standing programs (schedules) that one transaction reads. */
 const admittedMax = 200;
 
-/**
- * Returns the due times, events and calls for which the schedule may start a run. svc then decides about each by the rules of the schedule.
- */
+/** Returns everything that may start a run of the schedule now: due times, events, and API calls that start a run. */
 export function candidatesOf({ sources, calls }: Pick<LockedProgram, "sources" | "calls">): readonly DueCandidate[] {
   return [...sources.flatMap(({ candidates }) => candidates), ...calls];
 }

@@ -16,10 +16,7 @@ import { spoken } from "./words.ts";
 export type CallHints = {
   /** Advice: how to send a call again that needs confirmation. */
   readonly confirm: string;
-  /**
-   * Advice for a call that needs confirmation, if svc cannot build the app request that the agent's user would see. The advice says how to
-   * find out what is missing.
-   */
+  /** Text after `The request cannot be built yet:` in the answer to a held call. It says what is missing, or how to find that out. */
   readonly unbuilt: string;
   /** Advice: how to get the part of a result that was cut off. */
   readonly rest: string;

@@ -131,8 +131,7 @@ async function nearnessOf(known: KnownVectors, query: Vector): Promise<Nearness>
 /** Number of toolkits (apps) that are compared before the event loop runs other work. A toolkit has at most 1,500 tools. */
 const toolkitsAtOnce = 16;
 /**
- * Minimum distance between two similarities. The first is the highest similarity of a tool to one of the meaningless texts. The second (the
- * floor) is the one above which a tool counts as similar to the query. The distance used is usually greater: the standard deviation of the
- * similarities of meaningless texts.
+ * svc compares tools with the query, and also with meaningless texts. To count as similar to the query, a tool must exceed the highest
+ * similarity of those texts by this value or more.
  */
 const spreadMin = 0.05;

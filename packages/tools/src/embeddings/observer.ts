@@ -8,15 +8,14 @@ export type EmbeddingsPurpose = "search" | "tools";
 export type EndpointOutcome = "ok" | "refused" | "late" | "unreachable" | "malformed" | "unkeyed";
 
 /**
- * Source of the vector for a search by meaning:
- * - `asked`: the endpoint.
- * - `kept`: memory.
- * The other outcomes mean that the search used words only:
- * - `unready`: no tool has a vector yet.
- * - `crowded`: the project or the node already had its maximum of running questions.
- * - `paused`: a question of the project failed a short time ago.
+ * Where the vector of a search query came from, or why there is none. Without a vector, the search compares only words.
+ * - `asked`: from the embeddings endpoint.
+ * - `kept`: from memory.
+ * - `unready`: the tools do not have vectors yet.
+ * - `crowded`: too many requests to the endpoint were running.
+ * - `paused`: a request of the project failed a short time ago.
  * - `late`: the endpoint did not answer in time.
- * - `failed`: the endpoint gave no valid answer.
+ * - `failed`: the endpoint did not give a valid answer.
  */
 export type SearchOutcome = "asked" | "kept" | "unready" | "crowded" | "paused" | "late" | "failed";
 

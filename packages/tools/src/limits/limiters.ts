@@ -169,7 +169,7 @@ export function countsPlaces({ rules }: Limiter): boolean {
   return rules.concurrency > 0;
 }
 
-/** A limiter key of a call, and the rules for all calls with that key. */
+/** Identifies a counter of calls, and has the rules for the calls that it counts. */
 export type RuledKey = LimiterKey & { readonly rules: PaceRules };
 
 /** Number of limiters in the memory of a node. If a node has more limiters than this, it removes those that are idle. */

@@ -122,7 +122,7 @@ function faultOf(error: McpError, { id, status }: { id?: MessageId; status?: num
   return { status: status ?? statusOf(error.code), body };
 }
 
-/** Returns the HTTP status for an error code. The codes from -32,020 on are defined by MCP, for requests that violate its general rules. */
+/** Returns the HTTP status for an MCP error code. Codes from -32,099 to -32,020 mean that a request violates the general rules of MCP. */
 function statusOf(code: number): number {
   if (code === codes.methodNotFound) return 404;
   const isNoRequest = code === codes.parseError || code === codes.invalidRequest;

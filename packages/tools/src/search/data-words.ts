@@ -21,7 +21,7 @@ const verbs: ReadonlySet<string> = new Set(Object.values(vocabulary.verbClasses)
 const dictating =
   /(?::\s|\s(?:saying|called(?!\s(?:off|on|out|up|in|by|back|for|away)\b)|named|titled|namens|llamad[oa]|appelée?|intitulée?)\s)/iu;
 const naming = /^\s(?:called|named|titled|namens|llamad[oa]|appelée?|intitulée?)/iu;
-/** Last words of app names. In the query `task app: add a section`, the request follows the app's name. */
+/** Words that can end the name of an app, such as `app` in `task app: add a section`. */
 const apps: ReadonlySet<string> = new Set(vocabulary.apps);
 /**
  * Pattern for a name in capitals after a word such as `named` (for example `Sales Team` in `a board named Sales Team`). The match ends

@@ -20,7 +20,7 @@ export type SearchQuery = {
 /** A word of a query, or a phrase with one meaning, in the form that the search index has. */
 export type QueryWord = {
   readonly term: string;
-  /** The word of the query as the user wrote it. For a phrase of several words: the word that has its meaning. */
+  /** The full word, from which `term` was made. A phrase of the query is first replaced by words with its meaning. */
   readonly form: string;
   /** Terms with about the same meaning as this word, in the form that the search index has. */
   readonly synonyms: readonly string[];

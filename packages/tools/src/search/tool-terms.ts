@@ -51,8 +51,8 @@ export const formMark = "=";
 const saturation = 0.6;
 const lengthShare = 0.4;
 /**
- * Parameters for example phrases. `weight`: their weight. `saturation`: how soon more phrases with the same term stop counting, so that a
- * tool gains nothing only because it has many phrases.
+ * Parameters for example phrases. `weight`: how much they count. `saturation`: the smaller it is, the less each further phrase with the
+ * same term adds.
  */
 const said = { weight: 5, saturation: 0.4 };
 

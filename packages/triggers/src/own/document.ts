@@ -59,7 +59,7 @@ type DocumentParts = {
 };
 
 type Writer = {
-  /** Returns the members of a type, each as `"name":value`. */
+  /** Returns the parts of the document that describe one event type, each as `"name":value`. */
   membersOf(type: DescribedType, form: FormDescription): Members;
   assemble(parts: DocumentParts): string;
 };

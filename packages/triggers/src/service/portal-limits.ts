@@ -15,8 +15,7 @@ const pendingMax = 1_000;
 const scansMax = 60;
 
 /**
- * Creates the counter of the database statements that read past events for the portal of each entity (customer or user) within a minute.
- * `requireScan` and `takeScan` use the counter.
+ * Creates the counter that limits how often the portal of an entity may read past events in a minute. `requireScan` and `takeScan` use it.
  */
 export function createScanCount(clock: Clock): MinuteCount {
   return createMinuteCount({ clock, most: scansMax });

@@ -57,7 +57,7 @@ export function pointWords(data: ChartData, step: number, zone: Zone): string {
   return `${stepWords(data, step, zone)}: ${values.join(", ")}`;
 }
 
-/** Returns one sentence that summarizes a chart: the step with the highest number, or the longest duration. */
+/** Returns one sentence that says the highest value of a chart, and when it was reached. */
 export function summaryWords(data: ChartData, zone: Zone): string {
   const sums = Array.from({ length: data.steps }, (_, step) => {
     const values = data.lines.map((line) => line.values[step] ?? 0);

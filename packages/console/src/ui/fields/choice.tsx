@@ -103,7 +103,10 @@ function Option({ option: { value, words, note }, searched }: { option: ChoiceOp
 const anyTime = { value: "", words: "any time" };
 const times = "times";
 
-/** The time filter of a list. Its value is a range that ends now (for example the last 24 hours), or two times from the address. */
+/**
+ * The time filter of a list. It offers ranges that end now, such as the last 24 hours. It also shows a start or end time that the page's
+ * URL contains.
+ */
 export function SpanChoice({
   label,
   span,

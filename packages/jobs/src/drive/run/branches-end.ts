@@ -68,8 +68,8 @@ export async function endBranches(stopped: StoppedBranches): Promise<BranchesEnd
 }
 
 /**
- * Returns the change that releases the job until a child job ends or until a time for which a branch waits. Parks the job (stores it as
- * waiting for people) if all running child jobs wait for people, and all other branches are in wait steps.
+ * Returns the change after which the job waits until a child job ends or a branch must continue. The job is parked if all running child
+ * jobs wait for people, and all other branches are in wait steps.
  */
 async function leaveToChildren(stopped: StoppedBranches, open: readonly OpenChild[]): Promise<Change> {
   const { port, work } = stopped;

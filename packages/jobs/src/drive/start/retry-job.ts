@@ -212,14 +212,12 @@ async function isApproved(
   return (isGranted || ask?.decision?.continuation === "proceed") && !mayWriteMore(state, children);
 }
 
-/**
- * True if all attempts of the job together could make more writes than the approved estimate allows. Writes of child jobs that continue are
- * counted only once, because they are already included in the number that the parent's step may make.
- */
+/** True if all attempts of the job together could make more writes than the approved estimate allows. */
 function mayWriteMore(state: JobState, children: EndedChildren): boolean {
   const { estimate, loaded } = state;
   const goOn = [...children.values()].filter(({ fault }) => fault === undefined);
   if (goOn.some((child) => child.mayWriteMore)) return true;
+  // The number of writes that the step may make includes all writes of its child jobs. So the writes that they made are subtracted.
   const writes = goOn.reduce((sum, child) => sum - child.writes, state.used.writes);
   const standing = stepStanding(state);
   const classOf = (call: Parameters<typeof toolOf>[1]) => toolOf(state, call).action.class;

@@ -1,7 +1,7 @@
 /** The answers that a person may choose for a question. */
 export type AnswerKind = "proceed" | "retry-with" | "skip" | "abort";
 
-/** What a question is about. It decides the effect of each answer. */
+/** Subject of a question. It decides the effect of each answer. */
 export type AskPlace =
   | "judge"
   | "failed_rows"

@@ -145,7 +145,7 @@ export const pausers = ["", "project", "portal"] as const;
 /** Plans that need approval: none (`never`), plans with destructive calls (`destructive`), or all (`always`). */
 export const planApprovals = ["never", "destructive", "always"] as const;
 
-/** Which programs need a person's approval before they run. */
+/** Programs that need a person's approval before they run. */
 export type StoredPlanApproval = (typeof planApprovals)[number];
 
 /** Kind of the place from which a private toolkit (an app that the project defined) was imported: an OpenAPI document or an MCP server. */

@@ -10,12 +10,12 @@ export type ResultPlace = readonly string[];
 /** Positions of the objects and lists that the sandbox (apps that svc plays itself) fills in when it makes up a tool's result. */
 export type Layout = {
   /**
-   * Where the result shows the object that the call is about. An empty `place` means the whole result. Undefined if the result shows no
+   * Place in the result of the object that the call is about. An empty `place` means the whole result. Undefined if the result shows no
    * such object.
    */
   readonly entity: { readonly place: ResultPlace; readonly idField: string | undefined } | undefined;
   /**
-   * Where the result shows a list. `inside`: the property of each item that contains the listed object, if the items have other data too.
+   * Place in the result of a list. `inside`: the property of each item that contains the listed object, if the items have other data too.
    */
   readonly list:
     | { readonly place: ResultPlace; readonly idField: string | undefined; readonly inside?: string | undefined }

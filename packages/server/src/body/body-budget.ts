@@ -188,7 +188,7 @@ class Budget {
 
   /**
    * Returns the sender that must lose a request body to make room for `holder`. This is a sender that holds more bytes, or `holder` itself
-   * if its body arrives slowly. Undefined if nobody must lose a body.
+   * if its body arrives slowly. Undefined if no sender must lose a body.
    */
   #victimOf(holder: Holder, bytes: number): Holder | undefined {
     const itself = this.#isSlow(holder) ? holder : undefined;

@@ -88,7 +88,7 @@ export class ScannedRows {
   readonly #walk: WalkOfRows;
   readonly #known: KnownReader;
   readonly #scanned = new Set<string>();
-  /** Number of the first row that this poll reads. The numbers tell in which order the polls of one reading of the list found the rows. */
+  /** Number of the first row that this poll reads. The numbers say in which order the polls of one reading of the list found the rows. */
   readonly #firstOrder: number;
 
   constructor(walk: WalkOfRows, known: KnownReader) {

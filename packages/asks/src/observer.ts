@@ -21,7 +21,7 @@ export type AskObservation = {
   readonly state: "answered" | "defaulted";
   readonly continuation: string;
   /**
-   * How the answer to the question arrived. `api`: by a call of the API. `timeout`: nobody answered in time. Any other text is the id of
+   * How the answer to the question arrived. `api`: by a call of the API. `timeout`: the time for the answer ended. Any other text is the id of
    * the webhook delivery that was answered.
    */
   readonly surface: string;

@@ -86,11 +86,11 @@ export const catalogFaults = defineFaults({
     help: (path: string) =>
       path === "mcp.url" ? "Check the address." : "Check the address, or send the text of the document instead of it.",
   },
-  /** What answers at the address is no MCP server that svc can use. */
+  /** The server at the address is not an MCP server that svc can use. */
   UPSTREAM_NOT_MCP: {
     code: "failed_precondition",
     field: "mcp.url",
-    says: (url: string, why: string) => `${formatValue(url)} is no MCP server with Streamable HTTP: ${why}`,
+    says: (url: string, why: string) => `${formatValue(url)} is not an MCP server with Streamable HTTP: ${why}`,
     help: "Give the address to which MCP messages are posted, often ending in /mcp.",
   },
   /** The MCP server wants a credential, and svc knows of no way to get one. */

@@ -26,7 +26,7 @@ export type TestParts = Partial<Omit<NodeParts, "db" | "limits" | "observer">> &
   readonly observer?: Partial<NodeObserver>;
 };
 
-/** Everything that the engines of a node told their observer, collected for the test. */
+/** Everything that the engines of a node reported to their observer, collected for the test. */
 export type Told = {
   readonly attempts: AttemptObservation[];
   readonly failures: { readonly what: string; readonly error: unknown }[];

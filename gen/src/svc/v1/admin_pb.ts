@@ -54,8 +54,8 @@ export type Erasure = Message<"svc.v1.Erasure"> & {
   entityId: string;
 
   /**
-   * State of the erasure: `running`, `waiting` (for jobs to end, or for the last pass over the tables), `done`, or
-   * `dry_run`. A dry run has no id.
+   * State of the erasure: `running`, `waiting`, `done` or `dry_run`. It is `waiting` until jobs end, or until the last
+   * scan of all tables. A dry run has no id.
    *
    * @generated from field: string state = 5;
    */
@@ -133,8 +133,8 @@ export const ErasureSchema: GenMessage<Erasure> = /*@__PURE__*/
  */
 export type UnsearchedPlace = Message<"svc.v1.UnsearchedPlace"> & {
   /**
-   * Name of the place where data of the erased entity (customer or user) or project may remain: a table of the
-   * database, such as `quarantined_posts`, or `log`, `backups`, `wal`, `texts`, `receivers`.
+   * Place where data of the erased entity or project may remain. It is a table of the database, such as
+   * `quarantined_posts`, or one of `log`, `backups`, `wal`, `texts` and `receivers`. The field `reason` explains it.
    *
    * @generated from field: string place = 1;
    */
@@ -170,7 +170,7 @@ export type ErasureSample = Message<"svc.v1.ErasureSample"> & {
   table: string;
 
   /**
-   * Ids of the rows. Parts of a composite key are joined by `/`.
+   * Ids of sample rows of this table. The parts of an id that has several parts are joined by `/`.
    *
    * @generated from field: repeated string ids = 2;
    */
@@ -284,9 +284,9 @@ export const ProjectPolicySchema: GenMessage<ProjectPolicy> = /*@__PURE__*/
  *
  * The caller cannot confirm its own call. svc refuses answers from:
  * - the key of the call;
- * - the key or grant (a person's permission for an agent) that created the key of the call, and all keys and grants
- *   that come from either of them;
- * - the sessions, links and clients of all of these.
+ * - the key or grant (a person's permission for an agent) that created the key of the call;
+ * - keys and grants that come from one of these keys or grants;
+ * - sessions, links and clients of these keys and grants.
  *
  * A confirmation covers the parameters and arguments that the contact saw. If an answer changes them, svc asks the
  * contact before the job sends its next call. It does the same if the policy starts to apply while a job waits or is
@@ -312,8 +312,8 @@ export type ConfirmPolicy = Message<"svc.v1.ConfirmPolicy"> & {
   contact: string;
 
   /**
-   * True if an MCP client that supports elicitation may ask its own user instead of the contact. The client fills in
-   * that form itself, so allow it only for clients that you trust to ask. Default false.
+   * True if an MCP client that supports elicitation may ask its own user instead of the contact. The client itself
+   * sends the user's answer, so allow this only for clients that you trust. Default false.
    *
    * @generated from field: optional bool elicitation = 3;
    */
@@ -360,14 +360,15 @@ export const HttpPolicySchema: GenMessage<HttpPolicy> = /*@__PURE__*/
 export type ProjectQuotas = Message<"svc.v1.ProjectQuotas"> & {
   /**
    * Calls per second on each node, including MCP calls. Bursts of up to one second's worth are allowed. Default 20,000.
-   * QUOTA_CALLS.
+   * Calls above the quota fail with QUOTA_CALLS.
    *
    * @generated from field: int32 calls = 1;
    */
   calls: number;
 
   /**
-   * Calls in progress at the same time on each node. Default 1,024. QUOTA_CONCURRENT_CALLS.
+   * Calls in progress at the same time on each node. Default 1,024. svc refuses further calls with
+   * QUOTA_CONCURRENT_CALLS.
    *
    * @generated from field: int32 concurrent_calls = 2;
    */
@@ -400,8 +401,8 @@ export type ProjectQuotas = Message<"svc.v1.ProjectQuotas"> & {
   pendingDeliveries: number;
 
   /**
-   * Jobs that have not ended: waiting, running and parked (suspended) jobs, and the simulation runs of simulateFirst.
-   * Default 20,000. QUOTA_JOBS.
+   * Maximum number of jobs that have not ended. Simulation runs of simulateFirst count too. Default 20,000. Further
+   * jobs are refused with QUOTA_JOBS.
    *
    * @generated from field: int32 jobs = 6;
    */
@@ -416,16 +417,17 @@ export type ProjectQuotas = Message<"svc.v1.ProjectQuotas"> & {
   openStreams: number;
 
   /**
-   * Private toolkits (apps that the project defined for itself). Default 100. QUOTA_PRIVATE_TOOLKITS.
+   * Maximum number of private toolkits (apps that the project defined for itself). Default 100. Further ones are
+   * refused with QUOTA_PRIVATE_TOOLKITS.
    *
    * @generated from field: int32 private_toolkits = 8;
    */
   privateToolkits: number;
 
   /**
-   * Stored bytes: event payloads, arguments and results of recorded tool calls (the ledger), rows of jobs, and
-   * quarantined posts to private toolkits. A whole number; the measurement may be some minutes old. Default: no limit. Webhook posts are refused as for `posts`.
-   * QUOTA_STORED_BYTES.
+   * Stored bytes, a whole number: event payloads, arguments and results of recorded tool calls, rows of jobs, and
+   * quarantined posts to private toolkits. The measurement may be some minutes old. Default: no limit. Above the quota,
+   * requests fail with QUOTA_STORED_BYTES. A webhook post fails only if all of its projects are above the quota.
    *
    * @generated from field: double stored_bytes = 9;
    */
@@ -440,8 +442,8 @@ export type ProjectQuotas = Message<"svc.v1.ProjectQuotas"> & {
   entitySubscriptions: number;
 
   /**
-   * Bytes of the definitions of all private toolkits (apps that the project defined for itself). Default 33,554,432
-   * (32 MiB). QUOTA_PRIVATE_TOOLKIT_BYTES.
+   * Maximum total size of the definitions of private toolkits, in bytes. Default 33,554,432 (32 MiB). Further ones are
+   * refused with QUOTA_PRIVATE_TOOLKIT_BYTES.
    *
    * @generated from field: int32 private_toolkit_bytes = 11;
    */
@@ -1122,7 +1124,8 @@ export type SetProjectPolicyRequest = Message<"svc.v1.SetProjectPolicyRequest"> 
   projectId: string;
 
   /**
-   * Plans that need a person's approval: `never`, `destructive` or `always`; see ProjectPolicy. If empty, `never`.
+   * Jobs whose plan a person must approve before they run: `never`, `destructive` or `always`, as in ProjectPolicy. If
+   * empty, `never`.
    *
    * @generated from field: string plan_approval = 2;
    */
@@ -1812,9 +1815,9 @@ export const GetRestoreResponseSchema: GenMessage<GetRestoreResponse> = /*@__PUR
  */
 export type ResumeRestoredRequest = Message<"svc.v1.ResumeRestoredRequest"> & {
   /**
-   * True if the original database did nothing after the end of the backup, for example because it was stopped before.
-   * svc then sends all writes of jobs that continue. If false, the original database may already have sent such a
-   * write. If the app takes no idempotency key for the write, it is in doubt, and a person decides if svc sends it.
+   * True if the deployment from which the backup comes did nothing after the backup. svc then sends all further writes
+   * of its jobs. If false, that deployment may already have sent such a write. If the app takes no idempotency key for
+   * the write, it is in doubt, and a person decides if svc sends it.
    *
    * @generated from field: bool nothing_since = 1;
    */
@@ -1835,7 +1838,7 @@ export const ResumeRestoredRequestSchema: GenMessage<ResumeRestoredRequest> = /*
  */
 export type ResumeRestoredResponse = Message<"svc.v1.ResumeRestoredResponse"> & {
   /**
-   * The resumed restore. Its counts are those at the time when svc began to send again.
+   * The restore from a backup, after which svc now sends again. Its counts are from the time of this call.
    *
    * @generated from field: svc.v1.Restore restore = 1;
    */
@@ -1934,7 +1937,7 @@ export type PutDeploymentSecretRequest = Message<"svc.v1.PutDeploymentSecretRequ
   name: string;
 
   /**
-   * Value to send: 8 to 8,192 characters of visible ASCII.
+   * Value of the secret: 8 to 8,192 characters of visible ASCII.
    *
    * @generated from field: string value = 2;
    */
@@ -2099,8 +2102,8 @@ export type AuditEvent = Message<"svc.v1.AuditEvent"> & {
   entityDigest: string;
 
   /**
-   * Outcome of the action: `ok` or the code of the error. For the action `ToolCall.Send`, `sent`. `unknown` if the
-   * service stopped while the action was in progress. Empty while the action is in progress.
+   * Outcome of the action: `ok` or the code of the error. The action `ToolCall.Send` has the outcome `sent`. `unknown`
+   * if the service stopped during the action. Empty while the action is in progress.
    *
    * @generated from field: string outcome = 8;
    */
@@ -2241,7 +2244,7 @@ export type AuditFault = Message<"svc.v1.AuditFault"> & {
   position: number;
 
   /**
-   * Id of the entry. Empty if the entry is missing.
+   * Id of the audit entry with the problem. Empty if the entry is missing.
    *
    * @generated from field: string event_id = 3;
    */
@@ -2333,7 +2336,7 @@ export const VerifyAuditLogRequestSchema: GenMessage<VerifyAuditLogRequest> = /*
  */
 export type VerifyAuditLogResponse = Message<"svc.v1.VerifyAuditLogResponse"> & {
   /**
-   * Number of entries verified.
+   * Number of entries of the audit log that this call verified.
    *
    * @generated from field: uint32 checked = 1;
    */
@@ -2347,7 +2350,7 @@ export type VerifyAuditLogResponse = Message<"svc.v1.VerifyAuditLogResponse"> & 
   faults: AuditFault[];
 
   /**
-   * Ends of the audit log's hash chains whose last entry is in this part of the verification.
+   * Hash chains of the audit log that this call verified to their end, each with its length and last hash.
    *
    * @generated from field: repeated svc.v1.AuditHead heads = 3;
    */

@@ -205,14 +205,13 @@ export type Tool = Message<"svc.v1.Tool"> & {
   pagingJson: string;
 
   /**
-   * Method by which a schedule finds new rows in the tool's list, as JSON text: `{"rows", "id", "cursor"}`. With it,
-   * the JSON of a schedule that polls the tool needs only `{"poll": {"call": …, "every": "5m"}}`. If empty, the JSON of
-   * such a schedule must describe the method itself.
+   * How a schedule finds new rows in the tool's list, as JSON text. The JSON of such a schedule then needs only
+   * `{"poll": {"call": …, "every": "5m"}}`. If empty, the JSON of the schedule must have these fields itself.
    * - `rows`: the list in the answer.
    * - `id`: the permanent id of a row.
-   * - `cursor`: the position from which a poll continues (`{"kind": "seen"}`, `after`, `newest` or `token`).
-   * - `changed`: the cursor for polls that find changed rows.
-   * - `size`: the argument for the number of rows in the answer.
+   * - `cursor`: how a poll continues. Its `kind` is `seen`, `after`, `newest` or `token`.
+   * - `changed`: the cursor for polls that find changed rows. Optional.
+   * - `size`: the argument for the number of rows in the answer. Optional.
    *
    * @generated from field: string poll_json = 12;
    */
@@ -884,7 +883,8 @@ export type ImportOverride = Message<"svc.v1.ImportOverride"> & {
   class: string;
 
   /**
-   * Description of the tools for models. It also brings back operations that were left out as `flagged`.
+   * Description of the tools for models. It replaces the document's own description. So operations whose own
+   * description was `flagged` are imported too.
    *
    * @generated from field: string description = 4;
    */
@@ -941,7 +941,8 @@ export type ImportToolkitRequest = Message<"svc.v1.ImportToolkitRequest"> & {
   except: string[];
 
   /**
-   * Choices for some of the tools. If several match a tool, the last one that sets a field decides.
+   * New names, access classes or descriptions for some of the tools. If several match a tool, the last one that sets a
+   * field decides.
    *
    * @generated from field: repeated svc.v1.ImportOverride overrides = 6;
    */
@@ -1111,9 +1112,10 @@ export type LeftOutOperation = Message<"svc.v1.LeftOutOperation"> & {
 
   /**
    * Reason that the operation did not become a tool: `deprecated`, `upload`, `download`, `stream`, `body_type`,
-   * `parameter_encoding`, `too_large`, `external_ref`, `other_server`, `method`, `flagged` (its description gives
-   * orders to the reader), `needs_tasks` (a tool of an MCP server that only runs in the background) or `refused` (the
-   * tool breaks a rule of definitions).
+   * `parameter_encoding`, `too_large`, `external_ref`, `other_server` or `method`. Three reasons are less clear by name:
+   * - `flagged`: its description gives orders to the reader.
+   * - `needs_tasks`: the MCP server's tool only runs in the background.
+   * - `refused`: the tool breaks a rule of definitions.
    *
    * @generated from field: string reason = 2;
    */
@@ -1145,9 +1147,9 @@ export type ImportNote = Message<"svc.v1.ImportNote"> & {
    * - `paging`: how the pages of the tool's list are requested, guessed from names.
    * - `idempotency`: the header for an idempotency key.
    * - `cut`: parts that svc left out of the schemas and the arguments, with their number.
-   * - `auth`: a scheme of authentication that svc does not use, or the meaning of two keys.
+   * - `auth`: a scheme of authentication that svc does not use, or which of two keys is an account's user name.
    * - `refused`: the rule that a tool breaks.
-   * - `flagged`: texts that give orders to the reader. svc left them out.
+   * - `flagged`: texts that svc left out, because they give orders to an AI model that reads them.
    * - `says`: what an MCP server says about the effect of its tool.
    *
    * @generated from field: string kind = 2;
@@ -1155,7 +1157,7 @@ export type ImportNote = Message<"svc.v1.ImportNote"> & {
   kind: string;
 
   /**
-   * Content of the remark, for a person.
+   * Text of this remark about an imported tool, for a person.
    *
    * @generated from field: string detail = 3;
    */
@@ -1183,7 +1185,7 @@ export type ImportSuggestion = Message<"svc.v1.ImportSuggestion"> & {
   tool: string;
 
   /**
-   * The milder access class, such as `read` for a POST whose name says that it searches.
+   * Suggested access class, such as `read`. It is milder than the class that the import gave to the tool.
    *
    * @generated from field: string class = 2;
    */
@@ -1711,7 +1713,7 @@ export const ToolViewSchema: GenEnum<ToolView> = /*@__PURE__*/
  */
 export const ToolkitConnectability = {
   /**
-   * The toolkits `skills`, `events` and `svc`, which svc itself provides. They have no accounts.
+   * Not set: svc itself provides the toolkit (`skills`, `events` or `svc`). Such a toolkit has no accounts.
    *
    * @generated from enum value: TOOLKIT_CONNECTABILITY_UNSPECIFIED = 0;
    */
@@ -1733,8 +1735,8 @@ export const ToolkitConnectability = {
   NEEDS_OAUTH_REGISTRATION: 2,
 
   /**
-   * A scheme without OAuth (`api_key`, `basic`) can be connected now. The `oauth2` scheme needs an OAuth client that is
-   * not yet registered.
+   * The toolkit's schemes without OAuth, such as `api_key`, can be connected now. Its scheme `oauth2` needs an OAuth
+   * client that is not yet registered.
    *
    * @generated from enum value: TOOLKIT_CONNECTABILITY_OAUTH_PENDING = 3;
    */
@@ -1845,20 +1847,23 @@ export const CatalogService: GenService<{
    * key's project. Replaces an earlier private definition with the same slug. This node serves it immediately, every
    * other node within a second. Requires ROLE_APPROVER.
    *
-   * A private definition has no `{{deployment.*}}` values. Its webhook has no `secretEnv`: PutWebhookSecret sets its
-   * secrets. Its triggers, at most 50, name an `entity` instead of an `account`. A private definition may use the slug
-   * of a shared toolkit and then hides it from the project. It cannot lower an access class: a DELETE is destructive,
-   * and a tool has at least the class of the shared tool that it hides. If a person must confirm destructive calls,
-   * every call of a private tool with a method other than GET needs confirmation.
+   * These rules apply only to private definitions:
+   * - A definition has no `{{deployment.*}}` values.
+   * - Its webhook has no `secretEnv`: PutWebhookSecret sets its secrets.
+   * - It has at most 50 triggers. A trigger has the field `entity` instead of `account`.
+   * - It may use the slug of a shared toolkit and then hides it from the project.
+   * - A DELETE is destructive. A tool has at least the access class of the shared tool that it hides.
+   * - If a person must confirm destructive calls, every call with a method other than GET needs confirmation.
    *
-   * If a new version sends credentials to another place (another base URL or authentication), accounts that were
-   * connected with the old version must be connected again.
+   * If a new version sends credentials to another base URL or authenticates in another way, accounts of the old version
+   * must be connected again.
    *
    * Errors:
    * - invalid_argument DEFINITION_INVALID: the definition breaks a rule. The error has one detail per problem, up to
    *   100. Each detail's `field` is the position of the problem.
    * - resource_exhausted QUOTA_PRIVATE_TOOLKITS: the project has reached its quota of private toolkits.
-   * - resource_exhausted QUOTA_PRIVATE_TOOLKIT_BYTES: the project's private toolkits would have too many bytes together.
+   * - resource_exhausted QUOTA_PRIVATE_TOOLKIT_BYTES: the project's private toolkits would have too many bytes
+   *   together.
    *
    * @generated from rpc svc.v1.CatalogService.PublishToolkit
    */
@@ -1868,9 +1873,9 @@ export const CatalogService: GenService<{
     output: typeof PublishToolkitResponseSchema;
   },
   /**
-   * Makes a private toolkit (an app that the project defines itself) from an OpenAPI document (Swagger 2.0, OpenAPI 3.0,
-   * 3.1 or 3.2, in JSON or YAML) or from an MCP server. Each operation of the document, or each tool of the server, becomes
-   * a tool with an access class, and the result is stored by the rules of PublishToolkit. The response says which
+   * Makes a private toolkit (an app that the project defines itself) from an OpenAPI document or from an MCP server. svc
+   * reads Swagger 2.0 and OpenAPI 3.0 to 3.2, in JSON or YAML. Each operation of the document, or each tool of the server,
+   * becomes a tool with an access class. The toolkit is stored by the rules of PublishToolkit. The response says which
    * operations were left out, and why. With `dryRun`, nothing is stored. Requires ROLE_APPROVER.
    *
    * Of a document, svc reads nothing but the document itself: it follows only references that begin with `#`. The

@@ -327,7 +327,8 @@ export type CreateConnectLinkRequest = Message<"svc.v1.CreateConnectLinkRequest"
   scheme: string;
 
   /**
-   * For `oauth2`: URL to which svc sends the person's browser at the end, as for InitiateConnection.
+   * For `oauth2`: URL to which svc sends the person's browser after the account was connected or the attempt failed.
+   * `redirect_url` of InitiateConnection describes its query parameters.
    *
    * @generated from field: string redirect_url = 4;
    */
@@ -793,7 +794,7 @@ export const ConnectionsService: GenService<{
    * If the toolkit names a tool that identifies an account, svc tests the credential with it before it stores anything.
    * When the new account becomes active, it supersedes the entity's active account of the same toolkit and scheme.
    * Sandbox accounts and real accounts are separate: a call in the sandbox uses only sandbox accounts, and a real call
-   * only real ones. An account supersedes only accounts of its own kind.
+   * only real ones. A sandbox account supersedes only sandbox accounts, and a real account only real ones.
    *
    * Errors:
    * - not_found TOOLKIT_NOT_FOUND: the project can see no toolkit `toolkitSlug`.
@@ -818,7 +819,7 @@ export const ConnectionsService: GenService<{
    *   the project's policy.
    * - failed_precondition CREDENTIAL_REFUSED: the app rejected the credential.
    * - unavailable PROBE_FAILED: svc could not ask the app whether the credential works.
-   * - already_exists REFERENCE_TAKEN: another account has the app's own id of this account.
+   * - already_exists REFERENCE_TAKEN: the app's own id of this account already belongs to another account.
    *
    * @generated from rpc svc.v1.ConnectionsService.InitiateConnection
    */

@@ -83,18 +83,18 @@ export type Reach = Message<"svc.v1.Reach"> & {
   toolSlug: string;
 
   /**
-   * Id of the entity (a customer or user of the project) whose account the call uses, at most 200 characters.
+   * Id of the entity (customer or user) whose account makes this tool call, at most 200 characters.
    *
    * @generated from field: string entity_id = 2;
    */
   entityId: string;
 
   /**
-   * Arguments of the tool as a JSON object in text form, at most 16 KiB. Texts in it may have placeholders; `{{` is a
-   * literal brace.
+   * Arguments of the tool as a JSON object in text form, at most 16 KiB. svc replaces placeholders in the texts. Write
+   * `{{` for a literal brace.
    * - `{question}`, `{jobId}` and `{requestId}`: the values of the ask.
-   * - `{link}`: a link with which the contact answers the ask, with the authority of the key that put the contact. For
-   *   an approval, the link to its page in the console.
+   * - `{link}`: a link with which the contact answers. The answer has the rights of the key that created the contact.
+   *   For an approval, the link leads to the approval's page in the console.
    *
    * @generated from field: string args_json = 3;
    */
@@ -263,7 +263,7 @@ export const ContactsService: GenService<{
    * - invalid_argument CONTACT_NAME_INVALID: `name` is empty, longer than 200 characters, or has control characters.
    * - not_found TOOL_NOT_FOUND: the project can see no tool `reach.toolSlug`.
    * - invalid_argument REACH_TOOL_UNSUITABLE: the tool is a trigger, a skill, destructive, or one that svc only
-   *   describes and cannot call. Or a person must confirm this key's calls of the tool's class.
+   *   describes and cannot call. Or this key needs a person's confirmation to call such a tool.
    * - invalid_argument ENTITY_ID_INVALID: `reach.entityId` is empty, longer than 200 characters, or has control
    *   characters.
    * - invalid_argument REACH_ARGS_INVALID: `reach.argsJson` is not a JSON object, is larger than 16 KiB, or has an

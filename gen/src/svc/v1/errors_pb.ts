@@ -71,9 +71,9 @@ export type ErrorDetail = Message<"svc.v1.ErrorDetail"> & {
   help: string;
 
   /**
-   * Parts of the error texts that a client may replace by its own words, in order. For example, the command line names
-   * one of its commands in place of an API call. The first detail has the parts of the error's message. In the JSON of
-   * an error, the parts are only in the field `value` of a detail, and not in its field `debug`.
+   * Parts of the error's texts that a client may replace by its own words. An example is the name of an API call. The
+   * first detail of an error has the parts of the error's message. In JSON, the field `debug` leaves out the parts;
+   * decode the field `value` instead.
    *
    * @generated from field: repeated svc.v1.TextPart parts = 4;
    */
@@ -103,21 +103,21 @@ export type TextPart = Message<"svc.v1.TextPart"> & {
   kind: TextPart_Kind;
 
   /**
-   * Position of this part of the error's text, in UTF-16 code units from the start of the message or of the help.
+   * Start of this part in the text, in UTF-16 code units. `inMessage` says which text.
    *
    * @generated from field: uint32 start = 2;
    */
   start: number;
 
   /**
-   * Length of the marked part of the text, in UTF-16 code units.
+   * Length of this part of the error's text, in UTF-16 code units.
    *
    * @generated from field: uint32 length = 3;
    */
   length: number;
 
   /**
-   * True if the marked part is in the error's message. False if it is in the error's help text.
+   * True if `start` is a position in the error's message. False if it is a position in the error's help text.
    *
    * @generated from field: bool in_message = 4;
    */
@@ -132,7 +132,7 @@ export const TextPartSchema: GenMessage<TextPart> = /*@__PURE__*/
   messageDesc(file_svc_v1_errors, 1);
 
 /**
- * Kind of a marked part of the error message. Clients can write such a part in their own words.
+ * Kind of a part of an error text, for example the name of a call. Clients can replace the part by their own words.
  *
  * @generated from enum svc.v1.TextPart.Kind
  */
@@ -145,7 +145,7 @@ export const TextPart_Kind = {
   UNSPECIFIED: 0,
 
   /**
-   * The part names a call of this API, shows an example of its request, or says how to make the call.
+   * This part of the text names a call of this API, shows an example of its request, or says how to make the call.
    *
    * @generated from enum value: KIND_CALL = 1;
    */
@@ -166,7 +166,7 @@ export const TextPart_Kind = {
   WAIT: 3,
 
   /**
-   * The number of problems in the request. The response may list fewer.
+   * This part of the text is the number of problems in the request. The response may list fewer.
    *
    * @generated from enum value: KIND_COUNT = 4;
    */
@@ -174,7 +174,7 @@ export const TextPart_Kind = {
 } as const;
 
 /**
- * Kind of a marked part of the error message. Clients can write such a part in their own words.
+ * Kind of a part of an error text, for example the name of a call. Clients can replace the part by their own words.
  *
  * @generated from enum svc.v1.TextPart.Kind
  */

@@ -45,7 +45,7 @@ export type Grant = Message<"svc.v1.Grant"> & {
   clientId: string;
 
   /**
-   * Origin to which svc sent the grant of the agent: scheme and host, such as `http://127.0.0.1:33418`.
+   * Scheme and host of the agent's OAuth redirect URL, such as `http://127.0.0.1:33418`. svc sent the grant there.
    *
    * @generated from field: string client_origin = 4;
    */
@@ -559,10 +559,10 @@ export const GrantsService: GenService<{
     output: typeof RevokeGrantResponseSchema;
   },
   /**
-   * Creates an API key for an agent. The response contains the key's text, and no other response ever does. The key has
-   * ROLE_MEMBER. It expires within 24 hours, and it ends when the key that created it ends. It never has more access
-   * than that key: an empty field means the same access as that key. If calls need confirmation, neither key can
-   * confirm calls of the other. A key can have 100 valid agent keys at a time. Requires ROLE_APPROVER.
+   * Creates an API key for an agent. Only this response contains the key's text. The key has ROLE_MEMBER and expires
+   * within 24 hours. It ends earlier if the calling key ends. The agent key never has more access than the calling key.
+   * If a field is empty, the access of the calling key applies. Neither key can confirm calls of the other. Requires
+   * ROLE_APPROVER.
    *
    * Errors:
    * - invalid_argument NAME_INVALID: `name` is empty or longer than 100 characters.
@@ -577,7 +577,7 @@ export const GrantsService: GenService<{
    * - invalid_argument AGENT_KEY_UNSCOPED: `entityId` and `toolkitSlugs` are both empty, and the calling key is scoped
    *   to neither an entity (customer or user) nor toolkits.
    * - invalid_argument AGENT_KEY_WIDENED: `accessClasses` or `toolkitSlugs` has a value that the calling key may not
-   *   use, or `confirm` requires confirmation for fewer calls than the calling key does.
+   *   use, or `confirm` is less strict than the setting of the calling key.
    * - permission_denied ENTITY_BOUND: the calling key is scoped to another entity than `entityId`.
    * - resource_exhausted AGENT_KEYS_EXCEEDED: the calling key already has 100 valid agent keys.
    *

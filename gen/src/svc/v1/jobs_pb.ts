@@ -52,14 +52,14 @@ export type Job = Message<"svc.v1.Job"> & {
   programHash: string;
 
   /**
-   * Maximum effect of the job, computed from the program when it was submitted.
+   * Limits of the job's tool calls, rows and questions, computed from the program when the job was submitted.
    *
    * @generated from field: svc.v1.Estimate estimate = 5;
    */
   estimate?: Estimate | undefined;
 
   /**
-   * Id of the approval that the plan needs or needed. Empty if it needs none.
+   * Id of the approval that the program needs before it runs. Empty if it needs none.
    *
    * @generated from field: string plan_approval_id = 6;
    */
@@ -136,8 +136,8 @@ export type Job = Message<"svc.v1.Job"> & {
    * Mode of the job:
    * - `live`: a normal run.
    * - `simulate`: a simulation run. It reads but sends no write.
-   * - `rehearse`: an approval dry run. It executes nothing: people decide if the schedule `standingProgramId` may run
-   *   the program.
+   * - `rehearse`: an approval dry run. It makes no calls. It only asks people if the schedule `standingProgramId` may
+   *   run the program.
    *
    * @generated from field: string mode = 16;
    */
@@ -159,8 +159,8 @@ export type Job = Message<"svc.v1.Job"> & {
   skillSlug: string;
 
   /**
-   * Time at which PauseJob paused the job. Also set while the pause waits for calls in progress or for another wait to
-   * end. Unset if the job is not paused.
+   * Time at which PauseJob paused the job. Also set while calls of the job are still in progress. Unset if the job is
+   * not paused.
    *
    * @generated from field: google.protobuf.Timestamp paused_at = 19;
    */
@@ -287,13 +287,13 @@ export const JobAttemptSchema: GenMessage<JobAttempt> = /*@__PURE__*/
   messageDesc(file_svc_v1_jobs, 1);
 
 /**
- * Bounds of a program's effect, known before it runs.
+ * Effects that a program can have, computed before it runs, for example its maximum number of tool calls.
  *
  * @generated from message svc.v1.Estimate
  */
 export type Estimate = Message<"svc.v1.Estimate"> & {
   /**
-   * Minimum number of tool calls.
+   * Lowest number of tool calls that the program can make.
    *
    * @generated from field: uint32 calls_min = 1;
    */
@@ -321,7 +321,7 @@ export type Estimate = Message<"svc.v1.Estimate"> & {
   destructiveMax: number;
 
   /**
-   * Maximum number of rows.
+   * Maximum number of rows that the job processes.
    *
    * @generated from field: uint32 rows_max = 5;
    */
@@ -447,9 +447,8 @@ export const ParkSchema: GenMessage<Park> = /*@__PURE__*/
  */
 export type Judgment = Message<"svc.v1.Judgment"> & {
   /**
-   * Id of the point (place in the program where a person decides). It is a point that the program declares, or
-   * `approval`. `in_doubt` and `undo_stuck` are points of svc: a write has an unknown outcome, or a call cannot be
-   * undone.
+   * Id of the judgment point (place where a person decides). It is a point of the program, or one of these points of
+   * svc: `approval`, `in_doubt` (a write has an unknown outcome) or `undo_stuck` (a call cannot be undone).
    *
    * @generated from field: string point_id = 1;
    */
@@ -633,7 +632,7 @@ export type StepReceipt = Message<"svc.v1.StepReceipt"> & {
   toolSlug: string;
 
   /**
-   * Version of the definition of the step's tool (of its app's toolkit), as svc stored it when the job was submitted.
+   * Version of the tool's toolkit when the job was submitted. For a skill, the version of the skill.
    *
    * @generated from field: string tool_version = 4;
    */
@@ -862,8 +861,8 @@ export type Receipt = Message<"svc.v1.Receipt"> & {
   saga?: Saga | undefined;
 
   /**
-   * Result that the program declares, as JSON text of at most 16 KiB, with sensitive values masked. Empty if the
-   * program declares none or did not reach it, or if the result could not be computed or was too large: see
+   * Result of the job, as JSON text of at most 16 KiB, with sensitive values masked. Empty if the program declares
+   * none, or if the job ended before it. Also empty if the result was too large or could not be computed: see
    * Job.lastError.
    *
    * @generated from field: string result_json = 11;
@@ -893,7 +892,7 @@ export const ReceiptSchema: GenMessage<Receipt> = /*@__PURE__*/
   messageDesc(file_svc_v1_jobs, 10);
 
 /**
- * Use of a job's limits.
+ * The limits of a job, and how much of each limit the job has used.
  *
  * @generated from message svc.v1.ReceiptLimits
  */
@@ -927,8 +926,8 @@ export const ReceiptLimitsSchema: GenMessage<ReceiptLimits> = /*@__PURE__*/
  */
 export type JobLimits = Message<"svc.v1.JobLimits"> & {
   /**
-   * In `max`: time that the job has until its deadline, in seconds. In `used`: the part of this time that has passed.
-   * The time while the job waits for a person or is paused does not count.
+   * As a limit: time until the job's deadline, in seconds. As used: the part of this time that has passed. Time in
+   * which the job waits for a person or is paused does not count.
    *
    * @generated from field: uint32 deadline_seconds = 1;
    */
@@ -949,7 +948,7 @@ export type JobLimits = Message<"svc.v1.JobLimits"> & {
   writes: number;
 
   /**
-   * Number of rows.
+   * Number of rows that the job processes.
    *
    * @generated from field: uint32 rows = 4;
    */
@@ -1012,7 +1011,7 @@ export type AskCounts = Message<"svc.v1.AskCounts"> & {
   withdrawn: number;
 
   /**
-   * Number of answers to questions that svc refused.
+   * Number of answers of people that svc refused.
    *
    * @generated from field: uint32 refused_answers = 5;
    */
@@ -1040,7 +1039,7 @@ export type ApprovalReceipt = Message<"svc.v1.ApprovalReceipt"> & {
   approvalId: string;
 
   /**
-   * Id of the step that is the approval gate. Empty for the approval of the plan.
+   * Id of the program's step that needed the approval. Empty if the approval was for the whole program.
    *
    * @generated from field: string step_id = 2;
    */
@@ -1681,7 +1680,7 @@ export type SubmitJobRequest = Message<"svc.v1.SubmitJobRequest"> & {
   mode: string;
 
   /**
-   * True to simulate the program before its plan is approved or queued.
+   * True to simulate the program first. Only after that, the job waits for approval or for its start.
    *
    * @generated from field: bool simulate_first = 4;
    */
@@ -1825,7 +1824,7 @@ export type ProgramFault = Message<"svc.v1.ProgramFault"> & {
   reason: string;
 
   /**
-   * Position: `programJson` followed by a JSON Pointer.
+   * Place of the fault in the program: `programJson` followed by a JSON Pointer.
    *
    * @generated from field: string field = 2;
    */
@@ -1839,7 +1838,7 @@ export type ProgramFault = Message<"svc.v1.ProgramFault"> & {
   message: string;
 
   /**
-   * Correct value or next step.
+   * Advice for the author: the correct value, or what to do next.
    *
    * @generated from field: string help = 4;
    */
@@ -1860,11 +1859,11 @@ export const ProgramFaultSchema: GenMessage<ProgramFault> = /*@__PURE__*/
  */
 export type ProgramNote = Message<"svc.v1.ProgramNote"> & {
   /**
-   * Reason in UPPER_SNAKE:
+   * Reason for the warning, in UPPER_SNAKE:
    * - `PAGES_UNREAD`: the program reads only the first page of a list.
-   * - `SKIP_LEAVES_WRITES`: if a person answers `skip`, only one of several writes is left out.
-   * - `FIELD_UNVERIFIED`: the fields that the program names cannot be checked, because the form of the items is
-   *   unknown.
+   * - `SKIP_LEAVES_WRITES`: the answer `skip` leaves out only one of several writes. svc still sends the others.
+   * - `FIELD_UNVERIFIED`: svc cannot check a field name in the program, because it does not know the fields of the
+   *   rows.
    * - `VALUE_UNLISTED`: a field is compared with a value that the tool's argument of the same name does not accept.
    * - `SAGA_UNDOES_NOTHING`: no call declares an undo.
    * - `ZONE_DEFAULT`: the schedule names no time zone, so its times are in UTC.
@@ -1890,7 +1889,7 @@ export type ProgramNote = Message<"svc.v1.ProgramNote"> & {
   message: string;
 
   /**
-   * Alternative, if the program does not do what the author intends.
+   * Text that the author can write instead, if the program does something that the author does not intend.
    *
    * @generated from field: string help = 4;
    */
@@ -1981,10 +1980,12 @@ export type ListJobsRequest = Message<"svc.v1.ListJobsRequest"> & {
   pageToken: string;
 
   /**
-   * Mode of the jobs: `live`, `simulate` (runs without writes) or `rehearse` (approval dry runs of schedules).
-   * - `simulate` includes the simulation runs that `simulateFirst` makes before a job.
-   * - If empty, live and simulated jobs are listed, without the runs of `simulateFirst`. With `standingProgramId`, its
-   *   approval dry runs are listed too.
+   * Mode of the jobs to list:
+   * - `live`: normal runs.
+   * - `simulate`: simulation runs, also those that `simulateFirst` made.
+   * - `rehearse`: approval dry runs of schedules.
+   * - Empty: live jobs and simulation runs, except those that `simulateFirst` made. With `standingProgramId`, also the
+   *   approval dry runs of this schedule.
    *
    * @generated from field: string mode = 4;
    */
@@ -2231,7 +2232,7 @@ export type RerunJobRequest = Message<"svc.v1.RerunJobRequest"> & {
 
   /**
    * Values for params of the program, by name, as a JSON object. If empty, the new job uses the values in the program's
-   * text. Params that answers to questions changed in the earlier job are not used.
+   * text. Answers that changed values in the earlier job are ignored.
    *
    * @generated from field: string params_json = 3;
    */
@@ -2273,7 +2274,7 @@ export type RerunJobResponse = Message<"svc.v1.RerunJobResponse"> & {
   job?: Job | undefined;
 
   /**
-   * Tools of the program that have changed since the earlier job was submitted, ordered by slug.
+   * Tools that have changed since the submission of the job that was run again, ordered by slug.
    *
    * @generated from field: repeated svc.v1.ToolDrift drift = 2;
    */
@@ -2317,7 +2318,8 @@ export type ToolDrift = Message<"svc.v1.ToolDrift"> & {
   before: string;
 
   /**
-   * Current value as text, in the form of `before`. Empty if the tool is gone.
+   * Present value of the changed part of the tool's definition, as text. For a schema, at most 2,000 characters of its
+   * canonical JSON. Empty if the tool no longer exists.
    *
    * @generated from field: string after = 4;
    */
@@ -2703,7 +2705,7 @@ export const ListUndoEntriesResponseSchema: GenMessage<ListUndoEntriesResponse> 
  */
 export type UndoEntry = Message<"svc.v1.UndoEntry"> & {
   /**
-   * Number of the entry in the job, from 1, in the order in which the calls succeeded.
+   * Number of the undo entry in the job, from 1. The entries are numbered in the order in which the calls succeeded.
    *
    * @generated from field: uint32 entry = 1;
    */
@@ -3268,7 +3270,7 @@ export type ListAsksRequest = Message<"svc.v1.ListAsksRequest"> & {
   state: AskState;
 
   /**
-   * Contact (person) to whom svc has sent the question last. If empty, questions of all contacts.
+   * Lists only asks that svc sent last to this contact (person). If empty, asks of all contacts.
    *
    * @generated from field: string principal_id = 2;
    */
@@ -3465,7 +3467,8 @@ export const CreateAskEndpointResponseSchema: GenMessage<CreateAskEndpointRespon
  */
 export type ListAskEndpointsRequest = Message<"svc.v1.ListAskEndpointsRequest"> & {
   /**
-   * Maximum ask endpoints per page. 0 means 50. Values above 500 mean 500.
+   * Maximum number of ask endpoints per page. An ask endpoint is a URL that receives questions of jobs. 0 means 50.
+   * Values above 500 mean 500.
    *
    * @generated from field: int32 page_size = 1;
    */
@@ -3885,9 +3888,9 @@ export const JobsService: GenService<{
    * to be undone after `cancelled` (a saga), svc undoes them first. The returned job may therefore still be
    * JOB_STATUS_RUNNING or JOB_STATUS_COMPENSATING. Its pending question to a person is withdrawn.
    *
-   * Some jobs are already undoing their calls and are parked, so that no node works on them. The reason is the question
-   * `undo_stuck`, an administrator, or `poisoned`. Cancelling such a job ends it without undoing the remaining calls.
-   * Idempotent: cancelling again changes nothing.
+   * A job that is parked while it undoes its calls ends at once, and its remaining calls are not undone. Such a job
+   * waits for an answer to the question `undo_stuck`, or for an administrator to release it. Cancelling again changes
+   * nothing.
    *
    * Errors:
    * - not_found JOB_NOT_FOUND: the project has no job with this `id`.
@@ -3965,25 +3968,25 @@ export const JobsService: GenService<{
     output: typeof ResumeJobResponseSchema;
   },
   /**
-   * Retries a job that failed, expired, was aborted or was cancelled. It stays the same job. Its next attempt continues
-   * where the last one stopped. Rows that succeeded are not repeated. Rows that failed are repeated. A write with an
-   * unknown outcome is repeated only with `resendUnknown`, with the same idempotency key of the app. With `fromStepId`,
-   * the attempt starts at an earlier step, if nothing was written since that step.
+   * Retries a job that failed, expired, was aborted or was cancelled. The job keeps its id. The new attempt continues
+   * where the last one stopped: rows that succeeded are not repeated, rows that failed are. A write with an unknown
+   * outcome is repeated only with `resendUnknown`; the app gets the same idempotency key again. With `fromStepId`, the
+   * attempt starts at an earlier step, if the job has written nothing since that step.
    *
-   * The attempt that ended moves to `attempts`. `receipt` and `finishedAt` are unset until the new attempt ends, the
-   * log continues, and the deadline starts again. The other limits count over all attempts together.
+   * The ended attempt moves to `attempts`. `receipt` and `finishedAt` are unset until the new attempt ends. The log
+   * continues, and the deadline starts again. The other limits count over all attempts together.
    *
-   * The job is JOB_STATUS_PENDING_PLAN_APPROVAL if its plan needs approval and has none, or if its approval does not
-   * cover the new attempt (changed params, or more writes than the estimate). Only the key that retries may then give
-   * the approval. Idempotency: if `idempotencyKey` was used for the same retry of the job, the call returns the job and
-   * changes nothing.
+   * The job is JOB_STATUS_PENDING_PLAN_APPROVAL if its plan needs an approval and has none that covers the new attempt.
+   * An approval does not cover changed params, or more writes than the estimate. Only the key that retries may then
+   * give the approval. Idempotency: if `idempotencyKey` was used for the same retry of the job, the call returns the
+   * job and changes nothing.
    *
    * Errors:
    * - not_found JOB_NOT_FOUND: the project has no job with this `id`.
-   * - failed_precondition JOB_NOT_RETRYABLE: the job has not ended, it succeeded, or it was rejected. A job cannot be
-   *   retried if it was a simulation run or an approval dry run, or if another job ran it. It cannot be retried after
-   *   it started to undo its calls, reached a limit, lost its rows, or had 20 attempts. It cannot be retried if that
-   *   would repeat writes made since `fromStepId` or by a skill.
+   * - failed_precondition JOB_NOT_RETRYABLE: the job has not ended, it succeeded, or it was rejected. Or it was a
+   *   simulation run or an approval dry run, or another job ran it. Or it started to undo its calls, reached a limit,
+   *   lost its rows, or had 20 attempts. Or the retry would repeat writes of a skill, or writes that were made since
+   *   `fromStepId`.
    * - invalid_argument JOB_STEP_UNKNOWN: `fromStepId` is not a step of the program that the job has started.
    * - invalid_argument OVERRIDES_INVALID: `paramsJson` is not a JSON object, names an unknown param, or has a value of
    *   the wrong type for a param.
@@ -4081,8 +4084,8 @@ export const JobsService: GenService<{
    * - not_found SKILL_NOT_FOUND: `newVersion` is true, and the project has no skill with this slug.
    * - failed_precondition SKILL_INCOMPATIBLE: the program does not accept every input that the newest version accepts.
    *   The message has the differences.
-   * - invalid_argument PROGRAM_TEMPLATE_LITERAL: an older version of the service, which did not yet have this rule,
-   *   accepted the program. Correct the program, submit it, and promote the new job.
+   * - invalid_argument PROGRAM_TEMPLATE_LITERAL: the program breaks a rule that svc did not have yet when the job was
+   *   submitted. Correct the program, submit it, and promote the new job.
    * - invalid_argument PROGRAM_SENSITIVE_LITERAL: as for PROGRAM_TEMPLATE_LITERAL.
    * - invalid_argument PROGRAM_EXPRESSION_INVALID: as for PROGRAM_TEMPLATE_LITERAL.
    * - resource_exhausted SKILLS_TOO_MANY: the project already has 200 skills, or the skill 100 versions.
@@ -4153,9 +4156,8 @@ export const JobsService: GenService<{
    * - invalid_argument OVERRIDES_INVALID: `overridesJson` is not JSON, does not match the question's answer schema, or
    *   comes with a continuation other than `retry-with`.
    * - invalid_argument NOTE_TOO_LONG: `note` is longer than 2,000 characters.
-   * - permission_denied CONFIRM_BY_CALLER: the ask confirms a call or a program that this key caused, or that a related
-   *   key caused: a grant (a person's permission for an agent) of this key, the key that gave this key's grant, or
-   *   another grant of that key.
+   * - permission_denied CONFIRM_BY_CALLER: the ask confirms a call or a program that this key or a related key caused.
+   *   Keys are related if one of them gave the other its access, or if the same key gave both their access.
    * - permission_denied APPROVER_ROLE_REQUIRED: the ask is an approval, and the key is not an approver's key.
    * - permission_denied APPROVAL_KEY_MISMATCH: the ask is an approval, and the key is not the one that submitted the
    *   plan to be approved.
@@ -4170,10 +4172,10 @@ export const JobsService: GenService<{
     output: typeof AnswerAskResponseSchema;
   },
   /**
-   * Creates a link with which a contact (a person who answers questions of jobs) without a key answers one pending ask,
-   * at /console/answer. An ask is a question of a job. An answer through the link counts as the answer of this contact.
-   * So the caller is responsible that only this contact gets the link. The link ends with the ask, the key or the
-   * contact, or when it expires. Opening it changes nothing. Approvals cannot have such links.
+   * Creates a link to one pending ask (a question of a job). With the link, a contact answers at /console/answer and
+   * needs no key. svc takes an answer through the link as the answer of this contact. So the caller must make sure that
+   * only the contact gets the link. The link ends when it expires, and when the ask, the contact or the key that
+   * created it ends. Opening the link changes nothing. Approvals cannot have such links.
    *
    * Errors:
    * - failed_precondition CONSOLE_OFF: the node does not serve the console.
@@ -4184,9 +4186,9 @@ export const JobsService: GenService<{
    *   ask.
    * - failed_precondition APPROVAL_NOT_LINKABLE: the ask is an approval.
    * - permission_denied PRINCIPAL_NOT_REACHED: the ask was not sent to the contact `principalId`.
-   * - permission_denied CONFIRM_BY_CALLER: the ask confirms a call or a program that this key caused, or that a related
-   *   key caused. A grant is a person's permission for an agent. Keys are related if one comes from a grant that was
-   *   given with the other, or if both come from grants that were given with the same key.
+   * - permission_denied CONFIRM_BY_CALLER: the ask confirms a call or a program of this key, or of a related key. A
+   *   grant is a person's permission for an agent. A key is related to all keys of the grants that were given with it.
+   *   These keys are also related to each other.
    *
    * @generated from rpc svc.v1.JobsService.CreateAnswerLink
    */

@@ -145,8 +145,8 @@ export const ListLimit = {
   TOOLKIT: 3,
 
   /**
-   * The list leaves out no rows because of the key's scope. All rows belong to the key itself, or to one resource that
-   * the request names. A key that has no access to this resource gets an error.
+   * The list contains the same rows for a scoped key. All rows belong to the key itself, or to one resource that the
+   * request names. A key that has no access to this resource gets an error.
    *
    * @generated from enum value: LIST_LIMIT_NONE = 4;
    */
@@ -187,8 +187,8 @@ export const Audited = {
   UNSPECIFIED: 0,
 
   /**
-   * The call is not in the audit log, because it only reads. Some calls have this rule because svc writes an entry
-   * later, when the action is really sent to an app.
+   * The audit log has no entry for the call itself. Such a call only reads, or svc writes an entry later, when it sends
+   * an action to an app.
    *
    * @generated from enum value: AUDITED_NONE = 1;
    */
@@ -316,10 +316,10 @@ export const list_limits: GenExtension<MethodOptions, ListLimit[]> = /*@__PURE__
   extDesc(file_svc_v1_options, 6);
 
 /**
- * True if the call is a call of the portal, the pages on which a customer manages its own endpoints. A portal key can
- * make these calls and no others. It reaches only its entity (this customer): subscriptions that were created in a
- * portal, and events of types that the project offers. Other scoped keys are still subject to `bound_key`. A portal
- * call requires the role member. If it requires another role, the service does not start.
+ * True if portal keys may make this call. They cannot make other calls. The portal is the pages on which a customer
+ * manages its own endpoints. A portal key reaches only this customer's subscriptions that were created in a portal,
+ * and events of types that the project offers. For other scoped keys, the option `bound_key` applies. If the call
+ * does not require the role member, the service does not start.
  *
  * @generated from extension: bool portal = 50108;
  */

@@ -60,15 +60,15 @@ export type Backfill = Message<"svc.v1.Backfill"> & {
   reason: string;
 
   /**
-   * Start of the range, inclusive. Unset if the schedule polls.
+   * Start of the time range of the backfill, inclusive. Unset if the schedule polls.
    *
    * @generated from field: google.protobuf.Timestamp since = 5;
    */
   since?: Timestamp | undefined;
 
   /**
-   * End of the time range of the backfill, exclusive. It is not later than the start of the backfill. It is before all
-   * times for which the schedule itself will still start runs.
+   * End of the time range of the backfill, exclusive. It is at most the time at which the backfill began, and at most
+   * the next due time of the schedule.
    *
    * @generated from field: google.protobuf.Timestamp until = 6;
    */
@@ -831,7 +831,7 @@ export const StandingRunSchema: GenMessage<StandingRun> = /*@__PURE__*/
  */
 export type StandingTime = Message<"svc.v1.StandingTime"> & {
   /**
-   * Due time: `fire.at` of the run.
+   * Time at which the schedule is due. The program of the run reads it as `fire.at`.
    *
    * @generated from field: google.protobuf.Timestamp at = 1;
    */
@@ -1308,8 +1308,8 @@ export type RunStandingProgramRequest = Message<"svc.v1.RunStandingProgramReques
   idempotencyKey: string;
 
   /**
-   * Id of an event of the schedule's trigger from which the schedule's definition builds the input. The event may be of
-   * any age. If empty, there is no event.
+   * Id of an event for which to run the schedule. The event must belong to the schedule's trigger and may be of any
+   * age. If empty, the run has no event.
    *
    * @generated from field: string event_id = 4;
    */
@@ -1330,7 +1330,7 @@ export const RunStandingProgramRequestSchema: GenMessage<RunStandingProgramReque
  */
 export type RunStandingProgramResponse = Message<"svc.v1.RunStandingProgramResponse"> & {
   /**
-   * The run, with svc's decision if it starts, waits or is skipped.
+   * The run. It has svc's decision: the run starts, waits or is skipped.
    *
    * @generated from field: svc.v1.StandingRun run = 1;
    */
@@ -1541,7 +1541,7 @@ export type ListStandingRunsRequest = Message<"svc.v1.ListStandingRunsRequest"> 
   reason: string;
 
   /**
-   * Earliest time of decision, inclusive. If unset, no lower bound.
+   * Earliest time at which svc decided about the runs, inclusive. If unset, no lower bound.
    *
    * @generated from field: google.protobuf.Timestamp since = 4;
    */
@@ -1709,7 +1709,7 @@ export type PreviewStandingProgramResponse = Message<"svc.v1.PreviewStandingProg
   estimate?: Estimate | undefined;
 
   /**
-   * True if the plan needs approval. The approval is given once for all runs.
+   * True if the schedule needs approval before it runs. One approval covers all runs.
    *
    * @generated from field: bool needs_approval = 4;
    */
@@ -1945,17 +1945,14 @@ export const BackfillStateSchema: GenEnum<BackfillState> = /*@__PURE__*/
  */
 export const StandingService: GenService<{
   /**
-   * Creates a schedule. The call checks the whole definition of the schedule, and its program like SubmitJob. From then
-   * on, svc starts the program automatically. Its runs are jobs of the calling key. Idempotent: a call with the same
-   * slug and definition returns the existing schedule.
+   * Creates a schedule: svc checks the definition and the program, and then starts the program automatically. The runs
+   * are jobs of the calling key. Idempotent: a call with the same slug and definition returns the existing schedule.
    *
-   * If the plan needs approval, svc asks people for it once. A job of the mode `rehearse`, which makes no calls, asks
-   * this question. The schedule is pending until AnswerAsk decides: `proceed` activates it, `abort` rejects it.
+   * If the program needs approval, svc asks people for it once. A job of the mode `rehearse` asks this question, and
+   * makes no calls. The schedule is pending until AnswerAsk decides: `proceed` activates it, `abort` rejects it.
    *
-   * All errors of the definition, from DEFINITION_MALFORMED to PROGRAM_LIMIT_INVALID in the list, are returned at once,
-   * one detail each. The detail's `field` is `definitionJson` followed by a JSON Pointer
-   * (`definitionJson/source/schedule/cron/0`). Errors of the program are those of SubmitJob, below
-   * `definitionJson/program`.
+   * All errors of the definition and of its program are returned together, one detail each. The detail's `field` is
+   * `definitionJson` followed by a JSON Pointer, for example `definitionJson/source/schedule/cron/0`.
    *
    * Errors:
    * - invalid_argument DEFINITION_MALFORMED: the definition is not JSON or does not match the schema of definitions.
@@ -2031,20 +2028,19 @@ export const StandingService: GenService<{
     output: typeof ListStandingProgramsResponseSchema;
   },
   /**
-   * Creates the next version of a schedule. Its runs become jobs of the calling key. Runs that already wait keep their
-   * version. A schedule with times continues from now. Idempotent: the same definition with the same key changes
-   * nothing.
+   * Creates the next version of a schedule. The runs of this version are jobs of the calling key. Runs that already
+   * wait keep their version. A schedule with times continues from now. Idempotent: the same definition with the same
+   * key changes nothing.
    *
-   * If the new version's plan needs approval, it runs after the approval is given, and the previous version runs until
-   * then. svc does not ask again if an earlier approval covers the new version. For this, the program, the input, the
-   * condition and the definitions of its tools must be as approved. The estimate and the daily limit must not be
-   * larger.
+   * If the new version needs approval, the previous version runs until the approval is given. svc does not ask again if
+   * an earlier approval covers the new version. For this, the program, the input, the condition and the definitions of
+   * its tools must be as approved. The estimate and the daily limit must not be larger.
    *
    * Errors:
    * - not_found STANDING_PROGRAM_NOT_FOUND: the project has no schedule with this `id`.
    * - failed_precondition STANDING_VERSION_STALE: `expectedVersion` is set and is not the schedule's current version.
-   * - invalid_argument DEFINITION_MALFORMED: this error, all other errors of the definition, and the errors of plans
-   *   that need approval are those of CreateStandingProgram.
+   * - invalid_argument DEFINITION_MALFORMED: as for CreateStandingProgram. Its other errors of definitions and
+   *   approvals are possible too.
    *
    * @generated from rpc svc.v1.StandingService.UpdateStandingProgram
    */
@@ -2075,12 +2071,12 @@ export const StandingService: GenService<{
    *
    * Errors:
    * - not_found STANDING_PROGRAM_NOT_FOUND: the project has no schedule with this `id`.
-   * - failed_precondition PAUSE_CAUSE_STANDS: the cause of the pause remains. Either the key of the schedule's jobs is
-   *   revoked or expired, or its plan is not approved. Then call UpdateStandingProgram with the same definition, to use
-   *   the calling key and ask for approval again. Or the tools of the schedule have changed, and `adopt` is not set.
+   * - failed_precondition PAUSE_CAUSE_STANDS: the cause of the pause remains. If the tools of the schedule have
+   *   changed, set `adopt`. If the schedule's key has ended, or the approval is missing, call UpdateStandingProgram
+   *   with the same definition. The schedule then uses the calling key, and svc asks for approval again.
    * - permission_denied APPROVER_ROLE_REQUIRED: the plan needs approval, and the key is not an approver's key.
-   * - invalid_argument PROGRAM_TOOL_UNKNOWN: with `adopt`: this error and the other program errors of SubmitJob, for
-   *   the current definition.
+   * - invalid_argument PROGRAM_TOOL_UNKNOWN: with `adopt`, as for SubmitJob. The other errors of SubmitJob for programs
+   *   are then possible too.
    *
    * @generated from rpc svc.v1.StandingService.ResumeStandingProgram
    */
@@ -2140,13 +2136,14 @@ export const StandingService: GenService<{
    * - not_found STANDING_PROGRAM_NOT_FOUND: the project has no schedule with this `id`.
    * - failed_precondition STANDING_PROGRAM_NOT_ACTIVE: the schedule is pending or paused.
    * - permission_denied APPROVER_ROLE_REQUIRED: the plan needs approval, and the key is not an approver's key.
-   * - invalid_argument FILTER_REQUIRED: `since` is missing.
+   * - invalid_argument FILTER_REQUIRED: `since` is missing, and the schedule does not poll.
    * - invalid_argument TIME_RANGE_INVALID: `since` is later than `until`.
    * - invalid_argument BACKFILL_RATE_INVALID: `perMinute` is above 600.
    * - invalid_argument POLICY_INVALID: `policy` is not an overlap policy.
    * - resource_exhausted BACKFILL_TOO_LARGE: the range has more than 10,000 times or events.
-   * - failed_precondition BACKFILL_NOT_POSSIBLE: the schedule polls, and `again` is not set or a range is given; or its
-   *   definition collects events; or the range includes times whose runs are no longer kept, and `again` is not set.
+   * - failed_precondition BACKFILL_NOT_POSSIBLE: the definition collects events. Or the schedule polls: then set
+   *   `again`, and leave out `since` and `until`. Or svc no longer keeps the runs of all times in the range: then begin
+   *   later, or set `again`.
    * - failed_precondition BACKFILL_RUNNING: another backfill of the schedule has not ended.
    *
    * @generated from rpc svc.v1.StandingService.BackfillStandingProgram

@@ -63,7 +63,8 @@ export type GetBacklogResponse = Message<"svc.v1.GetBacklogResponse"> & {
   pendingByAge: BacklogAge[];
 
   /**
-   * Subscriptions that have the most of the counted pending deliveries, at most 20.
+   * Subscriptions with the most pending deliveries, at most 20. Only deliveries counted in `pendingDeliveries` are
+   * considered.
    *
    * @generated from field: repeated svc.v1.BacklogSubscription worst_subscriptions = 4;
    */
@@ -85,8 +86,8 @@ export type GetBacklogResponse = Message<"svc.v1.GetBacklogResponse"> & {
   givenUpSubscriptions: number;
 
   /**
-   * Number of deliveries whose last attempt failed within the last 24 hours. Among the newest 200, a delivery does not
-   * count if its event was sent to the same subscription again later.
+   * Number of deliveries whose last attempt failed within the last 24 hours. Deliveries that were sent again later do
+   * not count; svc checks this only for the newest 200.
    *
    * @generated from field: uint32 dead_letters = 7;
    */
@@ -243,7 +244,7 @@ export type QuerySeriesRequest = Message<"svc.v1.QuerySeriesRequest"> & {
   series: Series[];
 
   /**
-   * Start of the range, rounded down to a step. If unset, 24 hours ago.
+   * Start of the time range, rounded down to a multiple of `stepSeconds`. If unset, 24 hours ago.
    *
    * @generated from field: google.protobuf.Timestamp since = 2;
    */
@@ -265,17 +266,16 @@ export type QuerySeriesRequest = Message<"svc.v1.QuerySeriesRequest"> & {
   stepSeconds: number;
 
   /**
-   * Subscription to count. If empty, all subscriptions. Every 10 seconds, a node keeps separate counters only for the
-   * first 1,000 subscriptions of a project to which it delivers. The counters of all subscriptions together are
-   * complete.
+   * Subscription to count. If empty, all subscriptions. Counts of single subscriptions are incomplete if a node
+   * delivers to more than 1,000 of a project within 10 seconds.
    *
    * @generated from field: string subscription_id = 5;
    */
   subscriptionId: string;
 
   /**
-   * Tool to count. If empty, all tools. Every 10 seconds, a node keeps separate counters only for the first 1,000 tools
-   * that a project calls.
+   * Tool to count. If empty, all tools. In each period of 10 seconds, a node has separate counts for at most 1,000
+   * tools of a project: the first that are called.
    *
    * @generated from field: string tool_slug = 6;
    */
@@ -310,7 +310,7 @@ export type QuerySeriesResponse = Message<"svc.v1.QuerySeriesResponse"> & {
   stepSeconds: number;
 
   /**
-   * Number of steps. The last step may still be in progress.
+   * Number of time steps in the response. The last step may not have ended yet.
    *
    * @generated from field: uint32 steps = 3;
    */
@@ -352,7 +352,7 @@ export const QuerySeriesResponseSchema: GenMessage<QuerySeriesResponse> = /*@__P
  */
 export type SeriesLine = Message<"svc.v1.SeriesLine"> & {
   /**
-   * Series of the counts.
+   * Series to which these counts belong, such as SERIES_CALLS.
    *
    * @generated from field: svc.v1.Series series = 1;
    */
@@ -381,13 +381,13 @@ export const SeriesLineSchema: GenMessage<SeriesLine> = /*@__PURE__*/
   messageDesc(file_svc_v1_stats, 7);
 
 /**
- * Latencies of one series.
+ * Latencies in one series: of deliveries, or of tool calls.
  *
  * @generated from message svc.v1.LatencyLine
  */
 export type LatencyLine = Message<"svc.v1.LatencyLine"> & {
   /**
-   * Series of the latencies.
+   * Series whose latencies follow, such as SERIES_DELIVERY_LATENCY.
    *
    * @generated from field: svc.v1.Series series = 1;
    */
@@ -429,7 +429,7 @@ export type LatencyStep = Message<"svc.v1.LatencyStep"> & {
   count: number;
 
   /**
-   * Number of measurements in each of the 24 buckets. Empty if there are none.
+   * Number of measured latencies in each of the 24 ranges that `bucketBoundsMs` separates. Empty if there are none.
    *
    * @generated from field: repeated uint32 buckets = 2;
    */
@@ -445,7 +445,7 @@ export type LatencyStep = Message<"svc.v1.LatencyStep"> & {
   p50Ms: number;
 
   /**
-   * 95th percentile in milliseconds.
+   * 95th percentile of the latencies, in milliseconds: 95 % of the measured latencies are at most this long.
    *
    * @generated from field: double p95_ms = 4;
    */
@@ -480,8 +480,8 @@ export type WatchProjectRequest = Message<"svc.v1.WatchProjectRequest"> & {
   kinds: NoticeKind[];
 
   /**
-   * Start time, up to 10 minutes ago: the stream first sends notices of changes since then. A notice with `gap`
-   * replaces older changes. If unset, the stream starts now.
+   * Start time, up to 10 minutes ago. The stream first sends the changes since then. After very many changes, one
+   * notice with `gap` replaces the older ones. If unset, the stream starts now.
    *
    * @generated from field: google.protobuf.Timestamp since = 2;
    */
@@ -530,7 +530,7 @@ export const WatchProjectResponseSchema: GenMessage<WatchProjectResponse> = /*@_
  */
 export type Notice = Message<"svc.v1.Notice"> & {
   /**
-   * Kind of the resource.
+   * Kind of the new or changed resource, such as a job or an event.
    *
    * @generated from field: svc.v1.NoticeKind kind = 1;
    */
@@ -735,10 +735,10 @@ export const StatsService: GenService<{
     output: typeof GetBacklogResponseSchema;
   },
   /**
-   * Returns counts over time, one per step. The counts come from counters that every node keeps in memory and writes to
+   * Returns counts over time, one for each step of `stepSeconds`. Each node counts in memory, and writes its counts to
    * the database every 10 seconds and when it stops. So the newest counts may be missing for 10 seconds, and a killed
-   * node loses the counts that it has not yet written. Lists such as ListDeliveries have no such delay. Counters per
-   * minute are kept for 48 hours, and counters per hour for as long as events.
+   * node loses them. Lists such as ListDeliveries have no such delay. Counts per minute can be read for 47 hours, and
+   * counts per hour for as long as events are kept.
    *
    * Errors:
    * - invalid_argument TIME_RANGE_INVALID: `since` is later than `until`.

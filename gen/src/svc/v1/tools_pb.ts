@@ -293,7 +293,7 @@ export type CallToolResponse = Message<"svc.v1.CallToolResponse"> & {
    * - `not_bound`: the deployment does not configure the app's address. The message names the missing key.
    * - `rate_limited`: the app answered 429. The call was not executed.
    * - `provider_error`: the app answered with an error, or with more than 8 MiB or 200,000 values.
-   * - `timeout`: a read got no answer in 30 s, or the node that made it stopped.
+   * - `timeout`: a read got no answer in 30 s, or svc stopped while it waited for the answer.
    * - `unreachable`: svc could not reach the app. Nothing was executed.
    * - `outcome_unknown`: svc sent a write and got no answer. The app may have executed it.
    *
@@ -404,7 +404,7 @@ export type ArgumentFault = Message<"svc.v1.ArgumentFault"> & {
   pointer: string;
 
   /**
-   * Description of the values that are allowed there.
+   * Description of the values that are allowed at `pointer`.
    *
    * @generated from field: string message = 2;
    */
@@ -1544,8 +1544,8 @@ export const ToolsService: GenService<{
     output: typeof ListHooksResponseSchema;
   },
   /**
-   * Changes the fields of a hook (an endpoint that checks tool calls) that the request has. The phase and the secret
-   * cannot change. Requires ROLE_APPROVER.
+   * Changes a hook (an endpoint that checks tool calls). Fields that are not in the request stay the same. The phase
+   * and the secret cannot change. Requires ROLE_APPROVER.
    *
    * Errors:
    * - not_found HOOK_NOT_FOUND: the project has no hook with this `id`.

@@ -155,7 +155,7 @@ export type Subscription = Message<"svc.v1.Subscription"> & {
   credentials?: SubscriptionCredentials | undefined;
 
   /**
-   * Limits of how fast the endpoint receives deliveries. Unset if it has none of its own.
+   * How fast the endpoint may receive deliveries. Unset if the subscription does not limit this.
    *
    * @generated from field: svc.v1.SubscriptionPace pace = 18;
    */
@@ -203,7 +203,7 @@ export type SubscriptionMatch = Message<"svc.v1.SubscriptionMatch"> & {
 
   /**
    * Condition in CEL over `event`, at most 1,024 characters: `event.payload.amount > 1000`. svc delivers only events
-   * for which the condition is true. This includes events of replays and of a pause. If empty, every event matches.
+   * for which the condition is true, also in replays and after a pause. If empty, every event matches.
    * - `event` has the texts `id`, `toolkitSlug`, `triggerSlug`, `type`, `entityId`, `occurredAt` and `receivedAt`, and
    *   `payload`. `type` is the name of the project's own event type, or the trigger's slug for other toolkits.
    * - If a field is absent or has another type, the event does not match, and `health.filterFaults` counts it. Test
@@ -312,14 +312,14 @@ export const SubscriptionPaceSchema: GenMessage<SubscriptionPace> = /*@__PURE__*
  */
 export type SubscriptionFormat = Message<"svc.v1.SubscriptionFormat"> & {
   /**
-   * Form of the body. Except in the form `svc`, deliveries have the event's id as `webhook-id`, for replays too, and no
-   * `X-Svc-` headers.
+   * Form of the body. In all forms except `svc`, the header `webhook-id` is the event's id, also in replays, and
+   * `X-Svc-` headers are left out.
    * - `svc` (or empty): svc's own form.
    * - `standard`: `{"type", "timestamp", "data"}`, as Standard Webhooks recommends. `type` is the name of the project's
    *   own event type, or the trigger's slug for other toolkits. `timestamp` is `occurredAt`, `data` the payload.
    * - `cloudevents`: CloudEvents 1.0 in the structured form, with `id`, `source` (`/toolkits/<slug>`), `type` as in
    *   `standard`, `subject` (the customer or user whom the event is about), `time` and `data`.
-   * - `cloudevents_binary`: the payload alone, with these values in headers that begin with `ce-`.
+   * - `cloudevents_binary`: the payload alone. The other values of `cloudevents` are in headers that begin with `ce-`.
    * - `custom`: the body that `bodyJson` describes.
    *
    * @generated from field: string kind = 1;
@@ -487,7 +487,7 @@ export type EndpointOAuth2Auth = Message<"svc.v1.EndpointOAuth2Auth"> & {
   tokenUrl: string;
 
   /**
-   * Id of the client.
+   * OAuth client id that svc sends to the token endpoint.
    *
    * @generated from field: string client_id = 2;
    */
@@ -523,7 +523,7 @@ export const EndpointOAuth2AuthSchema: GenMessage<EndpointOAuth2Auth> = /*@__PUR
   messageDesc(file_svc_v1_triggers, 9);
 
 /**
- * Information about the credentials of an endpoint that calls return.
+ * The credentials of an endpoint as responses show them: names and kinds, without the secret values.
  *
  * @generated from message svc.v1.SubscriptionCredentials
  */
@@ -762,7 +762,8 @@ export type Event = Message<"svc.v1.Event"> & {
   deliveries?: EventDeliveries | undefined;
 
   /**
-   * The caller's key of a published event. Empty for other events.
+   * For a published event: the `key` of the PublishEvent request, by which svc recognizes a repeated request. Empty for
+   * other events.
    *
    * @generated from field: string key = 9;
    */
@@ -1268,7 +1269,8 @@ export type CreateSubscriptionRequest = Message<"svc.v1.CreateSubscriptionReques
   description: string;
 
   /**
-   * Several triggers, and a filter. If unset, `toolkitSlug` and `triggerSlug` alone select the events.
+   * Selects the events by several triggers and a filter. If unset, only `toolkitSlug` and `triggerSlug` select the
+   * events.
    *
    * @generated from field: svc.v1.SubscriptionMatch match = 6;
    */
@@ -1331,7 +1333,7 @@ export type CreateSubscriptionResponse = Message<"svc.v1.CreateSubscriptionRespo
   signingSecret: string;
 
   /**
-   * Warnings, each a sentence: the toolkit (app) has no triggers, so svc will deliver none of its events. Usually
+   * Warnings in full sentences, for example if the toolkit (app) has no triggers and so never sends events. Usually
    * empty.
    *
    * @generated from field: repeated string warnings = 3;
@@ -1542,11 +1544,11 @@ export type UpdateSubscriptionRequest = Message<"svc.v1.UpdateSubscriptionReques
   pace?: SubscriptionPace | undefined;
 
   /**
-   * Members of `match`, `format`, `retry` and `pace` that change, such as `match.filter`. The other members of the
-   * same part do not change. A named member that the request does not contain is cleared. If `update_mask` names no
-   * member of a part, the request replaces the whole part. Members: `match.triggerSlugs`, `match.filter`,
-   * `format.kind`, `format.bodyJson`, `retry.schedule`, `retry.giveUpAfter`, `retry.neverGiveUp`, `retry.timeoutMs`,
-   * `pace.max`, `pace.per`, `pace.concurrency`.
+   * Names of the members of `match`, `format`, `retry` and `pace` that change, such as `match.filter`. The other
+   * members of these messages keep their values. A named member that the request does not contain is cleared. If a
+   * message is in the request and none of its members is named, the message is replaced as a whole. Members:
+   * `match.triggerSlugs`, `match.filter`, `format.kind`, `format.bodyJson`, `retry.schedule`, `retry.giveUpAfter`,
+   * `retry.neverGiveUp`, `retry.timeoutMs`, `pace.max`, `pace.per`, `pace.concurrency`.
    *
    * @generated from field: repeated string update_mask = 11;
    */
@@ -1618,7 +1620,8 @@ export type PreviewSubscriptionRequest = Message<"svc.v1.PreviewSubscriptionRequ
   entityId: string;
 
   /**
-   * Several triggers, and a filter. If unset, those of the subscription `id`.
+   * Several triggers, and a filter. If unset, the triggers and the filter of the subscription that the field `id`
+   * names.
    *
    * @generated from field: svc.v1.SubscriptionMatch match = 5;
    */
@@ -1632,8 +1635,8 @@ export type PreviewSubscriptionRequest = Message<"svc.v1.PreviewSubscriptionRequ
   format?: SubscriptionFormat | undefined;
 
   /**
-   * Members of `match` and `format` that the request sets, such as `match.filter`, as in UpdateSubscription. The other
-   * members are those of the subscription `id`.
+   * Names of the members of `match` and `format` that the preview takes from the request, such as `match.filter`. It
+   * takes the other members from the subscription `id`.
    *
    * @generated from field: repeated string update_mask = 7;
    */
@@ -1676,15 +1679,15 @@ export type PreviewSubscriptionResponse = Message<"svc.v1.PreviewSubscriptionRes
   faulty: number;
 
   /**
-   * Reason why the filter could not be evaluated for the latest such event, in one sentence. Empty if it could be
-   * evaluated for all events.
+   * Why the filter could not be evaluated for the event `faultEventId`, in one sentence. Empty if all scanned events
+   * could be evaluated.
    *
    * @generated from field: string fault = 4;
    */
   fault: string;
 
   /**
-   * Id of the latest event for which the filter has no value. Empty if there is no such event.
+   * Id of the latest scanned event for which the filter could not be evaluated. Empty if there is none.
    *
    * @generated from field: string fault_event_id = 5;
    */
@@ -2096,7 +2099,7 @@ export type PollEventsResponse = Message<"svc.v1.PollEventsResponse"> & {
   cursor: string;
 
   /**
-   * True if the next call can return more events at once. False if the client has read everything.
+   * True if more events are ready, so that the client can call again now. False if the client has read everything.
    *
    * @generated from field: bool has_more = 3;
    */
@@ -2460,8 +2463,8 @@ export type ReplayEventsRequest = Message<"svc.v1.ReplayEventsRequest"> & {
   triggerSlug: string;
 
   /**
-   * Subscription that receives the deliveries. Its own filters still apply. If empty, all active subscriptions that
-   * match.
+   * Subscription that receives the deliveries. Its own filters still apply. If empty, every active subscription that
+   * selects an event receives it.
    *
    * @generated from field: string subscription_id = 5;
    */
@@ -2619,8 +2622,8 @@ export type Replay = Message<"svc.v1.Replay"> & {
   perSecond: number;
 
   /**
-   * Number of deliveries in the range when it was counted. `queued` can end lower because of later changes, for example
-   * a subscription that became inactive.
+   * Number of deliveries that svc counted in the time range of the replay. `queued` can end lower, for example if a
+   * subscription becomes inactive.
    *
    * @generated from field: uint32 total = 12;
    */
@@ -2676,8 +2679,8 @@ export type Replay = Message<"svc.v1.Replay"> & {
   endedAt?: Timestamp | undefined;
 
   /**
-   * Place where the replay was started: `portal` if a customer started it in the portal, or paused the subscription to
-   * which it belongs. Only such replays can be changed and cancelled in the portal. Empty for all others.
+   * `portal` if a customer caused the replay in the portal: by starting it, or by pausing a subscription. Only such
+   * replays can be changed and cancelled in the portal. Empty for all others.
    *
    * @generated from field: string origin = 20;
    */
@@ -2755,8 +2758,8 @@ export type StartReplayRequest = Message<"svc.v1.StartReplayRequest"> & {
   triggerSlug: string;
 
   /**
-   * Subscription that receives the deliveries. Its own filters still apply. If empty, all active subscriptions that
-   * match.
+   * Subscription that receives the deliveries. Its own filters still apply. If empty, every active subscription that
+   * selects an event receives it.
    *
    * @generated from field: string subscription_id = 5;
    */
@@ -2823,9 +2826,9 @@ export type StartReplayResponse = Message<"svc.v1.StartReplayResponse"> & {
 
   /**
    * Warnings, each a sentence, in a dry run as well. Usually empty. A warning has the number of deliveries that arrive
-   * twice, because an earlier delivery of the same event to the same subscription is pending. For a replay of more than
-   * 10,000 deliveries, it has the number of all pending deliveries of the project. With `onlyUndelivered`, such
-   * deliveries are left out of the replay.
+   * twice: an earlier delivery of the same event to the same subscription is still pending. `onlyUndelivered` leaves
+   * out such deliveries. For a replay of more than 10,000 deliveries, the warning has the number of all pending
+   * deliveries of the project.
    *
    * @generated from field: repeated string warnings = 4;
    */
@@ -3036,7 +3039,7 @@ export const CancelReplayRequestSchema: GenMessage<CancelReplayRequest> = /*@__P
  */
 export type CancelReplayResponse = Message<"svc.v1.CancelReplayResponse"> & {
   /**
-   * The cancelled replay, or the replay as it ended before.
+   * The cancelled replay. A replay that had already ended is returned unchanged.
    *
    * @generated from field: svc.v1.Replay replay = 1;
    */
@@ -3099,7 +3102,7 @@ export const SendTestEventResponseSchema: GenMessage<SendTestEventResponse> = /*
  */
 export type TryNowRequest = Message<"svc.v1.TryNowRequest"> & {
   /**
-   * Id of the subscription whose pending deliveries to send. If empty, the subscription of the delivery.
+   * Id of a subscription whose pending deliveries svc sends now. If empty, svc uses the subscription of `deliveryId`.
    *
    * @generated from field: string subscription_id = 1;
    */
@@ -3642,7 +3645,7 @@ export type PutEventTypeRequest = Message<"svc.v1.PutEventTypeRequest"> & {
   dryRun: boolean;
 
   /**
-   * True if the new schema may refuse payloads that the type has stored.
+   * True to accept a new schema that refuses the payloads of events that are already stored.
    *
    * @generated from field: bool breaking = 8;
    */
@@ -3761,7 +3764,7 @@ export const EventTypeVersionSchema: GenMessage<EventTypeVersion> = /*@__PURE__*
  */
 export type GetEventTypeResponse = Message<"svc.v1.GetEventTypeResponse"> & {
   /**
-   * The type. If the request named a version, with the schema and the number of that version.
+   * The event type. If the request named a version, the schema and its number are those of that version.
    *
    * @generated from field: svc.v1.EventType event_type = 1;
    */
@@ -3852,15 +3855,15 @@ export const ListEventTypesResponseSchema: GenMessage<ListEventTypesResponse> = 
  */
 export type GetEventDocumentRequest = Message<"svc.v1.GetEventDocumentRequest"> & {
   /**
-   * Format of the document.
+   * Format of the document that describes the event types, such as OpenAPI.
    *
    * @generated from field: svc.v1.EventDocumentFormat format = 1;
    */
   format: EventDocumentFormat;
 
   /**
-   * Form of the described deliveries: `svc` (or empty), `standard` or `cloudevents`, as `format.kind` of a
-   * subscription.
+   * Format of the deliveries that the document describes: `svc` (or empty), `standard` or `cloudevents`, as
+   * `format.kind` of a subscription.
    *
    * @generated from field: string delivery = 2;
    */
@@ -3888,7 +3891,7 @@ export const GetEventDocumentRequestSchema: GenMessage<GetEventDocumentRequest> 
  */
 export type GetEventDocumentResponse = Message<"svc.v1.GetEventDocumentResponse"> & {
   /**
-   * The document, as JSON text of at most 4 MiB. Its types are sorted by name.
+   * The document that describes the event types, as JSON text of at most 4 MiB. The event types are sorted by name.
    *
    * @generated from field: string document_json = 1;
    */
@@ -3945,8 +3948,8 @@ export type PortalSettings = Message<"svc.v1.PortalSettings"> & {
   name: string;
 
   /**
-   * Main color, in the form `#rrggbb`. The pages compute their shades from it, so that texts stay readable. If empty, the
-   * color of the console.
+   * Main color of the portal's pages, in the form `#rrggbb`. svc derives further shades from it, so that texts stay
+   * readable. If empty, the color of the console.
    *
    * @generated from field: string color = 2;
    */
@@ -3996,7 +3999,7 @@ export type PortalLink = Message<"svc.v1.PortalLink"> & {
   entityId: string;
 
   /**
-   * True if sessions of the link can change and send nothing.
+   * True if the portal link is only for reading. Its sessions then cannot change or send anything.
    *
    * @generated from field: bool read_only = 3;
    */
@@ -4010,14 +4013,14 @@ export type PortalLink = Message<"svc.v1.PortalLink"> & {
   createdAt?: Timestamp | undefined;
 
   /**
-   * Time at which the link and its sessions end.
+   * Time at which the portal link and its sessions end.
    *
    * @generated from field: google.protobuf.Timestamp expires_at = 5;
    */
   expiresAt?: Timestamp | undefined;
 
   /**
-   * Time of the latest call of one of its sessions, accurate to about a minute. Unset if there was none.
+   * Time of the latest call through the portal link, accurate to about a minute. Unset if there was no call.
    *
    * @generated from field: google.protobuf.Timestamp last_used_at = 6;
    */
@@ -4349,14 +4352,14 @@ export const ListPortalLinksResponseSchema: GenMessage<ListPortalLinksResponse> 
  */
 export type RevokePortalLinksRequest = Message<"svc.v1.RevokePortalLinksRequest"> & {
   /**
-   * Entity whose links to end.
+   * Entity (customer or user) whose portal links this call ends.
    *
    * @generated from field: string entity_id = 1;
    */
   entityId: string;
 
   /**
-   * Id of the only link to end.
+   * Id of the single portal link to end.
    *
    * @generated from field: string link_id = 2;
    */
@@ -4377,7 +4380,7 @@ export const RevokePortalLinksRequestSchema: GenMessage<RevokePortalLinksRequest
  */
 export type RevokePortalLinksResponse = Message<"svc.v1.RevokePortalLinksResponse"> & {
   /**
-   * Number of links that the call ended. 0 if the entity (customer or user) had none.
+   * Number of portal links that the call ended. 0 if the entity (customer or user) had none.
    *
    * @generated from field: uint32 revoked = 1;
    */
@@ -4608,8 +4611,8 @@ export const TriggersService: GenService<{
    *   together with `triggerSlug`.
    * - invalid_argument SUBSCRIPTION_FILTER_TOO_EXPENSIVE: `match.filter` could take more than about a millisecond for a
    *   payload of 64 KiB.
-   * - invalid_argument SUBSCRIPTION_BODY_INVALID: `format.kind` is not known, or `format.bodyJson` is not a template of
-   *   the form `custom`, or is set for another form.
+   * - invalid_argument SUBSCRIPTION_BODY_INVALID: `format.kind` is not known, or `format.bodyJson` is not a valid
+   *   template, or `format.bodyJson` is set although `format.kind` is not `custom`.
    * - invalid_argument RETRY_INVALID: a value of `retry` is out of its bounds.
    * - invalid_argument PACE_INVALID: a value of `pace` is out of its bounds, or `max` and `per` are not set together.
    * - invalid_argument HEADER_NAME_REFUSED: the name of a header of `credentials` is refused, or is there twice.
@@ -4617,12 +4620,12 @@ export const TriggersService: GenService<{
    * - resource_exhausted QUOTA_SUBSCRIPTIONS: the project has reached its quota of subscriptions without an entity.
    * - resource_exhausted QUOTA_ENTITY_SUBSCRIPTIONS: the project has reached its quota of subscriptions with an entity,
    *   or the entity has 50.
-   * - invalid_argument PORTAL_FIELD_REFUSED: a portal key sends a field that the project decides: `retry`, `pace`, or
-   *   the form `custom`.
-   * - permission_denied PORTAL_READ_ONLY: the portal link was created with `readOnly`. This is so for each portal call
-   *   that changes or sends something.
+   * - invalid_argument PORTAL_FIELD_REFUSED: a portal key sends `retry`, `pace`, or the `format.kind` `custom`. Only
+   *   the project may set them.
+   * - permission_denied PORTAL_READ_ONLY: the portal link was created with `readOnly`. All portal calls that change or
+   *   send something can return this error.
    * - resource_exhausted PORTAL_CALLS_TOO_MANY: the portal's pages of the entity have made 600 calls within a minute.
-   *   This is so for each portal call.
+   *   All portal calls can return this error.
    *
    * @generated from rpc svc.v1.TriggersService.CreateSubscription
    */
@@ -4661,16 +4664,15 @@ export const TriggersService: GenService<{
     output: typeof GetSubscriptionResponseSchema;
   },
   /**
-   * Changes the fields of a subscription that the request has, all or none of them. Other fields do not change.
+   * Changes the fields of a subscription that the request has. Either all of them change, or none.
    *
    * Deactivating ends the pending deliveries as `dead_letter` in the same transaction. Activating clears
    * `inactiveReason` and queues nothing: use ReplayEvents to send missed events.
    *
-   * Pausing stops deliveries and loses nothing. Pending deliveries wait, and svc queues no new ones, but keeps the
-   * events, for up to 30 days; then the subscription is deactivated. Resuming, or activating a paused subscription,
-   * continues the pending deliveries and starts a throttled replay. The replay delivers each missed event once, at 500
-   * per second and with lower priority than live deliveries. If a paused subscription is deactivated or deleted, the
-   * missed events are not delivered.
+   * Pausing stops deliveries for up to 30 days; then the subscription is deactivated. Pending deliveries wait, and svc
+   * keeps the missed events. Resuming or activating the subscription continues the pending deliveries. A throttled
+   * replay then delivers each missed event once, at 500 per second and with low priority. If a paused subscription is
+   * deactivated or deleted, the missed events are not delivered.
    *
    * After a deactivation by this call, an agent cannot refresh its subscription. A new `endpointUrl` applies to all
    * later attempts, also of pending deliveries.
@@ -4683,17 +4685,18 @@ export const TriggersService: GenService<{
    * - invalid_argument SUBSCRIPTION_DESCRIPTION_INVALID, SUBSCRIPTION_FILTER_INVALID,
    *   SUBSCRIPTION_FILTER_TOO_EXPENSIVE, SUBSCRIPTION_BODY_INVALID, RETRY_INVALID, PACE_INVALID, HEADER_NAME_REFUSED,
    *   ENDPOINT_AUTH_INVALID: as for CreateSubscription.
-   * - invalid_argument UPDATE_MASK_INVALID: `updateMask` has a path that names no member of a part.
+   * - invalid_argument UPDATE_MASK_INVALID: `updateMask` has an unknown path. A valid path is, for example,
+   *   `match.filter`.
    * - invalid_argument TRIGGER_WITHOUT_TOOLKIT: `match.triggerSlugs` has a name without its toolkit.
    * - not_found TRIGGER_NOT_FOUND: there is no trigger of `match.triggerSlugs`.
    * - failed_precondition SUBSCRIPTION_OF_AGENT: an agent made the subscription over MCP, and the request has
    *   `endpointUrl`, `paused`, `description`, `match`, `format` or `credentials`, or activates it after the agent's key
    *   or permission (grant) has ended.
    * - failed_precondition SUBSCRIPTION_INACTIVE: `paused` is true, and the subscription is inactive for another reason.
-   * - invalid_argument PORTAL_FIELD_REFUSED: as for CreateSubscription; also if a portal key sends `active` as false,
-   *   or as true for a subscription that the project deactivated.
-   * - failed_precondition SUBSCRIPTION_PAUSED_BY_PROJECT: a portal key sends `paused` as false or `active` as true for a
-   *   subscription that the project paused.
+   * - invalid_argument PORTAL_FIELD_REFUSED: as for CreateSubscription. Also if a portal key deactivates a
+   *   subscription, or activates one that the project deactivated.
+   * - failed_precondition SUBSCRIPTION_PAUSED_BY_PROJECT: a portal key resumes or activates a subscription that the
+   *   project paused.
    *
    * @generated from rpc svc.v1.TriggersService.UpdateSubscription
    */
@@ -4809,8 +4812,9 @@ export const TriggersService: GenService<{
     output: typeof PollEventsResponseSchema;
   },
   /**
-   * Returns one event with its normalized payload. A portal key gets only events that were delivered to a subscription
-   * of the portal of its entity (customer or user): test events, and events of types that the project offers.
+   * Returns one event with its normalized payload. A portal key gets only events that were delivered to the portal
+   * subscriptions of its entity (customer or user). The project must still offer the event's type, except for test
+   * events.
    *
    * Errors:
    * - not_found EVENT_NOT_FOUND: the project has no event with this `id`, or its retention time has passed.
@@ -4843,8 +4847,8 @@ export const TriggersService: GenService<{
    * from there.
    *
    * Errors:
-   * - invalid_argument FILTER_REQUIRED: `eventId` and `subscriptionId` are both empty, and the request lacks `since`,
-   *   or both `state` and `onlyFailed`. A portal key must name a subscription.
+   * - invalid_argument FILTER_REQUIRED: the request has neither `eventId` nor `subscriptionId`, nor `since` together
+   *   with `state` or `onlyFailed`. A portal key must name a subscription.
    * - invalid_argument DELIVERY_STATE_INVALID: `state` is not empty, `pending`, `delivered` or `dead_letter`.
    * - invalid_argument TIME_RANGE_INVALID: `since` is later than `until`.
    * - invalid_argument PAGE_SIZE_NEGATIVE: `pageSize` is negative.
@@ -4941,12 +4945,13 @@ export const TriggersService: GenService<{
    * - not_found SUBSCRIPTION_NOT_FOUND: the project has no subscription `subscriptionId`.
    * - failed_precondition SUBSCRIPTION_INACTIVE: the named subscription is not active.
    * - failed_precondition REPLAY_RUNNING: another replay to the same subscription has not ended. A replay to all
-   *   subscriptions includes each of them. For a replay to all subscriptions, those of customers do not count.
-   * - resource_exhausted REPLAYS_TOO_MANY: 10 replays of the project have not ended. Those of customers do not count.
+   *   subscriptions counts as a replay to each of them. Replays of customers do not hinder a replay to all
+   *   subscriptions.
+   * - resource_exhausted REPLAYS_TOO_MANY: 10 replays that the project started have not ended.
    * - resource_exhausted PORTAL_REPLAYS_TOO_MANY: a portal key is used, and a replay from the portal of its entity
    *   (customer or user) has not ended. Or 100 replays of customers are queuing deliveries.
-   * - resource_exhausted PORTAL_SCANS_TOO_MANY: a portal key is used, and portal keys of the entity have used up what
-   *   each node reads for them in a minute: 60 times up to 50,000 events.
+   * - resource_exhausted PORTAL_SCANS_TOO_MANY: portal keys of the entity have read past events too often. On each
+   *   node, 60 reads of up to 50,000 events are allowed per minute.
    * - resource_exhausted QUOTA_PENDING_DELIVERIES: the project has reached its quota of pending deliveries.
    *
    * @generated from rpc svc.v1.TriggersService.StartReplay
@@ -5021,8 +5026,8 @@ export const TriggersService: GenService<{
    * "event"`, an empty toolkitSlug, triggerSlug and entityId, and the payload `{}`. GetEvent returns the synthetic
    * event, but ListEvents leaves it out.
    *
-   * If the subscription has the format `custom`, the payload is a sample instead, and `event.type` is `test`: the
-   * sample of the first event type of the subscription for which its template gives a body.
+   * If the subscription has the format `custom`, `event.type` is `test`, and the payload is a sample. svc takes the
+   * sample of the first event type for which the subscription's template gives a body.
    *
    * Errors:
    * - not_found SUBSCRIPTION_NOT_FOUND: the project has no subscription `subscriptionId`.
@@ -5168,13 +5173,13 @@ export const TriggersService: GenService<{
     output: typeof ReleaseQuarantinedPostsResponseSchema;
   },
   /**
-   * Publishes one event of an event type of the project. The answer comes after the commit: the event is then stored
-   * with a delivery for each matching subscription. Send the call again with the same `key` if it fails with
-   * unavailable: two calls with one key make one event.
+   * Publishes one event of an event type of the project. Returns after the event is stored with a delivery for each
+   * matching subscription. If the call fails with unavailable, send it again with the same `key`: two calls with one
+   * key make one event.
    *
    * Errors:
-   * - invalid_argument EVENT_TYPE_NAME_INVALID: `type` is not a name of an event type, or a type has the same name in
-   *   other letters.
+   * - invalid_argument EVENT_TYPE_NAME_INVALID: `type` is not a name of an event type, or differs from the name of
+   *   another type only in upper and lower case.
    * - not_found EVENT_TYPE_NOT_FOUND: the project has no event type `type`, and its setting `unknownTypes` is `refuse`.
    * - failed_precondition EVENT_TYPE_ARCHIVED: the event type is archived.
    * - invalid_argument EVENT_PAYLOAD_INVALID: `payloadJson` is not a JSON object, repeats a name in an object, or does

@@ -14,7 +14,7 @@ export function checkAddresses(file: DefinitionFile, document: Partial<ToolkitDo
   if (mcp === undefined) {
     if (baseUrl !== undefined || declares(file, "baseUrl") || declares(file, "mcp")) return;
     const form =
-      "an https address, or one that starts with {{deployment.provider_base_url}}; {{account.*}} may stand in it";
+      "an https address, or one that starts with {{deployment.provider_base_url}}; it may contain {{account.*}}";
     file.fault(["baseUrl"], "is missing", `add it: ${form}`);
     return;
   }

@@ -2,7 +2,7 @@ import type { ImportFaultReason } from "../errors.ts";
 
 /**
  * A refusal to import a document. `problem`: what is wrong, with the value. `advice`: what the caller can do. `field`: the wrong field of
- * the request; undefined if `reason` alone tells it.
+ * the request; undefined if `reason` alone says which field it is.
  */
 export type ImportFault = {
   readonly reason: ImportFaultReason;

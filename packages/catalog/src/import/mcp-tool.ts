@@ -98,8 +98,8 @@ function milderClass(name: string): AccessClass | undefined {
 const ownNames: Readonly<Record<AccessClass, readonly string[]>> = { read: [], write: [], destructive: ["confirm"] };
 
 /**
- * Returns the input schema of a tool. If the server's schema is no object with named properties, or a name cannot be used, the tool gets
- * one argument that holds all arguments of the server's tool (`isWhole`).
+ * Returns the input schema of a tool. The tool gets one argument for all arguments of the server's tool (`isWhole`) if the server's schema
+ * is not an object with named properties, or if svc cannot use a name.
  */
 function argumentsOf(
   made: JsonSchema,

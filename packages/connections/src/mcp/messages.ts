@@ -56,7 +56,7 @@ const watchedMax = 65_536;
 
 /**
  * Returns a function that is called with the parts of an answer's body, in order. It returns true when an event of a stream is the response
- * with this id, so that a server that leaves the stream open does not delay the call. It returns false for an answer that is no stream.
+ * with this id, so that a server that leaves the stream open does not delay the call. It returns false for an answer that is not a stream.
  */
 export function createResponseWatch(id: unknown): (chunk: Buffer) => boolean {
   let parts: Buffer[] = [];
@@ -80,7 +80,7 @@ function isResponse(text: string, id: unknown): boolean {
     const value: unknown = JSON.parse(text);
     return isObject(value) && value["id"] === id && ("result" in value || "error" in value);
   } catch {
-    // The event is no JSON. The caller reads the whole answer and reports that.
+    // The event is not JSON. The caller reads the whole answer and reports that.
     return false;
   }
 }

@@ -113,7 +113,7 @@ const recordContact = statement<{ id: string }>(
      and hop_index = $7::int4)) returning id`,
 );
 
-/** A contact (a person of the project) whom svc told about a question, and the tool call that did so. */
+/** A contact (a person of the project) to whom svc sent a question, and the tool call that did so. */
 type ContactedRecipient = {
   readonly principalId: string;
   readonly hopIndex: number;

@@ -392,7 +392,7 @@ export const replayReasons = [
 export type ReplayReason = (typeof replayReasons)[number];
 
 /**
- * What the holder of a console link may do.
+ * Right that a console link gives to its holder.
  * - `sign_in`: sign in to the console with the link's key.
  * - `portal`: open the portal with the link's key, until the link expires.
  * - `answer`: answer one question as one contact. `connect`: connect one account. `confirm`: confirm one call.

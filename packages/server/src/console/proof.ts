@@ -19,7 +19,7 @@ export type SessionProof = {
    */
   readonly half: string | undefined;
   /**
-   * Which key of the session the call uses: the id of the key, or `admin` for the administrator. Undefined if the request does not say it.
+   * Key of the session that the call uses: the id of the key, or `admin` for the administrator. Undefined if the request does not say it.
    */
   readonly seat: string | undefined;
   /** Reason why the request does not come from the console; undefined if it does. */

@@ -17,7 +17,7 @@ const caughtUpMax = 1_000;
  */
 type Firing = { readonly atMs: number; readonly missed: number };
 
-/** What svc does with each due time of a schedule: start a run, skip it, or decide later. The times keep their order. */
+/** Decision of svc for each due time of a schedule: start a run, skip it, or decide later. The times keep their order. */
 export type CatchUpDecision = {
   readonly fire: readonly Firing[];
   /**

@@ -10,7 +10,7 @@ import { type ClosingWindow, type DueCandidate, isWanted, type Occurrence } from
 import type { FinishedPoll } from "../poll/store.ts";
 import type { DriftHold } from "../prepare/drift.ts";
 
-/** What one transaction decides about: claimed tasks and events, calls of the API that start runs, and finished polls. */
+/** Subjects of the decisions in one transaction: claimed tasks and events, calls of the API that start runs, and finished polls. */
 export type DecisionBatch = {
   readonly tasks: readonly ClaimedDueTask[];
   readonly arrivals: readonly ClaimedInboxEvent[];

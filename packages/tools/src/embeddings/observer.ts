@@ -8,7 +8,7 @@ export type EmbeddingsPurpose = "search" | "tools";
 export type EndpointOutcome = "ok" | "refused" | "late" | "unreachable" | "malformed" | "unkeyed";
 
 /**
- * Where the vector of a search query came from, or why there is none. Without a vector, the search compares only words.
+ * Origin of the vector of a search query, or the reason that it is missing. Without a vector, the search compares only words.
  * - `asked`: from the embeddings endpoint.
  * - `kept`: from memory.
  * - `unready`: the tools do not have vectors yet.

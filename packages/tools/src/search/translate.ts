@@ -54,7 +54,7 @@ const known: readonly Language[] = Object.values(languages).map((language) => {
 });
 
 /**
- * English words that can begin the next clause. The second part of a German verb, such as `an` in `lege … an`, can stand before such a
+ * English words that can begin the next clause. The second part of a German verb, such as `an` in `lege … an`, can precede such a
  * word.
  */
 const betweenClauses: ReadonlySet<string> = new Set("and for with without from in at by about that please".split(" "));

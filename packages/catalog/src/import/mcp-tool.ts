@@ -98,8 +98,8 @@ function milderClass(name: string): AccessClass | undefined {
 const ownNames: Readonly<Record<AccessClass, readonly string[]>> = { read: [], write: [], destructive: ["confirm"] };
 
 /**
- * Returns the input schema of a tool. The tool gets one argument for all arguments of the server's tool (`isWhole`) if the server's schema
- * is not an object with named properties, or if svc cannot use a name.
+ * Returns the input schema of a tool. `isWhole`: the tool has one argument that holds all arguments of the server's tool. That is so if the
+ * server's schema does not name them, or if svc cannot use a name.
  */
 function argumentsOf(
   made: JsonSchema,

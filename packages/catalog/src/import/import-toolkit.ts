@@ -34,7 +34,7 @@ export type ReadSource =
 
 /**
  * Result of asking an MCP server for its tools. `oauth`: the scheme of OAuth by which accounts of the server are connected. `unauthorized`:
- * the server wants a credential. `not_mcp`: what answers is no MCP server.
+ * the server wants a credential. `not_mcp`: the server at the address is not an MCP server.
  * `refused`: svc may not connect to the address. `failed`: no answer came. `message`: the reason, as the end of a sentence.
  */
 export type McpServerReading =
@@ -73,7 +73,7 @@ type DocumentSource = Omit<ChosenImportOptions, "documentUrl"> & { readonly url:
 /** An MCP server to import, with the options of the import. */
 type McpSource = Omit<McpImportOptions, "refused" | "oauth"> & { readonly isTrial?: boolean | undefined };
 
-/** What an import reads: an OpenAPI document, or an MCP server. */
+/** Source of an import: an OpenAPI document, or an MCP server. */
 export type ImportSource = ({ readonly kind: "openapi" } & DocumentSource) | ({ readonly kind: "mcp" } & McpSource);
 
 /** The toolkit (the tools of one app) that an import made, with its definition as JSON text, its names of tools, and the report. */
@@ -194,7 +194,7 @@ async function serverToImport(
 function checkMcpSource({ url, header }: McpSource): string {
   if (!/^https?:/i.test(url)) {
     const advice =
-      "Give its https address. For a server that runs as a command, run a bridge from stdio to HTTP beside svc.";
+      "Give its https address. For a server that runs as a command, run a bridge from stdio to HTTP on the same machine as svc.";
     throw catalogFaults.SOURCE_INVALID(
       `mcp.url ${JSON.stringify(url.slice(0, 200))} is not the address of an MCP server`,
       advice,

@@ -13,7 +13,7 @@ export type DiscoveryOptions = {
 export type ChallengingServer = { readonly url: string; readonly challenge: string; readonly projectId: ProjectId };
 
 /**
- * What is known about the OAuth of a server: `found` with the authentication scheme of its toolkit, or the reason why svc cannot use it, as the end of a
+ * Result of reading the OAuth metadata of a server: `found` with the authentication scheme of its toolkit, or the reason why svc cannot use it, as the end of a
  * sentence.
  */
 export type Discovery =

@@ -68,8 +68,9 @@ export function createResponseWatch(id: unknown): (chunk: Buffer) => boolean {
     const end = Buffer.concat([parts.at(-1)?.subarray(-3) ?? Buffer.alloc(0), chunk]);
     parts.push(chunk);
     if (!eventEnd.test(end.toString("latin1"))) return false;
-    const events = Buffer.concat(parts).toString("utf8").split(eventEnd);
-    parts = [Buffer.from(events.pop() ?? "")];
+    // Only the structure and the id of an event are read here. They are ASCII, and each other byte stays one character.
+    const events = Buffer.concat(parts).toString("latin1").split(eventEnd);
+    parts = [Buffer.from(events.pop() ?? "", "latin1")];
     return events.some((event) => event.length <= watchedMax && isResponse(dataOf(event), id));
   };
 }

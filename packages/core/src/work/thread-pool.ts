@@ -177,9 +177,9 @@ function createThread({ entry, memoryMaxMib = 128 }: ThreadPoolOptions, onGone: 
   };
 }
 
-const usageTimeoutMs = 1_000;
+const usageTimeoutMs = 5_000;
 
-/** Returns the CPU milliseconds that a thread has used; undefined if the thread does not answer within a second. */
+/** Returns the CPU milliseconds that a thread has used; undefined if the thread does not answer within 5 s. */
 async function cpuMsOf(worker: Worker): Promise<number | undefined> {
   let timer: NodeJS.Timeout | undefined;
   const silence = new Promise<undefined>((resolve) => {

@@ -105,7 +105,7 @@ test("retention sweeps events, calls, rows of jobs and jobs, each by its own tim
   await using sweeping = node({ engines: ["retention"], limits });
   await sendNote(sweeping, projectId);
   const calls = async () => (await callsOf(db, projectId)).length;
-  await until(() => clock.waiting() === 17);
+  await until(() => clock.waiting() === 18);
   expect(await calls()).toBe(1);
   await db.sql`alter table events rename to events_away`;
   await db.sql`alter table jobs rename to jobs_away`;

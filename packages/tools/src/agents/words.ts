@@ -49,6 +49,11 @@ const words: Readonly<Record<string, string>> = {
   ListAsks: "the console",
   ListAskEndpoints: "the console",
   CreatePortalLink: "the application",
+  PublishToolkit: "the application",
+  ImportToolkit: "the application",
+  RefreshToolkit: "the application",
+  GetToolkitSource: "the application",
+  AcceptToolkitChanges: "the application",
 };
 const pattern = new RegExp(`\\b(?:${Object.keys(words).join("|")})\\b`, "g");
 

@@ -266,6 +266,7 @@ const places: Readonly<Record<string, readonly string[]>> = {
     ],
     ...[
       "CatalogService/GetToolkitConnectSpec",
+      "CatalogService/GetToolkitSource",
       "ConnectionsService/GetConnection",
       "ConnectionsService/ListConnections",
       "ConnectionsService/TestConnection",

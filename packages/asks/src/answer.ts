@@ -212,9 +212,8 @@ function mayDecide(ask: Pick<AskRecord, "keyId">, decider: Decider): true | Faul
 type OverridesRule = { readonly answerSchemaJson: string; readonly continuation: string };
 
 /**
- * Returns the first problem of the new values (overrides) that an answer contains, as the end of a sentence. Returns undefined if there is
- * no problem. New values are allowed only with the answer `retry-with`. They must match the question's answer schema, and the database must
- * be able to store them.
+ * Returns what is wrong with the overrides of an answer, as the end of a sentence; undefined if they are valid. Overrides are values that a
+ * person sends with the answer `retry-with`.
  */
 function faultOfOverrides(
   overridesJson: string,

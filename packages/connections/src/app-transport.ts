@@ -10,10 +10,7 @@ export type AppRequest = {
   readonly body: string | undefined;
 };
 
-/**
- * Purpose and origin of a request to an app. The emulated apps of the sandbox use them to make their answers, and calls of MCP servers use
- * them to find their session.
- */
+/** The project, tool and entity for which svc sends a request to an app. */
 export type AppCall = {
   readonly projectId: ProjectId;
   readonly toolkit: Toolkit;

@@ -32,8 +32,8 @@ export type ClaimerOptions = {
   /** Called with the claimed deliveries, which this node then sends. */
   onClaimed(deliveries: readonly LeasedDelivery[]): void;
   /**
-   * Ends at most `limit` pending deliveries of an inactive or deleted subscription, so that they are not sent. Resolves to the number of
-   * ended tasks (one for each delivery).
+   * Called with an inactive or deleted subscription. Ends at most `limit` pending deliveries of this subscription, and resolves to the
+   * number of ended deliveries.
    */
   onEnded(id: SubscriptionId, limit: number): Promise<number>;
 };

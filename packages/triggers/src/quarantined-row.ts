@@ -7,10 +7,7 @@ export function quarantineContext({ id, projectId }: PostPlace): string {
   return `${projectId ?? "deployment"}/quarantined_posts/${id}`;
 }
 
-/**
- * Columns that identify a quarantined webhook post (which svc could not turn into an event) in the vault. A post to a private toolkit
- * (defined by one project) is sealed with the key of its project.
- */
+/** Id and project of a quarantined webhook post. svc encrypts the post for exactly these two values. */
 type PostPlace = Pick<QuarantinedPost, "id" | "projectId">;
 
 /**

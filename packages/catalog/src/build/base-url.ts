@@ -58,13 +58,14 @@ const deploymentPlaceholder = /\{\{\s*deployment\.(\w+)\s*\}\}/g;
 const accountPlaceholder = /\{\{\s*account\.(\w+)\s*\}\}/g;
 
 /**
- * Returns a text with the deployment's values filled in. A value that is not set stays as `{name}`. If a scheme (`https://`) precedes the
- * placeholder, the inserted address loses its own scheme. Other placeholders stay, without their inner spaces.
+ * Returns a text with the deployment's values in place of the placeholders `{{deployment.…}}`. A placeholder without a value becomes
+ * `{name}`.
  */
 export function fillInDeployment(text: string, values: DeploymentValues): string {
   return text
     .replace(deploymentPlaceholder, (_match, name: keyof DeploymentValues, offset: number) => {
       const value = values[name] ?? `{${name}}`;
+      // If a scheme precedes the placeholder, the inserted address loses its own scheme.
       return text.slice(0, offset).includes("://") ? value.replace(/^https?:\/\//, "") : value;
     })
     .replace(accountPlaceholder, "{{account.$1}}");

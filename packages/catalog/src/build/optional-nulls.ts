@@ -3,8 +3,8 @@ import { placeAt, referencedSchema, type SchemaPlace, schemaPlace } from "../che
 import type { JsonSchema } from "../read/documents.ts";
 
 /**
- * A position inside the values of a JSON schema (for example a property), together with the schemas for the value there. `place`: all
- * schemas that may apply, including branches of `anyOf`. `sure`: only the schemas that apply to every value.
+ * The JSON schemas for the value at one place, for example of one property. `place`: all schemas that may apply there. `sure`: only the
+ * schemas that apply to every value there.
  */
 export type NullPlace = { readonly place: SchemaPlace; readonly sure: readonly JsonSchema[] };
 

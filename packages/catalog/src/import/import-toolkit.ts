@@ -43,8 +43,8 @@ export type McpServerReading =
   | { readonly kind: "not_mcp" | "refused" | "failed"; readonly message: string };
 
 /**
- * An MCP server to ask. `slug`: toolkit (the server's tools) whose account may be used for that; empty if there is none. `takesOauth`: true to
- * find out how the server authorizes its callers with OAuth, if it wants a credential. `isTrial`: true to register no client for that.
+ * A request to read the tools of an MCP server. `slug`: the toolkit whose connected account may be used; empty for none. `takesOauth`: true
+ * to find out how the server uses OAuth, if it wants a credential. `isTrial`: true to register no OAuth client.
  */
 export type McpServerQuery = {
   readonly url: string;

@@ -71,10 +71,7 @@ function convert({ name, node, exact }: OfferedTool, options: ConvertOptions): I
 
 const saidWords = { read: "it reads", write: "it destroys nothing", destructive: "it destroys" };
 
-/**
- * Returns the access class that a server's hints about a tool stand for; undefined if the server says nothing. The hints are claims: a tool
- * is what a person says it is.
- */
+/** Returns the access class of a tool by the server's hints; undefined if the hints do not say it. */
 function saidClass(hints: DocumentNode): AccessClass | undefined {
   if (hints["readOnlyHint"] === true) return "read";
   if (hints["destructiveHint"] === false) return "write";

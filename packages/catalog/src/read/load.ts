@@ -11,8 +11,8 @@ import type { ExamplePhrasesDocument, ToolDocument, ToolkitDeploymentDocument, T
 import { filesOf, readDefinitions, type ToolkitFiles } from "./read-definitions.ts";
 
 /**
- * Loads every toolkit in the folders. Rejects with DefinitionError, which lists all errors of all files. `audience`: who receives webhook
- * events if the deployment file does not say it. Default: `accounts` with `deployment`, `projects` without it.
+ * Loads every toolkit in the folders. Rejects with one DefinitionError that lists the errors of all files. `audience`: who receives a
+ * toolkit's webhook events if the deployment file does not say it.
  */
 export async function loadCatalog(options: {
   folders: readonly string[];

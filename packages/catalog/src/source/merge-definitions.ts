@@ -1,8 +1,9 @@
 import { type DefinitionObject, memberOf, originFields } from "./compare-definitions.ts";
 
 /**
- * The changes that an approver accepts. `tools`: names of the tools whose changes are accepted; empty for all tools except the suspicious
- * ones. `flagged`: names of the suspicious tools. `origin`: true to accept the base URL, the account variables and the authentication.
+ * Which changes of a toolkit an approver accepts. `tools`: names of the accepted tools; if empty, all tools except those in `flagged`.
+ * `flagged`: names of the tools with suspicious changes. `origin`: true to accept the base URL, the account variables and the
+ * authentication.
  */
 export type AcceptedChanges = {
   readonly tools: readonly string[];

@@ -133,9 +133,8 @@ type Payload = { readonly schema: unknown; readonly sample: unknown };
 type JsonMembers = { readonly [name: string]: unknown };
 
 /**
- * Returns the schema and the sample of the payload that a webhook of an OpenAPI document describes. They usually describe the whole body.
- * In a document that `svc event-types document` wrote, the body is a delivery, and `x-svc-event-type` names the property that contains the
- * payload.
+ * Returns the schema and the sample of a webhook's payload. The payload is the whole body, unless `x-svc-event-type` names one property of
+ * the body.
  */
 function readPayload(document: OpenDocument, post: JsonMembers, media: JsonMembers): Payload {
   const sample = media["example"] ?? firstExample(document, media["examples"]);

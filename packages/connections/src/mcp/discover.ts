@@ -26,9 +26,8 @@ class UnusableError extends Error {
 }
 
 /**
- * Finds out how a server authorizes its callers (RFC 9728, RFC 8414), and gets a client of the project there: a client id metadata
- * document if the issuer takes one, otherwise by dynamic registration (RFC 7591). `known`: the scheme of the toolkit so far, whose client is
- * kept if the issuer is the same. `isTrial`: true to register nothing.
+ * Finds out how an MCP server authorizes its callers with OAuth, and gets a client id for the project. `known`: the toolkit's present OAuth
+ * scheme; its client id is kept if the issuer is the same. `isTrial`: true to register no client.
  */
 export async function discoverOauth(
   options: DiscoveryOptions,
@@ -36,6 +35,7 @@ export async function discoverOauth(
   { known, isTrial }: { readonly known: OauthDocument | undefined; readonly isTrial: boolean },
 ): Promise<Discovery> {
   try {
+    // By RFC 9728 (resource), RFC 8414 (issuer) and RFC 7591 (registration of the client).
     const { resource, issuer, scopes } = await readResource(options, server);
     const metadata = await readIssuer(options, issuer, server.projectId);
     const { authorizeUrl, tokenUrl } = endpointsOf(metadata, issuer);
@@ -146,8 +146,8 @@ function clientDocumentUrl(publicUrl: string, projectId: string): string {
 }
 
 /**
- * Returns the document with this name (`<project id>.json`), which describes this service to an issuer as the client of a project. Returns
- * undefined if the name is not that of a document.
+ * Returns the document that tells an OAuth server about svc as its client. `name`: `<project id>.json`. Returns undefined for any other
+ * name.
  */
 export function clientDocument(publicUrl: string, name: string): object | undefined {
   const [, projectId] = /^(prj_[0-9a-hjkmnp-tv-z]{26})\.json$/.exec(name) ?? [];

@@ -22,8 +22,8 @@ export type McpReadingOptions = DiscoveryOptions & {
 const timeoutMs = 30_000;
 
 /**
- * Creates the function that asks an MCP server for its tools. It uses the credential of the account that the project connected first to the
- * toolkit with the query's slug, if the toolkit has the same address. The function never rejects because of the server.
+ * Returns a function that asks an MCP server for its tools. The function sends the credential of a connected account if the project's
+ * toolkit has the server's address. A failure of the server is returned, not thrown.
  */
 export function createMcpReader(options: McpReadingOptions): (query: McpServerQuery) => Promise<McpServerReading> {
   return (query) => readServer(options, query);

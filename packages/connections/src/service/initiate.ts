@@ -150,8 +150,8 @@ export function checkConnectable(
 type Subject = Pick<Parameters<typeof probe>[0], "projectId" | "toolkit" | "entityId" | "variables">;
 
 /**
- * Tests a credential with a request to the app, and returns it. `isTaken`: true if the app accepted it, false if it could not be tested.
- * Throws CREDENTIAL_REFUSED or PROBE_FAILED.
+ * Tests a credential with a request to the app. Returns the credential, with `isTaken`: true if the app accepted it, false if svc could not
+ * test it. Throws an error if the app refused the credential or the test failed.
  */
 async function tryCredential(
   options: ConnectionsOptions,

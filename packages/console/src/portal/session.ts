@@ -39,8 +39,8 @@ export type PortalState =
 export type ReplacedCustomer = { from: PortalCustomer; to: PortalCustomer; link: string };
 
 /**
- * State of the page if no customer is signed in. `refusal`: why the service refused the opened link. `by`: the session that another tab
- * opened for another customer.
+ * State of the portal page while no customer is signed in. `refusal`: why svc refused the link. `by`: the session of another customer, who
+ * signed in with another tab.
  */
 export type ClosedPortal =
   | { kind: "closed"; why: "no link" | "ended" | "signed out" }

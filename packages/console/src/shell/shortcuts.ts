@@ -8,9 +8,8 @@ export type Shortcut = { to: string } | "palette" | "filter" | "keys";
 const chordMs = 1_500;
 
 /**
- * Returns the shortcut of a pressed key; undefined if the key has none. Ctrl or ⌘ K works everywhere. Single letters work only if they are
- * turned on and `isTyping` is false (`isTyping`: the focus is in an element that uses letters, such as an input or a list of choices).
- * `afterG`: true if the key before was `g`. `pages`: the page that each letter after `g` opens.
+ * Returns the shortcut of a pressed key; undefined if the key has none. `isTyping`: the user types in a field or chooses from a list.
+ * `letters`: shortcuts with single keys are turned on. `afterG`: the key before was `g`. `pages`: the pages that letters after `g` open.
  */
 export function shortcutOf(
   { key, ctrlKey, metaKey, altKey }: Pick<KeyboardEvent, "key" | "ctrlKey" | "metaKey" | "altKey">,

@@ -9,8 +9,8 @@ import { Empty } from "../ui/notice/empty.tsx";
 import { Shell } from "./shell.tsx";
 
 /**
- * Handles the console's start address. Redirects to the first project of the session. If the session has only the administrator's seat,
- * redirects to the administrator's pages.
+ * Handles the console's start address: opens the first project that the user is signed in to. An administrator without a project gets the
+ * administrator's pages. Without a session, shows the sign-in page.
  */
 export function Start() {
   const session = useSession();

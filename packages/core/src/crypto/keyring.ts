@@ -26,8 +26,7 @@ export type DataKey = {
 };
 
 /**
- * A sealer that encrypts each value with the data key of the value's owner. Format: [2, number of the key (4 bytes), nonce, ciphertext,
- * tag]. If that key is not loaded, the first vault key encrypts the value, as in versions before 0.3. Both kinds of values can be opened.
+ * A sealer that encrypts each value with the data key of the value's owner. If this key is not loaded, the sealer uses the first vault key.
  */
 export type Keyring = Sealer & {
   /**

@@ -9,10 +9,7 @@ type ValueOrMaker<Value, Args extends readonly unknown[]> = Value | ((...args: A
  */
 type FaultPart = { readonly reason?: string; readonly field?: string; readonly help?: FaultText };
 
-/**
- * Definition of one kind of fault (an error for the caller). Each function that makes a part of the error gets the same parameters. A
- * function may use only the first ones.
- */
+/** Definition of one kind of fault (an error for the caller). All functions of one definition are called with the same arguments. */
 type FaultRow<Args extends readonly unknown[]> = {
   readonly code: FaultCode;
   /**

@@ -75,8 +75,8 @@ export async function explain(db: Database, statement: SentStatement, options: E
 }
 
 /**
- * Returns the query plans of statements, in the order of the statements. All statements are planned in one transaction, with one message to
- * PostgreSQL for each statement. Further messages would make this slow, because most of the time is spent waiting for answers.
+ * Returns the query plans of statements, in the order of the statements. All statements are planned in one transaction, which is rolled
+ * back.
  */
 export async function explainAll(
   db: Database,
@@ -88,6 +88,7 @@ export async function explainAll(
   await rolledBack(db, async ({ sql: tx }) => {
     await tx.unsafe(`set local plan_cache_mode = force_${mode}_plan; set local random_page_cost = ${randomPageCost}`);
     for (const { text, parameters } of statements) {
+      // One message to PostgreSQL for each statement, because waiting for answers takes most of the time.
       const given = parameters.length === 0 ? "" : `(${parameters.map(literal).join(", ")})`;
       const [, told] = (await tx.unsafe(
         `prepare explained as ${text};\nexplain (${options}) execute explained${given};\ndeallocate explained`,

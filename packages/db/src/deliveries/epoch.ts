@@ -14,8 +14,8 @@ export const lowPriorityEpoch = "(select -s.epoch from delivery_epoch s where s.
 export const liveEpochs = `(array[0, ${currentEpoch}, ${lowPriorityEpoch}])`;
 
 /**
- * SQL for the epochs (parts of the delivery queue) whose tasks a node can hold under a lease, for `= any(…)`. They have the current tasks
- * and the low-priority tasks. A task that waits for a retry is in another epoch, and has no lease.
+ * SQL array of the two epochs (delivery queue parts) from which nodes take tasks: current tasks and low-priority tasks. Tasks that wait for
+ * a retry are in another epoch.
  */
 export const readyEpochs = `(array[${currentEpoch}, ${lowPriorityEpoch}])`;
 

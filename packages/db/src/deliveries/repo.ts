@@ -109,9 +109,8 @@ export async function countPendingDeliveries(db: Executor): Promise<number> {
 const pacesMax = 10_000;
 
 /**
- * Counts tasks that are due and not taken by a node (no lease), up to $1 tasks. Counts only the queues of subscriptions with a pace (limit
- * of deliveries per time or at the same time), at most 10,000 queues. Reads subscription_paces, and each of these queues by the key of
- * delivery_tasks.
+ * Counts due tasks that wait because of their subscription's pace (limit on deliveries), up to $1 tasks. Reads the tasks of at most 10,000
+ * subscriptions.
  */
 const countPaced = statement<{ count: number }>(
   "count_paced_deliveries",

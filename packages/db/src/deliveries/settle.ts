@@ -29,15 +29,14 @@ const settledFields = {
 };
 
 /**
- * Stores the results of delivery attempts and the new states of their deliveries, in one statement.
- * - A result is stored only if the node `owner` still has the delivery's lease, the time in which only this node may send it.
- * - `deliveries` counts every attempt. `delivery_tasks` counts only those of the retry schedule, not those of TryNow.
- * - The epoch is the number of a queue part. A delivery that is to be tried again waits in part 0 until it is due.
+ * Stores the results of delivery attempts and the new states of the deliveries. Returns the deliveries whose lease this node has lost.
+ * Nothing is stored for them.
  */
 const settle = compose(
   "settle_deliveries",
   // A delivery of an inactive subscription stays in its part of the queue, and expires there. The update of `deliveries` changes no index,
-  // because no index of that table has a changed column.
+  // because no index of that table has a changed column. `deliveries` counts every attempt, `delivery_tasks` only those of the retry
+  // schedule. A delivery that is to be tried again waits in epoch 0 until it is due.
   { settled: rows(settledFields), by: values({ owner: idOf("node") }) },
   ({ settled, by }) => query<{ delivery_id: string }>`with input as materialized (
     select *, ${epochOf("i.behind")} as epoch from ${settled.from("i")}

@@ -142,10 +142,7 @@ const textOf = (
 
 const record = compose("record_events", parts, (names) => textOf(names, ""));
 
-/**
- * Stores events, and adds each event to the inbox of the standing programs (programs that events start) that subscribe to it. Events
- * without such programs are stored by a separate statement, so that they cost no more.
- */
+/** Stores events, and queues them for the standing programs that these events start. */
 const recordSubscribed = compose("record_heard_events", { ...parts, ...subscribedParts }, ({ heard, ...names }) =>
   textOf(names, arrivedOf(heard)),
 );

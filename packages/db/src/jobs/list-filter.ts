@@ -6,8 +6,8 @@ export type JobFilter = TimeRange & {
   /** Statuses of the jobs that the list contains. Undefined: jobs of every status. */
   statuses: readonly JobStatus[] | undefined;
   /**
-   * Only jobs in this mode. Undefined: all modes, without approval dry runs and without simulation runs that svc made before live jobs. The
-   * list of one standing program includes its approval dry runs.
+   * Mode of the listed jobs. Undefined: all modes, but of the simulation runs only those that a caller submitted. If `standingProgramId` is
+   * set, the list then also has the schedule's approval dry runs.
    */
   mode: JobMode | undefined;
   skillSlug: string | undefined;

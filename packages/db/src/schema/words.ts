@@ -293,7 +293,7 @@ export const standingRunReasons = [
 export type StandingRunReason = (typeof standingRunReasons)[number];
 
 /**
- * Kinds of due work of a standing program (a program that starts jobs on a schedule or event).
+ * Kinds of due tasks. All except `replay` belong to a standing program (a schedule).
  * - `fire`: decides about times that are due.
  * - `poll`: looks for new rows.
  * - `close`: decides about groups of events whose collection time has ended.

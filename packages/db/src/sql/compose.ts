@@ -48,8 +48,8 @@ type Shape<Given extends Parts> = {
 };
 
 /**
- * Functions for optional SQL, one for each group of parameters. The function of a group returns its SQL text if the statement has this
- * group. Otherwise it returns an empty text.
+ * Functions for SQL that depends on which groups of parameters a statement has. Each function belongs to one group, for example the columns
+ * of new rows. It returns its SQL text if the statement has the group, and otherwise an empty text.
  */
 export type OnlyWith<Given extends Parts> = { readonly [Key in keyof Given]: typeof sqlOf };
 

@@ -56,8 +56,8 @@ export async function writeStandingPoll(tx: Executor, poll: StandingPollRecord):
 export type KnownIdSet = { readonly programId: StandingProgramId; readonly generation: number };
 
 /**
- * A row id that a program already knows from earlier polls. `digest`: hash of the id (16 bytes, in hexadecimal). `content`: hash of the
- * row's kept fields. `seenAt`: time when a poll last read the row.
+ * A row that earlier polls of a schedule have found. `digest`: hash of the row's id, in hexadecimal. `content`: hash of the row's fields;
+ * empty unless the schedule looks for changed rows. `seenAt`: when a poll last read the row, in epoch milliseconds.
  */
 export type KnownId = { readonly digest: string; readonly content: string; readonly seenAt: number };
 
@@ -126,13 +126,10 @@ export async function rememberIds(
   return (await upsertKnown(tx, { of, ids })).filter(({ isNew }) => isNew).length;
 }
 
-/**
- * Records that a poll has found known row ids again, so that svc forgets them later. Uses the primary key of `standing_seen`, with one
- * index lookup for each row id. The update finds rows by their physical position (`ctid`). The caller has locked the schedule, so no other
- * transaction writes its row ids, and the positions stay valid.
- */
+/** Stores the time at which a poll found known row ids again. */
 const refreshKnown = compose(
   "refresh_standing_seen",
+  // One lookup in the primary key for each row id. The caller has locked the schedule, so no other transaction moves its rows (`ctid`).
   { of: values({ ...ofKnown, seenAt: timestamptz }), ids: rows(fieldsOf(standingSeen, "digest")) },
   ({ of, ids }) => query`update standing_seen s set seen_at = ${of.seenAt} from ${ids.from("i")} cross join lateral (
       select ctid from standing_seen where program_id = ${of.programId} and generation = ${of.generation} and digest = i.digest offset 0) f

@@ -63,10 +63,7 @@ export type DryRunEnd = {
   readonly programId: StandingProgramId;
   readonly status: JobStatus;
   readonly planApprovalId: string;
-  /**
-   * Reason why the approval dry run failed. Empty if people approved or rejected the standing program (a program that starts jobs on a
-   * schedule or event).
-   */
+  /** Error of the approval dry run, if its status is `failed`. */
   readonly lastError: string;
 };
 

@@ -50,8 +50,8 @@ export type UndoEntry = {
 
 /**
  * The next action to undo a child job.
- * - `call`: undo one of its calls.
- * - `close`: end its undo entry for a child job of its own, in which nothing is left to undo.
+ * - `call`: undo the call of `entry`.
+ * - `close`: end the undo entry of a nested child job, because everything in that job is undone.
  * - `over`: nothing is left to undo.
  */
 export type InnerUndo =

@@ -263,8 +263,8 @@ export type StepEffects = {
     isDue: () => boolean,
   ): Promise<readonly CelOutcome[]>;
   /**
-   * Evaluates an expression for rows and returns its values, in the order of the rows. It ends early if the expression has no value for a
-   * row, or if `isDue` becomes true during the work.
+   * Returns the values of an expression for rows, in the order of the rows. Ends early at a row without a value, or when `isDue` returns
+   * true because the job must pause.
    */
   computeRows(
     state: JobState,

@@ -85,9 +85,8 @@ const heldWaitMs = 15_000;
 const lostRepeatsMax = 3;
 
 /**
- * Makes one call with its retries. Each attempt to write is stored in the ledger (the record of every tool call) under a key of its own
- * before it is sent. After a crash, the recorded outcome is returned. A write that may have been executed is sent again only if the app
- * accepts idempotency keys, and then with the same key.
+ * Makes one call, and repeats it after failures as the call's retry rules allow. Before svc sends a write, it records the attempt in the
+ * ledger. After a crash, the recorded outcome is returned.
  */
 export async function invoke(invocation: Invocation, calling: CallerState): Promise<InvokeResult> {
   const { state, effects } = calling;
@@ -115,6 +114,7 @@ export async function invoke(invocation: Invocation, calling: CallerState): Prom
     if (attempts > 0) calls.retried += 1;
     if (called.outcome === "outcome_unknown") calls.unknown += 1;
     if (called.outcome === "ok") return { kind: "ok", value: called.value };
+    // A write that may have been executed is sent again only if the app accepts idempotency keys, and then with the same key.
     const isLost = called.isReplay && called.outcome === "outcome_unknown" && tool.action.idempotency !== undefined;
     const mayRepeat = isLost ? lostRepeats < lostRepeatsMax : isRetryable(tool, called) && attempts < retry.max;
     if (!mayRepeat) {

@@ -224,8 +224,8 @@ function retriesOf(works: readonly RowWork[]): Retries {
 const atOnce = { limit: 200, bytesMax: 1_048_576 };
 
 /**
- * True if a write in doubt gets an undo entry when people count the write as done. The program must undo its calls after a failure, and a
- * call of the step must have an undo. False for a simulation run.
+ * True if an undo entry is stored when people decide that a write in doubt was done. False if the program has no saga, if no call of the
+ * step has an undo, and in a simulation run.
  */
 export function undoesDoubt({ isSimulated, loaded }: JobState, { calls }: MapAt["step"]): boolean {
   if (isSimulated || loaded.program.sagaOn.length === 0) return false;

@@ -55,8 +55,8 @@ export class SetMemory {
   }
 
   /**
-   * Runs `act` as soon as memory for a group of rows is free. If memory stays short, the step tries again later. `begun`: changes that are
-   * committed instead if the job must stop first.
+   * Runs `act` as soon as memory for a group of rows is free, and returns the change from `act`. If memory stays short, the step tries
+   * again later. If the job must stop first, `act` does not run, and the job commits the changes in `begun`.
    */
   static whilePassing(
     at: Pick<StepAt, "state" | "step">,

@@ -89,8 +89,8 @@ export type RetriedAt<Kind extends Step["kind"] = Step["kind"]> = StepAt<Kind> &
 };
 
 /**
- * A retry of an ended job. `generation`: the job's generation of calls before the retry; later generations make their calls anew.
- * `resendsUnknown`: true if writes in doubt are sent again.
+ * A retry of an ended job. `generation`: number of the job's last round of calls before the retry. `resendsUnknown`: true if writes in
+ * doubt are sent again.
  */
 export type JobRetry = { readonly generation: number; readonly resendsUnknown: boolean };
 

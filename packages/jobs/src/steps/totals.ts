@@ -129,8 +129,8 @@ function fieldOf(data: JsonObject, field: Path): JsonValue | undefined {
 }
 
 /**
- * A function that returns the reason why a field's value cannot be used. The reason names only the kind of the value (for example "a
- * text"), because values are private.
+ * Returns the reason why a row's value cannot be part of a total. `field`: name of the value's field. The reason does not contain the
+ * value, because values are private.
  */
 type Misfit = (field: string) => string;
 

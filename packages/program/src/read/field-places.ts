@@ -18,8 +18,8 @@ const aliases: Readonly<Record<string, string>> = {
 const placesMax = 3;
 
 /**
- * Returns a function that takes a field's name and returns a hint where in the document this field belongs. The places come from the
- * document's JSON Schema. `outside`: the field next to which the hint shows a field of the top level.
+ * Returns a function that takes a field's name and returns a hint: where in the document the field belongs. `schema`: JSON Schema of the
+ * document. `outside`: a top-level field, which hints show next to other top-level fields.
  */
 export function placesOf(schema: JsonSchema, outside: string): FieldPlaces {
   const places = new Map<string, string[]>();

@@ -238,7 +238,7 @@ export function valuesListed(type: ValueType): Values | undefined {
 }
 
 /**
- * Returns the type of a tool's answer. If a field has the same name as an argument, the values listed for the argument are recorded for the
+ * Returns the type of a tool's answer. If a field has the same name as an argument, the argument's `enum` values are recorded for the
  * field.
  */
 export function answerTypeOf(action: Action): JsonSchema {

@@ -102,8 +102,8 @@ export function isPageArgument(action: Action, name: string): boolean {
 }
 
 /**
- * A list that is read in pages. `count`: returns the number of items. `pages`: number of full pages. `startAfter`: returns the index after
- * the row `id`, and looks only at the first `total` rows.
+ * A list that is read in pages. `count`: returns the number of rows in the list; `usual` is the sandbox's usual number. `pages`: number of
+ * full pages to make; undefined for a list of the usual length. `startAfter`: returns the index after the row with this id.
  */
 type PageSource = {
   readonly count: (usual: number) => number;
@@ -111,10 +111,7 @@ type PageSource = {
   readonly startAfter: (id: string, total: number) => number;
 };
 
-/**
- * Returns which part of a list a call asks for. `count`: returns the number of items; its argument is the number that the sandbox usually
- * makes. `pages`: number of full pages; undefined for a short list.
- */
+/** Returns which rows of a list a call asks for. */
 export function pageOf(
   toolkit: Toolkit,
   action: Action,

@@ -60,8 +60,8 @@ export type SvcAgentTool = {
   /** True if the framework must get an approval before it makes a call with these arguments. */
   needsApproval(args: unknown): Promise<boolean>;
   /**
-   * Makes the call. With `approvals: "framework"`, make it only if `needsApproval` is false or the approval was given. Rejects if svc cannot
-   * be reached or refuses the key.
+   * Makes the call. With `approvals: "framework"`, first get the approval if `needsApproval` is true. Rejects if svc cannot be reached or
+   * refuses the key.
    */
   call(args: unknown, call?: AgentCall): Promise<ModelAnswer>;
 };

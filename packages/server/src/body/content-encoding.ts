@@ -16,10 +16,7 @@ export type DecodeOptions = { readonly bytesMax: number; readonly charge: BodyCh
  */
 export type ContentCodec = (pieceBytes: number) => Transform;
 
-/**
- * Maximum decoded bytes in each piece. The memory of such large pieces goes back to the system after use; the process keeps the memory of
- * small ones.
- */
+/** Maximum size of one piece of a decoded body, in bytes. */
 const pieceBytesMax = 262_144;
 /**
  * Number of bytes that are charged to the memory budget before the decoding of a body starts. If the budget has no room for them, the body
@@ -83,6 +80,7 @@ async function decode(codec: ContentCodec, sent: Uint8Array, { bytesMax, charge 
     // The memory of the decoder is charged to the request before the decoder is created, because a decoder alone needs more memory than
     // most bodies.
     if (!charge.take(charged)) throw new BodyError("no_room");
+    // The memory of large pieces goes back to the system after use. The process keeps the memory of small pieces.
     decoder = codec(Math.min(pieceBytesMax, bytesMax));
     decoder.end(sent);
     return await collect(decoder, { bytesMax, charge, charged });

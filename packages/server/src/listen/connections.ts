@@ -151,8 +151,8 @@ export function createConnections(limits: ConnectionLimits): Connections {
     return known !== undefined && known.count >= punishedMax && known.untilMs > now();
   };
   /**
-   * Closes connections of `rings` (those of the node or of one address) until `isFull` returns false, and then returns true. Closes only
-   * connections in one of the states `standings`. Returns false if the limit is still exceeded and none of these may be closed.
+   * Closes connections in `rings` until `isFull` returns false. Closes only connections in one of the states `standings`. Returns true when
+   * there is room, and false if svc may not close any more connections.
    */
   const makeRoom = (rings: Rings, isFull: () => boolean, standings: readonly KeyState[]): boolean => {
     while (isFull()) {

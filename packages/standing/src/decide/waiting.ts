@@ -42,8 +42,7 @@ export function candidatesOf({ sources, calls }: Pick<LockedProgram, "sources" |
 }
 
 /**
- * True if this decision may start a run of the program, because a waiting run, an event, a call or a time is due. False if nothing is due
- * for the program.
+ * True if a run of the program may start now, because a queued run, a group of events, an API call or a source (time, event, row) is due.
  */
 export function isAnythingDue({ waiting, closing, calls, sources }: ProgramDue): boolean {
   return waiting.length + closing.length + calls.length > 0 || sources.some(({ isDue }) => isDue);

@@ -11,8 +11,8 @@ type GivenPath = { readonly path: string; readonly isCertain: boolean };
 const depthMax = 4;
 
 /**
- * Returns a suggestion for one field of the program's input, as JSON text: a reference to a value that templates can use. `name`: name of
- * the field. `given`: the type of these values.
+ * Returns an example value for one field of the program's input, as JSON text: a reference such as `{"$ref": "event.payload.id"}`. `name`:
+ * name of the field. `given`: schema of the values that a reference can name.
  */
 export function suggestedValue(name: string, given: JsonSchema): string {
   const found = pathTo(name, given);

@@ -3,8 +3,7 @@ import { isObject, parseDuration } from "@svc/core";
 import { answerTypeOf, type JsonObject, type Paging, type Path, pagingOf, parsePath } from "@svc/program";
 
 /**
- * Rows for which the first poll of a program starts runs. A poll is a regular call that reads a tool's list. `skip`: no rows; `all`: all
- * rows of the list; `last`: only the last rows (their number).
+ * Which rows start runs at the first poll of a schedule. `skip`: none. `all`: every row. `last`: only the last rows, at most this number.
  */
 export type PollFirst = "skip" | "all" | { readonly last: number };
 

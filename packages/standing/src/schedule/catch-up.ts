@@ -4,8 +4,7 @@ import type { CatchUp, Schedule } from "./schedule.ts";
 const onTimeMs = 60_000;
 
 /**
- * Number of missed times of a schedule for which svc starts runs in one second, if `runs` is `all`. The remaining missed times follow in
- * the next seconds.
+ * Maximum number of runs that svc starts in one second for missed times of a schedule. The other missed times follow in the next seconds.
  */
 const pace = 10;
 /** Maximum number of missed occurrences that get a run. If more were missed, only the newest ones get one. */

@@ -1,7 +1,4 @@
-/**
- * Direction of a text in the vector space. `parts`: one signed byte for each number; the largest number becomes 127. `length`: length of
- * the vector in these bytes. Bytes need an eighth of the memory of doubles, and tools are sorted in the same order.
- */
+/** A vector for comparing texts by meaning. `parts`: one signed byte for each dimension. `length`: Euclidean length of the vector. */
 export type Vector = { readonly parts: Int8Array; readonly length: number };
 
 /** Minimum and maximum number of dimensions of a vector. Other vectors are invalid. */
@@ -20,6 +17,7 @@ export function packVector(numbers: unknown): Vector | undefined {
     most = Math.max(most, Math.abs(number));
   }
   if (most === 0) return undefined;
+  // The largest number becomes 127. Bytes need an eighth of the memory of doubles, and sort the tools in the same order.
   return vectorOf(Int8Array.from(numbers, (number: number) => Math.round((number / most) * 127)));
 }
 

@@ -11,8 +11,8 @@ export type WaitingCall = {
 };
 
 /**
- * One check of a limiter (the counter of one call limit, for example for one account), in which waiting calls may be admitted. `room`:
- * number of calls that may still start. `began`: number of calls that were admitted. `wanted`: number of calls that must keep waiting.
+ * One check of a limiter, in which waiting calls may start. A limiter counts the calls under one call limit. `room`: how many calls may
+ * still start. `began`: number of calls that started. `wanted`: number of calls that wanted to start and must wait.
  */
 export type LimiterRound = { readonly limiter: Limiter; room: Room; began: number; wanted: number };
 

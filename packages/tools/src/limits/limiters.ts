@@ -62,8 +62,8 @@ export class Bookings {
   }
 
   /**
-   * Returns the time since which a job has waited for this limiter, in epoch milliseconds. Returns undefined if the job has no planned try,
-   * or if it already claimed the try.
+   * Returns the time since which a job has waited for this limiter, in epoch milliseconds. Returns undefined if the job does not wait, or
+   * if an earlier call of this function has returned the time.
    */
   claim(jobId: string): number | undefined {
     const booking = this.#bookings.get(jobId);

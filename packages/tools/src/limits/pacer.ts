@@ -15,7 +15,7 @@ export type EntryOutcome =
 
 /**
  * A request to start a call. `waitMs`: maximum time in milliseconds for which the call waits for its call limits. `jobId`: the job that
- * makes the call; undefined if no job makes it. A job can repeat a call that was not started.
+ * makes the call; undefined if no job makes it.
  */
 export type EntryRequest = { readonly waitMs: number; readonly jobId: string | undefined };
 
@@ -197,8 +197,8 @@ export class Pacer {
   }
 
   /**
-   * Reads the database rows of limiters (state of one call limit for one account or value) that this node does not know yet. Reads rows of
-   * full limiters again, because other nodes may have ended calls.
+   * Reads the state of limiters from the database if this node does not know it yet. A limiter counts the calls under one call limit. Full
+   * limiters are read again, because other nodes may have ended calls.
    */
   async #read(limiters: Iterable<Limiter>, nowMs: number): Promise<void> {
     const unread = [...limiters].filter((limiter) => {

@@ -12,8 +12,8 @@ export type ScoredTool = IndexedTool & { readonly score: number };
 type ScoredTools = { readonly found: readonly ScoredTool[]; readonly share: number };
 
 /**
- * Returns the `count` best tools for a query, not sorted. If several tools share the last place, up to `count` of them are returned. Score:
- * BM25 (a ranking formula), reduced for missing words and for another action.
+ * Returns the `count` tools that fit a query best, not sorted. Tools with equal scores can make the result longer. A tool with another
+ * action than the query's gets a lower score.
  */
 export function scoreTools(
   view: ViewIndex,

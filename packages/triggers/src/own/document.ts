@@ -48,8 +48,8 @@ export async function writeEventDocument(
 type Members = readonly [string, string];
 
 /**
- * The parts of an OpenAPI or AsyncAPI document, as JSON texts. `info`: the part that is the same for all event types. `first`, `second`:
- * the two objects of the document that have one member for each event type.
+ * The parts of an OpenAPI or AsyncAPI document, as JSON texts. `info`: the part that is the same for all event types. `first`: webhooks in
+ * OpenAPI, messages in AsyncAPI. `second`: schemas in OpenAPI, operations in AsyncAPI.
  */
 type DocumentParts = {
   readonly info: string;
@@ -65,8 +65,8 @@ type Writer = {
 };
 
 /**
- * An event type, as JSON texts for an OpenAPI or AsyncAPI document. `marked`: the description, and the member `x-svc-event-type`.
- * `example`: a sample body; empty if there is none.
+ * An event type, as JSON texts for an OpenAPI or AsyncAPI document. `marked`: the members `description` and `x-svc-event-type`. `example`:
+ * a sample body; empty if there is none.
  */
 type DescribedType = {
   readonly key: string;

@@ -60,8 +60,8 @@ function checkDescription(description: string): string | undefined {
 
 const [second, hour, day] = [1_000, 3_600_000, 86_400_000];
 /**
- * Upper limits of the part `retry` of a subscription. `waits`: number of waits between attempts. The others are times in milliseconds:
- * `wait` for one wait, `whole` for all waits together, `giveUp` until svc gives up, `timeout` for one attempt.
+ * Upper limits of a subscription's retry settings. `waits`: number of waits between attempts. The others are times in milliseconds: `wait`:
+ * one wait. `whole`: all waits together. `giveUp`: failures until svc deactivates the subscription. `timeout`: one attempt.
  */
 const retryBounds = { waits: 20, wait: 3 * day, whole: 14 * day, giveUp: 30 * day, timeout: 15_000 };
 

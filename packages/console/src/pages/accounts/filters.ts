@@ -25,8 +25,8 @@ const search = listSearch(
 export type AccountsSearch = ReturnType<typeof search.read>;
 
 /**
- * Search parameters in the address of the accounts page. If `connect` or `like` is set and `dialog` is not, the dialog for connecting an
- * account opens.
+ * Search parameters in the address of the accounts page. A toolkit in `connect` or an account in `like` opens the dialog for connecting an
+ * account, unless `dialog` is set.
  */
 export const accountsSearch: typeof search = {
   ...search,

@@ -7,8 +7,8 @@ import { announce } from "../../ui/notice/announce.tsx";
 import { FaultNotice } from "../../ui/notice/fault.tsx";
 
 /**
- * Draws a button that sends an event again: to every active subscription that matches the event now, or to one subscription. The new
- * deliveries appear in the event's list. `onQueued` receives the first new delivery.
+ * Draws a button that delivers an event again: to one subscription, or to all active subscriptions that match the event now. `onQueued`
+ * receives the id of the first new delivery.
  */
 export function ReplayButton({
   eventId,

@@ -69,8 +69,8 @@ function ProgramEditor({ initial, projectId }: { initial: string; projectId: str
 }
 
 /**
- * Draws the result of the service's check of a program. If there are errors: each error with its line. Otherwise: the maximum effects, and
- * whether the program needs approval.
+ * Draws the result of checking a program. If the program has errors: the list of errors. Otherwise: what the program can do at most, and
+ * whether it needs approval.
  */
 function CheckResult({
   answer,

@@ -4,9 +4,8 @@ import postgres from "postgres";
 import { migrationsFolder } from "../../migrate.ts";
 
 /**
- * Returns the objects that a database would run by itself and that no version of svc created, by kind and name. The kinds: functions,
- * triggers that call such functions, event triggers, rules, extensions, settings of databases and roles, and other superusers. The check
- * runs none of these objects.
+ * Returns the dangerous objects in a database that no version of svc created, such as functions, triggers, settings and other superusers.
+ * Each object is a text such as `the extension NAME`.
  */
 export async function findForeignObjects(url: string): Promise<string[]> {
   const sql = postgres(url, {

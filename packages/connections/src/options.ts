@@ -8,8 +8,8 @@ import type { PartyFetch } from "./token-fetch.ts";
 /** OAuth clients of the deployment, and the function that sends requests to token endpoints. */
 export type OauthOptions = {
   /**
-   * Returns the OAuth client for a toolkit's app, and the client's addresses: that of the deployment, or that of the project for a private
-   * toolkit, which has an empty secret. Returns undefined if there is no client for the toolkit.
+   * Returns the OAuth client for a toolkit's app, with the app's addresses. Returns undefined if there is none. `clientSecret` is empty for
+   * the client that a private toolkit names.
    */
   clientOf(toolkit: Toolkit):
     | {

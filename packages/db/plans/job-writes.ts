@@ -43,10 +43,6 @@ async function submit(db: Executor) {
   await insertJobs(db, program, [{ job: keyed, events, tasks, steps }], nowMs);
 }
 
-/**
- * Stores a new child job of the job `jobId`, so that the query plans of the statements are recorded. A child job runs a skill that the
- * program of its parent job calls.
- */
 async function addChild(db: Executor) {
   const { job, events, tasks } = newJob;
   const owned = { ...job, principalChain: [...job.principalChain], parentJobId: jobId, childKey: "s/new", child };

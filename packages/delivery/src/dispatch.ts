@@ -331,8 +331,8 @@ class Engine implements Dispatcher {
   }
 
   /**
-   * Starts attempts of waiting queues until no turn (slot for an attempt) is free. The waiting projects take turns, and so do the queues of
-   * each project.
+   * Starts attempts of waiting queues while slots for attempts are free. Projects are served in rotation, and so are the queues of a
+   * project.
    */
   #feedStarved(): void {
     for (let queue = this.#shares.nextStarved(); queue !== undefined; queue = this.#shares.nextStarved())

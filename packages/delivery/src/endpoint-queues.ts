@@ -194,8 +194,8 @@ export class EndpointQueues {
   }
 
   /**
-   * Returns how many deliveries the node may claim for each subscription. Subscriptions that get the default number are left out. So are
-   * the subscriptions of `fullProjects`.
+   * Returns how many deliveries this node may claim for each subscription whose number is not `defaultRoom`. `fullProjects`: projects for
+   * which the node may claim nothing; their subscriptions have no entries. `behind`: true for throttled replays.
    */
   claimRooms(fullProjects: ReadonlySet<ProjectId>, behind = false): Map<SubscriptionId, number> {
     const nowMs = this.#clock.now();

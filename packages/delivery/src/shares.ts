@@ -15,8 +15,8 @@ type Usage = { inFlight: number; unsent: number; held: number; bytes: number };
 const unused: Usage = { inFlight: 0, unsent: 0, held: 0, bytes: 0 };
 
 /**
- * The shares of a node that its projects may use. With n active projects, each may use 1/(n + 1) of every limit, and at least one.
- * - So a single project gets half of each limit, and a new project gets its share even if all other endpoints are slow.
+ * Divides a node's limits among its projects. Each of n active projects may use 1/(n + 1) of every limit. So a new project finds free
+ * capacity at once.
  * - A project is active while it has deliveries in flight or waiting. Work above the share waits.
  * - Free slots for attempts go to the waiting projects in rotation, and within a project to its queues in rotation.
  */

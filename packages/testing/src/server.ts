@@ -70,8 +70,7 @@ export async function startTestServer({
    */
   mcpOffers?: NodeParts["mcpOffers"];
   /**
-   * Waiting times of erasures (deletions of all data about an entity or a project), for example the time before the last pass over the
-   * tables. A test sets them if the times of a real service are too long.
+   * Waiting times while all data of an entity or a project is erased. Set them if the times of a real service are too long for the test.
    */
   erasures?: NodeLimits["erasures"];
   /**

@@ -65,10 +65,8 @@ export function turnOfLarge(body: Buffer, turn: () => Promise<void>): Promise<vo
 }
 
 /**
- * Reads a verified, decompressed webhook post as an event of the first trigger (kind of event) that matches. If the toolkit declares a
- * list, each element of the list becomes an event. If the body is empty, a trigger can match by the headers. A body that cannot be read
- * never becomes an event. `chosen`: the elements to read; default: all. They are used only if the toolkit's definition still names the same
- * list.
+ * Reads a verified, decompressed webhook post, and returns the event of the first trigger that matches. If the toolkit declares that posts
+ * contain a list, each element of the list becomes an event. `chosen`: the elements to read; default: all.
  */
 export async function normalize(
   toolkit: Receiving,
@@ -118,6 +116,7 @@ async function normalizeItems(listed: ListedPost): Promise<NormalizeResult> {
   }
   if (list.length === 0) return { outcome: "ignored" };
   const digest = createHash("sha256").update(post.body).digest("hex");
+  // The chosen elements count only if the definition still names the same list.
   const indexes = chosen?.each === path ? chosen.indexes.filter((index) => index < list.length) : [...list.keys()];
   const items: ItemResult[] = [];
   let room = payloadsMax * reading.bodyBytesMax;

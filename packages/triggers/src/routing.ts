@@ -103,8 +103,8 @@ type Entities = ReadonlyMap<string, CachedEntity>;
 type Subscribers = { readonly subscriptions: readonly RoutedSubscription[]; readonly filters: readonly string[] };
 
 /**
- * Creates an empty copy of the routing (which subscription gets which event). Webhook posts fill it from the database. `most`: maximum
- * number of entities whose subscriptions it keeps.
+ * Creates an empty cache of the routing (which subscription gets which event). The cache reads missing data from the database. `most`:
+ * maximum number of entities whose subscriptions it keeps.
  */
 export function createRouting(most = entitiesMax): Routing {
   let known: Deployment | undefined;

@@ -5,10 +5,7 @@ import { sweepWebhookSecrets } from "@svc/db/secrets/webhook-secrets";
 
 const projectsMax = 200;
 
-/**
- * Returns the sweep that runs every 10 minutes and deletes the webhook secrets of private toolkits (apps that a project defined itself) that
- * have ended. They are sealed, but a secret that nothing uses any more should not be stored.
- */
+/** Returns the sweep (regular task) that deletes expired webhook secrets of private toolkits. It runs every 10 minutes. */
 export function webhookSecretSweep({ db }: { readonly db: Executor }): Sweep {
   return {
     what: "ended webhook secrets",

@@ -71,9 +71,9 @@ export type ErrorDetail = Message<"svc.v1.ErrorDetail"> & {
   help: string;
 
   /**
-   * Parts of the error's texts that a client may replace by its own words. An example is the name of an API call. The
-   * first detail of an error has the parts of the error's message. In JSON, the field `debug` leaves out the parts;
-   * decode the field `value` instead.
+   * Parts of the error's texts that a client may replace by its own words, such as the name of an API call. The first
+   * detail of an error has the parts of the error's message. In JSON, each entry of `details` has the fields `value`
+   * and `debug`. Only `value` contains the parts.
    *
    * @generated from field: repeated svc.v1.TextPart parts = 4;
    */

@@ -17,10 +17,7 @@ export function withoutOptionalNulls(schema: JsonSchema, value: unknown): unknow
   return holdsNull(value, 0) ? without(nullPlace(schema), value, 0) : value;
 }
 
-/**
- * Returns the starting point for the removal of nulls: the position of the whole value that the schema describes. Its properties and list
- * items are at positions below this one.
- */
+/** Returns the position of a whole value that has this schema. Use `nullPlaceAt` for a property or list item in the value. */
 export function nullPlace(schema: JsonSchema): NullPlace {
   return { place: schemaPlace(schema), sure: sureOf(schema, [schema]) };
 }

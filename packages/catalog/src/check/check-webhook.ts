@@ -121,8 +121,8 @@ function checkTime(
 }
 
 /**
- * Checks a placeholder of a webhook's definition. The placeholder must not read the signature itself. It may read another part of the
- * signature header only if the definition sets `split`.
+ * Checks a placeholder of a webhook's definition. Records an error if the placeholder reads the signature itself. It may read another part
+ * of the signature header only if `split` says how the app separates the parts.
  */
 function checkSource(file: DefinitionFile, path: FaultPath, place: Placeholder, webhook: HmacDocument): void {
   const { split, prefix = "" } = webhook;

@@ -54,8 +54,8 @@ export type ImportedReport = {
 };
 
 /**
- * Result of an import. `definitionJson`: the definition of the toolkit (the tools of one app), as PublishToolkit takes it. `names`: names
- * of tools by operation, before overrides, with those of earlier imports. `flagged`: tools of earlier imports that are suspicious now.
+ * Result of an import. `definitionJson`: the toolkit's definition, as PublishToolkit takes it. `names`: the tool name that an import gave
+ * to each operation, now or earlier. `flagged`: names of tools of earlier imports that are suspicious now.
  */
 export type ImportedToolkit = {
   readonly definitionJson: string;
@@ -214,8 +214,8 @@ function withDistinctTexts(tools: ReadonlyMap<string, ImportedTool>): MadeTools[
 }
 
 /**
- * Returns the tool name of each operation: its name of an earlier import (`known`), or else a name made from its id, or from its method and
- * path. If several operations get the same new name, or one that is known, a short hash of method and path is added to each new name.
+ * Returns a tool name for each operation. An operation in `known` keeps its name. The other names are made from the operation's id, or its
+ * method and path, with a hash if such a name is not unique.
  */
 function namesOf(operations: readonly Operation[], known: ImportOptions["names"]): string[] {
   // The name of an operation that is no longer in the document is free, for example for the same operation at another path.

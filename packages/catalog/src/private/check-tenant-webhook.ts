@@ -5,8 +5,8 @@ import type { DefinitionFile, FaultPath } from "../read/definition-file.ts";
 const triggersMax = 50;
 
 /**
- * Limits of a webhook in a private toolkit. `steps`, `index`: length of a placeholder's path, and largest list index in it. `whole`: number
- * of the filters `json`, `csv` and `each`.
+ * Maximums for a webhook in a private toolkit. `steps`: length of a placeholder's path. `index`: list index in a path. `whole`: number of
+ * placeholders with the filter `json`, `csv` or `each`.
  */
 const limits = {
   // These limits are lower than those of shared definitions. Every placeholder costs time, in part before the sender is verified.

@@ -30,10 +30,12 @@ export type CatalogViews = {
    */
   forProject(projectId: ProjectId): Promise<CatalogView>;
   /**
-   * Stores a checked toolkit (an app's tools and webhooks); this node shows it at once. If the project has reached its limit, stores
-   * nothing and returns the limit. If `mustBeNew` is true and the project has a toolkit with this slug, stores nothing and returns `taken`.
-   * `source`: the new state of its source; undefined for a toolkit that is published from files. Returns `outdated` if other changes wait
-   * than those that `source` accepts.
+   * Stores a checked toolkit and returns undefined. This node shows the toolkit at once. Otherwise stores nothing and returns the reason:
+   * - a reached limit: the project has too many toolkits, or too large ones.
+   * - `taken`: `mustBeNew` is true and the project has a toolkit with this slug.
+   * - `outdated`: the changes that `source` accepts are not the changes that wait now.
+   *
+   * `source`: the new record of where the toolkit was imported from. Undefined for a toolkit that is published from files.
    */
   publish(
     projectId: ProjectId,
@@ -189,8 +191,7 @@ function catalogOf(toolkits: readonly Toolkit[]): Catalog {
 }
 
 /**
- * Returns a view of a catalog: its toolkits, tools and triggers. `hidden`: triggers that stay in the view even if their toolkit is not in
- * the catalog.
+ * Returns the view of a catalog, with the triggers of its toolkits. `hidden`: triggers to add. Their toolkit may be missing in the catalog.
  */
 function viewOf(catalog: Catalog, hidden: CatalogView["triggers"] = new Map()): CatalogView {
   const own = [...catalog.toolkits.values()].flatMap(({ triggers }) => triggers);

@@ -114,8 +114,8 @@ function readForm({ body, headers }: ReadablePost): Buffer | string | undefined 
 }
 
 /**
- * Returns a function that reads a time of a webhook post, as the text or number that the app wrote. Undefined if the post has no time.
- * `{{body.x}}` reads a field of the JSON body, so the signature must be checked first.
+ * Returns a function that reads the time in a webhook post, as the app wrote it. The function returns undefined if the post has no time.
+ * Check the post's signature before you call the function, because the function may parse the body.
  */
 export function compileTimeSource(text: string): (reading: ReadablePost) => unknown {
   const { parts } = parseTemplate(text);

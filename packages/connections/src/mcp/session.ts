@@ -123,8 +123,7 @@ async function request(
 }
 
 /**
- * Runs an operation of the library for MCP. The requests that the library sends meanwhile belong to it. `failed`: the failure, undefined if
- * the library reports success.
+ * Runs `work`, an operation of the MCP library, and returns its state. `failed`: why the operation failed; undefined if it did not fail.
  */
 async function run(
   operation: McpOperation,
@@ -137,6 +136,7 @@ async function run(
     ...{ answer: undefined, message: undefined, isSent: false, exchange: undefined },
   };
   try {
+    // The function `post` finds this state in `running`. So it knows to which operation the library's requests belong.
     await running.run(state, work);
     return { state, failed: undefined };
   } catch (error) {

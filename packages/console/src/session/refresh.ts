@@ -5,9 +5,8 @@ import { setSignInNeeded } from "./sign-in-need.ts";
 let underWay: Promise<void> | undefined;
 
 /**
- * Reads the current seats (signed-in keys) of the session, because a key may have been revoked, renamed or given another role. If the
- * session has ended, the sign-in opens over the page, and stored data stays until a user signs in. Only one read runs at a time. Never
- * rejects.
+ * Reads the session's seats (signed-in keys) again, because keys may have changed. If the session has ended, opens the sign-in over the
+ * page. Only one read runs at a time. Never rejects.
  */
 export function refreshSeats(): Promise<void> {
   underWay ??= readSeats().finally(() => {

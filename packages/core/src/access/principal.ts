@@ -51,8 +51,8 @@ export const principalContext: ContextKey<Principal | undefined> = {
 };
 
 /**
- * Context key of a function that a handler calls before its API call waits. The function counts the call among the project's waiting calls.
- * It throws an error if the project has too many of them.
+ * Context key of a function that counts an API call as waiting. A handler calls the function before it waits, for example for a job. The
+ * function throws an error if too many calls of the project wait.
  */
 export const waitContext: ContextKey<(() => void) | undefined> = { id: Symbol("svc wait"), defaultValue: undefined };
 

@@ -6,8 +6,8 @@ export type ThreadTask = { readonly projectId: string; readonly message: unknown
 /** A pool of threads for work that svc may have to stop. The work does not block the event loop. */
 export type ThreadPool = {
   /**
-   * Resolves with the answer of the thread's module. Rejects with ThreadStoppedError if the task exceeded its CPU time or memory; the pool
-   * then ends the thread and starts another for the next task. Projects take turns.
+   * Runs a task in a thread and resolves with its result. Rejects with ThreadStoppedError if the task exceeded its CPU time or memory. The
+   * tasks of different projects take turns.
    */
   run(task: ThreadTask): Promise<unknown>;
   /** Ends all threads. Waiting and running tasks reject with ThreadStoppedError. */

@@ -24,8 +24,7 @@ export type Turns = {
 };
 
 /**
- * Large and small pieces of work wait for turns in a pass (round) of the event loop. This is the maximum total time of the short turns in
- * one pass, in milliseconds. After that, the event loop handles sockets, database results and timers.
+ * Maximum total time of the short turns in one round of the event loop, in milliseconds. In a turn, one piece of work uses the event loop.
  */
 const passMs = 4;
 /**

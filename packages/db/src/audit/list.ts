@@ -93,8 +93,8 @@ const selectOfActor = pageStatement("list_audit_events_of_actor", {
 });
 
 /**
- * Returns audit entries that match the filter, newest first, beginning after the id `after`. With any filter, the query reads at most one
- * page of entries from each index range that it needs.
+ * Returns a page of the audit entries that match the filter, newest first. `after`: id of the last entry of the previous page. `limit`:
+ * maximum number of entries.
  */
 export function listAuditEvents(
   db: Executor,

@@ -41,7 +41,7 @@ export type LostCallSearch = {
 
 /**
  * Ends calls that are still marked as running although their node must have died. A read becomes `timeout`; the outcome of a write is
- * unknown. Each run continues after the last call that the previous run read.
+ * unknown. Each execution of this statement continues where the previous one stopped.
  */
 const doubtCalls = statement<{ looked: number; doubted: number }>(
   "doubt_running_calls",

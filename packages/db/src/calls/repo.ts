@@ -138,8 +138,8 @@ function newestCalls(key: Readonly<Record<string, string>>, ofFailure = { ...key
 }
 
 /**
- * Returns a named query for the tools in a list of calls: the requested tool, or all tools that the entity used. `name`: name of the query.
- * `condition`: which calls count.
+ * Returns the SQL of a query for tool slugs: the tool that the filter names, or all tools that the entity called. `name`: name of the
+ * query. `condition`: which calls count.
  */
 function toolsIn(name: string, condition: string): string {
   return valuesIn("tool_calls", name, { key: ofEntity, column: "tool_slug", condition, only: "$9::text" });

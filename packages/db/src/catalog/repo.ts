@@ -42,10 +42,12 @@ export type PrivateToolkitRepository = {
    */
   list(): Promise<{ version: number; toolkits: ListedToolkit[] }>;
   /**
-   * Stores a toolkit (one app with its tools), or replaces the toolkit with the same slug. Returns undefined if the toolkit is stored.
-   * Otherwise stores nothing and returns why. The reached quota: the project would have too many toolkits, or too large ones. `taken`: the
-   * project has a toolkit with this slug, and `mustBeNew` is true. `outdated`: other changes of the source wait than the caller accepts.
-   * `source`: the new state of the toolkit's source. If it is undefined, the toolkit has no source any more.
+   * Stores a toolkit, or replaces the toolkit with the same slug, and returns undefined. Otherwise stores nothing and returns the reason:
+   * - a reached quota: the project would have too many toolkits, or too large ones.
+   * - `taken`: `mustBeNew` is true and the project has a toolkit with this slug.
+   * - `outdated`: the changes that `source` accepts are not the changes that wait now.
+   *
+   * `source`: the new record of where the toolkit was imported from. Undefined deletes the stored record.
    */
   put(
     toolkit: StoredToolkit,

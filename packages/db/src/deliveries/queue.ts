@@ -50,8 +50,8 @@ const visit = statement<{
   /** True if the subscription is inactive or deleted. */
   ended: boolean | null;
   /**
-   * Set only in up to two extra rows without a subscription. `behind`: low-priority tasks exist. `due`: the wait of some tasks for a retry
-   * has ended.
+   * Null in the row of a subscription. Up to two more rows have no subscription. `behind`: low-priority tasks exist. `due`: some tasks have
+   * waited long enough for their retry.
    */
   says: "behind" | "due" | null;
   /** Time from which the next delivery may start, in microseconds since 1970. Null if the subscription has no rate limit. */

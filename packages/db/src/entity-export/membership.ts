@@ -13,8 +13,8 @@ import { arrayLiteral } from "../sql/statement.ts";
 export type WalkedEntity = NamedEntity & { readonly isErased?: boolean };
 
 /**
- * How rows of a table belong to rows of a parent table. `parent`: the condition that connects them. `erased`, `key`: the parent table and
- * its key.
+ * Relation of a table to one of its parent tables. `parent`: how the rows of both tables are connected. `erased`: the parent table's entry
+ * in `erasedTables`. `key`: key column of the parent table.
  */
 export type RowOwnership = { readonly parent: RowParent; readonly erased: ErasedTable; readonly key: PgColumn };
 

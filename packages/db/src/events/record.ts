@@ -185,10 +185,9 @@ export function inOrderOfDedupe(posted: readonly NewEvent[]): NewEvent[] {
 }
 
 /**
- * Stores the events `posted` and everything that belongs to them in one transaction, and returns the result. `routing`: versions of the
- * subscriptions and projects from which the deliveries were computed; undefined if they do not depend on these. `lease`: the node that
- * sends leased deliveries (which only one node may send), and until when only this node may send them. Two events of one call must not have
- * the same project, trigger and dedupe key.
+ * Stores the events `posted` with their deliveries in one transaction. `routing`: versions of the data from which the deliveries were
+ * computed; undefined if none was used. `lease`: until `untilMs`, only the node `owner` may send the leased deliveries. Two events in
+ * `posted` must differ in project, trigger or dedupe key.
  */
 export async function recordEvents(
   db: Executor,

@@ -137,8 +137,8 @@ export const toolkitSources = pgTable(
 );
 
 /**
- * Embedding vectors of tools' texts. The key is a digest of the request: endpoint address, model, text and owner. A row without a vector
- * means that a node requests the vector; the row is reserved for this node until `claimed_until`.
+ * Embedding vectors of tools' texts. The key is a digest of endpoint address, model, project and text. A row without a vector is reserved
+ * until `claimed_until` for the node that requests the vector.
  */
 export const toolVectors = pgTable(
   "tool_vectors",

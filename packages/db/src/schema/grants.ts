@@ -13,8 +13,8 @@ type LinkTarget = {
     readonly requestId: string;
     readonly principalId: string;
     /**
-     * When the contact (the person who answers) was created, in epoch milliseconds. A contact that was created later under the same name is
-     * a different contact. Absent in links that a version before 0.2 stored.
+     * When the contact was created, in epoch milliseconds. A contact with the same name that was created later is a different one. Absent
+     * if a version of svc before 0.2 stored this data.
      */
     readonly contactCreatedAt?: number;
   };

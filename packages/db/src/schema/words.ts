@@ -29,8 +29,8 @@ export type JobStatus = (typeof jobStatuses)[number];
 export const audiences = ["accounts", "projects"] as const;
 
 /**
- * Sweeps (regular passes over stored rows) of which one node of the deployment runs each turn. `warnings`: warns projects of quotas and
- * webhook secrets. `stored bytes`: measures the data of projects for such a warning.
+ * Sweeps (regular tasks) that only one node runs each time. `warnings`: warns projects of quotas that are nearly used up, and of webhook
+ * secrets that end soon. `stored bytes`: measures how much data each project stores.
  */
 export const turnedSweeps = ["warnings", "stored bytes"] as const;
 

@@ -66,8 +66,8 @@ export function scanOrder(key: Readonly<Record<string, string>>): string {
 }
 
 /**
- * Returns the query that reads a range of an index backwards, at most `max` rows. Put filters into the outer query. Then `max` limits the
- * rows that are read, not the rows that match.
+ * Returns the SQL of a query that reads a range of an index backwards. The query reads at most `max` rows and returns all of them. To
+ * filter these rows, put the query into another query.
  */
 export function scanOf(table: string, columns: string, { key, condition, from, before, max }: ScanOptions): string {
   // Whole rows are compared in the order of the index, so that PostgreSQL cannot use another index.

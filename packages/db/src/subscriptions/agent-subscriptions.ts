@@ -45,8 +45,8 @@ export type AgentSubscriptionRepository = {
    */
   hasEndpoint(keyId: KeyId, endpointUrl: string, nowMs: number): Promise<boolean>;
   /**
-   * Creates a subscription. It replaces an earlier subscription with the same `mcpId`. If its API key has an expiry, the subscription
-   * expires not later than the key. Returns the subscription, or the reason why it was not created.
+   * Creates a subscription of an agent. It replaces an earlier one with the same API key, endpoint, trigger and arguments. It expires not
+   * later than its API key. Returns the subscription, or the reason why it was not created.
    */
   create(
     subscription: NewAgentSubscription,

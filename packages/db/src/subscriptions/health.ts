@@ -129,8 +129,8 @@ export type HealthLimits = {
 };
 
 /**
- * Health of a subscription after failed attempts. `outage`: what svc now reports to the project. `failing`: the endpoint has failed for 10
- * minutes. `disabled`: svc has deactivated the subscription.
+ * Health of a subscription after failed attempts. `outage`: new problems that svc reports to the project. `failing`: the endpoint has now
+ * failed for 10 minutes. `disabled`: svc has now deactivated the subscription.
  */
 export type SubscriptionHealth = EndpointTurn &
   Readonly<Row<typeof subscriptions, "inactiveReason">> & {

@@ -66,10 +66,9 @@ export async function readSealedPage(
 }
 
 /**
- * Replaces encrypted values by the same values encrypted with the new key. Returns the number of replaced rows. Leaves out values that have
- * changed since they were read, and rows that another transaction has locked.
- *
- * The transaction must change subscriptions in no other way, because nodes would not notice the change.
+ * Replaces encrypted values by the same values encrypted with the new key, and returns the number of changed rows. Leaves out rows that
+ * another transaction has locked, and values that have changed since they were read. Make no other change to subscriptions in the same
+ * transaction, because nodes would not notice the change.
  */
 export async function writeResealed(
   db: Executor,

@@ -110,8 +110,8 @@ export type Port = Omit<StepEffects, "mustPause" | "mustEnd"> & {
   readonly undoTries: number;
   readonly undoBackoffMs: number;
   /**
-   * Prepares the first call of a step action (one unit of a step's work). The call is recorded in the commit before the action. Returns
-   * undefined if the action must make the call with `call` instead.
+   * Prepares the first call of a step, but does not send it. Returns undefined if the step must use `call` instead, which also sends the
+   * call.
    */
   ready(state: JobState, invocation: Invocation, turn: CallTurn): Promise<ReadyAttempt | undefined>;
   /**

@@ -359,8 +359,8 @@ function patch({ job }: Draft, stepId: string, changed: (entry: StepEntry) => Pa
 }
 
 /**
- * Returns the receipt (stored summary) of a step that begins. If the step ran before, the new receipt keeps the number of attempts, the
- * first start time and the decision.
+ * Returns the receipt (stored summary) of a step that begins. If the step ran before, its number of attempts, first start time and answer
+ * to its question are kept.
  */
 function newReceipt({ job, nowMs }: Draft, step: Step): StepReceiptDocument {
   const before = job.steps.get(step.id)?.receipt;

@@ -243,9 +243,9 @@ export type Cause = "failed" | "aborted" | "cancelled";
  * - `await`: stops until a child job changes, `atMs` comes, the question is settled, or the job expires.
  * - `fail`: the step fails. Without an error handler, the job fails too.
  * - `limit`: the step fails in the same way, because a limit of the job is reached.
- * - `end`: the job ends. If the program says so, its calls are undone first.
- * - `undo`: the undo of the calls begins.
- * - `finish`: the job ends for good.
+ * - `end`: the job's work ends. Next comes `undo` if the program wants its calls undone, otherwise `finish`.
+ * - `undo`: svc begins to undo the job's calls.
+ * - `finish`: the job gets its final status.
  */
 export type Next =
   | { readonly kind: "on" | "commit" | "leave" }

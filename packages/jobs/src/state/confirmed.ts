@@ -28,8 +28,8 @@ export function isConfirmed(state: JobState): boolean {
 }
 
 /**
- * Returns the part of `plan` that is kept after people have answered: the confirmation, and the keys that changed the job. Returns
- * undefined if both are missing.
+ * Returns only the fields `confirmed` and `changedBy` of `plan`, which are kept after people have answered. Returns undefined if both are
+ * missing. `plan`: what must happen before a job may run.
  */
 export function keptOfPlan(plan: PlanProgress | undefined): PlanProgress | undefined {
   const { confirmed, changedBy } = plan ?? {};

@@ -64,10 +64,7 @@ export function roomOf({ used, loaded: { program } }: JobState): ChildLimits {
   return { toolCalls: left("toolCalls"), writes: left("writes"), rows: left("rows"), asks: left("asks") };
 }
 
-/**
- * Maximum number of times that svc sends one call of a skill: the first attempt and three repeats. svc reserves this many calls for each
- * call in the skill's estimate.
- */
+/** Maximum number of times that svc sends the same call of a skill: the first attempt and three repeats. */
 const timesMax = 4;
 
 /** Returns the maximum that a skill may use of each limit, from the estimate of its program. */

@@ -165,8 +165,8 @@ export class SetMemory {
   }
 
   /**
-   * True if the step must stop waiting for memory, because its job must end or pause. A step that already holds memory stops only if its
-   * job must end.
+   * True if the job must end or pause, so that the step must stop waiting for memory. A pause does not count if the step already holds
+   * memory.
    */
   #isWanted(): boolean {
     const { state } = this.#at;

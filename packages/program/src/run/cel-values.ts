@@ -200,8 +200,8 @@ function toJson(value: CelValue): unknown {
 }
 
 /**
- * Returns the JSON form of a double (floating point number) that the evaluator computed. If the double stands for a number of the input
- * that has more digits than a double, the result has all of these digits.
+ * Returns the JSON form of a double that an expression returned. If a longer number of the input was rounded to this double, returns that
+ * number with all its digits.
  */
 function doubleOf(value: number): unknown {
   const long = longNumberOf(value);

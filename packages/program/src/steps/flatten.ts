@@ -13,10 +13,7 @@ export type FlattenStep = AnyStep &
   RowSource & {
     readonly kind: "flatten";
     readonly field: string;
-    /**
-     * Fields that the step `flatten` copies from each item of a list field into the new row for this item. The value is the path in the
-     * item, for example `item.email`.
-     */
+    /** Fields that each new row gets from its list item: the name of each field, and its path in the item, for example `item.email`. */
     readonly keep: AddedFields;
   };
 

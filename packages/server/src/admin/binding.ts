@@ -24,8 +24,8 @@ export function readBinding(request: Pick<CreateApiKeyRequest, keyof Binding>): 
 }
 
 /**
- * Slugs that a key may be scoped to although the catalog does not contain them: `skills` (promoted jobs), `http` (a program's own HTTP
- * requests) and `events` (the project's own events).
+ * Toolkit slugs that a key may be limited to although the catalog does not contain them: skills, a program's own HTTP requests, and the
+ * project's own events.
  */
 const slugsBesideCatalog: readonly string[] = [skillsToolkitSlug, "http", "events"];
 

@@ -9,8 +9,8 @@ import {
 import { Audited, audit_entity, audit_result, audit_subject, audited } from "@svc/gen/options";
 
 /**
- * How an API call is recorded in the audit log. Each member except `action` is a function that reads one value of the audit entry from the
- * request or the response of the call. It is undefined if the call has no such value.
+ * How an API call is recorded in the audit log. Each member except `action` reads one value of the audit entry from the request or
+ * response. The member is undefined if the call has no such value.
  */
 export type AuditRule = {
   /** Name of the audited API call, with its service (for example `AdminService.CreateApiKey`). */

@@ -25,8 +25,8 @@ const knownMax = 10_000;
 const unknownMax = 1_000;
 
 /**
- * Creates a cache whose rows the function `load` reads from the database. Simultaneous lookups of a digest share one call of `load`. They
- * reject with StoreLateError after `deadlineMs`.
+ * Creates a cache of database rows. `load` reads the row for a digest. Simultaneous lookups of the same digest share one call of `load`.
+ * They reject with StoreLateError after `deadlineMs`.
  */
 export function createFreshCache<Found extends object>({
   clock,

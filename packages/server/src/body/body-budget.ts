@@ -79,14 +79,14 @@ export function bodyBudgetBytes(bodyBytesMax: number): number {
 const shareDivisor = 3;
 const keylessBytesDefault = 64 * 1024;
 /**
- * Time in milliseconds after which an incomplete body can be discarded for other bodies of the same sender. Such a body is slow, or the
- * sender delays it on purpose.
+ * Time in milliseconds after which an incomplete body counts as slow. svc may discard a slow body if the same sender needs room for
+ * another.
  */
 const slowMs = 2_000;
 
 /**
- * Request body bytes that one client address keeps in memory, in one share of the memory budget (for example the share of requests without
- * a key). `arriving`: the incomplete bodies of this address, oldest first.
+ * What one client address uses of one share (part) of the memory budget. `bytes`: size of its request bodies in memory. `arriving`: its
+ * incomplete bodies, oldest first.
  */
 type Holder = {
   readonly share: Share;
@@ -98,8 +98,8 @@ type Share = { readonly name: BodyShare; bytes: number; readonly holders: Map<st
 type ArrivingRequest = { readonly sinceMs: number; readonly giveWay: () => void };
 
 /**
- * Creates the node's memory budget for request bodies. If a new body does not fit, a sender that uses more memory loses its oldest
- * incomplete body. Otherwise the new body is usually refused.
+ * Creates the node's memory budget for request bodies. If a new body does not fit, a larger sender may lose its oldest incomplete body.
+ * Otherwise the new body is usually refused.
  */
 export function createBodyBudget(options: BodyBudgetOptions): BodyBudget {
   const budget = new Budget(options);

@@ -43,10 +43,7 @@ export function joinListeners(
     });
     return urlOf(adminListen.host, bound.port);
   };
-  /**
-   * Returns the addresses of the service for a process with the role `rows`, which opens no listener. The other processes listen at these
-   * addresses.
-   */
+  /** Returns the service's addresses for a process that does not listen itself. Other processes of the server listen at these addresses. */
   const closedUrls = (shared: SharedPorts | undefined): ListenerUrls => ({
     url: urlOf(host, shared?.main ?? port),
     adminUrl: adminListen && urlOf(adminListen.host, shared?.admin ?? adminListen.port),

@@ -20,17 +20,16 @@ type NoteCode = (code: FaultCode) => Promise<void> | undefined;
 const headerBytes = 5; // A frame begins with one byte of flags and four bytes with the length of its message.
 const compressedFlag = 1;
 
-/**
- * Yields the frames of a stream's answer, and completes the error in the last frame. Connect yields one frame per chunk. When the first
- * frame arrives, the request is decoded, so its body can be released; the stream itself may stay open for hours.
- */
+/** Yields the frames of a response stream. If the last frame has an error without a detail, adds a detail to the error. */
 async function* completeStream(
   frames: AsyncIterable<Uint8Array>,
   call: FailedCall,
   noteCode: NoteCode,
 ): AsyncGenerator<Uint8Array> {
+  // Connect yields one frame per chunk.
   for await (const frame of frames) {
     const completed = await completeFrame(frame, call, noteCode);
+    // At the first frame, the request is decoded, so its body can be released. The stream may stay open for hours.
     call.body.letGo();
     yield completed;
   }

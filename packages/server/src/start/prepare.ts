@@ -102,8 +102,8 @@ export type PreparedStore = {
 };
 
 /**
- * Does the work that a start needs to do only once for all processes: the first key, the checks of vault key and audience, and warnings
- * about exposure. Throws ConfigError if the configuration does not match the database.
+ * Does the work that a start needs only once for all processes. It prepares the first key, checks the vault key, and warns about unsafe
+ * settings. Throws ConfigError if the configuration does not match the database.
  */
 export async function prepareDeployment(
   given: Config,

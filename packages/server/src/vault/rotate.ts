@@ -29,8 +29,8 @@ import { resealPage } from "./reseal-page.ts";
 const lastingPurposes = ["tool-call-digest"];
 
 /**
- * Does one step of the running vault key rotation (the replacement of the key), if this process has the exclusive right (lease) or can take
- * it. The commit of each step also begins the next step, so that any node can continue. Returns true if more steps can follow immediately.
+ * Does one step of the rotation (replacement) of the vault key, unless another process does it. Any node can do the next step. Returns true
+ * if the next step can follow at once.
  */
 export async function stepRotation(context: VaultContext): Promise<boolean> {
   const { db, nodeId, clock, limits } = context;

@@ -25,8 +25,8 @@ export class Bursts {
   }
 
   /**
-   * Returns how long new jobs wait before they begin, in milliseconds, by project. The map has only projects with very many due tasks.
-   * Remembers their tasks for the next call.
+   * Returns by how many milliseconds new jobs are delayed, by project. Only projects with very many due tasks have an entry. The next call
+   * measures from these tasks how fast programs start.
    */
   delaysOf(tasks: readonly Pick<ClaimedDueTask, "projectId" | "dueOfProject">[], atMs: number): Map<ProjectId, number> {
     const delayMs = new Map<ProjectId, number>();

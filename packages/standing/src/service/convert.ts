@@ -163,10 +163,7 @@ export function toRun(run: StandingRunRecord | NewStandingRun, eventIds: readonl
   });
 }
 
-/**
- * Returns a list with the id of the event that caused a run. The source key, which identifies what caused the run, ends with this id. A
- * backfill may have added a prefix to it.
- */
+/** Returns a list with one id: that of the event that caused the run. The source key ends with this id, after the last `e:`. */
 function eventIdsOf({ sourceKey }: Pick<StandingRunRecord, "sourceKey">): string[] {
   return [sourceKey.slice(sourceKey.lastIndexOf("e:") + "e:".length)];
 }

@@ -26,8 +26,8 @@ export type AgentTool = {
 export type TaskAnswer = { readonly task: Params };
 
 /**
- * Returns the tools of svc that a client may use at its address: the tools that the address names, or all granted tools if the address
- * names none.
+ * Returns the tools of svc itself that a client may use. If the query of the client's address lists tools or toolkits, only tools in this
+ * list are returned. Otherwise all granted tools are returned.
  */
 export function usableAgentTools(
   tools: readonly AgentTool[],

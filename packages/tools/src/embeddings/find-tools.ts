@@ -20,10 +20,7 @@ export type ToolFinder = {
    * endpoint answers within 300 ms. Never rejects.
    */
   find(projectId: ProjectId, view: Catalog, query: ToolQuery): Promise<FoundTools>;
-  /**
-   * Starts to load the vectors of a view in the background, so that the first search can use them. Returns true if all are loaded already,
-   * false if some are still missing.
-   */
+  /** Starts to load the embedding vectors of a catalog's tools in the background. Returns true if all are loaded already. */
   prepare(view: Catalog): boolean;
   close(): Promise<void>;
 };

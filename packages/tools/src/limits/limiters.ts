@@ -22,8 +22,8 @@ type BookingTimes = {
 };
 
 /**
- * The planned next try of a job that waits for a call limit. `sinceMs`: start of the wait. `claimed`: true if one call of the job has
- * already used `sinceMs`.
+ * The planned next try of a job that waits for a call limit. `atMs`: time of the try. `sinceMs`: start of the wait. `claimed`: true if a
+ * call of the job has already begun this try.
  */
 type Booking = { readonly atMs: number; readonly sinceMs: number; claimed: boolean };
 

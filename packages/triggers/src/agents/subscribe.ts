@@ -215,10 +215,7 @@ function answerOf(
   return { id: mcpId, refreshBefore: expiresAt === null ? null : isoTime(expiresAt), ...from };
 }
 
-/**
- * Returns the position in a subscription's events before which all events were delivered. It is the position of the oldest pending
- * delivery. If no delivery is pending, it is a time shortly before now.
- */
+/** Returns a position in the events of a subscription. All events before this position were delivered. The position never moves back. */
 async function watermarkOf(
   { db, clock, sealer }: AgentEventsContext,
   scope: CursorScope,

@@ -16,13 +16,13 @@ export type EventPosition = {
   /** Lower limit of the search: the reader has all events with lower ids, and no later transaction can add such an event. */
   readonly fromUuid: string;
   /**
-   * An earlier search, at whose time `atMs` some transactions still ran. Their ids are lower than `nextXid`. When all of them have ended,
-   * further searches begin near `atMs`.
+   * A time `atMs` at which some transactions still ran. Their ids are lower than `nextXid`. When all of them have ended, searches need not
+   * begin earlier than shortly before `atMs`.
    */
   readonly earlier?: { readonly atMs: number; readonly nextXid: string } | undefined;
   /**
-   * A search for new events whose pages the reader has not read completely. All pages of one search use the same snapshot. `atMs`: time of
-   * the search. `scanned`: number of events scanned so far.
+   * A search for new events that the reader has not read to its end. All pages of the search use the same `snapshot`. `atMs`: time of the
+   * search. `scanned`: number of events scanned so far.
    */
   readonly look?:
     | { readonly snapshot: string; readonly nextUuid: string; readonly atMs: number; readonly scanned: number }

@@ -43,8 +43,8 @@ export function subscriptionOf(search: DeliveriesSearch, first = ""): string {
 const ever = timestampFromMs(0);
 
 /**
- * Returns the request for these search parameters. `now`: current time in milliseconds. `first`: id of the subscription that is used if the
- * address names none.
+ * Returns the request for the deliveries on the page. `search`: the query of the page's address. `first`: id of the subscription to use if
+ * `search` names none. `now`: current time in milliseconds.
  */
 export function deliveriesRequest(
   search: DeliveriesSearch,

@@ -15,8 +15,8 @@ const silentMs = 500;
 type StreamRead = { hasEnded: boolean; brief: boolean };
 
 /**
- * Reads a stream until it ends, in one of the browser's slots for streams. If all slots are taken, it reads only briefly. Throws the
- * stream's error.
+ * Reads a stream until it ends. If the browser has too many open streams already, reads only until messages stop for a short time. Throws
+ * the stream's error.
  */
 async function readInPlace<Message>(
   open: (signal: AbortSignal) => AsyncIterable<Message>,

@@ -123,8 +123,8 @@ export async function skipUnlessDue(
 }
 
 /**
- * Returns the step that the job has to run now. Returns undefined after the last step and between steps. `branch`: index of the branch of a
- * running `parallel` step. `nowMs`: value of `now` for a step that has not begun.
+ * Returns the step that the job runs now; undefined if its position is not at a step. `branch`: index of the branch of a `parallel` step.
+ * `nowMs`: current time in the step's expressions, if the step has not begun.
  */
 export function stepAtHand({ state }: WorkingJob, nowMs: number, branch = 0): StepAt | undefined {
   const position = state.positions[branch];

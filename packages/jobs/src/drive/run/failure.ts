@@ -155,8 +155,8 @@ function closeInside({ steps, blocks, loaded: { flow } }: JobState, { handler, s
 }
 
 /**
- * Returns the change of the job after a step's error handler has run. The job continues at instruction `to`, or the step fails. `from`: the
- * instruction at which the handler ends.
+ * Returns the change of the job after a step's error handler has run. If `goesOn` is true in the step's `onError`, the job continues at
+ * instruction `to`. Otherwise the step fails. `from`: the instruction at which the handler ends.
  */
 export function afterHandling(state: JobState, stepId: string, { from, to }: { from: number; to: number }): Change {
   const block = state.blocks[stepId];

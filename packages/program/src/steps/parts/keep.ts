@@ -82,8 +82,8 @@ export function withKept(
 }
 
 /**
- * The change of a step to the fields of its rows. `row`: the rows before the step. `kept`: the added fields. `path`: where the program
- * names the added fields. `replaced`: the removed field.
+ * Fields that a step adds to its rows. `row`: the form of the rows before the step. `kept`: name and type of each added field. `path`:
+ * where the program names the added fields. `replaced`: the field that the step removes.
  */
 export type KeptFields = {
   readonly row: RowSet;

@@ -67,7 +67,7 @@ export function digestCall(parts: {
 /** Protects the digest of a tool call with a secret key, so that the digest may be stored and shown. */
 export type DigestKeys = {
   /**
-   * Returns the HMAC-SHA-256 of project and digest, with a key from the vault. Outsiders can neither guess the values nor see that two
+   * Returns the HMAC-SHA-256 of project and digest, with a key from the vault. It does not show outsiders the call's arguments, or that two
    * projects made the same call.
    */
   protect(projectId: ProjectId, callDigest: Buffer): Buffer;

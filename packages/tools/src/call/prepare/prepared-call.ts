@@ -61,8 +61,8 @@ export type EndedCall = {
 };
 
 /**
- * A call in progress: its entry in the ledger (record of calls), its plan, the request to send, and the hooks (endpoints that check tool
- * calls) to ask about the call.
+ * A call in progress. `entry`: its entry in the ledger. `plan`: its tool and checked arguments. `prepared`: the request to send, or the
+ * result of a call that has ended. `hooks`: endpoints that check the call.
  */
 export type MadeCall<Prepared = PreparedCall | EndedCall> = {
   readonly entry: LedgerEntry;

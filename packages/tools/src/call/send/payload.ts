@@ -175,8 +175,8 @@ function isNothing(kept: unknown, schema: JsonSchema): boolean {
 const judgedMax = 20_000;
 
 /**
- * Returns the part of a value that is validated: the start of long lists, at most 20,000 values in total. Integers with many digits become
- * the nearest double, because validation does not support raw JSON. Usually returns the value itself.
+ * Returns the part of a value that is validated: at most 20,000 values, with only the start of long lists. Numbers with very many digits
+ * are rounded, because validation cannot read them. Usually returns the value itself.
  */
 function judgedPart(value: unknown): unknown {
   return isJudgedWhole(value, { left: judgedMax }) ? value : cutForJudging(value);
